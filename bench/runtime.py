@@ -96,7 +96,7 @@ def time_costmodel(args, path, batch):
                           check=False).stdout
     command = [args.costmodel, str(path), "--batch", str(batch), "--backend",
                f"onednn:threads={args.threads}", "--format", "json"]
-    command += [option for option in ("--no-cache", "--e2e") if option in text]
+    command += [option for option in ("--no-cache", "--end-to-end") if option in text]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if not done.stdout:
         sys.exit(f"runtime: {' '.join(command)}: status {done.returncode}")

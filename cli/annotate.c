@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file beside the report. What it must not write over, and where its weights are. */
+/* Writes the annotated model; protects input files from being overwritten. */
 #include "cli/annotate.h"
 
 #include <string.h>
@@ -21,19 +21,19 @@ int annotate_check(const struct invocation *call, const struct request *request)
     if (path == NULL || request->model == NULL) return CM_OK;
     if (text_equal(request->model, "-"))
         return options_fault(call,
-                             "option --annotate reads the model twice: want its path, not "
-                             "standard input");
+                             "option --annotate requires the path of the model, standard input "
+                             "cannot be read twice");
     if (text_equal(path, "-"))
-        return options_fault(call, "option --annotate wants a file, got '-'");
+        return options_fault(call, "option --annotate requires a file, got '-'");
     if (outputs_is_file(path, request->model))
-        return options_fault(call, "the annotated model '%s' is the model itself", path);
+        return options_fault(call, "annotated model '%s' is the model file", path);
     const int status = binding_check_output(call, &request->binding, path);
     if (status != CM_OK || request->output == NULL) return status;
     bool is_one = false;
     if (outputs_are_one(path, request->output, call->arena, &is_one) != CM_OK)
         return diag_no_memory(call->diag);
     if (is_one)
-        return options_fault(call, "the report and the annotated model are both '%s'", path);
+        return options_fault(call, "--output and --annotate are the same file '%s'", path);
     return CM_OK;
 }
 
@@ -43,7 +43,8 @@ static bool has_external_weights(const struct cm_result *result) {
     return false;
 }
 
-/* A model names the files of its weights relative to its own folder. */
+/* Warns if external weights would not be found: their paths are relative to the model's folder.
+ */
 static int warn_of_weights(const struct request *request, const struct cm_result *result,
                            struct cm_diagnostics *diag) {
     if (!has_external_weights(result)) return CM_OK;
@@ -54,9 +55,9 @@ static int warn_of_weights(const struct request *request, const struct cm_result
         status = outputs_share_folder(request->annotate, request->model, arena, &is_beside);
     if (status == CM_OK && !is_beside) {
         diag_warn(diag, DIAG_IO,
-                  "the weights stand in files of their own, which '%s' looks for in its folder",
+                  "the model has external weight files, which '%s' expects in its own folder",
                   request->annotate);
-        diag_hint(diag, "copy them there too, or write it beside the model");
+        diag_hint(diag, "copy the weight files there, or write it to the folder of the model");
     }
     arena_free(arena);
     return status == CM_OK ? CM_OK : diag_no_memory(diag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `costmodel backends`: what can measure or model, on which device, and why one cannot. Each
- * device is opened in a process of its own, as it is for measuring.
+ * `costmodel backends`: lists the backends, whether their devices are usable, and why not. Each
+ * device is opened in a child process, as for a measurement.
  */
 #include "cli/command.h"
 
@@ -37,17 +37,17 @@ static const struct option_choice formats[] = {
 };
 
 const struct option backends_options[] = {
-    {.heading = "The list",
+    {.heading = "Output",
      .name = "format",
      .kind = OPTION_CHOICE,
      .offset = OPTION_AT(struct request, int, format),
      .value = "FORMAT",
      .choices = formats,
-     .help = "text for people (default), json for programs"},
+     .help = "text (default) or json"},
     {.name = NULL},
 };
 
-/* One backend, and what its device said. */
+/* A backend and the facts of its device. */
 struct found {
     struct backends_entry entry;
     bool usable;
@@ -131,9 +131,9 @@ static void print_text(const struct listing *listing, const struct found *found)
     text_append_name(&name, found->entry.name);
     printf("%-10s %-9s %s\n", text_string(&name), kind_of(backend),
            found->usable ? "usable" : "not usable");
-    if (backend != NULL) print_safe(listing, "what", backend->summary);
+    if (backend != NULL) print_safe(listing, "summary", backend->summary);
     if (found->entry.path != NULL) print_safe(listing, "module", found->entry.path);
-    print_safe(listing, "why not", found->usable ? "" : found->entry.reason.text);
+    print_safe(listing, "reason", found->usable ? "" : found->entry.reason.text);
     print_safe(listing, "device", found->facts.name);
     print_safe(listing, found->facts.modelled ? "source" : "version", found->facts.version);
     print_safe(listing, "warning", found->facts.warning);
@@ -144,7 +144,7 @@ static void print_text(const struct listing *listing, const struct found *found)
 
 static void print_devices(void) {
     size_t column = 0;
-    printf("\nbuilt-in devices of the roofline:\n");
+    printf("\nbuilt-in devices of the roofline backend:\n");
     for (size_t i = 0; device_name_at(i) != NULL; i++) {
         if (column + strlen(device_name_at(i)) > MOST_COLUMNS)
             column = 0 * (size_t)printf("\n");
@@ -153,7 +153,7 @@ static void print_devices(void) {
     printf("\n");
 }
 
-/* What products of these elements run at, the element being the wider one's where it must. */
+/* Columns of the device table: product rates by element type. */
 static const struct {
     const char *name;
     enum cm_element element;
@@ -181,10 +181,9 @@ static void print_figures_of(const struct device_model *model) {
 }
 
 static int print_figures(const struct listing *listing) {
-    printf(
-        "\nbuilt-in devices: products in 10^12 operations a second, dense; memory in GB/s, GB\n"
-        "  %-15s",
-        "device");
+    printf("\nbuilt-in devices: dense products in 10^12 operations/s, memory in GB/s and GB\n"
+           "  %-15s",
+           "device");
     for (size_t i = 0; i < N_FIGURE_COLUMNS; i++) printf(" %6s", figure_columns[i].name);
     printf(" %6s %5s\n", "GB/s", "GB");
     for (size_t i = 0; device_name_at(i) != NULL; i++) {
@@ -199,13 +198,13 @@ static int print_figures(const struct listing *listing) {
 }
 
 static void print_places(const struct listing *listing) {
-    printf("\nmodules are searched in:\n");
+    printf("\nsearch path of backend modules:\n");
     for (size_t i = 0; i < listing->places.n; i++) {
         const struct module_place *place = &listing->places.items[i];
         const bool searched = place->reason.text[0] == '\0';
         printf("  %s%s%s\n", place->path, searched ? "" : ": ", place->reason.text);
     }
-    if (listing->places.n == 0) printf("  (no place)\n");
+    if (listing->places.n == 0) printf("  (empty)\n");
 }
 
 static void print_quoted(const struct listing *listing, const char *string) {
@@ -269,7 +268,7 @@ static void print_json_places(const struct listing *listing) {
     printf("]\n}\n");
 }
 
-/* The roofline alone, without a device: which there are is what was asked. */
+/* `backends roofline` without a device: print the table of devices. */
 static bool wants_figures(const struct listing *listing, bool all) {
     const struct found *found = &listing->items[0];
     return !all && found->entry.backend == &roofline_backend && !found->usable;
@@ -301,7 +300,7 @@ int command_backends(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     int status = options_parse(backends_options, call, &request, &operands);
     if (status == CM_OK && operands.n > 1)
-        status = options_fault(call, "backends wants at most one backend, got %zu", operands.n);
+        status = options_fault(call, "backends takes at most one backend, got %zu", operands.n);
     struct listing listing = {.call = call, .format = request.format};
     if (status == CM_OK && places_find(call->arena, &listing.places) != CM_OK)
         status = diag_no_memory(call->diag);
@@ -311,6 +310,6 @@ int command_backends(const struct invocation *call) {
     if (status != CM_OK) return command_exit(status);
     status = print_listing(&listing, all);
     if (status != CM_OK) return command_exit(status);
-    /* Of one that was asked for, whether it can be used is the answer. */
+    /* For a named backend, the exit status reports whether it is usable. */
     return command_finish(call, all || listing.items[0].usable ? EXIT_DONE : EXIT_INCOMPLETE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows, in the groups in which help prints them, and the way to the library's options. */
+/* Tables of the shared options, in help order, and their conversion to cm_options. */
 #include "cli/binding.h"
 
 #include "cli/command.h"
@@ -32,85 +32,85 @@ static const struct option_choice schedules[] = {
 const struct option binding_batch[] = {
     {.heading = "The model", .name = "batch", .kind = OPTION_TEXT,
      .offset = AT(const char *, batch), .value = "N",
-     .help = "batch size, also of a file that was exported with another one\n"
-             "(default: the file's, 1 where that is free)"},
+     .help = "batch size; also for models exported with a fixed batch\n"
+             "(default: the batch of the file, 1 if symbolic)"},
     {.name = NULL},
 };
 
 const struct option binding_batches[] = {
     {.heading = "The model", .name = "batch", .kind = OPTION_TEXT,
      .offset = AT(const char *, batch), .value = "N[,N...]",
-     .help = "batch size, also of a file that was exported with another one\n"
-             "(default: the file's, 1 where that is free); of several, as\n"
-             "1,8,32, a table"},
+     .help = "batch size; also for models exported with a fixed batch\n"
+             "(default: the batch of the file, 1 if symbolic); a list such as\n"
+             "1,8,32 prints a table"},
     {.name = NULL},
 };
 
 const struct option binding_model[] = {
     {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
      .value = "NAME=N",
-     .help = "size of a free dim, as --dim seq=128; may be given many times"},
+     .help = "size of a symbolic dim, e.g. --dim seq=128; repeatable"},
     {.name = "input", .kind = OPTION_LIST, .offset = AT(struct option_list, inputs),
      .value = "NAME=SHAPE",
-     .help = "whole shape of an input, as --input image=1x3x224x224; may be\n"
-             "given many times"},
+     .help = "full shape of an input, e.g. --input image=1x3x224x224; repeatable"},
     {.name = "value", .kind = OPTION_LIST, .offset = AT(struct option_list, values),
      .value = "NAME=LIST",
-     .help = "contents of an input, as --value shape=1,3,-1 of numbers, true and\n"
-             "false, or texts; may be given many times"},
+     .help = "elements of an input, e.g. --value shape=1,3,-1: numbers, true/false\n"
+             "or strings; repeatable"},
     {.name = "trip-count", .kind = OPTION_LIST, .offset = AT(struct option_list, trip_counts),
      .value = "NAME=N",
-     .help = "how often the body of a Loop runs that only data end; NAME is the\n"
-             "node, its output or its number; may be given many times"},
+     .help = "trip count of a Loop with a data-dependent exit; NAME is the node,\n"
+             "its number or one of its outputs; repeatable"},
     {.name = "op-costs", .kind = OPTION_LIST, .offset = AT(struct option_list, op_costs),
      .value = "FILE.json",
-     .help = "operators of your own, their shapes and costs (docs/op-costs.md);\n"
-             "may be given many times, the last that describes one holds"},
+     .help = "file that describes shapes and costs of custom operators\n"
+             "(docs/op-costs.md); repeatable, the last description wins"},
     {.name = "mode", .kind = OPTION_CHOICE, .offset = AT(int, mode), .value = "MODE",
      .choices = modes,
-     .help = "training or inference for every layer that differs between the\n"
-             "two, or model: as the file says (default)"},
+     .help = "mode of BatchNormalization, Dropout, ...: training, inference, or\n"
+             "model: as each node specifies (default)"},
     {.name = NULL},
 };
 
 const struct option binding_counting[] = {
     {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
      .offset = AT(const char *, convention), .value = "NAME",
-     .help = "whose rules count FLOPs: deepspeed (default), exact, macs,\n"
-             "torch, fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
+     .help = "FLOP-counting convention: deepspeed (default), exact, macs, torch,\n"
+             "fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
     {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
-     .help = "refuse a model with an unknown operator or shape"},
+     .help = "refuse models with unknown operators or unknown shapes"},
     {.name = NULL},
 };
 
 const struct option binding_training[] = {
-    {.heading = "A training step", .name = "optimizer", .kind = OPTION_TEXT,
+    {.heading = "Training step", .name = "optimizer", .kind = OPTION_TEXT,
      .offset = AT(const char *, optimizer), .value = "NAME",
-     .help = "count a step of sgd, momentum, adam or adamw: backward, what is kept\n"
-             "for it, gradients and states; layers train unless --mode inference"},
+     .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
+             "saved activations, gradients and optimizer states; implies\n"
+             "--mode training unless --mode inference is given"},
     {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, amp),
-     .help = "in mixed precision: 2-byte activations, weights and gradients, and\n"
-             "4-byte master weights and states"},
+     .help = "use mixed precision: 2-byte activations, weights and gradients,\n"
+             "4-byte master weights and optimizer states"},
     {.name = "freeze", .kind = OPTION_LIST, .offset = AT(struct option_list, freeze),
      .value = "PATTERN",
-     .help = "parameters that do not learn, by their name or a module's, as\n"
-             "--freeze 'layer1.*'; may be given many times"},
+     .help = "parameters or modules that are not trained, e.g.\n"
+             "--freeze 'layer1.*'; repeatable"},
     {.name = "checkpoint", .kind = OPTION_LIST, .offset = AT(struct option_list, checkpoint),
      .value = "MODULE",
-     .help = "a module, or a pattern of some, that keeps its inputs alone and is\n"
-             "run again for backward; may be given many times"},
+     .help = "modules (pattern) with activation checkpointing: save only their\n"
+             "inputs and recompute the forward pass during backward; repeatable"},
     {.name = NULL},
 };
 
 const struct option binding_modules[] = {
     {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
      .offset = AT(const char *, module_source), .value = "NAME",
-     .help = "tell modules from this alone: metadata, functions, scopes, paddle,\n"
-             "mxnet, parameters, fused or types (default: the first of these\n"
-             "that knows a node)"},
+     .help = "use only this source to recover the module hierarchy: metadata,\n"
+             "functions, scopes, paddle, mxnet, parameters, fused or types\n"
+             "(default: the first of these that covers a node)"},
     {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, group),
      .value = "REGEX",
-     .help = "instead of modules one group for each text that this POSIX extended\n"
+     .help = "group modules by the text that this POSIX extended regular\n"
              "expression, or its first (...), matches in their paths"},
     {.name = NULL},
 };
@@ -118,12 +118,11 @@ const struct option binding_modules[] = {
 const struct option binding_memory[] = {
     {.heading = "Memory", .name = "schedule", .kind = OPTION_CHOICE, .offset = AT(int, schedule),
      .value = "ORDER", .choices = schedules,
-     .help = "in which order nodes run: file (default), or min-memory: one with\n"
-             "a lower peak, where a search finds one"},
+     .help = "execution order of the nodes: file (default), or min-memory: search\n"
+             "an order with a lower memory peak"},
     {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, memory_alignment),
      .value = "N", .min = 1, .max = 1 << 30,
-     .help = "places in the arena are multiples of N bytes, a power of two\n"
-             "(default 1)"},
+     .help = "alignment of arena offsets in bytes, a power of two (default 1)"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -150,7 +149,8 @@ static int read_op_costs(const struct invocation *call, struct binding *binding,
     if (binding->described == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < paths->n; i++) {
         if (text_equal(paths->values[i], "-"))
-            return options_fault(call, "option --op-costs wants a file, not standard input");
+            return options_fault(
+                call, "option --op-costs requires a file, standard input is not supported");
         const int status = cm_op_costs_load_file(paths->values[i], call->diag, &costs);
         if (status != CM_OK) return status;
         binding->described[binding->n_described++] = costs;
@@ -195,7 +195,7 @@ int binding_check_output(const struct invocation *call, const struct binding *bi
                          const char *path) {
     for (size_t i = 0; i < binding->op_costs.n; i++)
         if (outputs_is_file(path, binding->op_costs.values[i]))
-            return options_fault(call, "the output '%s' is read by --op-costs", path);
+            return options_fault(call, "output '%s' is also the input of --op-costs", path);
     return CM_OK;
 }
 
@@ -213,5 +213,5 @@ const char *binding_given(const struct binding *binding) {
 
 int binding_check_one(const struct invocation *call, const struct binding *binding) {
     if (binding->batches.n < 2) return CM_OK;
-    return options_fault(call, "%s wants one batch, got '%s'", call->name, binding->batch);
+    return options_fault(call, "%s requires one batch, got '%s'", call->name, binding->batch);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What decides the figures of a model on the command line: one table of options that every
- * command which profiles includes into its own, so that each is spelt and explained once.
+ * Options that affect the costs of a model. Every command that profiles includes these tables
+ * into its own table.
  *
  *     struct request { struct binding binding; ... };
  *     {.rows = binding_model, .offset = OPTION_AT(struct request, struct binding, binding)},
@@ -17,14 +17,14 @@
 #include "costmodel/costmodel.h"
 
 struct binding {
-    const char *batch;      /* as it was given; NULL: not */
-    struct batches batches; /* binding_read */
+    const char *batch;      /* as given; NULL: not given */
+    struct batches batches; /* set by binding_read */
     struct option_list dims;
     struct option_list inputs;
     struct option_list values;
     struct option_list trip_counts;
     struct option_list op_costs;    /* paths */
-    struct cm_op_costs **described; /* what is in them: binding_read */
+    struct cm_op_costs **described; /* their contents: set by binding_read */
     size_t n_described;
     int mode; /* enum cm_mode */
     const char *convention;
@@ -39,36 +39,36 @@ struct binding {
     int64_t memory_alignment;
 };
 
-/* Each begins a group of the help; what a command has to add to the group follows it. */
-extern const struct option binding_batch[];   /* of one batch; or */
-extern const struct option binding_batches[]; /* of several; then */
-extern const struct option binding_model[];   /* what else decides shapes */
+/* Each table begins a help group; a command may add its own options after it. */
+extern const struct option binding_batch[];   /* --batch with one batch */
+extern const struct option binding_batches[]; /* --batch with several batches */
+extern const struct option binding_model[];   /* other options for shapes */
 extern const struct option binding_counting[];
 extern const struct option binding_training[];
 extern const struct option binding_modules[];
 extern const struct option binding_memory[];
 
-/* The library's own defaults, so that they are known in one place. */
+/* Sets the defaults of the library. */
 void binding_defaults(struct binding *binding);
 
 /*
- * Fills *options from its defaults on, and binding->batches; options->batch is set where one
- * batch was given. CM_OK, CM_USAGE, CM_NO_MEMORY.
+ * Initialises *options, sets its members from the binding, and sets binding->batches.
+ * options->batch is set only if one batch was given. CM_OK, CM_USAGE, CM_NO_MEMORY.
  */
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
 
-/* What binding_read made, whether or not it came to its end. */
+/* Frees what binding_read allocated, also after a failure. */
 void binding_free(struct binding *binding);
 
-/* CM_USAGE where to write `path` (NULL: nothing) would destroy a file that it reads. */
+/* Refuses an output `path` (NULL: none) that is a file of --op-costs. CM_OK, CM_USAGE. */
 int binding_check_output(const struct invocation *call, const struct binding *binding,
                          const char *path) CM_MUST_CHECK;
 
-/* The name of an option that is not at its default; NULL: none. */
+/* Returns the name of an option that is not at its default; NULL: none. */
 const char *binding_given(const struct binding *binding);
 
-/* CM_USAGE where several batches were given to a command that takes one. */
+/* Refuses several batches for a command that supports one. CM_OK, CM_USAGE. */
 int binding_check_one(const struct invocation *call,
                       const struct binding *binding) CM_MUST_CHECK;
 

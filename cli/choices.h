@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words that several commands take for the same. */
+/* Option values that several commands share. */
 #ifndef CLI_CHOICES_H
 #define CLI_CHOICES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a command ends: which exit status, and whether its output got through. */
+/* Exit statuses of commands. */
 #include "cli/command.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command is to the program: a row in main.c, a file of its own, one call. */
+/* Interface of a command. Each has a row in main.c and its own file. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -8,26 +8,26 @@
 struct arena;
 struct cm_diagnostics;
 
-/* Exit statuses; docs/errors.md explains them. */
+/* Exit statuses: docs/errors.md. */
 enum exit_status {
     EXIT_DONE = 0,
-    EXIT_REFUSED = 1,      /* the model was refused, or a file cannot be read or written */
-    EXIT_USAGE = 2,        /* the command line is at fault */
-    EXIT_INCOMPLETE = 3,   /* done, but not everything was understood */
+    EXIT_REFUSED = 1,      /* the model is refused, or a file cannot be read or written */
+    EXIT_USAGE = 2,        /* invalid command line */
+    EXIT_INCOMPLETE = 3,   /* unknown operators or missing times */
     EXIT_DIFFERENT = 1,    /* diff --exit-code: the two differ */
-    EXIT_INCOMPARABLE = 3, /* the two were not profiled alike */
+    EXIT_INCOMPARABLE = 3, /* diff: profiled with different options */
 };
 
 /* One run of the program. */
 struct invocation {
-    const char *name;            /* of the command; NULL: none was named */
-    int argc;                    /* arguments after the command's name */
-    const char *const *argv;     /* argc of them */
-    struct arena *arena;         /* ends with the program */
-    struct cm_diagnostics *diag; /* faults of the command line and of the output; main prints */
+    const char *name;            /* of the command; NULL: default command */
+    int argc;                    /* arguments after the name of the command */
+    const char *const *argv;     /* `argc` arguments */
+    struct arena *arena;         /* freed at exit */
+    struct cm_diagnostics *diag; /* errors of command line and output; printed by main */
 };
 
-/* Each gives an exit status, and has the rows of its options for the help. */
+/* Each command returns an exit status; its option table is also used for the help. */
 int command_profile(const struct invocation *call);
 int command_diff(const struct invocation *call);
 int command_check(const struct invocation *call);
@@ -45,12 +45,9 @@ extern const struct option ops_options[];
 extern const struct option passes_options[]; /* none */
 extern const struct option schema_options[];
 
-/* The exit status that belongs to an enum cm_status. */
+/* Returns the exit status for an enum cm_status. */
 int command_exit(int status);
-/*
- * Ends a command that wrote to standard output: `status`, or EXIT_REFUSED when the text did not
- * get there.
- */
+/* Flushes standard output. Returns `status`, or EXIT_REFUSED if writing failed. */
 int command_finish(const struct invocation *call, int status);
 
 #endif

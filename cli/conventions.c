@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `costmodel conventions MODEL`: what each convention makes of one model, and which operator
- * types part it from plain MACs. Every row is a profile of its own, so that no figure here can
- * differ from `--convention`.
+ * `costmodel conventions MODEL`: FLOPs of a model by each convention, and the operator types
+ * that cause the largest differences from plain MACs. Every row is a separate profile, so its
+ * values equal those of `--convention`.
  */
 #include "cli/command.h"
 
@@ -22,7 +22,7 @@
 
 #include "support/banned.h"
 
-#define TOP 3 /* operator types that are named */
+#define TOP 3 /* listed operator types */
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -42,13 +42,13 @@ static const struct option_choice formats[] = {
 const struct option conventions_options[] = {
     {.rows = binding_batch, .offset = AT(struct binding, binding)},
     {.rows = binding_model, .offset = AT(struct binding, binding)},
-    {.heading = "The report",
+    {.heading = "Report",
      .name = "format",
      .kind = OPTION_CHOICE,
      .offset = AT(int, format),
      .value = "FORMAT",
      .choices = formats,
-     .help = "text for people (default), json for programs"},
+     .help = "text (default) or json"},
     {.name = NULL},
 };
 
@@ -57,7 +57,7 @@ struct share {
     int64_t beyond; /* operations - MACs */
 };
 
-/* Types of operators that cost anything beyond MACs: each has a row, so that they are few. */
+/* Largest number of operator types with operations beyond MACs. */
 #define MAX_TYPES 512
 
 static void add_share(struct share *shares, size_t *n, const char *op, int64_t beyond) {
@@ -72,7 +72,7 @@ static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
 
-/* The TOP shares by size, first come first where they are equal. */
+/* Picks the TOP shares by magnitude, in stable order. */
 static void pick_top(const struct share *shares, size_t n, struct share *top) {
     for (size_t i = 0; i < TOP; i++) top[i] = (struct share){0};
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ struct job {
     bool complete;
 };
 
-/* All that the convention counts, on integers or not. */
+/* Returns all operations that the convention counts, on floats and integers. */
 static int64_t operations_of(const struct cm_convention *convention,
                              const struct cm_costs *costs) {
     return convention->tells_integers ? checked_add(costs->flops, costs->int_ops)
@@ -110,10 +110,9 @@ static int64_t beyond_macs(const struct cm_convention *convention, const struct 
     return checked_sub(operations, node->costs.macs);
 }
 
-/* What a composite costs stands at one of its nodes, its MACs at others. */
-static void add_composites(const struct cm_convention *convention,
-                           const struct cm_result *result, struct share *shares, size_t *n,
-                           bool *is_part) {
+/* Adds the fused patterns: one node has the FLOPs of a pattern, others its MACs. */
+static void add_patterns(const struct cm_convention *convention, const struct cm_result *result,
+                         struct share *shares, size_t *n, bool *is_part) {
     for (size_t i = 0; i < result->n_fused_patterns; i++) {
         const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
         int64_t beyond = 0;
@@ -132,7 +131,7 @@ static int find_top(const struct job *job, const struct cm_convention *conventio
     size_t n = 0;
     bool *is_part = arena_array(job->call->arena, result->n_nodes, sizeof(*is_part));
     if (!is_part) return diag_no_memory(job->call->diag);
-    add_composites(convention, result, job->shares, &n, is_part);
+    add_patterns(convention, result, job->shares, &n, is_part);
     for (size_t i = 0; i < result->n_nodes; i++) {
         int64_t beyond = is_part[i] ? 0 : beyond_macs(convention, &result->nodes[i]);
         if (beyond != 0) add_share(job->shares, &n, result->nodes[i].op, beyond);
@@ -141,7 +140,7 @@ static int find_top(const struct job *job, const struct cm_convention *conventio
     return CM_OK;
 }
 
-/* A name as a person may see it, and as JSON may hold it. */
+/* Prints a name as a JSON string without control characters. */
 static void print_quoted(struct arena *arena, const char *name) {
     struct text safe;
     text_init(&safe, arena);
@@ -194,7 +193,7 @@ static void print_json_row(const struct invocation *call,
 static void print_head(const struct invocation *call, int format, const char *path) {
     if (format == FORMAT_TEXT) {
         printf("%-13s %-6s %20s  %s\n", "convention", "unit", "total",
-               "beyond MACs, most of it by");
+               "largest differences from MACs");
         return;
     }
     printf("{\n  \"schema\": \"costmodel/conventions/1\",\n  \"model\": ");
@@ -202,7 +201,7 @@ static void print_head(const struct invocation *call, int format, const char *pa
     printf(",\n  \"conventions\": [\n");
 }
 
-/* Messages are the same each time: those of the first profile are told. */
+/* Prints only the messages of the first profile: they are the same for each convention. */
 static int profile_one(struct job *job, size_t index, struct cm_result **ret) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (!diag) return diag_no_memory(job->call->diag);
@@ -258,7 +257,7 @@ static int read_job(const struct invocation *call, struct job *job) {
     int status = options_parse(conventions_options, call, request, &operands);
     if (status != CM_OK) return status;
     if (operands.n != 1)
-        return options_fault(call, "conventions wants one model, got %zu", operands.n);
+        return options_fault(call, "conventions requires one model, got %zu", operands.n);
     job->path = operands.values[0];
     job->format = request->format;
     status = binding_read(call, &request->binding, &job->options);

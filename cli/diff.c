@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel diff OLD NEW`: each a model or a profile of one, what became dearer and where. */
+/* `costmodel diff OLD NEW`: compares two models or profiles. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,44 +54,43 @@ const struct option diff_options[] = {
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.rows = asked_times, .offset = AT(struct asked, asked)},
-    {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
+    {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text for people (default), json for programs, markdown for a comment\n"
-             "to a pull request"},
+     .help = "text (default), json, or markdown for a pull request comment"},
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
-     .help = "write there, whole or not at all (default: standard output)"},
+     .help = "output file, replaced atomically (default: standard output)"},
     {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort), .value = "METRIC",
-     .help = "list modules and operators by their change of this: macs, params,\n"
-             "flops, activation_bytes, latency_ps ... as JSON calls it (default:\n"
-             "macs, or the first that changed)"},
+     .help = "sort modules and operators by the change of this metric (JSON key):\n"
+             "macs, params, flops, activation_bytes, latency_ps, ... (default:\n"
+             "macs, or the first metric that changed)"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
      .min = -1, .max = INT_MAX,
-     .help = "count deeper modules as part of the one at this depth (default -1:\n"
-             "none)"},
+     .help = "merge modules deeper than N into their ancestor at depth N (default\n"
+             "-1: do not merge)"},
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
      .min = 0, .max = INT_MAX,
-     .help = "list N modules and N operators (default 10, 0: all); json: all"},
+     .help = "list N modules and N operators (default 10; 0 and json: all)"},
     {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
      .choices = choices_units,
-     .help = "exact: integers; si: three digits and k, M, G; binary: bytes in KiB,\n"
-             "MiB, GiB; auto (default)"},
+     .help = "exact (integers), si (three digits and k, M, G), binary (bytes in\n"
+             "KiB, MiB, GiB) or auto (default)"},
     {.name = "exit-code", .kind = OPTION_SET, .offset = AT(bool, exit_code),
-     .help = "end with 1 when the two differ, times aside"},
+     .help = "exit with status 1 if the two differ (times are ignored)"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
      .choices = choices_color,
-     .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
-             "never"},
+     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
+             "always or never"},
     {.name = NULL},
 };
 /* clang-format on */
 
-/* One of the two. */
+/* The old or the new side. */
 struct side {
     const char *path;
-    struct cm_model *model; /* NULL of a profile */
-    struct cm_dims *dims;   /* that a model has */
-    bool is_profile;        /* it was read, not taken */
+    struct cm_model *model; /* NULL for a profile */
+    struct cm_dims *dims;   /* symbolic dims of the model; NULL for a profile */
+    bool is_profile;        /* `result` was read from a file */
     struct cm_result *result;
 };
 
@@ -108,7 +107,7 @@ static const char *shown_path(const char *path) {
     return text_equal(path, "-") ? "standard input" : path;
 }
 
-/* A free dim of a model, or one that a profile was taken at. */
+/* Returns true if the side has a symbolic dim of this name. */
 static bool has_dim(const struct side *side, const char *name) {
     const struct cm_result *result = side->result;
     for (size_t i = 0; side->dims != NULL && i < side->dims->n; i++)
@@ -118,8 +117,8 @@ static bool has_dim(const struct side *side, const char *name) {
     return false;
 }
 
-/* Names of dims are labels, which two versions of a model may choose differently: each side
- * takes those that it has. What neither has is for both to refuse. */
+/* Two versions of a model may name their dims differently, so each side gets only the --dim
+ * options for its own dims. A name that neither side has is passed to both, which refuse it. */
 static int choose_dims(const struct job *job, size_t index, struct cm_options *options) {
     struct cm_dim_option *dims =
         arena_array(job->call->arena, job->options.n_dims, sizeof(*dims));
@@ -138,7 +137,7 @@ static int choose_dims(const struct job *job, size_t index, struct cm_options *o
 
 static int load_with(struct job *job, struct side *side, struct cm_diagnostics *diag) {
     struct cm_options plain = job->options;
-    plain.n_dims = 0; /* names alone are asked for */
+    plain.n_dims = 0; /* only the names are needed */
     int status = cm_load_file(side->path, diag, &side->model, &side->result);
     side->is_profile = status == CM_OK && side->model == NULL;
     if (status != CM_OK || side->is_profile) return status;
@@ -160,7 +159,7 @@ static int profile_with(struct job *job, size_t index, struct cm_diagnostics *di
     return status;
 }
 
-/* Messages bear the path of the file that they are about. */
+/* Prints messages with the path of the side's file. */
 static void tell(const struct job *job, const struct side *side,
                  const struct cm_diagnostics *diag) {
     messages_print(diag, shown_path(side->path), (enum color_choice)job->request.color);
@@ -184,25 +183,25 @@ static int profile(struct job *job, size_t index) {
     return status;
 }
 
-/* How to ask about both alike, where there is a way. */
+/* Adds a hint how to profile both sides with the same condition. */
 static void hint_condition(struct cm_diagnostics *diag, const struct cm_condition *condition) {
     if (text_equal(condition->key, "batch"))
-        diag_hint(diag, "give --batch N, of a profile take one at the same batch");
+        diag_hint(diag, "give --batch N, or use profiles made at the same batch");
     else if (text_starts_with(condition->key, "dims."))
-        diag_hint(diag, "give --dim %s=N, of a profile take one of the same sizes",
+        diag_hint(diag, "give --dim %s=N, or use profiles made with the same sizes",
                   condition->key + strlen("dims."));
     else
-        diag_hint(diag, "profile both alike");
+        diag_hint(diag, "profile both with the same options");
 }
 
-/* Each condition that breaks the comparison is a message of its own. */
+/* Adds an error for each condition that makes the sides incomparable. */
 static int refuse(const struct job *job) {
     const struct cm_diff *diff = job->diff;
     for (size_t i = 0; i < diff->n_conditions; i++) {
         const struct cm_condition *condition = &diff->conditions[i];
         if (condition->weight != CM_CONDITION_BREAKS) continue;
         (void)diag_error(job->call->diag, DIAG_COMPARE,
-                         "cannot compare: %s is %s in '%s' and %s in '%s'", condition->key,
+                         "not comparable: %s is %s in '%s' and %s in '%s'", condition->key,
                          condition->old_value, shown_path(job->sides[0].path),
                          condition->new_value, shown_path(job->sides[1].path));
         hint_condition(job->call->diag, condition);
@@ -210,7 +209,7 @@ static int refuse(const struct job *job) {
     return EXIT_INCOMPARABLE;
 }
 
-/* What both have, and what can be compared of it. */
+/* Returns true if both sides have the metric and it is comparable. */
 static bool has_metric(const struct cm_diff *diff, size_t metric) {
     const struct cm_change total = cm_diff_total(diff, metric);
     for (size_t i = 0; i < diff->n_metrics; i++)
@@ -220,11 +219,10 @@ static bool has_metric(const struct cm_diff *diff, size_t metric) {
 
 static int refuse_sort(const struct job *job) {
     (void)diag_error(job->call->diag, DIAG_COMPARE,
-                     "cannot compare by %s: it is not in both, or not of one device",
+                     "cannot sort by %s: a side does not have it, or the devices differ",
                      job->request.sort);
-    diag_hint(
-        job->call->diag,
-        "latency_ps wants --device, --measure or --backend, training figures --optimizer");
+    diag_hint(job->call->diag, "latency_ps requires --device, --measure or --backend; training "
+                               "metrics require --optimizer");
     return EXIT_INCOMPARABLE;
 }
 
@@ -238,15 +236,13 @@ static int write_diff(const void *context, FILE *out) {
     return cm_diff_write_text(job->diff, &look, out);
 }
 
-/* Options that would say nothing are not what somebody wanted. */
+/* Rejects model options if both sides are profiles. */
 static int check_idle(const struct job *job) {
     const char *name = binding_given(&job->request.binding);
     if (name == NULL) name = asked_given(&job->request.asked);
     if (name == NULL || !job->sides[0].is_profile || !job->sides[1].is_profile) return CM_OK;
     return options_fault(job->call,
-                         "both are profiles, which stay as they were taken: option --%s wants "
-                         "a model",
-                         name);
+                         "option --%s requires a model, but both inputs are profiles", name);
 }
 
 static int run(struct job *job) {
@@ -272,8 +268,8 @@ static int unknown_metric(const struct invocation *call, const char *name) {
     suggest_init(&suggestion, name, strlen(name));
     for (size_t i = 0; cm_metric_at(i, &metric); i++) suggest_offer(&suggestion, metric.key);
     if (suggestion.best == NULL)
-        return options_fault(call, "option --sort wants a metric, got '%s'", name);
-    return options_fault(call, "option --sort wants a metric, got '%s', did you mean '%s'?",
+        return options_fault(call, "option --sort requires a metric, got '%s'", name);
+    return options_fault(call, "option --sort requires a metric, got '%s', did you mean '%s'?",
                          name, suggestion.best);
 }
 
@@ -283,19 +279,21 @@ static int read_metric(const struct invocation *call, const char *name, size_t *
     *ret = cm_metric_find(name);
     if (!cm_metric_at(*ret, &metric)) return unknown_metric(call, name);
     if (metric.of_modules || metric.of_operators) return CM_OK;
-    return options_fault(call, "option --sort: '%s' is only of whole models", name);
+    return options_fault(
+        call, "option --sort requires a metric of modules or operators, got '%s'", name);
 }
 
 static int read_operands(struct job *job, const struct option_list *operands) {
     const struct invocation *call = job->call;
     if (operands->n != 2)
-        return options_fault(call, "diff wants two models or profiles, got %zu", operands->n);
+        return options_fault(call, "diff requires two models or profiles, got %zu",
+                             operands->n);
     for (size_t i = 0; i < 2; i++) job->sides[i].path = operands->values[i];
     if (text_equal(job->sides[0].path, "-") && text_equal(job->sides[1].path, "-"))
-        return options_fault(call, "standard input can be one of the two only");
+        return options_fault(call, "only one of the two inputs can be standard input");
     if (outputs_is_file(job->request.output, job->sides[0].path) ||
         outputs_is_file(job->request.output, job->sides[1].path))
-        return options_fault(call, "the output '%s' is one of the two", job->request.output);
+        return options_fault(call, "output '%s' is also an input", job->request.output);
     return binding_check_output(call, &job->request.binding, job->request.output);
 }
 

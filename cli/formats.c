@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of formats. An option that means nothing to a format is refused: nobody is to
- * believe that it was heeded.
+ * The table of output formats. Rejects options that the selected format ignores.
  */
 #include "cli/formats.h"
 
@@ -18,21 +17,21 @@
 #include "support/banned.h"
 
 enum format_option {
-    TAKES_REPORT = 1, /* the sections of the text report */
-    TAKES_ROWS = 2,   /* which rows, sorted and filtered */
+    TAKES_REPORT = 1, /* sections of the text report */
+    TAKES_ROWS = 2,   /* --rows, --sort, --filter */
     TAKES_COLUMNS = 4,
     TAKES_DEPTH = 8,
     TAKES_TOP = 16,
     TAKES_UNITS = 32,
     TAKES_METRIC = 64,
-    TAKES_CURVE = 128, /* of memory */
+    TAKES_CURVE = 128, /* --memory-curve */
     TAKES_EXPLAIN = 256,
     TAKES_WIDTH = 512,
-    TAKES_PLAN = 1024, /* the memory plan */
+    TAKES_PLAN = 1024, /* --memory-plan */
     TAKES_TABLE = TAKES_ROWS | TAKES_COLUMNS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS,
 };
 
-#define MODULE_TREE_DEPTH 2 /* what a picture of modules shows unless more is asked for */
+#define MODULE_TREE_DEPTH 2 /* default depth of dot and mermaid */
 
 static struct cm_table_options table_options(const struct request *request, int usual_depth) {
     struct cm_table_options options;
@@ -182,11 +181,11 @@ static const struct format formats[] = {
     {"trace",    "--format trace",    write_trace,    NULL,                 NULL,               TAKES_CURVE, true},
 };
 
-/* What text becomes where rows or columns are asked for. */
+/* Text output if rows or columns are requested. */
 static const struct format table =
     {"text",     "a table",           write_table,    write_sweep_table,    NULL,               TAKES_TABLE, false};
 
-/* Of several batches, and of --explain, none of the report's sections is left. */
+/* Text output for several batches and for --explain: no sections of the report. */
 static const struct format batches =
     {"text",     "a table of batches", write_text,    write_sweep_text,     NULL,               TAKES_UNITS, false};
 static const struct format explanation =
@@ -202,7 +201,8 @@ static int no_such_format(const struct invocation *call, const char *name) {
         if (i > 0) text_append(&known, i + 1 == N_FORMATS ? " or " : ", ");
         text_append(&known, formats[i].name);
     }
-    return options_fault(call, "option --format wants %s, got '%s'", text_string(&known), name);
+    return options_fault(call, "option --format requires %s, got '%s'", text_string(&known),
+                         name);
 }
 
 static bool wants_table(const struct request *request) {
@@ -210,7 +210,7 @@ static bool wants_table(const struct request *request) {
            request->filters.n > 0;
 }
 
-/* Text is one of four things. */
+/* Returns the kind of text output. */
 static const struct format *text_format(const struct request *request) {
     if (wants_table(request)) return &table;
     if (request->formula) return &formats[0];
@@ -230,7 +230,7 @@ int format_find(const struct invocation *call, struct request *request) {
 #define MEMBER(member)                                                                         \
     offsetof(struct request, member), sizeof(((const struct request *)NULL)->member)
 
-/* Options, and what has to be among `takes` for each. */
+/* Options of request, and the bit in `takes` that a format needs for each. */
 static const struct {
     const char *name;
     unsigned takes;
@@ -261,13 +261,13 @@ int format_check(const struct invocation *call, const struct request *request) {
     struct request untouched;
     request_defaults(&untouched);
     if (request->formula && format->write_formula == NULL)
-        return options_fault(call, "option --formula says nothing to %s", format->called);
+        return options_fault(call, "option --formula has no effect with %s", format->called);
     for (size_t i = 0; i < sizeof(heeded) / sizeof(heeded[0]); i++) {
         const char *given = (const char *)request + heeded[i].offset;
         const char *usual = (const char *)&untouched + heeded[i].offset;
         if ((format->takes & heeded[i].takes) != 0) continue;
         if (memcmp(given, usual, heeded[i].size) != 0)
-            return options_fault(call, "option --%s says nothing to %s", heeded[i].name,
+            return options_fault(call, "option --%s has no effect with %s", heeded[i].name,
                                  format->called);
     }
     if (!has_columns) return CM_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME=N, NAME=1x3x224x224 and NAME=2,3,4. The last '=' parts the two: a name may hold others.
+/* Parses NAME=N, NAME=1x3x224x224 and NAME=2,3,4. Names may contain '=': the last one counts.
  */
 #include "cli/input_shapes.h"
 
@@ -39,8 +39,8 @@ static int read_dim(const struct invocation *call, const char *option, const cha
     const char *size = "";
     ret->name = split(call, given, &size);
     if (ret->name == NULL || !text_to_int64(size, strlen(size), &ret->size) || ret->size < 0) {
-        return options_fault(call, "option --%s wants NAME=N, N of at least 0, got '%s'",
-                             option, given);
+        return options_fault(call, "option --%s requires NAME=N with N >= 0, got '%s'", option,
+                             given);
     }
     return CM_OK;
 }
@@ -101,7 +101,8 @@ static int read_input(const struct invocation *call, const char *given,
     ret->name = split(call, given, &shape);
     if (ret->name != NULL) ret->dims = read_shape(call, shape, &ret->rank);
     if (ret->name != NULL && ret->dims != NULL) return CM_OK;
-    return options_fault(call, "option --input wants NAME=1x3x224x224, got '%s'", given);
+    return options_fault(
+        call, "option --input requires NAME=SHAPE such as x=1x3x224x224, got '%s'", given);
 }
 
 static int check_inputs(const struct invocation *call, const struct cm_input_option *inputs,
@@ -163,7 +164,8 @@ static int read_value(const struct invocation *call, const char *given,
                       struct cm_value_option *ret) {
     const char *equals = parting(given);
     if (equals == NULL)
-        return options_fault(call, "option --value wants NAME=2,3,4, got '%s'", given);
+        return options_fault(
+            call, "option --value requires NAME=LIST such as k=2,3,4, got '%s'", given);
     const char *at = equals + 1;
     const size_t n = count_elements(at);
     const char **elements = arena_array(call->arena, n + 1, sizeof *elements);

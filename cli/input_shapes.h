@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of --dim, --input and --value: a name of the model, and a size, a shape or
- * contents for it. */
+/* Parsers of --dim, --trip-count, --input and --value. */
 #ifndef CLI_INPUT_SHAPES_H
 #define CLI_INPUT_SHAPES_H
 
@@ -9,7 +8,7 @@
 struct invocation;
 struct option_list;
 
-/* Each fills its part of *ret; the arrays are in the arena of `call`. CM_OK, CM_USAGE,
+/* Each sets the array of its option in *ret, allocated in call->arena. CM_OK, CM_USAGE,
  * CM_NO_MEMORY. */
 int shapes_read_dims(const struct invocation *call, const struct option_list *given,
                      struct cm_options *ret) CM_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command table. What a command does stands in its own file. */
+/* The command table and main. Each command is implemented in its own file. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,118 +23,113 @@ struct command {
     const struct option *options;
     const char *usage;
     const char *summary;
-    const char *about;         /* for its own help */
-    const char *exit_statuses; /* of its own; NULL: as every command's */
-    int exhausted;             /* the exit status where memory ended */
+    const char *about;         /* description in its help */
+    const char *exit_statuses; /* NULL: the common ones */
+    int exhausted;             /* exit status if out of memory */
 };
 
 static const char exit_statuses[] =
     "\n"
     "Exit status:\n"
-    "  0  done\n"
-    "  1  the model was refused or does not fit, or a file cannot be read or written\n"
-    "  2  the command line is at fault, or leaves a free dim unbound\n"
-    "  3  done, but the model has operators that are not known, or the backend that was asked\n"
-    "     for cannot be used\n";
+    "  0  success\n"
+    "  1  the model is refused or does not fit, or a file cannot be read or written\n"
+    "  2  invalid command line, or a symbolic dim is unbound\n"
+    "  3  success, but the model has unknown operators, or the backend is unusable\n";
 
 static const char about[] =
     "\n"
-    "Says what an ONNX model costs, from its file alone: parameters, "
-    "MACs, FLOPs, bytes moved and\n"
-    "activation memory, of every node and every module, at any batch "
-    "size. MODEL.onnx may be - for\n"
-    "standard input, or a profile that was written as JSON. Weights are "
-    "never read.\n";
+    "Computes the costs of an ONNX model from its file alone: parameters, MACs, FLOPs, memory\n"
+    "traffic and activation memory, per node and per module, at any batch size. MODEL.onnx is\n"
+    "an ONNX file, - for standard input, or a profile in JSON. Weights are never read.\n";
 
 static const char about_diff[] =
     "\n"
-    "Compares two models, or two versions of one: the totals, then the modules and operators\n"
-    "that account for the change, the largest first, and what was renamed, moved, added and\n"
-    "removed. OLD and NEW are ONNX files, or profiles that were written as JSON; the options\n"
-    "hold for both models, profiles keep theirs. One of the two may be - for standard input.\n";
+    "Compares the costs of two models: totals, the modules and operators that cause the "
+    "change,\n"
+    "largest first, and renamed, moved, added and removed modules. OLD and NEW are ONNX files\n"
+    "or profiles in JSON; one of them may be - for standard input. The options apply to both\n"
+    "models; profiles keep the options they were made with.\n";
 
 static const char exit_statuses_diff[] =
     "\n"
     "Exit status:\n"
     "  0  compared\n"
-    "  1  one of the two was refused, or a file cannot be read or written; with --exit-code\n"
-    "     also: they differ\n"
-    "  2  the command line is at fault, or leaves a free dim unbound\n"
-    "  3  not compared: the two were profiled at another batch, by another convention or with\n"
-    "     other options\n";
+    "  1  a model is refused, or a file cannot be read or written; with --exit-code also: the\n"
+    "     two differ\n"
+    "  2  invalid command line, or a symbolic dim is unbound\n"
+    "  3  not comparable: different batch, convention or other options\n";
 
 static const char about_check[] =
     "\n"
-    "Holds what a model costs against limits, absolute ones and those from a baseline on, and\n"
-    "names the modules that a regression comes from. MODEL is an ONNX file, - for standard\n"
-    "input, or a profile that was written as JSON.\n";
+    "Regression gate: checks the costs of a model against absolute limits and against a\n"
+    "baseline, and reports the modules that cause a regression. MODEL is an ONNX file, - for\n"
+    "standard input, or a profile in JSON.\n";
 
 static const char exit_statuses_check[] =
     "\n"
     "Exit status:\n"
-    "  0  it keeps within every limit\n"
-    "  1  a regression: it costs more than a limit allows\n"
-    "  2  the command line or the budget is at fault, or leaves a free dim unbound\n"
-    "  3  it could not be compared: there is no baseline, or one of another batch, convention "
-    "or\n"
-    "     device; a figure is not known; the model was refused, a file cannot be read or "
-    "written\n";
+    "  0  pass: every limit is met\n"
+    "  1  regression: a limit is exceeded\n"
+    "  2  invalid command line or budget, or a symbolic dim is unbound\n"
+    "  3  not compared: the baseline is missing or has another batch, convention or device; a\n"
+    "     value is unknown; the model is refused; a file cannot be read or written\n";
 
-static const char about_conventions[] = "\n"
-                                        "Counts the FLOPs of one model by every convention, "
-                                        "and names the operators that part each\n"
-                                        "of them from plain MACs.\n";
+static const char about_conventions[] =
+    "\n"
+    "Counts the FLOPs of a model by every convention, and lists the operators that cause the\n"
+    "largest differences from plain MACs.\n";
 
-static const char about_ops[] = "\n"
-                                "Lists the operators that are known, each with the opsets from "
-                                "which on it has a row.\n";
+static const char about_ops[] =
+    "\n"
+    "Lists the supported operators and the opsets since which each version applies.\n";
 
 static const char about_backends[] =
     "\n"
-    "Lists what can measure or model a device here, or why it cannot, the devices of which\n"
-    "figures are built in, and where modules are searched; of one backend alone what it makes\n"
-    "of these settings.\n";
+    "Lists the backends that can measure or model a device on this machine (or why they\n"
+    "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
+    "that backend with these settings.\n";
 
 static const char about_passes[] = "\n"
-                                   "Lists the passes from a graph to its costs, in the order "
-                                   "in which they run.\n";
+                                   "Lists the passes in execution order.\n";
 
 static const char about_schema[] =
     "\n"
-    "Prints the JSON Schema (draft 2020-12) of what --format json writes: profile, of several\n"
-    "batches sweep, of check check; and of what check reads: budget, baseline.\n";
+    "Prints the JSON Schema (draft 2020-12) of the output of --format json (profile; sweep "
+    "for\n"
+    "several batches; check) or of the input of check (budget, baseline).\n";
 
-/* The first is the one that runs when none is named. */
+/* The first is the default command. */
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
-     "what a model costs", about, NULL, EXIT_REFUSED},
-    {"diff", command_diff, diff_options, "diff OLD NEW [options]", "what changed between two",
+     "profile a model (default)", about, NULL, EXIT_REFUSED},
+    {"diff", command_diff, diff_options, "diff OLD NEW [options]", "compare two models",
      about_diff, exit_statuses_diff, EXIT_REFUSED},
     {"check", command_check, check_options, "check MODEL [options]",
-     "whether it costs more than it may", about_check, exit_statuses_check, EXIT_INCOMPLETE},
+     "regression gate: check costs against limits", about_check, exit_statuses_check,
+     EXIT_INCOMPLETE},
     {"conventions", command_conventions, conventions_options,
-     "conventions MODEL.onnx [options]", "what it costs by each tool's rules",
-     about_conventions, NULL, EXIT_REFUSED},
-    {"ops", command_ops, ops_options, "ops [--markdown]", "list the operators that are known",
+     "conventions MODEL.onnx [options]", "count FLOPs by each convention", about_conventions,
+     NULL, EXIT_REFUSED},
+    {"ops", command_ops, ops_options, "ops [--markdown]", "list the supported operators",
      about_ops, NULL, EXIT_REFUSED},
     {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]]",
-     "list what can measure or model a device", about_backends, NULL, EXIT_REFUSED},
+     "list backends and devices", about_backends, NULL, EXIT_REFUSED},
     {"passes", command_passes, passes_options, "passes", "list the passes in order",
      about_passes, NULL, EXIT_REFUSED},
     {"schema", command_schema, schema_options, "schema NAME [--markdown]",
-     "print the schema of JSON output", about_schema, NULL, EXIT_REFUSED},
+     "print a JSON schema", about_schema, NULL, EXIT_REFUSED},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 
-/* Rows for the help alone: they end the run before any command sees its arguments. */
+/* For the help only: main handles these before the command parses its arguments. */
 static const struct option general_options[] = {
     {.heading = "General",
      .name = "help",
      .letter = 'h',
      .kind = OPTION_SET,
-     .help = "print this and end"},
-    {.name = "version", .kind = OPTION_SET, .help = "print the version and end"},
+     .help = "print this help"},
+    {.name = "version", .kind = OPTION_SET, .help = "print the version"},
     {.name = NULL},
 };
 
@@ -155,8 +150,7 @@ static int print_help(const struct invocation *call) {
     for (size_t i = 0; i < N_COMMANDS; i++) {
         print_usage(i == 0 ? "usage:" : "      ", &commands[i]);
     }
-    fputs("\n\"costmodel COMMAND --help\" explains a command; these are the options of "
-          "profile.\n",
+    fputs("\nSee \"costmodel COMMAND --help\" for the other commands. Options of profile:\n",
           stdout);
     fputs(about, stdout);
     options_help(profile_options, stdout);
@@ -170,7 +164,7 @@ static int print_version(const struct invocation *call) {
     return command_finish(call, EXIT_DONE);
 }
 
-/* Whether one of the words stands before `--`. Help is given whatever else is wrong. */
+/* Returns true if an argument before `--` is `word` or `letter`; other errors do not matter. */
 static bool asks_for(const struct invocation *call, const char *word, const char *letter) {
     for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++) {
         if (text_equal(call->argv[i], word) || text_equal(call->argv[i], letter)) return true;
@@ -190,7 +184,8 @@ static const struct command *command_of(int argc, char **argv) {
     return command ? command : &commands[0];
 }
 
-/* A word that is no file but nearly a command is a mistyped command, not a missing model. */
+/* Returns the command that `word` is probably a misspelling of, if there is no such file; else
+ * NULL. */
 static const char *mistyped_command(const char *word) {
     struct suggestion suggestion;
     if (word[0] == '-' || access(word, F_OK) == 0) return NULL;
@@ -199,10 +194,7 @@ static const char *mistyped_command(const char *word) {
     return suggestion.best;
 }
 
-/*
- * Where memory was short for an argument, a message or a word of the output, what the command
- * says of it is not so, whatever it ends with.
- */
+/* If any allocation failed, the result is unreliable: override the exit status. */
 static int run_command(const struct command *command, const struct invocation *call) {
     const int status = command->run(call);
     if (!arena_failed(call->arena) && !diag_starved(call->diag)) return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library keeps messages as data; here they become lines. */
+/* Prints diagnostics. */
 #include "cli/messages.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void print_one(const struct cm_diagnostic *message, const char *subject, 
     if (message->hint != NULL) fprintf(stderr, "  hint: %s\n", message->hint);
 }
 
-/* The subject may be a path, and a path may hold anything. */
+/* Escapes control characters of the subject, which may be a path. */
 static const char *safe_subject(const struct cm_diagnostics *diag, const char *subject) {
     struct text safe;
     text_init(&safe, diag->arena);
@@ -56,6 +56,6 @@ void messages_print(const struct cm_diagnostics *diag, const char *subject,
         if (message->severity != CM_NOTE) print_one(message, safe, colored);
     }
     if (diag->n_dropped > 0) {
-        fprintf(stderr, "%s: %zu more messages are not shown\n", safe, diag->n_dropped);
+        fprintf(stderr, "%s: %zu more messages not shown\n", safe, diag->n_dropped);
     }
 }

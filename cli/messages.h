@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Diagnostics as a person reads them, on standard error. */
+/* Prints diagnostics to standard error. */
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
 
@@ -8,8 +8,8 @@
 struct cm_diagnostics;
 
 /*
- * Prints warnings and errors; notes belong to the report. `subject` is what they are about: the
- * model's path, or the program.
+ * Prints warnings and errors; notes are part of the report. `subject` is the path of the model
+ * or the name of the program.
  *
  *     resnet.onnx: error[shape]: input has 64 channels, weight expects 32 x 1 groups
  *       at node 17 "layer1.0/conv1", Conv-11, pass infer

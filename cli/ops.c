@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel ops`: every operator that has a row, and from which opsets on. */
+/* `costmodel ops`: lists the supported operators and their opsets. */
 #include "cli/command.h"
 
 #include <inttypes.h>
@@ -29,14 +29,14 @@ static const struct option_choice formats[] = {
 };
 
 const struct option ops_options[] = {
-    {.heading = "The list",
+    {.heading = "Output",
      .name = "format",
      .kind = OPTION_CHOICE,
      .offset = OPTION_AT(struct request, int, format),
      .value = "FORMAT",
      .choices = formats,
-     .help = "text for people (default), json: every row with its signature,\n"
-             "markdown: what each operator costs"},
+     .help = "text (default), json (every row with its signature) or markdown\n"
+             "(costs of each operator)"},
     {.name = "markdown",
      .kind = OPTION_SET,
      .offset = OPTION_AT(struct request, bool, markdown),
@@ -52,7 +52,7 @@ static bool same_operator(const struct op *a, const struct op *b) {
     return text_equal(a->domain, b->domain) && text_equal(a->type, b->type);
 }
 
-/* Prints the operator that begins at row `first`; gives the row after its last version. */
+/* Prints the operator at row `first`; returns the row after its last version. */
 static size_t print_operator(const struct op_family *family, size_t first) {
     const struct op *op = &family->rows[first];
     printf("%-12s  %-16s  %-28s ", family->name, domain_name(op), op->type);
@@ -72,7 +72,7 @@ static void print_text(void) {
     }
 }
 
-/* null: as many as there are. */
+/* An unlimited maximum is null. */
 static void print_arity(const char *what, int32_t least, int32_t most) {
     printf(", \"%s\": [%" PRId32 ", ", what, least);
     if (most == VARIADIC)
@@ -81,7 +81,7 @@ static void print_arity(const char *what, int32_t least, int32_t most) {
         printf("%" PRId32 "]", most);
 }
 
-/* Names and texts of rows are words: nothing in them wants an escape. */
+/* Names and strings of rows need no JSON escapes. */
 static void print_attribute(const struct op_attr *attr) {
     printf("{\"name\": \"%s\", \"kind\": \"%s\"", attr->name, attr_kind_name(attr->kind));
     if (attr->required) printf(", \"required\": true");
@@ -122,17 +122,17 @@ static void print_json(void) {
 static const char *bytes_of(const struct op *op) {
     static const char *const names[] = {
         [MEMORY_FRESH] = "written",
-        [MEMORY_VIEW] = "none: a view",
-        [MEMORY_IN_PLACE] = "written, may be in place",
+        [MEMORY_VIEW] = "none: view",
+        [MEMORY_IN_PLACE] = "written, in place if possible",
         [MEMORY_SHAPE_ONLY] = "none: shape arithmetic",
-        [MEMORY_VIEW_UNLESS_TRAINING] = "a view, written in training",
-        [MEMORY_IN_PLACE_UNLESS_TRAINING] = "written, may be in place unless training",
-        [MEMORY_CONTROL] = "those of its body",
+        [MEMORY_VIEW_UNLESS_TRAINING] = "view; training: written",
+        [MEMORY_IN_PLACE_UNLESS_TRAINING] = "written, in place if possible; training: written",
+        [MEMORY_CONTROL] = "as its body",
     };
     return names[op->memory];
 }
 
-/* "5 n", "n", nothing of 0. */
+/* Prints "5 n", or "n" for a factor of 1, or nothing for 0; returns the next separator. */
 static const char *print_term(const char *between, int64_t factor, const char *of) {
     if (factor == 0) return between;
     printf("%s", between);
@@ -141,7 +141,8 @@ static const char *print_term(const char *between, int64_t factor, const char *o
     return " + ";
 }
 
-/* By the default convention; n: elements of the first input, out: of the first output. */
+/* Prints the FLOPs by the default convention. n: elements of the first input; out: of the first
+ * output. */
 static void print_flops(const struct op_family *family, const struct op *op) {
     const struct op_cost *cost = &op->cost;
     const char *between = "";
@@ -154,7 +155,8 @@ static void print_flops(const struct op_family *family, const struct op *op) {
     if (integers_words(op)) printf("; %s", integers_words(op));
 }
 
-/* One line for all versions of an operator, by what the newest costs; gives the row after. */
+/* Prints one line for all versions of an operator, with the costs of the newest; returns the
+ * row after them. */
 static size_t print_line(const struct op_family *family, size_t first) {
     const char *between = "";
     size_t i = first;
@@ -177,7 +179,7 @@ static void print_family(const struct op_family *family) {
         if (!text_equal(domain, domain_name(op))) {
             domain = domain_name(op);
             printf("\n## %s (%s)\n\n", family->name, domain);
-            printf("| operator | rows since opset | MACs | FLOPs | bytes of the result |\n");
+            printf("| operator | rows since opset | MACs | FLOPs | result bytes |\n");
             printf("|---|---|---|---|---|\n");
         }
         row = print_line(family, row);
@@ -186,11 +188,10 @@ static void print_family(const struct op_family *family) {
 
 static void print_markdown(void) {
     printf(
-        "A row holds from its opset on to the next. n: elements of the first operand, out: of "
-        "the first result;\nFLOPs by the convention `deepspeed`. An operator computes on "
-        "integers "
-        "where its first operand and its first result\nare such, unless its row says "
-        "otherwise.\n");
+        "A row applies from its opset to the next listed opset. n: elements of the first "
+        "operand; out: elements of\nthe first result. FLOPs are by the convention `deepspeed`. "
+        "Operations count as integer operations if the first\noperand and the first result "
+        "are integers, unless the row specifies otherwise.\n");
     for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
 }
 

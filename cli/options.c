@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From argv to a struct, by the rows of a table; every number and word checked to its end. */
+/* Option parser and help printer, driven by option tables. */
 #include "cli/options.h"
 
 #include <inttypes.h>
@@ -14,24 +14,24 @@
 
 #include "support/banned.h"
 
-/* Where the parser stands. */
+/* State of the parser. */
 struct parse {
     const struct option *table;
     const struct invocation *call;
-    int next; /* argument to read next */
+    int next; /* index of the next argument */
     char *target;
     struct option_list *operands;
     bool ended; /* `--` was seen */
 };
 
-/* A row, of the table or of one that it includes; NULL past the last. */
+/* Iterator over the rows of a table and of the tables that it includes. */
 struct walk {
-    const struct option *row;
-    const struct option *outer; /* where it goes on behind an included table; NULL: in none */
-    size_t base;                /* where the struct of the row begins in the target */
+    const struct option *row;   /* NULL past the last */
+    const struct option *outer; /* next row after an included table; NULL: not inside one */
+    size_t base;                /* offset of the included struct in the target */
 };
 
-/* Into and out of included tables, until there is a row. */
+/* Enters and leaves included tables until there is a row or the end. */
 static void walk_settle(struct walk *walk) {
     while (walk->row->name == NULL) {
         if (walk->row->rows != NULL) {
@@ -65,7 +65,7 @@ int options_fault(const struct invocation *call, const char *format, ...) {
     return status;
 }
 
-/* At most argc values ever come. */
+/* The list has room for argc values, which is always enough. */
 static int append(const struct invocation *call, struct option_list *list, const char *value) {
     if (list->values == NULL) {
         list->values = arena_array(call->arena, (size_t)call->argc, sizeof *list->values);
@@ -80,16 +80,17 @@ static int read_integer(const struct parse *parse, const struct option *row, con
     if (text_to_int64(value, strlen(value), ret) && *ret >= row->min && *ret <= row->max) {
         return CM_OK;
     }
-    return options_fault(
-        parse->call, "option --%s wants an integer from %" PRId64 " to %" PRId64 ", got '%s'",
-        row->name, row->min, row->max, value);
+    return options_fault(parse->call,
+                         "option --%s requires an integer from %" PRId64 " to %" PRId64
+                         ", got '%s'",
+                         row->name, row->min, row->max, value);
 }
 
 static int read_bytes(const struct parse *parse, const struct option *row, const char *value,
                       int64_t *ret) {
     if (text_to_bytes(value, ret) && *ret > 0) return CM_OK;
     return options_fault(parse->call,
-                         "option --%s wants a size as 16GiB, 1.5GB or 512MiB, got '%s'",
+                         "option --%s requires a size such as 16GiB, 1.5GB or 512MiB, got '%s'",
                          row->name, value);
 }
 
@@ -105,7 +106,7 @@ static int read_choice(const struct parse *parse, const struct option *row, cons
         if (known.length > 0) text_append(&known, choice[1].name == NULL ? " or " : ", ");
         text_append(&known, choice->name);
     }
-    return options_fault(parse->call, "option --%s wants %s, got '%s'", row->name,
+    return options_fault(parse->call, "option --%s requires %s, got '%s'", row->name,
                          text_string(&known), value);
 }
 
@@ -158,7 +159,7 @@ static int unknown_option(const struct parse *parse, const char *name, size_t le
     struct suggestion suggestion;
     suggest_init(&suggestion, name, length);
     for (struct walk walk = walk_begin(parse->table); walk.row != NULL; walk_next(&walk)) {
-        suggest_offer(&suggestion, walk.row->name);
+        if (!walk.row->hidden) suggest_offer(&suggestion, walk.row->name);
     }
     if (suggestion.best == NULL) {
         return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
@@ -168,8 +169,8 @@ static int unknown_option(const struct parse *parse, const char *name, size_t le
 }
 
 /*
- * The option's value: `attached` (NULL: nothing stood at the option itself) or the next
- * argument. What begins with two dashes is an option whose forerunner was forgotten.
+ * Stores the option's value: `attached` (from --name=VALUE; NULL: none) or the next argument.
+ * An argument that starts with two dashes is the next option, not a value.
  */
 static int take_value(struct parse *parse, const struct walk *at, const char *attached) {
     const struct invocation *call = parse->call;
@@ -184,7 +185,7 @@ static int take_value(struct parse *parse, const struct walk *at, const char *at
         attached = call->argv[parse->next++];
     }
     if (attached == NULL || attached[0] == '\0') {
-        return options_fault(call, "option --%s wants a value: %s", row->name, row->value);
+        return options_fault(call, "option --%s requires a value: %s", row->name, row->value);
     }
     return store(parse, at, attached);
 }
@@ -278,6 +279,6 @@ static void help_row(const struct option *row, FILE *out) {
 void options_help(const struct option *table, FILE *out) {
     for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk)) {
         if (walk.row->heading != NULL) fprintf(out, "\n%s:\n", walk.row->heading);
-        help_row(walk.row, out);
+        if (!walk.row->hidden) help_row(walk.row, out);
     }
 }

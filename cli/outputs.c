@@ -52,5 +52,5 @@ int outputs_keep_weights(const struct cm_model *model, const char *path,
     if (!is_path(path)) return CM_OK;
     const int status = cm_model_reads_file(model, path, diag, &is_read);
     if (status != CM_OK || !is_read) return status;
-    return diag_error(diag, DIAG_USAGE, "the output '%s' has weights of the model", path);
+    return diag_error(diag, DIAG_USAGE, "output '%s' is a weight file of the model", path);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel passes`: the pipeline, in order. */
+/* `costmodel passes`: lists the passes in execution order. */
 #include "cli/command.h"
 
 #include <stdio.h>

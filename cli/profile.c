@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel profile`, the main job: load, profile, report. */
+/* `costmodel profile`: loads a model, profiles it and writes the report. */
 #include "cli/command.h"
 
 #include <inttypes.h>
@@ -24,14 +24,15 @@
 static int take_model(const struct invocation *call, const struct option_list *operands,
                       const char **ret) {
     if (operands->n == 0) {
-        return options_fault(call, "no model is given, want a path, or - for standard input");
+        return options_fault(call,
+                             "no model given: a path is required, or - for standard input");
     }
     if (operands->n > 1) {
-        return options_fault(call, "want one model, got '%s' and '%s'", operands->values[0],
-                             operands->values[1]);
+        return options_fault(call, "exactly one model is required, got '%s' and '%s'",
+                             operands->values[0], operands->values[1]);
     }
     if (operands->values[0][0] == '\0') {
-        return options_fault(call, "the model's path is empty");
+        return options_fault(call, "the path of the model must not be empty");
     }
     *ret = operands->values[0];
     return CM_OK;
@@ -71,10 +72,11 @@ static int check_times(const struct invocation *call, const struct request *requ
                        const struct cm_result *result) {
     const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
     if (request->format->draws_times && !cm_result_timed(result))
-        return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
+        return diag_error(call->diag, DIAG_USAGE,
+                          "--format trace requires times, and there are none");
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
-    return options_fault(call, "option --%s lists times, want --measure, --backend or --device",
-                         option);
+    return options_fault(
+        call, "option --%s requires times: give --measure, --backend or --device", option);
 }
 
 static int write_findings(const struct invocation *call, const struct request *request,
@@ -110,8 +112,7 @@ static int take_profile(const struct request *request, struct cm_result *result,
         return CM_OK;
     }
     cm_result_free(result);
-    return diag_error(diag, DIAG_USAGE,
-                      "a profile stays as it was taken, option --%s wants a model", anew);
+    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile", anew);
 }
 
 static int keep_weights(const struct request *request, const struct cm_model *model,
@@ -146,8 +147,9 @@ static int profile_model(const struct request *request, const struct cm_options 
     if (taken != NULL) return take_profile(request, taken, diag, ret);
     if (request->format->draws_times && (options->backend == NULL || options->plan_only)) {
         cm_model_free(model);
-        return diag_error(diag, DIAG_USAGE,
-                          "--format trace draws times: give --measure, --device or --backend");
+        return diag_error(
+            diag, DIAG_USAGE,
+            "--format trace requires times: give --measure, --device or --backend");
     }
     shown.progress = progress_show;
     shown.progress_context = &progress;
@@ -182,13 +184,14 @@ static int misfit(const struct cm_result *result, struct cm_diagnostics *diag) {
     const int64_t batch = result->options.batch;
     if (memory->required_bytes == CM_UNKNOWN)
         return diag_error(diag, DIAG_FIT,
-                          "more than 2^63 bytes are required, the limit is %" PRId64, limit);
+                          "the model requires more than 2^63 bytes, the limit is %" PRId64,
+                          limit);
     if (batch == CM_UNKNOWN)
         return diag_error(diag, DIAG_FIT,
-                          "%" PRId64 " bytes are required, the limit is %" PRId64,
+                          "the model requires %" PRId64 " bytes, the limit is %" PRId64,
                           memory->required_bytes, limit);
     return diag_error(diag, DIAG_FIT,
-                      "%" PRId64 " bytes are required at batch %" PRId64
+                      "the model requires %" PRId64 " bytes at batch %" PRId64
                       ", the limit is %" PRId64,
                       memory->required_bytes, batch, limit);
 }
@@ -298,7 +301,7 @@ static int check_formula(const struct invocation *call, const struct request *re
                 : request->units != CM_UNITS_AUTO    ? "units"
                                                      : NULL;
     if (other == NULL) return CM_OK;
-    return options_fault(call, "option --formula goes with no --%s", other);
+    return options_fault(call, "options --formula and --%s are mutually exclusive", other);
 }
 
 /* What says something about one profile has nothing to say about several. */
@@ -313,8 +316,8 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                          : request->memory_curve       ? "memory-curve"
                          : request->memory_plan        ? "memory-plan"
                          : request->dump_after != NULL ? "dump-after"
-                         : request->asked.plan         ? "plan"
-                         : request->asked.e2e          ? "e2e"
+                         : request->asked.plan         ? "cudnn-plan"
+                         : request->asked.e2e          ? "end-to-end"
                          : request->annotate != NULL   ? "annotate"
                          : request->formula            ? "formula"
                          : request->operators          ? "operators"
@@ -323,7 +326,7 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                          : request->rows != NOT_GIVEN  ? "rows"
                                                        : format;
     if (single == NULL) return CM_OK;
-    return options_fault(call, "option --%s wants one batch, got '%s'", single,
+    return options_fault(call, "option --%s requires one batch, got '%s'", single,
                          request->binding.batch);
 }
 
@@ -353,7 +356,7 @@ static int check_calibration(const struct invocation *call, const struct request
         return options_fault(call, "option --calibrate takes no model, got '%s'",
                              operands->values[0]);
     if (request->asked.measure == ASKED_NOTHING && request->asked.backend == NULL)
-        return options_fault(call, "option --calibrate wants --measure or --backend");
+        return options_fault(call, "option --calibrate requires --measure or --backend");
     return CM_OK;
 }
 
@@ -368,7 +371,7 @@ static int read_request(const struct invocation *call, struct request *request,
         status = take_model(call, &operands, &request->model);
     if (status == CM_OK && request->model != NULL && request->output != NULL &&
         outputs_is_file(request->output, request->model)) {
-        return options_fault(call, "the output '%s' is the model itself", request->output);
+        return options_fault(call, "output '%s' is the model file", request->output);
     }
     if (status == CM_OK) status = binding_read(call, &request->binding, options);
     if (status == CM_OK)

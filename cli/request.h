@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line of `costmodel profile` says: where the rows of its options put it. */
+/* Parsed command line of `costmodel profile`. */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
@@ -13,7 +13,7 @@
 
 struct format;
 
-/* A depth or number that was not given: each format has its own. */
+/* Value of --depth, --top and --rows if not given: each format has its own default. */
 #define NOT_GIVEN INT_MIN
 
 struct request {
@@ -25,10 +25,10 @@ struct request {
     bool memory_curve;
     bool memory_plan;
     struct asked asked;
-    const char *calibrate; /* the file to write; NULL: not asked */
+    const char *calibrate; /* device description to write; NULL: none */
     const char *format_name;
     const struct format *format; /* format_find */
-    int rows;                    /* enum cm_rows; NOT_GIVEN */
+    int rows;                    /* enum cm_rows or NOT_GIVEN */
     const char *columns;
     const char *sort;
     struct option_list filters;
@@ -44,10 +44,10 @@ struct request {
     int color; /* enum color_choice */
     const char *output;
     bool formula;
-    const char *annotate; /* the model to write; NULL: not asked */
+    const char *annotate; /* annotated model to write; NULL: none */
 };
 
-/* The library's own defaults, so that they are known in one place. */
+/* Sets the defaults of the library. */
 void request_defaults(struct request *request);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --measure and --device are short for what --backend says at length. */
+/* Options for times. --measure and --device are shorthands for --backend. */
 #include "cli/requested.h"
 
 #include <stdio.h>
@@ -48,30 +48,30 @@ static const struct option_choice layouts[] = {
 const struct option asked_times[] = {
     {.heading = "Times", .name = "measure", .kind = OPTION_CHOICE,
      .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = measurers,
-     .help = "run each distinct layer: on a GPU (cuda, also without =WHERE) or on\n"
-             "this machine's processors (cpu)"},
+     .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
+             "processors of this machine (cpu)"},
     {.name = "device", .kind = OPTION_TEXT, .offset = AT(const char *, device),
      .value = "NAME",
-     .help = "the least time of each layer by the published figures of a device, as\n"
-             "h200 (costmodel backends lists them), or of a file (.json)"},
+     .help = "model each layer's time with the roofline of a device, e.g. h200\n"
+             "(listed by `costmodel backends`), or of a device description (.json)"},
     {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
      .value = "NAME[:key=value,...]",
-     .help = "ask this backend, with these settings"},
+     .help = "take times from this backend, with these settings"},
     {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, precision),
      .value = "PRECISION", .choices = precisions,
-     .help = "run the fp32 of the file as fp32 (default), tf32, fp16, bf16, int8 or\n"
-             "fp8; of the last two the operands of products, all else as fp16"},
+     .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
+             "int8 or fp8; int8 and fp8: operands of products, the rest in fp16"},
     {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
      .value = "LAYOUT", .choices = layouts,
-     .help = "where the channels of images stand: auto (default: as the file, or\n"
-             "where a backend does better), nchw or nhwc"},
+     .help = "image layout: nchw, nhwc or auto (default: as in the file, or a layout\n"
+             "that the backend runs faster)"},
     {.name = "autotune", .kind = OPTION_INT, .offset = AT(int, autotune),
      .value = "K", .min = 1, .max = 1000,
-     .help = "run up to K algorithms of each layer where the backend has a choice\n"
-             "(cuda), and keep the fastest (default 1: the one it recommends)"},
+     .help = "try up to K algorithms per layer and keep the fastest, if the backend\n"
+             "has a choice (cuda); default 1: the recommended one"},
     {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, cache),
-     .help = "neither use times that were measured before nor keep new ones (in\n"
-             "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
+     .help = "do not read or write the cache of measured times ($COSTMODEL_CACHE,\n"
+             "$XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -83,8 +83,8 @@ void asked_defaults(struct asked *asked) {
 const char *asked_given(const struct asked *asked) {
     struct asked defaults;
     asked_defaults(&defaults);
-    if (asked->plan) return "plan";
-    if (asked->e2e) return "e2e";
+    if (asked->plan) return "cudnn-plan";
+    if (asked->e2e) return "end-to-end";
     return options_changed(asked_times, asked, &defaults);
 }
 
@@ -94,19 +94,20 @@ static int set_backend(const struct invocation *call, const char *setting, const
     return options->backend ? CM_OK : diag_no_memory(call->diag);
 }
 
-/* --device says what for, not who is asked. */
+/* With --cudnn-plan, --device names the target GPU, not the roofline backend. */
 static int read_plan(const struct invocation *call, const struct asked *asked,
                      struct cm_options *options) {
     if (asked->measure != ASKED_NOTHING)
-        return options_fault(call, "want one of --measure and --plan, which runs nothing");
+        return options_fault(call, "options --measure and --cudnn-plan are mutually exclusive");
     if (asked->backend != NULL && asked->device != NULL)
-        return options_fault(call, "want one of --backend and --device, got both");
+        return options_fault(call, "options --backend and --device are mutually exclusive");
     options->plan_only = true;
     options->backend = asked->backend ? asked->backend : "cuda";
     return asked->device ? set_backend(call, "cuda:target", asked->device, options) : CM_OK;
 }
 
-/* As the XDG base directory specification has it; *ret NULL: there is no place. */
+/* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
+ */
 static int find_cache(struct arena *arena, const char **ret) {
     static const struct {
         const char *variable, *below;
@@ -123,22 +124,25 @@ static int find_cache(struct arena *arena, const char **ret) {
     return CM_OK;
 }
 
-/* An option of times wants somebody who tells them, one of running somebody who runs. */
+/* Checks that options for times are given with a source of times, and options that run layers
+ * with a backend that measures. */
 static int check_asked(const struct invocation *call, const struct asked *asked, int n) {
     const bool is_timed = n > 0 || asked->plan;
     const bool is_run = n > 0 && !asked->plan && asked->device == NULL;
     if (asked->e2e && !is_run)
-        return options_fault(call, "option --e2e runs layers: want --measure or --backend");
+        return options_fault(call, "option --end-to-end requires --measure or --backend");
     if (asked->autotune > 0 && !is_run)
-        return options_fault(call, "--autotune runs layers: want --measure or --backend");
+        return options_fault(call, "option --autotune requires --measure or --backend");
     if (asked->precision != CM_PRECISION_AS_STORED && !is_timed)
-        return options_fault(call, "--precision is of times and plans: want --measure, "
-                                   "--backend, --device or --plan");
+        return options_fault(call, "option --precision requires --measure, --backend, "
+                                   "--device or --cudnn-plan");
     if (asked->layout != CM_LAYOUT_AUTO && !is_timed)
-        return options_fault(call, "--layout is of times and plans: want --measure, --backend, "
-                                   "--device or --plan");
+        return options_fault(call, "option --layout requires --measure, --backend, --device "
+                                   "or --cudnn-plan");
     if (n > 1 && !asked->plan)
-        return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
+        return options_fault(
+            call, "options --measure, --backend and --device are mutually exclusive, got %d",
+            n);
     return CM_OK;
 }
 
@@ -166,7 +170,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The rest takes about as long for each as what is done. */
+/* Estimates the remaining time from the mean of the finished measurements. */
 static void show_layers(const struct progress *line, const struct cm_progress *at) {
     fprintf(stderr, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
     if (at->done == 0) return;

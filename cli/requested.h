@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is asked for times: the three options that say it, and the line that shows the waiting.
- */
+/* Options that select the source of times, and the progress line of a measurement. */
 #ifndef CLI_REQUESTED_H
 #define CLI_REQUESTED_H
 
@@ -14,33 +13,33 @@ enum asked_measure { ASKED_NOTHING, ASKED_CPU, ASKED_CUDA };
 struct asked {
     int measure; /* enum asked_measure: --measure */
     const char *backend;
-    const char *device; /* of the roofline, or of a plan */
-    bool plan;
-    int precision; /* enum cm_precision */
-    bool e2e;      /* the whole network too */
-    bool cache;    /* keep what is measured */
-    int layout;    /* enum cm_layout */
-    int autotune;  /* algorithms to try; 0: as many as it takes without running one */
+    const char *device; /* of the roofline, or target of --cudnn-plan */
+    bool plan;          /* --cudnn-plan */
+    int precision;      /* enum cm_precision */
+    bool e2e;           /* --end-to-end */
+    bool cache;         /* use the cache of measured times */
+    int layout;         /* enum cm_layout */
+    int autotune;       /* algorithms to try; 0: not given */
 };
 
-/* The rows of the help's group of times; --plan and --e2e are only the profile's. */
+/* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
 extern const struct option asked_times[];
 
 void asked_defaults(struct asked *asked);
-/* The name of an option that is not at its default; NULL: none. */
+/* Returns the name of an option that is not at its default; NULL: none. */
 const char *asked_given(const struct asked *asked);
 
-/* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
+/* Sets options->backend and related members. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) CM_MUST_CHECK;
 
-/* A line on standard error while a backend measures, if a person is there to see it. */
+/* Progress line on standard error during a measurement; only on a terminal. */
 struct progress {
     bool shown;
-    double begin; /* seconds: of the first layer */
+    double begin; /* start time of the first layer, seconds */
 };
 void progress_show(void *progress, const struct cm_progress *at);
-/* Takes the line away. */
+/* Erases the line. */
 void progress_end(const struct progress *progress);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `costmodel schema NAME`: what the JSON of a format looks like, for validators and for docs.
- */
+/* `costmodel schema NAME`: prints a JSON Schema, for validators and documentation. */
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -18,11 +17,11 @@ struct request {
 };
 
 const struct option schema_options[] = {
-    {.heading = "The output",
+    {.heading = "Output",
      .name = "markdown",
      .kind = OPTION_SET,
      .offset = OPTION_AT(struct request, bool, markdown),
-     .help = "as tables, which docs/json.md has"},
+     .help = "print Markdown tables, as in docs/json.md"},
     {.name = NULL},
 };
 
@@ -33,11 +32,11 @@ static int want_name(const struct invocation *call, const struct option_list *op
     for (size_t i = 0; (name = cm_schema_at(i)) != NULL; i++)
         text_printf(&known, "%s%s", i > 0 ? " or " : "", name);
     if (operands->n == 0)
-        return options_fault(call, "schema wants a name: %s", text_string(&known));
+        return options_fault(call, "schema requires a name: %s", text_string(&known));
     if (operands->n > 1)
-        return options_fault(call, "schema wants one name, got '%s' and '%s'",
+        return options_fault(call, "schema requires one name, got '%s' and '%s'",
                              operands->values[0], operands->values[1]);
-    return options_fault(call, "there is no schema '%s', want %s", operands->values[0],
+    return options_fault(call, "unknown schema '%s', must be %s", operands->values[0],
                          text_string(&known));
 }
 

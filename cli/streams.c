@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can go wrong with a standard stream, in one place. */
+/* Standard streams: preparation, checked writes, colours. */
 #include "cli/streams.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* Opened the wrong way round, so that using it fails with EBADF as a closed one would. */
+/* Opens a closed descriptor with the wrong direction, so that using it fails with EBADF. */
 static void fill_hole(int fd, int flags) {
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) (void)open("/dev/null", flags);
 }
@@ -27,7 +27,7 @@ void streams_prepare(void) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* 0: all of it is out. */
+/* Returns 0 if everything was written, else an errno value. */
 static int flush(FILE *stream) {
     const bool failed_before = ferror(stream) != 0;
     const int earlier = errno;
@@ -90,7 +90,7 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     return isatty(fileno(stream)) == 1;
 }
 
-/* The first that is set decides (POSIX, 8.2); setlocale would change the whole program. */
+/* Returns the locale by POSIX precedence; setlocale would change the whole process. */
 static const char *locale_name(void) {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three standard streams: present, checked to the last byte, coloured for people only. */
+/* Standard streams: preparation, checked writes, colours. */
 #ifndef CLI_STREAMS_H
 #define CLI_STREAMS_H
 
@@ -11,35 +11,37 @@ struct cm_diagnostics;
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /*
- * Before anything is opened: a standard stream that the caller closed is made one that fails,
- * so that no file of ours takes its number; a reader that goes away is an error of a write, not
- * a signal.
+ * Must run before any file is opened: replaces closed standard streams with failing ones, so
+ * that no file gets their descriptor, and makes a broken pipe a write error instead of a
+ * signal.
  */
 void streams_prepare(void);
 
 /*
- * Whether all that was written has arrived. CM_OK, or CM_IO with a message; without one where
- * nobody listens any more (a closed pipe): there is nobody to blame.
+ * Flushes the stream. CM_OK if everything was written, else CM_IO with a message; for a closed
+ * pipe without a message.
  */
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* The same where the exit status says it all: that nobody listens any more is CM_OK. */
+/* As streams_flush, but a closed pipe is CM_OK: the exit status carries the answer. */
 int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* Writes to the stream: CM_OK, CM_IO or CM_NO_MEMORY, or CM_USAGE with nothing written. */
+/* A function that writes to `out`. CM_OK, CM_IO, CM_NO_MEMORY; CM_USAGE: nothing was written.
+ */
 typedef int stream_writer(const void *context, FILE *out);
 
-/* Into the file `path`, whole or not at all; NULL or "-": to standard output. The writer's
- * status, or CM_IO; with a message. */
+/* Writes the file `path` atomically, or standard output if it is NULL or "-". Returns the
+ * status of the writer or CM_IO, with a message. */
 int streams_write(const char *path, stream_writer *write, const void *context,
                   struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
-/* NO_COLOR (https://no-color.org) and TERM=dumb are honoured, a plain file stays plain. */
+/* Returns true if the stream gets colours. COLOR_AUTO: a terminal, unless NO_COLOR
+ * (https://no-color.org) is set or TERM=dumb. */
 bool streams_color(FILE *stream, enum color_choice choice);
 
-/* Whether the locale's characters are UTF-8, as its name says. */
+/* Returns true if the name of the locale ends in UTF-8. */
 bool streams_utf8(void);
 
 #endif

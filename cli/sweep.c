@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep is worth its worst batch: a script that asks for four wants to know of the one. */
+/* Parses --batch, and derives the exit status of a sweep from its worst batch. */
 #include "cli/sweep.h"
 
 #include <inttypes.h>
@@ -25,8 +25,8 @@ int sweep_read(const struct invocation *call, const char *text, struct batches *
             return options_fault(call, "option --batch takes at most %d batches", BATCHES_MOST);
         if (!text_to_int64(at, length, &items[n]) || items[n] < 1)
             return options_fault(call,
-                                 "option --batch wants an integer from 1 to %" PRId64
-                                 ", or some with commas between them, got '%s'",
+                                 "option --batch requires integers from 1 to %" PRId64
+                                 ", separated by commas, got '%s'",
                                  INT64_MAX, text);
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
@@ -34,7 +34,7 @@ int sweep_read(const struct invocation *call, const char *text, struct batches *
     return CM_OK;
 }
 
-/* From the best to the worst. */
+/* States, best first. */
 static const struct {
     const char *state;
     int exit_status;

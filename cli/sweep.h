@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --batch 1,8,32: the batches that are asked for, and how a sweep over them ends. */
+/* --batch 1,8,32: the requested batches, and the exit status of a sweep. */
 #ifndef CLI_SWEEP_H
 #define CLI_SWEEP_H
 
@@ -10,18 +10,18 @@
 
 struct invocation;
 
-#define BATCHES_MOST 64 /* of one list */
+#define BATCHES_MOST 64 /* largest length of a list */
 
 struct batches {
     size_t n; /* 0: not given */
     const int64_t *items;
 };
 
-/* What stands behind --batch; NULL: nothing. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Parses the value of --batch (NULL: not given). CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int sweep_read(const struct invocation *call, const char *text,
                struct batches *ret) CM_MUST_CHECK;
 
-/* The exit status of the worst of its rows. */
+/* Returns the exit status of the worst row. */
 int sweep_exit(const struct cm_sweep *sweep);
 
 #endif

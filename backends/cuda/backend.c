@@ -33,7 +33,7 @@ static const struct cm_backend_option options[N_SETTINGS + 1] = {
     [SETTING_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
     [SETTING_TARGET] =
         {"target", "NAME",
-         "with --plan: a device that need not be here, as h200, or a file (.json)"},
+         "with --cudnn-plan: a device that need not be here, as h200, or a file (.json)"},
     [SETTING_HEURISTICS] = {"heuristics", "a|b",
                             "of cuDNN: b knows more engines of convolutions"},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `costmodel check`: the gate. Whatever keeps it from comparing, be it a model that is refused
- * or a file that cannot be read, is status 3: no failure of that kind is status 1,
- * which says that the model got dearer.
+ * `costmodel check`: the regression gate. Exit status 1 means a regression only; if the check
+ * cannot compare, for example because the model is refused or a file is unreadable, the exit
+ * status is 3.
  */
 #include "cli/check/check_command.h"
 
@@ -90,20 +90,21 @@ static int check_taken(const struct check *gate, const struct cm_result *taken,
     if (budget == NULL) return CM_OK;
     if (budget->convention[0] != '\0' && !text_equal(budget->convention, convention))
         return diag_error(diag, DIAG_COMPARE,
-                          "the budget wants convention %s, the profile is by %s",
+                          "the budget requires convention %s, the profile has %s",
                           budget->convention, convention);
     for (size_t i = 0; i < budget->n_batches; i++)
         if (taken->options.batch != (int64_t)budget->batches[i])
             return diag_error(diag, DIAG_COMPARE,
-                              "the budget wants batch %zu, the profile is of another",
+                              "the budget requires batch %zu, the profile has another",
                               budget->batches[i]);
     for (size_t i = 0; i < budget->n_dims; i++)
         for (size_t k = 0; k < taken->options.n_dims; k++)
             if (text_equal(budget->dims[i].name, taken->options.dims[k].name) &&
                 budget->dims[i].size != taken->options.dims[k].size)
-                return diag_error(diag, DIAG_COMPARE,
-                                  "the budget wants dim %s of another size than the profile's",
-                                  budget->dims[i].name);
+                return diag_error(
+                    diag, DIAG_COMPARE,
+                    "the budget requires another size of dim %s than the profile has",
+                    budget->dims[i].name);
     return CM_OK;
 }
 
@@ -116,8 +117,7 @@ static int take_profile(struct check *gate, struct cm_result *taken,
     if (anew == NULL) anew = binding_given(&binding);
     gate->results[gate->n_results++] = taken;
     if (anew == NULL) return check_taken(gate, taken, diag);
-    return diag_error(diag, DIAG_USAGE,
-                      "a profile stays as it was taken, option --%s wants a model", anew);
+    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile", anew);
 }
 
 /* Messages about the model bear its path, of several batches which; those about limits and
@@ -237,16 +237,15 @@ static int check_paths(const struct check *gate) {
         const char *path = gate->reports[i].path;
         if (outputs_is_file(path, request->model) || outputs_is_file(path, request->baseline) ||
             outputs_is_file(path, request->budget))
-            return options_fault(gate->call, "the output '%s' is one of the inputs", path);
+            return options_fault(gate->call, "output '%s' is also an input", path);
         const int status = binding_check_output(gate->call, &request->binding, path);
         if (status != CM_OK) return status;
         for (size_t k = 0; k < i; k++)
             if (path != NULL && text_equal(path, gate->reports[k].path))
-                return options_fault(gate->call, "the output '%s' is given twice", path);
+                return options_fault(gate->call, "output '%s' is given twice", path);
     }
     if (request->update && outputs_is_file(request->baseline, request->model))
-        return options_fault(gate->call, "the baseline '%s' is the model itself",
-                             request->baseline);
+        return options_fault(gate->call, "baseline '%s' is the model file", request->baseline);
     return CM_OK;
 }
 
@@ -286,19 +285,18 @@ static void tell_ratchet(const struct check *gate, const struct cm_baseline_tren
     text_init(&path, gate->call->arena);
     text_append_name(&path, gate->request.baseline);
     if (trend->incomplete)
-        fprintf(stderr, "costmodel: %s stays: not all of the model is known\n",
+        fprintf(stderr, "costmodel: %s not updated: unknown operators or shapes\n",
                 text_string(&path));
     else if (!trend->comparable)
-        fprintf(stderr, "costmodel: %s stays: it is of other batches or options\n",
+        fprintf(stderr, "costmodel: %s not updated: it has other batches or options\n",
                 text_string(&path));
     else if (trend->dearer)
-        fprintf(stderr, "costmodel: %s stays: %s got dearer\n", text_string(&path),
+        fprintf(stderr, "costmodel: %s not updated: %s increased\n", text_string(&path),
                 say_dearest(gate, trend));
     else if (trend->cheaper)
-        fprintf(stderr, "costmodel: %s is lower now: the model got cheaper\n",
-                text_string(&path));
+        fprintf(stderr, "costmodel: %s updated: costs decreased\n", text_string(&path));
     else
-        fprintf(stderr, "costmodel: %s stays: nothing got cheaper\n", text_string(&path));
+        fprintf(stderr, "costmodel: %s not updated: no cost decreased\n", text_string(&path));
 }
 
 /* After a pass: down, never up. */
@@ -343,15 +341,15 @@ static int check_reason(const struct check *gate, const struct cm_baseline *now)
     if (status != CM_OK) return status;
     if (!trend.comparable)
         return options_fault(gate->call,
-                             "%s was taken in another way: an update wants --reason",
+                             "%s has other batches or options: an update requires --reason",
                              gate->request.baseline);
     if (trend.incomplete)
         return options_fault(gate->call,
-                             "not all of the model is known, so that %s would be too low: an "
-                             "update wants --reason",
+                             "unknown operators or shapes, %s would be too low: an update "
+                             "requires --reason",
                              gate->request.baseline);
     if (!trend.dearer) return CM_OK;
-    return options_fault(gate->call, "%s got dearer: an update wants --reason",
+    return options_fault(gate->call, "%s increased: an update requires --reason",
                          say_dearest(gate, &trend));
 }
 
@@ -368,7 +366,7 @@ static int update(struct check *gate) {
         struct text name;
         text_init(&name, gate->call->arena);
         text_append_name(&name, request->baseline);
-        printf("%s: written, %zu %s of %zu modules\n", text_string(&name), now->n_profiles,
+        printf("%s: written, %zu %s with %zu modules\n", text_string(&name), now->n_profiles,
                now->n_profiles == 1 ? "batch" : "batches", now->n_modules / now->n_profiles);
     }
     cm_baseline_free(now);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way out of a regression that is wanted: the same command line, less what only says how
- * the verdict is written, with the two options that write the baseline. It runs as it is
- * printed.
+ * Builds the command that accepts an intended regression: the same command line without the
+ * report options, plus the options that update the baseline.
  */
 #include "cli/check/check_command.h"
 
@@ -12,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* Options that an update has no use for, and whether a value follows them. */
+/* Options without a meaning for an update. */
 static const struct {
     const char *name;
     bool takes_value;
@@ -21,7 +20,7 @@ static const struct {
     {"--color", true},  {"--top", true},    {"--ratchet", false}, {"--fail-ambiguous", false},
 };
 
-/* How many arguments from here on are dropped: none, one or two. */
+/* Returns how many arguments to drop from here: 0, 1 or 2. */
 static int n_dropped(const char *const *argv, int left) {
     const size_t length = strcspn(argv[0], "=");
     for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
@@ -40,7 +39,7 @@ static bool is_plain(const char *word) {
     return word[0] != '\0' && word[strspn(word, plain)] == '\0';
 }
 
-/* For a POSIX shell. */
+/* Appends a word quoted for a POSIX shell. */
 static void append_word(struct text *text, const char *word) {
     text_append(text, " ");
     if (is_plain(word)) {
@@ -59,9 +58,9 @@ static void append_word(struct text *text, const char *word) {
 
 const char *check_accept_command(const struct invocation *call) {
     struct text text;
-    bool ended = false; /* what follows `--` is no option */
+    bool ended = false; /* `--` was seen */
     text_init(&text, call->arena);
-    text_append(&text, "costmodel check --update-baseline --reason 'why it may cost more'");
+    text_append(&text, "costmodel check --update-baseline --reason 'why the costs increase'");
     for (int i = 0; i < call->argc; i++) {
         const int n = ended ? 0 : n_dropped(call->argv + i, call->argc - i);
         ended |= text_equal(call->argv[i], "--");

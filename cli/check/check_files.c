@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Budgets and baselines: read whole, written whole. */
+/* Reads budgets and baselines, writes baselines. */
 #include "cli/check/check_command.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-#define MOST_BUDGET ((size_t)1 << 20) /* bytes: people write it */
+#define MOST_BUDGET ((size_t)1 << 20) /* bytes */
 
 static int read_file(const char *path, size_t most, struct arena *arena,
                      struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
@@ -33,9 +33,9 @@ int check_budget_read(const char *path, struct arena *arena, struct cm_diagnosti
     return status == CM_OK ? cm_budget_read_json(text, size, path, diag, ret) : status;
 }
 
-#define SCHEMA_WITHIN 200 /* bytes: it is the first key of what this program writes */
+#define SCHEMA_WITHIN 200 /* bytes: "schema" is the first key of a profile */
 
-/* A profile says so at its head; what says nothing is told so by the reader of baselines. */
+/* Returns true if the head names the schema of a profile. */
 static bool is_profile(const char *text, size_t size) {
     static const char schema[] = "\"costmodel/profile/";
     const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
@@ -59,7 +59,7 @@ int check_baseline_read(const char *path, struct arena *arena, struct cm_diagnos
     *ret = (struct check_baseline){.missing = "no baseline was given"};
     if (path == NULL) return CM_OK;
     if (!text_equal(path, "-") && access(path, F_OK) != 0) {
-        ret->missing = arena_printf(arena, "there is no baseline: no file '%s'", path);
+        ret->missing = arena_printf(arena, "baseline file '%s' not found", path);
         return ret->missing == NULL ? diag_no_memory(diag) : CM_OK;
     }
     const int status = read_file(path, FILE_MOST_JSON, arena, diag, &text, &size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to profile: the first that says it, of the command line, the budget, the baseline and
- * the library. */
+/* Selects what to profile: the command line takes precedence over the budget, the baseline and
+ * the defaults of the library. */
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* Who may say it. */
+/* Sources of the plan, and the plan. */
 struct planner {
     const struct invocation *call;
     const struct check_request *request;
@@ -27,8 +27,7 @@ static bool is_convention(const char *name) {
     return false;
 }
 
-/* A baseline by a convention of another version is one that cannot be compared, no fault of the
- * caller. */
+/* Ignores an unknown convention of the baseline: the comparison reports it. */
 static const char *choose_convention(const struct planner *planner) {
     const struct cm_baseline *baseline = planner->baseline;
     if (planner->request->binding.convention != NULL)
@@ -45,8 +44,8 @@ static int list_budget_batches(const struct planner *planner, int64_t *batches) 
     const struct cm_budget *budget = planner->budget;
     for (size_t i = 0; i < budget->n_batches; i++) {
         if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
-            return options_fault(planner->call, "%s: a batch is %zu", planner->request->budget,
-                                 budget->batches[i]);
+            return options_fault(planner->call, "%s: batch must be >= 1, got %zu",
+                                 planner->request->budget, budget->batches[i]);
         batches[i] = (int64_t)budget->batches[i];
     }
     planner->plan->n_batches = budget->n_batches;
@@ -68,17 +67,17 @@ static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
     return false;
 }
 
-/* One more, where it is another. */
+/* Appends a batch unless it is in the list. */
 static int add_batch(const struct invocation *call, int64_t batch, int64_t *batches,
                      size_t *n) {
     if (has_batch(batches, *n, batch)) return CM_OK;
     if (*n == BATCHES_MOST)
-        return options_fault(call, "more than %d batches are wanted", BATCHES_MOST);
+        return options_fault(call, "at most %d batches are supported", BATCHES_MOST);
     batches[(*n)++] = batch;
     return CM_OK;
 }
 
-/* Each once: a baseline of one batch twice could not be read again. */
+/* Removes duplicates: a baseline with a batch twice could not be read again. */
 static int drop_repeated(const struct planner *planner, const int64_t *from, int64_t *batches) {
     size_t n = 0;
     int status = CM_OK;
@@ -115,7 +114,7 @@ static bool is_given(const struct cm_options *options, const char *name) {
     return false;
 }
 
-/* Those of options, with room for `n` more behind them; NULL: no memory. */
+/* Returns a copy of options->dims with room for `n` more; NULL if out of memory. */
 static struct cm_dim_option *copy_dims(const struct invocation *call,
                                        const struct cm_options *options, size_t n) {
     struct cm_dim_option *dims = arena_array(call->arena, options->n_dims + n, sizeof(*dims));
@@ -129,7 +128,7 @@ static int add_budget_dims(const struct planner *planner) {
     if (budget == NULL || budget->n_dims == 0) return CM_OK;
     for (size_t i = 0; i < budget->n_dims; i++)
         if (budget->dims[i].size < 0)
-            return options_fault(planner->call, "%s: a dim has no size, or one below 0",
+            return options_fault(planner->call, "%s: dim sizes must be >= 0",
                                  planner->request->budget);
     struct cm_dim_option *dims = copy_dims(planner->call, options, budget->n_dims);
     size_t n = options->n_dims;
@@ -167,7 +166,7 @@ int check_plan_take_limits(const struct invocation *call, size_t n,
     return CM_OK;
 }
 
-/* The size that the baseline was taken at; below 0: it has no such dim. */
+/* Returns the size of a symbolic dim in the baseline; -1: none. */
 static int64_t kept_size(const struct cm_baseline *baseline, const char *name) {
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const struct cm_result *figures = &baseline->profiles[i].figures;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A verdict in several formats at once: every file is written before the first takes its name.
- */
+/* Writes a verdict in several formats. All files are written before the first is renamed. */
 #include "cli/check/check_command.h"
 
 #include <string.h>
@@ -22,7 +21,7 @@ static int write_text(const struct cm_verdict *verdict, enum color_choice color,
 
 typedef int writer(const struct cm_verdict *verdict, FILE *out);
 
-/* In the order of the choices of --format; the first, text, wants to know of colours. */
+/* By index of check_format_name; the first, text, has another signature. */
 static writer *const writers[] = {
     NULL,
     cm_verdict_write_json,
@@ -48,11 +47,12 @@ int check_report_read(const struct invocation *call, const char *text,
         *ret = (struct check_report){i, equals + 1};
         return equals[1] != '\0'
                    ? CM_OK
-                   : options_fault(call, "option --report names no file in '%s'", text);
+                   : options_fault(call, "option --report requires a file name, got '%s'",
+                                   text);
     }
     return options_fault(call,
-                         "option --report wants text, json, markdown, junit, sarif or github, "
-                         "and a file, as junit=gate.xml, got '%s'",
+                         "option --report requires FORMAT=FILE such as junit=check.xml, with "
+                         "text, json, markdown, junit, sarif or github, got '%s'",
                          text);
 }
 

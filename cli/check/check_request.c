@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of `costmodel check`, a row each, and which of them go together. */
+/* Option table of `costmodel check` and checks of option combinations. */
 #include "cli/check/check_command.h"
 
 #include <limits.h>
@@ -19,32 +19,33 @@ static const struct option_choice formats[] = {
 
 /* clang-format off */
 const struct option check_options[] = {
-    {.heading = "The gate", .name = "baseline", .kind = OPTION_TEXT,
+    {.heading = "Regression gate", .name = "baseline", .kind = OPTION_TEXT,
      .offset = AT(const char *, baseline), .value = "FILE",
-     .help = "what the model cost before: a file that --update-baseline wrote, or\n"
-             "a profile as JSON; - is standard input"},
+     .help = "baseline to compare with: a file of --update-baseline or a profile in\n"
+             "JSON; - is standard input"},
     {.name = "budget", .kind = OPTION_TEXT, .offset = AT(const char *, budget),
-     .value = "FILE", .help = "limits, and the batches and dims to try them at"},
+     .value = "FILE", .help = "limits and the batches and dims to check them at"},
     {.name = "limit", .kind = OPTION_LIST, .offset = AT(struct option_list, limits),
      .value = "LIMIT",
-     .help = "[MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND], as 'macs <= 4.1G',\n"
-             "'layer1.*: flops <= +0%' or 'arena_bytes <= +2% | +1MiB'; may be given\n"
-             "many times (default: nothing may get dearer than in the baseline)"},
+     .help = "limit [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND], e.g.\n"
+             "'macs <= 4.1G', 'layer1.*: flops <= +0%' or 'arena_bytes <= +2% | +1MiB';\n"
+             "repeatable (default: no cost may increase over the baseline)"},
     {.name = "allow-incomplete", .kind = OPTION_SET, .offset = AT(bool, allow_incomplete),
-     .help = "compare what is known of a model with unknown operators or shapes"},
+     .help = "check the known costs of a model with unknown operators or shapes"},
     {.name = "fail-ambiguous", .kind = OPTION_SET, .offset = AT(bool, fail_ambiguous),
-     .help = "measured times that overlap are a regression"},
+     .help = "fail if measured times overlap, so a regression cannot be excluded"},
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
      .min = 0, .max = 1000,
-     .help = "modules to name for each regression (default 3)"},
+     .help = "modules to list per regression (default 3)"},
     {.name = "update-baseline", .kind = OPTION_SET, .offset = AT(bool, update),
-     .help = "write what the model costs now to the file of --baseline, and no verdict"},
+     .help = "write the current costs to the file of --baseline instead of checking"},
     {.name = "reason", .kind = OPTION_TEXT, .offset = AT(const char *, reason),
      .value = "TEXT",
-     .help = "why; kept in the baseline, and wanted where something got dearer"},
+     .help = "reason for the update, recorded in the baseline; required if a cost\n"
+             "increased"},
     {.name = "ratchet", .kind = OPTION_SET, .offset = AT(bool, ratchet),
-     .help = "after a pass, write the baseline anew if the model got cheaper and\n"
-             "nothing got dearer"},
+     .help = "after a pass, update the baseline if a cost decreased and none\n"
+             "increased"},
     {.rows = binding_batches, .offset = AT(struct binding, binding)},
     {.rows = binding_model, .offset = AT(struct binding, binding)},
     {.rows = binding_counting, .offset = AT(struct binding, binding)},
@@ -52,20 +53,20 @@ const struct option check_options[] = {
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.rows = asked_times, .offset = AT(struct asked, asked)},
-    {.heading = "The verdict", .name = "format", .kind = OPTION_CHOICE,
+    {.heading = "Report", .name = "format", .kind = OPTION_CHOICE,
      .offset = AT(int, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default), json, markdown for a comment, junit, sarif, or github\n"
-             "for annotations of its workflows"},
+     .help = "text (default), json, markdown (pull request comment), junit, sarif or\n"
+             "github (workflow annotations)"},
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
-     .help = "write there, whole or not at all (default: standard output)"},
+     .help = "output file, replaced atomically (default: standard output)"},
     {.name = "report", .kind = OPTION_LIST, .offset = AT(struct option_list, reports),
      .value = "FORMAT=FILE",
-     .help = "write it there in another format, too; may be given many times"},
+     .help = "also write the report to FILE in this format; repeatable"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
      .choices = choices_color,
-     .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
-             "never"},
+     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
+             "always or never"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -77,24 +78,27 @@ const char *check_format_name(size_t index) {
 static int check_request(const struct invocation *call, const struct check_request *request,
                          const struct option_list *operands) {
     if (operands->n != 1 || operands->values[0][0] == '\0')
-        return options_fault(call, "check wants one model, got %zu", operands->n);
+        return options_fault(call, "check requires one model, got %zu", operands->n);
     if (request->baseline == NULL && (request->update || request->ratchet))
-        return options_fault(call, "option --%s wants --baseline",
+        return options_fault(call, "option --%s requires --baseline",
                              request->update ? "update-baseline" : "ratchet");
     if (text_equal(request->baseline, "-") && (request->update || request->ratchet))
-        return options_fault(call, "option --%s wants a file to write, not standard input",
-                             request->update ? "update-baseline" : "ratchet");
+        return options_fault(
+            call, "option --%s requires a baseline file, standard input is read-only",
+            request->update ? "update-baseline" : "ratchet");
     if (text_equal(request->baseline, "-") && text_equal(operands->values[0], "-"))
-        return options_fault(call, "standard input cannot be both the model and the baseline");
+        return options_fault(call, "only one of model and baseline can be standard input");
     if (text_equal(request->budget, "-") &&
         (text_equal(request->baseline, "-") || text_equal(operands->values[0], "-")))
-        return options_fault(call, "standard input cannot be the budget and another file too");
+        return options_fault(call,
+                             "only one of model, baseline and budget can be standard input");
     if (request->update && request->ratchet)
-        return options_fault(call, "--update-baseline and --ratchet are two ways to one file");
+        return options_fault(call,
+                             "options --update-baseline and --ratchet are mutually exclusive");
     if (request->reason != NULL && !request->update)
-        return options_fault(call, "option --reason wants --update-baseline");
+        return options_fault(call, "option --reason requires --update-baseline");
     if (request->baseline == NULL && request->budget == NULL && request->limits.n == 0)
-        return options_fault(call, "check wants --baseline, --budget or --limit");
+        return options_fault(call, "check requires --baseline, --budget or --limit");
     return CM_OK;
 }
 
@@ -103,7 +107,7 @@ int check_request_read(const struct invocation *call, struct check_request *ret)
     *ret = (struct check_request){.top = 3, .color = COLOR_AUTO};
     binding_defaults(&ret->binding);
     asked_defaults(&ret->asked);
-    ret->binding.convention = NULL; /* the budget's or the baseline's, unless it is given */
+    ret->binding.convention = NULL; /* default: that of the budget or baseline */
     int status = options_parse(check_options, call, ret, &operands);
     if (status == CM_OK) status = check_request(call, ret, &operands);
     if (status == CM_OK) ret->model = operands.values[0];

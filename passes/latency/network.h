@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that was measured of a model as one network: what --e2e runs. */
+/* All that was measured of a model as one network: what --end-to-end runs. */
 #ifndef PASSES_LATENCY_NETWORK_H
 #define PASSES_LATENCY_NETWORK_H
 

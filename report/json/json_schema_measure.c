@@ -165,7 +165,7 @@ static const struct json_field measure_fields[] = {
     OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores, "it has units that only multiply matrices"),
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "of all MACs those of nodes that are `measured`; `null` where there are none"),
     POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "what the device reaches at its best, measured as layers are"),
-    POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --e2e: all that was measured as one network"),
+    POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all that was measured as one network"),
     VALUE("cached", JSON_COUNT, struct cm_measure, n_cached, "how many of the primitives were measured in earlier runs"),
     VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since, "when the first of them was: `2026-11-21T23:07:08Z`"),
     LIST("states", struct cm_measure, states, n_states, state_record, "how many nodes, and how much of the work, has a time of which sort"),
