@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass batch: decides the shape of every input. Free dims are bound by --dim, --input and
- * --batch; what nobody bound is an error that says which option would. The batch is the symbol
- * that leads the first input, wherever it occurs, and is 1 by default. A file exported with a
- * fixed batch is taken to another one by rebatch.c.
+ * Pass batch: chooses the shape of every input. --dim, --input and --batch bind symbolic dims;
+ * an unbound dim is an error that names the option. The batch is the leading symbol of the
+ * first input, wherever it occurs, and is 1 by default. rebatch.c handles files exported with a
+ * fixed batch.
  */
 #include "passes/batch/rebatch.h"
 #include "passes/infer/input_values.h"
@@ -21,7 +21,7 @@ struct batch_work {
     struct batch_table *table;
     struct cm_diagnostics *diag;
     struct map *index; /* symbols by name */
-    uint32_t first;    /* the first input proper, ID_NONE */
+    uint32_t first;    /* first input whose shape options may set, ID_NONE */
 };
 
 static const struct graph *main_graph(const struct batch_work *work) {
@@ -32,7 +32,7 @@ static const struct value *value_of(const struct batch_work *work, uint32_t id) 
     return &work->analysis->model->values[id];
 }
 
-/* An input whose shape the caller may choose: not a default that stands in the file. */
+/* Returns false for an input with a default value in the file. */
 static bool is_free_input(const struct batch_work *work, uint32_t id) {
     return !value_of(work, id)->constant;
 }
@@ -54,10 +54,6 @@ static int check_input_options(const struct batch_work *work) {
             found = text_equal(value_of(work, graph->inputs[i])->name, options->inputs[k].name);
         if (!found) return shapes_unknown_input(work->analysis, options->inputs[k].name);
     }
-    return CM_OK;
-}
-
-static int check_value_options(const struct batch_work *work) {
     return values_check(work->analysis);
 }
 
@@ -70,35 +66,29 @@ static struct symbol *find_symbol(const struct batch_work *work, const char *nam
     return index == MAP_NONE ? NULL : &work->table->symbols[index];
 }
 
-/* Of tensors alone: nothing asks for the dims of a sparse one (make_input). */
-static int collect_input(const struct batch_work *work, uint32_t id) {
-    const struct value *value = value_of(work, id);
-    if (value->type->kind != CM_TYPE_TENSOR) return CM_OK;
-    for (int axis = 0; axis < value->type->shape.rank; axis++) {
-        const char *name = symbol_at(value, axis);
-        if (!name || find_symbol(work, name)) continue;
-        uint32_t index = (uint32_t)work->table->n_symbols++;
-        work->table->symbols[index] =
-            (struct symbol){.name = name, .size = DIM_UNKNOWN, .input = id, .axis = axis};
-        if (map_set(work->index, name, index) < 0) return diag_no_memory(work->diag);
-    }
-    return CM_OK;
-}
-
+/* Collects the symbols of tensor inputs; options do not set the dims of sparse tensors. */
 static int collect_symbols(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
+    struct batch_table *table = work->table;
     size_t most = 0;
     for (size_t i = 0; i < graph->n_inputs; i++) {
         int rank = value_of(work, graph->inputs[i])->type->shape.rank;
         most += rank > 0 ? (size_t)rank : 0;
     }
-    work->table->symbols =
-        arena_array(work->analysis->arena, most, sizeof(*work->table->symbols));
-    if (!work->table->symbols) return diag_no_memory(work->diag);
+    table->symbols = arena_array(work->analysis->arena, most, sizeof(*table->symbols));
+    if (!table->symbols) return diag_no_memory(work->diag);
     for (size_t i = 0; i < graph->n_inputs; i++) {
-        bool is_free = is_free_input(work, graph->inputs[i]);
-        int status = is_free ? collect_input(work, graph->inputs[i]) : CM_OK;
-        if (status < 0) return status;
+        const uint32_t id = graph->inputs[i];
+        const struct value *value = value_of(work, id);
+        if (value->type->kind != CM_TYPE_TENSOR || !is_free_input(work, id)) continue;
+        for (int axis = 0; axis < value->type->shape.rank; axis++) {
+            const char *name = symbol_at(value, axis);
+            if (!name || find_symbol(work, name)) continue;
+            uint32_t index = (uint32_t)table->n_symbols++;
+            table->symbols[index] =
+                (struct symbol){.name = name, .size = DIM_UNKNOWN, .input = id, .axis = axis};
+            if (map_set(work->index, name, index) < 0) return diag_no_memory(work->diag);
+        }
     }
     return CM_OK;
 }
@@ -106,8 +96,9 @@ static int collect_symbols(const struct batch_work *work) {
 static int bind_symbol(const struct batch_work *work, struct symbol *symbol, int64_t size,
                        const char *option) {
     if (is_known(symbol->size) && symbol->size != size)
-        return diag_error(work->diag, DIAG_USAGE, "dim '%s' is bound to %lld and by %s to %lld",
-                          symbol->name, (long long)symbol->size, option, (long long)size);
+        return diag_error(work->diag, DIAG_USAGE,
+                          "dim '%s' is bound to %lld, but %s binds it to %lld", symbol->name,
+                          (long long)symbol->size, option, (long long)size);
     symbol->size = size;
     return CM_OK;
 }
@@ -124,16 +115,15 @@ static int bind_dim_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* --input gives a whole shape; the symbols that it fixes are bound everywhere. */
+/* Binds the symbols of the input whose whole shape --input sets. */
 static int bind_input_option(const struct batch_work *work, uint32_t id) {
     const struct value *value = value_of(work, id);
     const struct cm_input_option *option = input_option(work, value->name);
     if (!option) return CM_OK;
     int rank = value->type->shape.rank;
     if (rank != RANK_UNKNOWN && rank != option->rank)
-        return diag_error(work->diag, DIAG_USAGE,
-                          "--input gives '%s' %d dims, the model declares %d", value->name,
-                          option->rank, rank);
+        return diag_error(work->diag, DIAG_USAGE, "--input for '%s' must have %d dims, got %d",
+                          value->name, rank, option->rank);
     for (int axis = 0; axis < rank; axis++) {
         const char *name = symbol_at(value, axis);
         struct symbol *symbol = find_symbol(work, name);
@@ -143,7 +133,7 @@ static int bind_input_option(const struct batch_work *work, uint32_t id) {
     return CM_OK;
 }
 
-/* The number of contents is the dim of an input of one axis. */
+/* The number of elements of --value is the dim of a 1-D input. */
 static int bind_value_options(const struct batch_work *work) {
     const struct cm_options *options = work->analysis->options;
     const struct graph *graph = main_graph(work);
@@ -167,7 +157,8 @@ static int bind_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* What --value gives is no data: it says how to treat them. */
+/* Returns the first free input without --value: that one holds data, not parameters of the
+ * model. */
 static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs; i++) {
@@ -178,10 +169,7 @@ static uint32_t first_input(const struct batch_work *work) {
     return ID_NONE;
 }
 
-/*
- * Whether the first input's leading dim could be a batch at all. An image of three axes (3 or 4
- * channels before two larger axes) has none.
- */
+/* Returns false if the leading dim cannot be a batch: [3,224,224] is one image. */
 static bool may_lead_with_batch(const struct shape *shape) {
     const int64_t *dims = shape->dims;
     if (shape->rank < 1) return false;
@@ -202,13 +190,13 @@ static int bind_batch_symbol(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* Said once, of the first input that has the dim. */
+/* Reports the symbol at the first input that has it. */
 static int unbound_symbol(const struct batch_work *work, uint32_t id, int axis,
                           const struct symbol *symbol) {
     if (symbol->input != id || symbol->axis != axis) return CM_USAGE;
     int status = diag_error(work->diag, DIAG_UNBOUND,
-                            "input '%s' has the free dim '%s' (axis %d) and nothing binds it",
-                            value_of(work, id)->name, symbol->name, axis);
+                            "symbolic dim '%s' (input '%s', axis %d) must be bound",
+                            symbol->name, value_of(work, id)->name, axis);
     diag_hint(work->diag, "give --dim %s=SIZE", symbol->name);
     return status;
 }
@@ -218,15 +206,11 @@ static int unbound(const struct batch_work *work, uint32_t id, int axis) {
     const struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
     if (symbol) return unbound_symbol(work, id, axis, symbol);
     int status = diag_error(work->diag, DIAG_UNBOUND,
-                            "axis %d of input '%s' is free and has no name", axis, value->name);
+                            "unnamed symbolic dim (input '%s', axis %d) must be bound",
+                            value->name, axis);
     diag_hint(work->diag, "give the whole shape: --input %s=%s", value->name,
               shapes_example(work->analysis, value, axis));
     return status;
-}
-
-/* A free leading dim without a name, of the first input: the batch as well. */
-static bool is_nameless_batch(const struct batch_work *work, uint32_t id, int axis) {
-    return id == work->first && axis == 0 && !symbol_at(value_of(work, id), 0);
 }
 
 static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64_t *ret) {
@@ -236,7 +220,7 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     *ret = value->type->shape.dims[axis];
     if (is_known(*ret)) return CM_OK;
     if (name) *ret = find_symbol(work, name)->size;
-    if (!name && is_nameless_batch(work, id, axis)) *ret = batch > 0 ? batch : 1;
+    if (!name && id == work->first && axis == 0) *ret = batch > 0 ? batch : 1;
     const struct cm_value_option *contents = values_option(work->analysis, value->name);
     if (!is_known(*ret) && contents && value->type->shape.rank == 1)
         *ret = (int64_t)contents->n;
@@ -249,28 +233,28 @@ static int make_input(const struct batch_work *work, uint32_t id, struct value_i
     const struct cm_value_option *contents = values_option(work->analysis, value->name);
     struct arena *arena = work->analysis->arena;
     int64_t dims[SHAPE_MAX_RANK];
-    int worst = CM_OK;
+    int rank = value->type->shape.rank;
     if (value_info_of_type(arena, value->type, info) < 0) return diag_no_memory(work->diag);
     if (value->type->kind == CM_TYPE_SPARSE_TENSOR) info->shape = shape_unknown();
     if (value->type->kind != CM_TYPE_TENSOR) return CM_OK;
+    const int64_t *given = option ? option->dims : dims;
     if (option) {
-        if (shape_make(arena, option->rank, option->dims, &info->shape) < 0)
-            return diag_no_memory(work->diag);
-        return CM_OK;
+        rank = option->rank;
+    } else if (shape_has_rank(&value->type->shape)) {
+        int worst = CM_OK;
+        for (int axis = 0; axis < rank; axis++) {
+            int status = bound_dim(work, id, axis, &dims[axis]);
+            if (status < 0) worst = status;
+        }
+        if (worst < 0) return worst;
+    } else if (contents) {
+        rank = 1;
+        dims[0] = (int64_t)contents->n;
+    } else {
+        return shapes_no_rank(work->analysis, value);
     }
-    if (!shape_has_rank(&value->type->shape) && contents) {
-        const int64_t n = (int64_t)contents->n;
-        return shape_make(arena, 1, &n, &info->shape) < 0 ? diag_no_memory(work->diag) : CM_OK;
-    }
-    if (!shape_has_rank(&value->type->shape)) return shapes_no_rank(work->analysis, value);
-    for (int axis = 0; axis < value->type->shape.rank; axis++) {
-        int status = bound_dim(work, id, axis, &dims[axis]);
-        if (status < 0) worst = status;
-    }
-    if (worst < 0) return worst;
-    if (shape_make(arena, value->type->shape.rank, dims, &info->shape) < 0)
-        return diag_no_memory(work->diag);
-    return CM_OK;
+    return shape_make(arena, rank, given, &info->shape) < 0 ? diag_no_memory(work->diag)
+                                                            : CM_OK;
 }
 
 static int make_inputs(const struct batch_work *work) {
@@ -332,9 +316,8 @@ int pass_batch(const struct analysis *analysis, void *own) {
     struct batch_work work = {
         .analysis = analysis, .table = own, .diag = analysis->diag, .index = &index};
     int (*const steps[])(const struct batch_work *) = {
-        check_input_options, check_value_options, collect_symbols,
-        bind_dim_options,    bind_input_options,  bind_value_options,
-        bind_batch_symbol,   make_inputs,         settle_batch,
+        check_input_options, collect_symbols,   bind_dim_options, bind_input_options,
+        bind_value_options,  bind_batch_symbol, make_inputs,      settle_batch,
     };
     const struct model *model = analysis->model;
     work.table->inputs =

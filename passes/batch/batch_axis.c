@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the batch lies, one node at a time: see probe.h. */
+/* The batch axis of each value, one node at a time: see batch_axis.h. */
 #include "passes/batch/batch_axis.h"
 
 #include "support/arena.h"
@@ -20,23 +20,21 @@ static bool has_grown(const struct probe *probe, int64_t small, int64_t large) {
            checked_mul(large, probe->batch) == checked_mul(small, PROBE_BATCH);
 }
 
-static bool value_is_linear(const struct probe *probe, uint32_t value) {
-    const struct shape *small = &before(probe, value)->shape;
-    const struct shape *large = &after(probe, value)->shape;
-    int grown = 0;
-    if (small->rank != large->rank) return false;
-    for (int axis = 0; axis < small->rank; axis++) {
-        if (small->dims[axis] == large->dims[axis]) continue;
-        if (!has_grown(probe, small->dims[axis], large->dims[axis])) return false;
-        grown++;
-    }
-    return grown <= 1;
-}
-
+/* Returns true if at most one axis of each output grew, by the factor of the batch. */
 static bool is_linear(const struct probe *probe, const struct node *node) {
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && !value_is_linear(probe, node->outputs[i]))
-            return false;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        if (node->outputs[i] == ID_NONE) continue;
+        const struct shape *small = &before(probe, node->outputs[i])->shape;
+        const struct shape *large = &after(probe, node->outputs[i])->shape;
+        int n_grown = 0;
+        if (small->rank != large->rank) return false;
+        for (int axis = 0; axis < small->rank; axis++) {
+            if (small->dims[axis] == large->dims[axis]) continue;
+            if (!has_grown(probe, small->dims[axis], large->dims[axis])) return false;
+            n_grown++;
+        }
+        if (n_grown > 1) return false;
+    }
     return true;
 }
 
@@ -49,7 +47,7 @@ int batch_axis_grown_axis(const struct probe *probe, uint32_t value) {
     return -1;
 }
 
-/* Elements before the batch in row-major order; 0 where it cannot be told. */
+/* Returns the number of elements before the batch in row-major order, 0 if unknown. */
 static int64_t prefix_of(const struct probe *probe, uint32_t value) {
     const struct batch_place *place = &probe->places[value];
     int64_t prefix =
@@ -57,7 +55,7 @@ static int64_t prefix_of(const struct probe *probe, uint32_t value) {
     return is_known(prefix) ? prefix : 0;
 }
 
-/* A view keeps the order of the elements, and so the batch's place in it. */
+/* Returns batch_place.outer of a view's output: a view keeps the row-major order. */
 static int64_t outer_in_view(const struct probe *probe, const struct node *node,
                              const struct shape *shape, int axis) {
     uint32_t input = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
@@ -67,10 +65,8 @@ static int64_t outer_in_view(const struct probe *probe, const struct node *node,
     return is_known(outside) && outside > 0 && prefix % outside == 0 ? prefix / outside : 0;
 }
 
-/*
- * Other operators keep an axis whole: the outer factor of the operand's axis of equal size. An
- * axis that became longer or shorter may have been laid end to end (Concat, Tile) or not.
- */
+/* Returns batch_place.outer of other outputs: that of the operand's axis of equal size. Concat
+ * and Tile change the size, and may or may not repeat the batch end to end. */
 static int64_t outer_inherited(const struct probe *probe, const struct node *node,
                                int64_t size) {
     int64_t outer = 0;
@@ -102,7 +98,7 @@ void batch_axis_place_outputs(struct probe *probe, uint32_t node_id) {
     }
 }
 
-bool batch_axis_stands(const struct probe *probe, uint32_t value) {
+bool batch_axis_is_fixed(const struct probe *probe, uint32_t value) {
     const struct constant *small = before(probe, value)->value;
     const struct constant *large = after(probe, value)->value;
     if (small && small == large) return true;
@@ -114,26 +110,20 @@ bool batch_axis_stands(const struct probe *probe, uint32_t value) {
     return true;
 }
 
-/* An operand that is one short list of integers, the same at both batches; NULL: it is not. */
-static const struct constant *standing_list(const struct probe *probe, uint32_t value) {
+/* Returns the operand as a short list of integers, equal at both batches; NULL if it is not. */
+static const struct constant *fixed_list(const struct probe *probe, uint32_t value) {
     const struct constant *list = value == ID_NONE ? NULL : before(probe, value)->value;
     if (!list || list->shape.rank != 1 || list->n_elements > SHAPE_MAX_RANK) return NULL;
-    if (!batch_axis_stands(probe, value)) return NULL;
+    if (!batch_axis_is_fixed(probe, value)) return NULL;
     list = constant_loaded(list, &probe->model->reader, probe->arena);
     return list && constant_has_ints(list) ? list : NULL;
-}
-
-static bool has_list(const struct probe *probe, const struct node *node) {
-    for (size_t i = 0; i < node->n_inputs; i++)
-        if (standing_list(probe, node->inputs[i])) return true;
-    return false;
 }
 
 static bool holds_batch(const struct probe *probe, uint32_t value) {
     return value != ID_NONE && probe->places[value].axis >= 0;
 }
 
-/* Whether some output grew, or cannot be seen to have lost anything. */
+/* Returns true if an output grew, or has an unknown shape, or is constant. */
 static bool may_hold_batch(const struct probe *probe, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
@@ -146,9 +136,9 @@ static bool may_hold_batch(const struct probe *probe, const struct node *node) {
 }
 
 /*
- * Whether the output still has the operand's batch axis, but of the file's size: a Resize to
- * baked sizes, a Slice of all of the batch. Of a batch of 1 an axis that was summed up looks
- * the same; then only a list that may have spelled it is to blame, or an operand beside it.
+ * Returns true if the output has the operand's batch axis at the file's size: a Resize to fixed
+ * sizes, a Slice of the whole batch. At a batch of 1 a summed axis looks the same; then only a
+ * node with a fixed list, or an operand other than the first, is at fault.
  */
 static bool cuts_batch(const struct probe *probe, const struct node *node, const struct op *op,
                        size_t slot) {
@@ -157,11 +147,14 @@ static bool cuts_batch(const struct probe *probe, const struct node *node, const
     int axis = probe->places[node->inputs[slot]].axis;
     if (out->rank != in->rank || out->dims[axis] != in->dims[axis]) return false;
     if (op->algebra == ALGEBRA_REDUCTION) return false; /* its list is one of axes */
-    return probe->batch > 1 || slot > 0 || has_list(probe, node);
+    if (probe->batch > 1 || slot > 0) return true;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (fixed_list(probe, node->inputs[i])) return true;
+    return false;
 }
 
-/* Whether elements of the batch would be picked by a list of indices that was baked in; by one
- * index a model may well pick its first sample. */
+/* Returns true if a fixed list of indices gathers from the batch; a single index may well mean
+ * the first sample. */
 static bool picks_batch(const struct probe *probe, const struct node *node, const struct op *op,
                         size_t slot) {
     if (slot != 0 || op_role(op, 0) != 'n' || node->n_inputs < 2 || node->inputs[1] == ID_NONE)
@@ -178,13 +171,15 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!holds_batch(probe, node->inputs[i])) continue;
         if (op->cost.macs) return "the batch would be summed over";
-        if (cuts_batch(probe, node, op, i)) return "its output would keep the file's own batch";
-        if (picks_batch(probe, node, op, i)) return "it would pick from the file's own batch";
+        if (cuts_batch(probe, node, op, i))
+            return "its output would keep the batch of the file";
+        if (picks_batch(probe, node, op, i))
+            return "its indices select from the batch of the file";
     }
     return NULL;
 }
 
-/* Whether the target of a Reshape stands, and no place tells what it does to the batch. */
+/* Returns true for a Reshape with a fixed target whose operand has an unknown batch place. */
 static bool hides_batch(const struct probe *probe, const struct node *node, const struct op *op,
                         bool in_body) {
     if (op->target != TARGET_DIMS || node->n_inputs < 2 || node->inputs[0] == ID_NONE ||
@@ -194,14 +189,12 @@ static bool hides_batch(const struct probe *probe, const struct node *node, cons
     const struct batch_place *place = &probe->places[node->inputs[0]];
     bool unplaced = in_body && batch_axis_grown_axis(probe, node->inputs[0]) >= 0;
     bool unknown = !value_info_is_complete(data) && !data->is_constant;
-    bool untold = place->axis >= 0 && place->outer == 0;
-    return (unplaced || unknown || untold) && batch_axis_stands(probe, node->inputs[1]);
+    bool no_outer = place->axis >= 0 && place->outer == 0;
+    return (unplaced || unknown || no_outer) && batch_axis_is_fixed(probe, node->inputs[1]);
 }
 
-/*
- * Where the batch hides, a target that spells every dim may be at fault, and so may one with an
- * axis of the batch's size that did not grow.
- */
+/* Objects to such a target if it lists every dim, or has an axis of the batch's size that did
+ * not grow. */
 static const char *objection_to_target(const struct probe *probe, const struct node *node,
                                        const struct op *op, bool in_body) {
     if (!hides_batch(probe, node, op, in_body)) return NULL;
@@ -210,38 +203,25 @@ static const char *objection_to_target(const struct probe *probe, const struct n
     bool suspect = grown < 0 && shape_is_known(out);
     for (int axis = 0; axis < out->rank && !suspect; axis++)
         suspect = axis != grown && out->dims[axis] == probe->batch;
-    return suspect ? "it cannot be told where its operand holds the batch" : NULL;
-}
-
-static const char *objection_in_graph(const struct probe *probe, uint32_t graph_id);
-
-static const char *objection_in_bodies(const struct probe *probe, const struct node *node) {
-    const char *objection = NULL;
-    for (size_t i = 0; i < node->n_attrs && !objection; i++) {
-        const struct attr *attr = &node->attrs[i];
-        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
-        for (size_t k = 0; k < attr->n && !objection; k++)
-            objection = objection_in_graph(probe, attr->graphs[k]);
-    }
-    return objection;
+    return suspect ? "the batch axis of its operand is unknown" : NULL;
 }
 
 static const char *objection_to_node(const struct probe *probe, uint32_t node_id,
                                      bool in_body) {
     const struct node *node = &probe->model->nodes[node_id];
     const struct op *op = probe->ops[node_id];
-    if (!is_linear(probe, node)) return "its output would not grow with the batch alone";
+    if (!is_linear(probe, node)) return "its output would not scale with the batch";
     const char *objection = objection_to_loss(probe, node, op);
     if (!objection) objection = objection_to_target(probe, node, op, in_body);
-    return objection ? objection : objection_in_bodies(probe, node);
-}
-
-/* Recurses no deeper than the walks went, which have a cap. */
-static const char *objection_in_graph(const struct probe *probe, uint32_t graph_id) {
-    const struct graph *graph = &probe->model->graphs[graph_id];
-    const char *objection = NULL;
-    for (size_t i = 0; i < graph->n_nodes && !objection; i++)
-        objection = objection_to_node(probe, graph->nodes[i], true);
+    for (size_t i = 0; i < node->n_attrs && !objection; i++) {
+        const struct attr *attr = &node->attrs[i];
+        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
+        for (size_t k = 0; k < attr->n && !objection; k++) {
+            const struct graph *body = &probe->model->graphs[attr->graphs[k]];
+            for (size_t m = 0; m < body->n_nodes && !objection; m++) /* depth: see walk.c */
+                objection = objection_to_node(probe, body->nodes[m], true);
+        }
+    }
     return objection;
 }
 
@@ -269,7 +249,7 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
     return n;
 }
 
-/* Axis of the output on which a batch operand's own axis lies, counted from the back; -1. */
+/* Returns the output axis to which the batch axis of an operand broadcasts, or -1. */
 static int aligned_axis(const struct probe *probe, const struct node *node) {
     const struct shape *out = &before(probe, node->outputs[0])->shape;
     for (size_t i = 0; i < node->n_inputs; i++) {
@@ -282,7 +262,7 @@ static int aligned_axis(const struct probe *probe, const struct node *node) {
     return -1;
 }
 
-/* Whether the list is the shape, but for the 1s and -1s that the operator fills in. */
+/* Returns true if the list is the shape, apart from 1s and -1s that the operator fills in. */
 static bool lists_dims(const struct constant *list, const struct shape *shape, int axis) {
     if (list->n_elements != shape->rank) return false;
     for (int i = 0; i < shape->rank; i++) {
@@ -302,7 +282,7 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
     const struct shape *out = &before(probe, node->outputs[0])->shape;
     int axis = aligned_axis(probe, node);
     for (size_t slot = 0; slot < node->n_inputs && axis >= 0; slot++) {
-        const struct constant *list = standing_list(probe, node->inputs[slot]);
+        const struct constant *list = fixed_list(probe, node->inputs[slot]);
         if (!list || !lists_dims(list, out, axis)) continue;
         *ret = (struct batch_change){.node = node_id,
                                      .slot = (uint32_t)slot,
@@ -314,18 +294,9 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
     return false;
 }
 
-static int scaled_shape(const struct probe *probe, const struct batch_change *change,
-                        int64_t batch, struct shape *ret) {
-    if (shape_make(probe->arena, change->dims->rank, change->dims->dims, ret) < 0)
-        return CM_NO_MEMORY;
-    int64_t old = change->dims->dims[change->axis];
-    ret->dims[change->axis] = checked_mul(old / probe->batch, batch);
-    return CM_OK;
-}
-
-/* The operand as a vector that spells the whole shape. */
-static int spell_target(const struct probe *probe, const struct shape *dims,
-                        struct value_info *info) {
+/* Makes a 1-D operand that lists the dims. */
+static int make_target(const struct probe *probe, const struct shape *dims,
+                       struct value_info *info) {
     struct shape length;
     int64_t rank = dims->rank;
     if (shape_make(probe->arena, 1, &rank, &length) < 0) return CM_NO_MEMORY;
@@ -335,7 +306,7 @@ static int spell_target(const struct probe *probe, const struct shape *dims,
     return info->value ? CM_OK : CM_NO_MEMORY;
 }
 
-/* The operand under its other shape: its contents are known where all elements are the same. */
+/* Gives the operand another shape; keeps its contents if all elements are equal. */
 static int scale_operand(const struct probe *probe, const struct shape *shape,
                          struct value_info *info) {
     const struct constant *value = info->value;
@@ -358,9 +329,12 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
     struct override *entry = arena_alloc(probe->arena, sizeof(*entry));
     struct shape shape;
     if (!info || !entry) return CM_NO_MEMORY;
-    if (scaled_shape(probe, change, batch, &shape) < 0) return CM_NO_MEMORY;
+    if (shape_make(probe->arena, change->dims->rank, change->dims->dims, &shape) < 0)
+        return CM_NO_MEMORY;
+    shape.dims[change->axis] =
+        checked_mul(change->dims->dims[change->axis] / probe->batch, batch);
     if (change->is_target) {
-        if (spell_target(probe, &shape, info) < 0) return CM_NO_MEMORY;
+        if (make_target(probe, &shape, info) < 0) return CM_NO_MEMORY;
     } else {
         *info = *before(probe, node->inputs[change->slot]);
         if (scale_operand(probe, &shape, info) < 0) return CM_NO_MEMORY;

@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the batch lies in each value, and how a Reshape or a constant operand carries it on:
- * the local questions of rebatch.h, about one node at a time.
+ * The axis on which each value holds the batch, and how a Reshape or a constant operand carries
+ * it on: the queries of rebatch.c about one node.
  */
 #ifndef PASSES_BATCH_BATCH_AXIS_H
 #define PASSES_BATCH_BATCH_AXIS_H
 
 #include "passes/infer/walk.h"
 
-/*
- * A prime larger than any plausible dim, so that a dim of the second walk that is a multiple of
- * it got it from the batch.
- */
+/* A prime larger than any plausible dim: a multiple of it in the second walk is the batch. */
 #define PROBE_BATCH 10007
 
 /* The batch in a value: dims[axis] = outer * batch * inner, in row-major order. */
 struct batch_place {
-    int axis;      /* -1: the value does not hold it */
-    int64_t outer; /* 0: cannot be told */
+    int axis;      /* -1 if the value does not hold the batch */
+    int64_t outer; /* 0 if unknown */
 };
 
-/* A possible place in a Reshape's target. */
+/* A possible place of the batch in the target of a Reshape. */
 struct batch_candidate {
     int axis;
     int64_t outer;
 };
 
-/* One operand that must change with the batch: element or axis `axis`, `from` at the file's
- * batch. */
+/* An operand that changes with the batch, at element or axis `axis`. */
 struct batch_change {
     uint32_t node;
     uint32_t slot;
-    bool is_target; /* the operand's value spells the dims `dims`; else it is its own shape */
+    bool is_target; /* the operand's elements list `dims`; else `dims` is its shape */
     int axis;
     const struct shape *dims; /* at the file's batch */
 };
@@ -48,31 +44,30 @@ struct probe {
 };
 
 /*
- * Why the node cannot be right although its rule took its operands at both batches: a sentence
- * in static storage, NULL where nothing speaks against it. Its outputs must grow with the batch
- * alone, the batch may not vanish in a product or behind a size that was baked in, and a target
- * may not hide where it lies.
+ * Returns why the node, though inferred at both batches, cannot be right (static text), or
+ * NULL. Its outputs must scale with the batch, the batch may not vanish in a product or behind
+ * a fixed size, and the batch axis must be known at a Reshape with a fixed target.
  */
 const char *batch_axis_objection(const struct probe *probe, uint32_t node);
-/* Notes where the batch lies in the node's outputs. */
+/* Sets probe->places of the node's outputs. */
 void batch_axis_place_outputs(struct probe *probe, uint32_t node);
-/* Puts `change` in force at batch `batch` (overrides[change->node]); CM_OK, CM_NO_MEMORY. */
+/* Adds `change`, at batch `batch`, to overrides[change->node]. CM_OK or CM_NO_MEMORY. */
 int batch_axis_apply(const struct probe *probe, const struct override **overrides,
                      const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
 
 /*
- * For a node whose target spells the output's dims: the places at which the batch of operand 0
- * may come to lie in the output, by row-major order alone. At most one an axis.
+ * Lists where the batch of operand 0 may be in the output of a node whose target lists the
+ * output's dims, by row-major order; at most one place per axis. Returns how many.
  */
 size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
                              struct batch_candidate out[SHAPE_MAX_RANK]);
-/* The output axis that grew when the node was walked with the target that stands; -1: none. */
+/* Returns the axis of the value that scales with the batch, or -1. */
 int batch_axis_grown_axis(const struct probe *probe, uint32_t value);
-/* Whether a value that the walks folded is the same at both batches, or stands in the file. */
-bool batch_axis_stands(const struct probe *probe, uint32_t value);
+/* Returns true if the contents of the value are equal at both batches. */
+bool batch_axis_is_fixed(const struct probe *probe, uint32_t value);
 /*
- * An operand that lists the dims of output 0 (of Expand, of Resize) with the file's batch on
- * the axis where another operand holds it: the change that would take it along. False: none.
+ * Finds an operand that lists the dims of output 0 (of Expand, Resize) with the file's batch on
+ * the axis where another operand holds it. Sets *ret to the change that would scale it.
  */
 bool batch_axis_listed_dims(const struct probe *probe, uint32_t node, struct batch_change *ret);
 

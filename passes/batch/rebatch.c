@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search for what must change when the batch does: see rebatch.h. Nodes are walked in
- * order; a node with several possible places is a choice; a node that does not fit sends the
- * search back to the last choice. After a first solution the search goes on: a second one means
- * that the file does not say where the batch belongs.
+ * The search for constants that must change with the batch: see rebatch.h. Nodes are walked in
+ * order. At a node with several possible batch axes the search makes a choice; at a node that
+ * does not fit it first repairs an operand, else backtracks to the last choice. After the first
+ * solution the search continues: a second one means that the file is ambiguous.
  */
 #include "passes/batch/rebatch.h"
 
 #include <string.h>
 
-#include "passes/batch/rebatch_search.h"
+#include "ops/product.h"
+#include "passes/batch/batch_axis.h"
 #include "passes/infer/context.h"
 #include "passes/infer/shape_messages.h"
 #include "support/arena.h"
@@ -17,15 +18,401 @@
 
 #include "support/banned.h"
 
-/* Steps of the search: a bound on what a hostile file can cost. */
+#define CONTRADICTION 1 /* a node does not fit the choices made; positive, not an error */
+
+/* Bounds on the work that a hostile file can cause. */
 #define STEPS_PER_NODE 16
 #define STEPS_BASE     16384
 
-/* What a walk may fold (walk.h) a way back gives back, so that every way is walked alike; so
- * many walks' worth in all. */
+/* Backtracking restores the fold budget, so that every path folds alike; total, in budgets. */
 #define REFUNDED_WALKS 16
 
-/* The first error of this step: what came after were tries to mend it. */
+/* A node at which the batch may be on more than one axis. */
+struct choice {
+    size_t step;
+    size_t n_changes; /* before it */
+    size_t n;
+    size_t taken;   /* index of the current alternative */
+    size_t settled; /* index that the first solution took */
+    struct op_budget budget;
+    struct batch_candidate alternatives[SHAPE_MAX_RANK];
+};
+
+struct change_list {
+    struct batch_change *items;
+    size_t n;
+    size_t capacity;
+};
+
+/* A consistent set of changes for the whole model. */
+struct solution {
+    struct change_list changes;
+    struct value_info *facts;          /* at PROBE_BATCH, by value */
+    const struct override **overrides; /* by node */
+    bool leads;                        /* the batch leads every output */
+};
+
+struct search {
+    const struct analysis *analysis;
+    struct probe probe;
+    struct infer_table before; /* at the batch of the file */
+    struct infer_table after;  /* at PROBE_BATCH */
+    struct change_list changes;
+    struct choice *choices;
+    size_t n_choices;
+    size_t choices_capacity;
+    size_t n_settled;            /* leading choices that are as in the first solution */
+    struct cm_diagnostics *sink; /* messages of the walk at PROBE_BATCH */
+    bool misfit;                 /* type inference refused the last tried node */
+    size_t deepest;              /* step of the contradiction latest in the file */
+    const char *reason;          /* its message; NULL if there is none yet */
+    int64_t steps_left;
+    int64_t refunds_left; /* elements */
+};
+
+static uint32_t node_at(const struct search *search, size_t step) {
+    return search->analysis->model->graphs[0].nodes[step];
+}
+
+static const struct value_info *before(const struct search *search, uint32_t value) {
+    return &search->before.facts[value];
+}
+
+/* --- One step: a node is walked, places the batch or is repaired. --- */
+
+/* Returns a copy of a full array with room for twice as many items. NULL: out of memory. */
+static void *grow(struct arena *arena, const void *items, size_t *capacity, size_t size) {
+    const size_t old = *capacity;
+    *capacity = old ? 2 * old : 16;
+    void *copy = arena_array(arena, *capacity, size);
+    if (copy && old) memcpy(copy, items, old * size);
+    return copy;
+}
+
+static int add_change(struct search *search, const struct batch_change *change) {
+    struct change_list *list = &search->changes;
+    if (list->n == list->capacity) {
+        list->items =
+            grow(search->probe.arena, list->items, &list->capacity, sizeof *list->items);
+        if (!list->items) return CM_NO_MEMORY;
+    }
+    list->items[list->n++] = *change;
+    return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
+}
+
+static int add_choice(struct search *search, const struct choice *choice) {
+    if (search->n_choices == search->choices_capacity) {
+        search->choices = grow(search->probe.arena, search->choices, &search->choices_capacity,
+                               sizeof *search->choices);
+        if (!search->choices) return CM_NO_MEMORY;
+    }
+    search->choices[search->n_choices] = *choice;
+    search->choices[search->n_choices++].budget = search->probe.after.budget;
+    return CM_OK;
+}
+
+/* Undoes all changes but the first n. */
+static void undo_changes(struct search *search, size_t n) {
+    while (search->changes.n > n)
+        search->probe.overrides[search->changes.items[--search->changes.n].node] = NULL;
+}
+
+/* Walks the node at PROBE_BATCH. CM_OK, CONTRADICTION with a message in the sink, or
+ * CM_NO_MEMORY. */
+static int try_node(struct search *search, uint32_t node) {
+    int status = walk_node(&search->probe.after, node);
+    if (status == CM_NO_MEMORY) return status;
+    search->misfit = status < 0;
+    const char *objection = status < 0 ? NULL : batch_axis_objection(&search->probe, node);
+    if (objection) status = diag_error(search->sink, DIAG_BATCH, "%s", objection);
+    return status < 0 ? CONTRADICTION : CM_OK;
+}
+
+/* Changes the target of the node to hold the batch at the candidate's place. */
+static int take(struct search *search, uint32_t node_id,
+                const struct batch_candidate *candidate) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    const struct batch_change change = {
+        .node = node_id,
+        .slot = 1,
+        .is_target = true,
+        .axis = candidate->axis,
+        .dims = &before(search, node->outputs[0])->shape,
+    };
+    if (add_change(search, &change) < 0) return CM_NO_MEMORY;
+    return try_node(search, node_id);
+}
+
+static bool is_bare(const struct search *search, const struct shape *dims,
+                    const struct batch_candidate *candidate) {
+    return candidate->outer == 1 && dims->dims[candidate->axis] == search->probe.batch;
+}
+
+/* Returns true if the operand has an axis of the batch's size at every alternative: then the
+ * target keeps its axes, and the batch stays on the same one. */
+static bool keeps_axes(const struct search *search, const struct node *node,
+                       const struct choice *choice) {
+    const struct shape *in = &before(search, node->inputs[0])->shape;
+    for (size_t i = 0; i < choice->n; i++) {
+        int axis = choice->alternatives[i].axis;
+        if (axis >= in->rank || in->dims[axis] != search->probe.batch) return false;
+    }
+    return choice->alternatives[0].axis == search->probe.places[node->inputs[0]].axis;
+}
+
+/*
+ * An axis of exactly the batch's size is the likeliest: if there are any, keeps only these, the
+ * operand's own axis first. Returns how many there are.
+ */
+static size_t prefer_bare(const struct search *search, const struct node *node,
+                          struct choice *choice) {
+    const struct shape *dims = &before(search, node->outputs[0])->shape;
+    struct batch_candidate *places = choice->alternatives;
+    int own_axis = search->probe.places[node->inputs[0]].axis;
+    size_t n = 0;
+    for (size_t i = 0; i < choice->n; i++)
+        if (is_bare(search, dims, &places[i])) places[n++] = places[i];
+    for (size_t i = 1; i < n; i++) {
+        if (places[i].axis != own_axis) continue;
+        struct batch_candidate first = places[0];
+        places[0] = places[i];
+        places[i] = first;
+    }
+    if (n == 0) return 0;
+    choice->n = n;
+    if (keeps_axes(search, node, choice)) choice->n = 1;
+    return choice->n;
+}
+
+static bool has_axis(const struct choice *choice, int axis) {
+    for (size_t i = 0; i < choice->n; i++)
+        if (choice->alternatives[i].axis == axis) return true;
+    return false;
+}
+
+/*
+ * Places the batch at a node whose operand holds it and whose target lists the output's dims;
+ * `status` is that of walking it unchanged. A target that fits unchanged (it moved with the
+ * batch, or a -1 took up the batch) is kept, unless an axis of exactly the batch's size comes
+ * first.
+ */
+static int place_target(struct search *search, size_t step, int status) {
+    uint32_t node_id = node_at(search, step);
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    struct choice choice = {.step = step, .n_changes = search->changes.n};
+    choice.n = batch_axis_candidates(&search->probe, node_id, choice.alternatives);
+    if (choice.n == 0) return status;
+    int axis = status == CM_OK ? batch_axis_grown_axis(&search->probe, node->outputs[0]) : -1;
+    bool fits = has_axis(&choice, axis);
+    if (fits && !batch_axis_is_fixed(&search->probe, node->inputs[1])) return CM_OK;
+    size_t n_bare = prefer_bare(search, node, &choice);
+    if (fits && n_bare == 0) return CM_OK;
+    if (fits && has_axis(&choice, axis)) {
+        bool is_first = true;
+        for (size_t i = 0; i < choice.n; i++)
+            is_first = is_first && choice.alternatives[i].axis >= axis;
+        if (is_first) return CM_OK;
+    }
+    if (choice.n > 1 && add_choice(search, &choice) < 0) return CM_NO_MEMORY;
+    return take(search, node_id, &choice.alternatives[0]);
+}
+
+static bool has_placed_target(const struct search *search, uint32_t node_id) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    return search->probe.ops[node_id]->target == TARGET_DIMS && node->n_inputs > 1 &&
+           node->inputs[0] != ID_NONE && node->inputs[1] != ID_NONE && node->n_outputs > 0 &&
+           node->outputs[0] != ID_NONE && search->probe.places[node->inputs[0]].axis >= 0;
+}
+
+/* Returns true if the slot takes learned tensors only, which have no batch axis. */
+static bool is_weight_slot(char role, const struct value_info *info) {
+    return strchr("Wns", role) || (role == 'w' && info->is_weight && info->shape.rank <= 2);
+}
+
+/* Returns the operand's shape if it is a constant that may need the new batch, else NULL. Lists
+ * of one number do not count: their dim of 1 is not a batch. */
+static const struct shape *stale_operand(const struct search *search, uint32_t node_id,
+                                         size_t slot) {
+    const struct op *op = search->probe.ops[node_id];
+    uint32_t value = search->analysis->model->nodes[node_id].inputs[slot];
+    if (value == ID_NONE || search->probe.places[value].axis >= 0) return NULL;
+    const struct value_info *info = before(search, value);
+    if (!info->is_constant || !value_info_is_complete(info)) return NULL;
+    if (info->value && info->shape.rank == 1 && info->shape.dims[0] == 1) return NULL;
+    return is_weight_slot(op_role(op, slot), info) ? NULL : &info->shape;
+}
+
+/* Returns the shape (at the file's batch) and batch axis of the first operand that holds the
+ * batch, or NULL. */
+static const struct shape *batch_operand(const struct search *search, const struct node *node,
+                                         int *ret_axis) {
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        uint32_t value = node->inputs[i];
+        if (value == ID_NONE || search->probe.places[value].axis < 0) continue;
+        *ret_axis = search->probe.places[value].axis;
+        return &before(search, value)->shape;
+    }
+    return NULL;
+}
+
+/* Changes every constant operand whose dim is `size` at the batch axis of `partner`, counted
+ * from the front or the back. */
+static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
+                          int axis, int64_t size, bool from_back) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    for (size_t slot = 0; slot < node->n_inputs; slot++) {
+        const struct shape *shape = stale_operand(search, node_id, slot);
+        if (!shape) continue;
+        int own = from_back ? shape->rank - (partner->rank - axis) : axis;
+        if (own < 0 || own >= shape->rank || shape->dims[own] != size) continue;
+        const struct batch_change change = {
+            .node = node_id, .slot = (uint32_t)slot, .axis = own, .dims = shape};
+        if (add_change(search, &change) < 0) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+/* Repairs a node that does not fit, if an operand lists the dims of its output. */
+static int repair_list(struct search *search, uint32_t node_id) {
+    struct batch_change change;
+    size_t n_changes = search->changes.n;
+    if (!batch_axis_listed_dims(&search->probe, node_id, &change)) return CONTRADICTION;
+    if (add_change(search, &change) < 0) return CM_NO_MEMORY;
+    int status = try_node(search, node_id);
+    if (status == CONTRADICTION) undo_changes(search, n_changes);
+    return status;
+}
+
+/* Repairs a node whose constant operands have the file's batch on the batch axis. After a
+ * misfit the operator requires equal dims, which may be a multiple of the batch. */
+static int repair_constants(struct search *search, uint32_t node_id, bool misfit) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    size_t n_changes = search->changes.n;
+    int axis = -1;
+    const struct shape *partner = batch_operand(search, node, &axis);
+    if (!partner) return CONTRADICTION;
+    const int64_t size = misfit ? partner->dims[axis] : search->probe.batch;
+    for (int from_back = 0; from_back < 2; from_back++) {
+        int status = change_aligned(search, node_id, partner, axis, size, from_back);
+        if (status < 0) return status;
+        status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
+        if (status != CONTRADICTION) return status;
+        undo_changes(search, n_changes);
+    }
+    return CONTRADICTION;
+}
+
+static int reset_sink(struct search *search) {
+    cm_diagnostics_free(search->sink);
+    search->sink = cm_diagnostics_new();
+    search->probe.after.diag = search->sink;
+    return search->sink ? CM_OK : CM_NO_MEMORY;
+}
+
+/* Returns the choice made at this step, or NULL. */
+static struct choice *choice_at(struct search *search, size_t step) {
+    if (search->n_choices == 0) return NULL;
+    struct choice *last = &search->choices[search->n_choices - 1];
+    return last->step == step ? last : NULL;
+}
+
+/* Walks the node of a step, and makes a choice if needed. CM_OK, CONTRADICTION with a message
+ * in the sink, or CM_NO_MEMORY. */
+static int advance(struct search *search, size_t step) {
+    uint32_t node = node_at(search, step);
+    const struct choice *choice = choice_at(search, step);
+    if (cm_diagnostics_count(search->sink) > 0 && reset_sink(search) < 0) return CM_NO_MEMORY;
+    int status = choice ? take(search, node, &choice->alternatives[choice->taken])
+                        : try_node(search, node);
+    if (!choice && status != CM_NO_MEMORY && has_placed_target(search, node))
+        status = place_target(search, step, status);
+    const bool misfit = search->misfit;
+    if (status == CONTRADICTION && !choice_at(search, step)) status = repair_list(search, node);
+    if (status == CONTRADICTION && !choice_at(search, step))
+        status = repair_constants(search, node, misfit);
+    if (status == CM_OK) batch_axis_place_outputs(&search->probe, node);
+    return status;
+}
+
+/* --- Solutions. --- */
+
+/* Returns true if the batch is the first axis of every output that depends on the inputs. */
+static bool batch_leads(const struct search *search) {
+    const struct graph *graph = &search->analysis->model->graphs[0];
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        const struct value_info *info = &search->after.facts[graph->outputs[i]];
+        if (info->is_constant || !value_info_is_complete(info)) continue;
+        if (info->shape.rank < 1 || info->shape.dims[0] != PROBE_BATCH) return false;
+    }
+    return true;
+}
+
+/* Copies the current solution. */
+static int keep_solution(struct search *search, struct solution *ret) {
+    const struct model *model = search->analysis->model;
+    struct arena *arena = search->probe.arena;
+    const struct change_list *changes = &search->changes;
+    ret->changes = *changes;
+    ret->changes.items =
+        arena_copy(arena, changes->items, changes->n * sizeof(*changes->items));
+    ret->facts = arena_copy(arena, search->after.facts, model->n_values * sizeof(*ret->facts));
+    ret->overrides =
+        arena_copy(arena, search->probe.overrides, model->n_nodes * sizeof(*ret->overrides));
+    if (!ret->changes.items || !ret->facts || !ret->overrides) return CM_NO_MEMORY;
+    for (size_t i = 0; i < search->n_choices; i++)
+        search->choices[i].settled = search->choices[i].taken;
+    search->n_settled = search->n_choices;
+    ret->leads = batch_leads(search);
+    return CM_OK;
+}
+
+static int macs_of(const struct search *search, const struct value_info *facts,
+                   const struct override *const *overrides, uint32_t node, int64_t *ret) {
+    const struct op_source source = {.model = search->analysis->model,
+                                     .ops = search->probe.ops,
+                                     .overrides = overrides,
+                                     .facts = facts,
+                                     .mode = search->analysis->options->mode,
+                                     .arena = search->probe.arena,
+                                     .diag = search->sink};
+    const struct arena_mark mark = arena_save(source.arena);
+    struct op_context context;
+    *ret = 0;
+    if (!search->probe.ops[node]->cost.macs) return CM_OK;
+    if (context_make_inferred(&source, node, &context) < 0) return CM_NO_MEMORY;
+    *ret = product_macs(&context);
+    arena_restore(source.arena, mark);
+    return CM_OK;
+}
+
+/* Returns true if the current solution has the value sizes, output shapes and MACs of `other`.
+ */
+static int is_same_solution(const struct search *search, const struct solution *other,
+                            bool *ret_same) {
+    const struct model *model = search->analysis->model;
+    *ret_same = false;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct shape *have = &search->after.facts[id].shape;
+        const struct shape *want = &other->facts[id].shape;
+        bool is_result = model->values[id].is_graph_output && model->values[id].graph == 0;
+        if (shape_elements(have) != shape_elements(want)) return CM_OK;
+        if (is_result && !shape_equal(have, want)) return CM_OK;
+    }
+    for (uint32_t node = 0; node < model->n_nodes; node++) {
+        int64_t have = 0;
+        int64_t want = 0;
+        if (macs_of(search, search->after.facts, search->probe.overrides, node, &have) < 0 ||
+            macs_of(search, other->facts, other->overrides, node, &want) < 0)
+            return CM_NO_MEMORY;
+        if (have != want) return CM_OK;
+    }
+    *ret_same = true;
+    return CM_OK;
+}
+
+/* --- The search. --- */
+
+/* Returns the first error of a step: later ones are failed repairs. */
 static const char *first_error(const struct cm_diagnostics *sink) {
     for (size_t i = 0; i < cm_diagnostics_count(sink); i++) {
         const struct cm_diagnostic *message = cm_diagnostics_get(sink, i);
@@ -34,8 +421,8 @@ static const char *first_error(const struct cm_diagnostics *sink) {
     return "it does not fit";
 }
 
-/* Keeps what the contradiction furthest down the file said. */
-static int note_contradiction(struct search *search, size_t step) {
+/* Keeps the message of the contradiction latest in the file. */
+static int keep_reason(struct search *search, size_t step) {
     if (search->reason && step < search->deepest) return CM_OK;
     search->deepest = step;
     search->reason = arena_strdup(search->probe.arena, first_error(search->sink));
@@ -46,18 +433,14 @@ static int64_t elements_left(const struct search *search) {
     return search->probe.after.budget.long_left + search->probe.after.budget.short_left;
 }
 
-static void refund(struct search *search, const struct choice *choice) {
-    int64_t left = elements_left(search);
-    search->probe.after.budget = choice->budget;
-    search->refunds_left -= elements_left(search) - left;
-}
-
-/* Back to the newest choice that has an alternative left. False: there is none. */
-static bool go_back(struct search *search, size_t *ret_step) {
+/* Backtracks to the last choice with an untried alternative. Returns false if there is none. */
+static bool backtrack(struct search *search, size_t *ret_step) {
     while (search->n_choices > 0) {
         struct choice *last = &search->choices[search->n_choices - 1];
-        step_undo(search, last->n_changes);
-        refund(search, last);
+        undo_changes(search, last->n_changes);
+        const int64_t left = elements_left(search);
+        search->probe.after.budget = last->budget;
+        search->refunds_left -= elements_left(search) - left;
         if (search->n_settled >= search->n_choices) search->n_settled = search->n_choices - 1;
         if (++last->taken < last->n) {
             *ret_step = last->step;
@@ -68,7 +451,8 @@ static bool go_back(struct search *search, size_t *ret_step) {
     return false;
 }
 
-/* From `step` to the next solution: CM_OK, CONTRADICTION when there is none, or a status. */
+/* Walks from `step` to the next solution. CM_OK, CONTRADICTION if there is none, or an error.
+ */
 static int solve(struct search *search, size_t step) {
     size_t n_steps = search->analysis->model->graphs[0].n_nodes;
     while (step < n_steps) {
@@ -76,53 +460,50 @@ static int solve(struct search *search, size_t step) {
         int64_t n_walked = walk->n_walked;
         if (search->steps_left <= 0 || search->refunds_left < 0)
             return diag_error(search->analysis->diag, DIAG_LIMIT,
-                              "too many places could hold the batch");
+                              "re-batching: too many possible batch axes");
         walk_renew_search(walk);
-        int status = step_advance(search, step);
+        int status = advance(search, step);
         if (status < 0) return status;
         search->steps_left -= walk->n_walked - n_walked;
         step++;
         if (status == CM_OK) continue;
-        if (note_contradiction(search, step - 1) < 0) return CM_NO_MEMORY;
-        if (!go_back(search, &step)) return CONTRADICTION;
+        if (keep_reason(search, step - 1) < 0) return CM_NO_MEMORY;
+        if (!backtrack(search, &step)) return CONTRADICTION;
     }
     return CM_OK;
 }
 
 static int refuse(const struct search *search, size_t step, uint32_t first, const char *why) {
     const struct analysis *analysis = search->analysis;
-    uint32_t node = search_node_at(search, step);
+    uint32_t node = node_at(search, step);
     struct node_place place = {.model = analysis->model,
                                .op = search->probe.ops[node],
                                .facts = search->before.facts,
                                .pass = "batch",
                                .node = node};
     node_place_push(&place, analysis->diag);
-    int status = diag_error(analysis->diag, DIAG_BATCH,
-                            "input '%s' %s cannot be given another batch (%d was tried): %s",
-                            analysis->model->values[first].name,
-                            shapes_text(analysis, &search_fact_before(search, first)->shape),
-                            PROBE_BATCH, why);
+    int status = diag_error(
+        analysis->diag, DIAG_BATCH, "input '%s' %s cannot be re-batched (tried %d): %s",
+        analysis->model->values[first].name,
+        shapes_text(analysis, &before(search, first)->shape), PROBE_BATCH, why);
     node_place_pop(&place, analysis->diag);
-    diag_hint(analysis->diag, "export the model with a free batch dim");
+    diag_hint(analysis->diag, "export the model with a symbolic batch dim");
     return status;
 }
 
-/* The choice after the settled ones leads to another solution. */
 static int refuse_ambiguous(const struct search *search, uint32_t first) {
     const struct choice *choice = &search->choices[search->n_settled];
-    const struct node *node =
-        &search->analysis->model->nodes[search_node_at(search, choice->step)];
+    const struct node *node = &search->analysis->model->nodes[node_at(search, choice->step)];
     const char *why = arena_printf(
-        search->probe.arena, "it may lie on axis %d or on axis %d of the output %s",
+        search->probe.arena, "the batch may be axis %d or axis %d of the output %s",
         choice->alternatives[choice->settled].axis, choice->alternatives[choice->taken].axis,
-        shapes_text(search->analysis, &search_fact_before(search, node->outputs[0])->shape));
+        shapes_text(search->analysis, &before(search, node->outputs[0])->shape));
     if (!why) return CM_NO_MEMORY;
     return refuse(search, choice->step, first, why);
 }
 
-/* Whether elements are picked from the value as from data: along another axis than the first.
- * Of one sample, floats may as well be a table that is fed in (angles by position). */
+/* Returns true if a Gather selects from the value as from data: not along axis 0. At a batch of
+ * 1, floats may also be a table that is an input (angles by position). */
 static bool picks_from_data(const struct search *search, const struct use *use,
                             const struct value_info *info) {
     const struct model *model = search->analysis->model;
@@ -133,7 +514,7 @@ static bool picks_from_data(const struct search *search, const struct use *use,
     return dtype_is_integer(info->dtype) || search->probe.batch > 1;
 }
 
-/* Whether an input stands where only learned tensors go: a weight that is fed in. */
+/* Returns true if the value is used where only learned tensors are: a weight as an input. */
 static bool is_fed_weight(const struct search *search, uint32_t value_id,
                           const struct value_info *info) {
     const struct value *value = &search->analysis->model->values[value_id];
@@ -146,15 +527,14 @@ static bool is_fed_weight(const struct search *search, uint32_t value_id,
 }
 
 static bool takes_batch(const struct search *search, uint32_t value, uint32_t first) {
-    const struct value_info *info =
-        search->before.facts ? search_fact_before(search, value) : NULL;
+    const struct value_info *info = search->before.facts ? before(search, value) : NULL;
     if (!info || info->kind != CM_TYPE_TENSOR || info->shape.rank < 1) return false;
-    if (info->value) return false; /* its contents were given, and with them its dims */
+    if (info->value) return false; /* --value fixes its dims */
     return value == first ||
            (info->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value, info));
 }
 
-/* The facts of the inputs with `batch` in place of the file's own. */
+/* Copies the infos of the inputs, with `batch` in place of the file's batch. */
 static int batched_inputs(const struct search *search, const struct value_info *const *inputs,
                           uint32_t first, int64_t batch, const struct value_info **ret) {
     const struct graph *graph = &search->analysis->model->graphs[0];
@@ -173,36 +553,14 @@ static int batched_inputs(const struct search *search, const struct value_info *
     return CM_OK;
 }
 
-static void place_inputs(struct search *search, uint32_t first) {
-    const struct model *model = search->analysis->model;
-    for (uint32_t id = 0; id < model->n_values; id++)
-        search->probe.places[id] = (struct batch_place){.axis = -1};
-    for (size_t i = 0; i < model->graphs[0].n_inputs; i++)
-        if (takes_batch(search, model->graphs[0].inputs[i], first))
-            search->probe.places[model->graphs[0].inputs[i]] = (struct batch_place){0, 1};
-}
-
-/* The walk at the file's own batch. What it takes for granted pass infer will say; only faults
- * are told here. */
-static int walk_before(struct search *search) {
-    struct walk *walk = &search->probe.before;
-    int status = walk_start(walk);
-    if (status == CM_OK) status = walk_graph(walk, 0);
-    if (status == CM_OK || status == CM_NO_MEMORY) return status;
-    walk->diag = search->analysis->diag;
-    status = walk_start(walk);
-    return status < 0 ? status : walk_graph(walk, 0);
-}
-
 static int start(struct search *search, const struct batch_table *table, uint32_t first) {
     const struct analysis *analysis = search->analysis;
+    const struct model *model = analysis->model;
     struct probe *probe = &search->probe;
     const struct value_info **inputs =
-        arena_array(probe->arena, analysis->model->n_values, sizeof(*inputs));
-    probe->places =
-        arena_array(probe->arena, analysis->model->n_values, sizeof(*probe->places));
-    probe->overrides =
-        arena_array(probe->arena, analysis->model->n_nodes, sizeof(*probe->overrides));
+        arena_array(probe->arena, model->n_values, sizeof(*inputs));
+    probe->places = arena_array(probe->arena, model->n_values, sizeof(*probe->places));
+    probe->overrides = arena_array(probe->arena, model->n_nodes, sizeof(*probe->overrides));
     if (!inputs || !probe->places || !probe->overrides) return CM_NO_MEMORY;
     probe->before = (struct walk){.model = analysis->model,
                                   .ops = analysis->bind.ops,
@@ -213,16 +571,26 @@ static int start(struct search *search, const struct batch_table *table, uint32_
                                   .arena = probe->arena,
                                   .scratch = analysis->scratch,
                                   .table = &search->before};
-    int status = walk_before(search);
+    int status = walk_start(&probe->before);
+    if (status == CM_OK) status = walk_graph(&probe->before, 0);
+    if (status < 0 && status != CM_NO_MEMORY) { /* again, for its messages */
+        probe->before.diag = analysis->diag;
+        status = walk_start(&probe->before);
+        if (status == CM_OK) status = walk_graph(&probe->before, 0);
+    }
     if (status < 0) return status;
-    place_inputs(search, first);
+    for (uint32_t id = 0; id < model->n_values; id++)
+        probe->places[id] = (struct batch_place){.axis = -1};
+    for (size_t i = 0; i < model->graphs[0].n_inputs; i++)
+        if (takes_batch(search, model->graphs[0].inputs[i], first))
+            probe->places[model->graphs[0].inputs[i]] = (struct batch_place){0, 1};
     if (batched_inputs(search, table->inputs, first, PROBE_BATCH, inputs) < 0)
         return CM_NO_MEMORY;
     probe->after = probe->before;
     probe->after.inputs = inputs;
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
-    status = step_fresh_sink(search);
+    status = reset_sink(search);
     if (status == CM_OK) status = walk_start(&probe->after);
     search->refunds_left = REFUNDED_WALKS * elements_left(search);
     return status;
@@ -254,67 +622,61 @@ static int keep_changes(const struct search *search, const struct change_list *c
 }
 
 /*
- * Another solution was found beside *found. It is none where the batch leads the outputs of
- * *found alone, takes its place where the batch leads its own alone, and does no harm with the
- * same figures, that is when the order of unit axes inside the model is all that differs.
+ * Compares another solution with *found. It is dropped if the batch leads the outputs of *found
+ * only, replaces *found if the batch leads only its own, and is equivalent if all figures are
+ * the same: then only the order of unit axes inside the model differs. Else the file is
+ * ambiguous.
  */
-static int weigh(struct search *search, struct solution *found, uint32_t first) {
-    bool leads = solution_leads(search);
-    if (found->leads && !leads) return CM_OK;
-    if (leads && !found->leads) return solution_keep(search, found);
+static int compare_solution(struct search *search, struct solution *found, uint32_t first) {
+    bool leads = batch_leads(search);
     bool same = false;
-    if (solution_is_same(search, found, &same) < 0) return CM_NO_MEMORY;
+    if (found->leads && !leads) return CM_OK;
+    if (leads && !found->leads) return keep_solution(search, found);
+    if (is_same_solution(search, found, &same) < 0) return CM_NO_MEMORY;
     return same ? CM_OK : refuse_ambiguous(search, first);
 }
 
-/* Goes on from the first solution to see that there is no other. */
-static int weigh_others(struct search *search, struct solution *found, uint32_t first) {
+/* Continues from the first solution to check that there is no other. */
+static int check_unique(struct search *search, struct solution *found, uint32_t first) {
     size_t step = 0;
-    while (go_back(search, &step)) {
+    while (backtrack(search, &step)) {
         int status = solve(search, step);
         if (status == CONTRADICTION) return CM_OK;
-        if (status == CM_OK) status = weigh(search, found, first);
+        if (status == CM_OK) status = compare_solution(search, found, first);
         if (status < 0) return status;
-        /* what came after the choice that differs was tried */
+        /* choices after the first one that differs need no more alternatives */
         if (search->n_settled < search->n_choices) search->n_choices = search->n_settled + 1;
     }
     return CM_OK;
 }
 
-/* Of outputs that do not grow: a mean over the batch, its first sample, or what a file hides.
- */
-static void note_outputs_left(const struct search *search, const struct solution *found) {
+/* Notes outputs that do not scale: a mean over the batch, or its first sample. */
+static void note_fixed_outputs(const struct search *search, const struct solution *found) {
     const struct analysis *analysis = search->analysis;
     const struct graph *graph = &analysis->model->graphs[0];
     for (size_t i = 0; i < graph->n_outputs; i++) {
-        const struct value_info *before = search_fact_before(search, graph->outputs[i]);
+        const struct value_info *small = before(search, graph->outputs[i]);
         const struct shape *after = &found->facts[graph->outputs[i]].shape;
-        if (before->is_constant || !value_info_is_complete(before) || before->shape.rank < 1)
+        if (small->is_constant || !value_info_is_complete(small) || small->shape.rank < 1)
             continue;
-        if (shape_equal(&before->shape, after))
-            diag_note(analysis->diag, DIAG_BATCH, "output '%s' %s has no batch that would grow",
-                      analysis->model->values[graph->outputs[i]].name,
-                      shapes_text(analysis, after));
+        if (shape_equal(&small->shape, after))
+            diag_note(
+                analysis->diag, DIAG_BATCH, "output '%s' %s does not scale with the batch",
+                analysis->model->values[graph->outputs[i]].name, shapes_text(analysis, after));
     }
 }
 
-static bool is_constant_product(const struct search *search, uint32_t id) {
-    const struct node *node = &search->analysis->model->nodes[id];
-    return search->probe.ops[id]->cost.macs && node->n_outputs > 0 &&
-           node->outputs[0] != ID_NONE &&
-           search_fact_before(search, node->outputs[0])->is_constant;
-}
-
-/* Of what the file computes from constants alone, whose batch, if they have one, nobody sees.
- */
+/* Notes products of constants, whose batch axis, if they have one, is unknown. */
 static void note_constant_products(const struct search *search) {
     const struct analysis *analysis = search->analysis;
     size_t n = 0;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
-        n += is_constant_product(search, id);
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const struct node *node = &analysis->model->nodes[id];
+        n += search->probe.ops[id]->cost.macs && node->n_outputs > 0 &&
+             node->outputs[0] != ID_NONE && before(search, node->outputs[0])->is_constant;
+    }
     if (n > 0)
-        diag_note(analysis->diag, DIAG_BATCH,
-                  "of constants alone, and so at the file's own batch: %zu product%s", n,
+        diag_note(analysis->diag, DIAG_BATCH, "%zu product%s of constants not re-batched", n,
                   text_plural((int64_t)n));
 }
 
@@ -322,9 +684,9 @@ static int search_changes(struct search *search, uint32_t first, struct change_l
     struct solution found = {0};
     int status = solve(search, 0);
     if (status == CONTRADICTION) return refuse(search, search->deepest, first, search->reason);
-    if (status == CM_OK) status = solution_keep(search, &found);
-    if (status == CM_OK) status = weigh_others(search, &found, first);
-    if (status == CM_OK) note_outputs_left(search, &found);
+    if (status == CM_OK) status = keep_solution(search, &found);
+    if (status == CM_OK) status = check_unique(search, &found, first);
+    if (status == CM_OK) note_fixed_outputs(search, &found);
     if (status == CM_OK) note_constant_products(search);
     *ret = found.changes;
     return status;
@@ -343,7 +705,8 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
     };
     struct change_list changes = {0};
     if (old <= 0)
-        return diag_error(analysis->diag, DIAG_BATCH, "input '%s' has a batch of %lld",
+        return diag_error(analysis->diag, DIAG_BATCH,
+                          "input '%s' must have a batch >= 1, got %lld",
                           analysis->model->values[first].name, (long long)old);
     int status = start(&search, table, first);
     if (status == CM_OK) status = search_changes(&search, first, &changes);

@@ -138,7 +138,7 @@ static void a_batch_that_is_given_otherwise_stays(void **state) {
     assert_string_equal(result->memory.fit->search, "fixed");
     assert_int_equal(result->memory.fit->largest_batch, CM_UNKNOWN);
     assert_string_equal(result->memory.fit->why,
-                        "dim 'batch' is bound to 2 and by --batch to 1");
+                        "dim 'batch' is bound to 2, but --batch binds it to 1");
     cm_result_free(result);
     cm_model_free(model);
 }
@@ -157,7 +157,7 @@ static void a_batch_of_nothing_is_a_batch(void **state) {
     assert_true(result->memory.fit->fits);
     assert_string_equal(result->memory.fit->search, "fixed");
     assert_string_equal(result->memory.fit->why,
-                        "dim 'batch' is bound to 0 and by --batch to 1");
+                        "dim 'batch' is bound to 0, but --batch binds it to 1");
     cm_result_free(result);
     cm_model_free(model);
 }

@@ -222,7 +222,7 @@ static void a_dim_that_a_sparse_input_names_first_is_asked_for_once(void **state
     assert_int_equal(run_sparse(*state, diag, &options), CM_USAGE);
     assert_int_equal(cm_diagnostics_count(diag), 1);
     assert_string_equal(cm_diagnostics_get(diag, 0)->message,
-                        "input 'y' has the free dim 'n_m' (axis 1) and nothing binds it");
+                        "symbolic dim 'n_m' (input 'y', axis 1) must be bound");
     cm_diagnostics_free(diag);
 }
 

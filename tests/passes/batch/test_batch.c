@@ -172,20 +172,20 @@ static void check_usage(const struct usage_case *rows, size_t n) {
 static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **state) {
     static const struct usage_case rows[] = {
         {PAIR, "",
-         "error[unbound]: input 'x' has the free dim 'seq' (axis 1) and nothing binds it; "
+         "error[unbound]: symbolic dim 'seq' (input 'x', axis 1) must be bound; "
          "hint: give --dim seq=SIZE"},
         /* each once, and all of them */
         {"in x float[?n,?a,?b,?a]\nnode - Relu x -> y\nout y\n", "",
-         "error[unbound]: input 'x' has the free dim 'a' (axis 1) and nothing binds it; "
+         "error[unbound]: symbolic dim 'a' (input 'x', axis 1) must be bound; "
          "hint: give --dim a=SIZE\n"
-         "error[unbound]: input 'x' has the free dim 'b' (axis 2) and nothing binds it; "
+         "error[unbound]: symbolic dim 'b' (input 'x', axis 2) must be bound; "
          "hint: give --dim b=SIZE"},
         {"in x float[?n,3,?]\nnode - Relu x -> y\nout y\n", "",
-         "error[unbound]: axis 2 of input 'x' is free and has no name; "
+         "error[unbound]: unnamed symbolic dim (input 'x', axis 2) must be bound; "
          "hint: give the whole shape: --input x=Nx3xN"},
         /* only the first input leads with a batch that needs no name */
         {"in x float[?,3]\nin z float[?,3]\nnode - Add x z -> y\nout y\n", "",
-         "error[unbound]: axis 0 of input 'z' is free and has no name; "
+         "error[unbound]: unnamed symbolic dim (input 'z', axis 0) must be bound; "
          "hint: give the whole shape: --input z=Nx3"},
         {"in x float\nnode - Relu x -> y\nout y\n", "",
          "error[unbound]: input 'x' must declare a shape or get one from --input; "
@@ -219,21 +219,21 @@ static void test_names_that_the_model_does_not_have_are_usage(void **state) {
 static void test_options_that_contradict_each_other_are_usage(void **state) {
     static const struct usage_case rows[] = {
         {IMAGE, "--batch 2 --dim batch=3",
-         "error[usage]: dim 'batch' is bound to 3 and by --batch to 2"},
+         "error[usage]: dim 'batch' is bound to 3, but --batch binds it to 2"},
         {IMAGE, "--dim batch=2 --dim batch=3",
-         "error[usage]: dim 'batch' is bound to 2 and by --dim to 3"},
+         "error[usage]: dim 'batch' is bound to 2, but --dim binds it to 3"},
         {IMAGE, "--dim batch=2 --input x=3x3x8x8",
-         "error[usage]: dim 'batch' is bound to 2 and by --input to 3"},
+         "error[usage]: dim 'batch' is bound to 2, but --input binds it to 3"},
         {IMAGE, "--batch 2 --input x=3x3x8x8",
-         "error[usage]: dim 'batch' is bound to 3 and by --batch to 2"},
+         "error[usage]: dim 'batch' is bound to 3, but --batch binds it to 2"},
         {PAIR, "--input x=2x9 --input t=8x2",
-         "error[usage]: dim 'seq' is bound to 9 and by --input to 8"},
+         "error[usage]: dim 'seq' is bound to 9, but --input binds it to 8"},
         {"in x float[?,3]\nnode - Relu x -> y\nout y\n", "--batch 2 --input x=5x3",
          "error[usage]: --batch 2 contradicts --input, which gives 'x' a leading 5"},
         {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--batch 2 --input x=5x3",
          "error[usage]: --batch 2 contradicts --input, which gives 'x' a leading 5"},
         {IMAGE, "--input x=3x8x8",
-         "error[usage]: --input gives 'x' 3 dims, the model declares 4"},
+         "error[usage]: --input for 'x' must have 4 dims, got 3"},
     };
     (void)state;
     CHECK_USAGE(rows);

@@ -34,8 +34,8 @@ static void check_refusal(const struct refusal *row) {
     assert_int_equal(bench->status, CM_REFUSED);
     const char *want = arena_printf(
         bench->arena,
-        "error[batch] at %s: input 'x' %s cannot be given another batch (10007 was tried): %s; "
-        "hint: export the model with a free batch dim",
+        "error[batch] at %s: input 'x' %s cannot be re-batched (tried 10007): %s; "
+        "hint: export the model with a symbolic batch dim",
         row->node, declared_shape(bench, "x"), row->why);
     if (strcmp(bench_messages(bench), want) != 0)
         fail_msg("%s: %s, not %s", row->name, bench_messages(bench), want);
@@ -57,48 +57,48 @@ static void test_what_stays_undecided_is_an_error(void **state) {
          "cannot reshape 12008400 elements [20014,5,6,20] into [2,1,5,6,20]",
          "in x float[{N},5,6,20]\nconst rp int64[4] =2,1,1,1\nconst t int64[5] =2,{N},5,6,20\n"
          "node c Tile x rp -> a\nnode r Reshape a t -> y\nout y\n"},
-        {"a Slice of the whole batch", 2, "sl", "its output would keep the file's own batch",
+        {"a Slice of the whole batch", 2, "sl", "its output would keep the batch of the file",
          "in x float[{N},5,6,20]\nconst st int64[1] =0\nconst en int64[1] ={N}\n"
          "const ax int64[1] =0\nnode sl Slice x st en ax -> a\nnode c Relu a -> y\nout y\n"},
-        {"a Slice of the first of one", 1, "sl", "its output would keep the file's own batch",
+        {"a Slice of the first of one", 1, "sl", "its output would keep the batch of the file",
          "in x float[{N},5,6,20]\nconst st int64[1] =0\nconst en int64[1] =1\n"
          "const ax int64[1] =0\nnode sl Slice x st en ax -> a\nnode c Relu a -> y\nout y\n"},
-        {"a Gather of the first of one", 1, "g", "its output would keep the file's own batch",
+        {"a Gather of the first of one", 1, "g", "its output would keep the batch of the file",
          "in x float[{N},4]\nconst i int64[{N}] =0\nnode g Gather x i -> y\nout y\n"},
-        {"a Squeeze without axes", 1, "s", "its output would not grow with the batch alone",
+        {"a Squeeze without axes", 1, "s", "its output would not scale with the batch",
          "in x float[{N},5,1,20]\nnode s Squeeze x -> y\nout y\n"},
         {"a Squeeze of the batch", 1, "s", "axis 0 of [10007,5,20] is squeezed, but is not 1",
          "in x float[{N},5,20]\nconst ax int64[1] =0\nnode s Squeeze x ax -> y\nout y\n"},
         {"one step or one batch", 1, "rs",
-         "it may lie on axis 0 or on axis 1 of the output [1,1,64]",
+         "the batch may be axis 0 or axis 1 of the output [1,1,64]",
          "in x int64[{N}]\ninit emb float[100,64]\ninit w float[1,384,64]\n"
          "init r float[1,384,128]\ninit h float[1,{N},128]\nconst t int64[3] =1,{N},64\n"
          "node g Gather emb x -> e\nnode rs Reshape e t -> s\n"
          "node l GRU s w r - - h -> y yh hidden_size=128\nconst ax int64[1] =0\nout y\n"
          "out yh\n"},
         {"[128,256] as the output", 1, "rs",
-         "it may lie on axis 0 or on axis 1 of the output [128,256]",
+         "the batch may be axis 0 or axis 1 of the output [128,256]",
          "in x float[{N},128,256]\nconst t int64[2] ={128N},256\n"
          "node tr Transpose x -> s perm=[1,0,2]\nnode rs Reshape s t -> y\nout y\n"},
         {"as many constants behind the tokens of a batch", 1, "c",
-         "its output would not grow with the batch alone",
+         "its output would not scale with the batch",
          "in x float[{N},16,8]\ninit p float[16,8]\ninit w float[8,5]\n"
          "const t int64[2] =-1,8\nnode r Reshape x t -> a\nnode c Concat a p -> b axis=0\n"
          "node m MatMul b w -> y\nout y\n"},
         {"elements of the batch picked by baked indices", 1, "g",
-         "it would pick from the file's own batch",
+         "its indices select from the batch of the file",
          "in x float[{N},16]\nconst t int64[1] ={16N}\nconst i int64[3,4] =5\n"
          "node f Reshape x t -> a\nnode g Gather a i -> y\nout y\n"},
         {"a product of the batch with itself", 2, "m",
-         "its output would not grow with the batch alone",
+         "its output would not scale with the batch",
          "in x float[{N},20]\nin z float[{N},20]\nnode t Transpose z -> zt perm=[1,0]\n"
          "node m MatMul x zt -> y\nout y\n"},
         {"a target behind an unknown operator", 2, "r",
-         "it cannot be told where its operand holds the batch",
+         "the batch axis of its operand is unknown",
          "in x float[{N},16,20]\ninit w float[20,20]\nconst t int64[3] ={N},16,20\n"
          "node o com.me::Odd x -> a\nnode r Reshape a t -> b\nnode m MatMul b w -> y\nout y\n"},
         {"a convolution over batch and time", 2, "c",
-         "its output would not grow with the batch alone",
+         "its output would not scale with the batch",
          "in x float[{N},16,20]\ninit w float[16,16,3]\nconst t int64[3] =1,16,{20N}\n"
          "node tr Transpose x -> a perm=[1,0,2]\nnode r Reshape a t -> b\n"
          "node c Conv b w -> y\nout y\n"},
@@ -111,12 +111,12 @@ static void test_what_stays_undecided_is_an_error(void **state) {
          "node r Reshape x t -> b\nnode c Conv b w2 -> y group={N} pads=[1,1,1,1]\n"
          "node r3 Reshape y t3 -> z\nout z\n"},
         {"a target in the body of an If", 2, "i",
-         "it cannot be told where its operand holds the batch",
+         "the batch axis of its operand is unknown",
          "in x float[{N},16,2]\nin c bool[]\nbody then_branch\nconst t int64[2] ={N},-1\n"
          "node r Reshape x t -> a\nout a\nclose\nbody else_branch\nconst t2 int64[2] ={N},-1\n"
          "node e Reshape x t2 -> d\nout d\nclose\nnode i If c -> y\nout y\n"},
         {"zeros as the state of a Loop", 1, "l",
-         "its output would not grow with the batch alone",
+         "its output would not scale with the batch",
          "in x float[{N},16]\ninit w float[16,16]\ninit z float[{N},16]\nconst n int64[] =5\n"
          "const k bool[] =1\nbody body\nin i int64[]\nin kc bool[]\nin s float[{N},16]\n"
          "node r MatMul s w -> a\nnode ad Add a x -> b\nnode ki Identity kc -> ko\nout ko\n"
@@ -180,7 +180,7 @@ static void test_inputs_that_lead_with_the_batch_all_take_it(void **state) {
         2, 6);
     (void)state;
     assert_string_equal(bench_messages(bench),
-                        "note[batch]: output 'u' [5,16] has no batch that would grow");
+                        "note[batch]: output 'u' [5,16] does not scale with the batch");
     assert_string_equal(bench_type(bench, "y"), "f32[6,3,4]");
     assert_string_equal(bench_type(bench, "z"), "f32[6,16]");
     assert_string_equal(bench_type(bench, "u"), "f32[5,16]");
@@ -220,7 +220,7 @@ static void test_products_of_constants_stay_and_are_told(void **state) {
     (void)state;
     assert_string_equal(
         bench_messages(bench),
-        "note[batch]: of constants alone, and so at the file's own batch: 1 product");
+        "note[batch]: 1 product of constants not re-batched");
     assert_int_equal(bench_costs(bench, "m")->macs, 6 * 8 * 8);
     bench_close(bench);
 }
@@ -271,7 +271,7 @@ static void test_a_batch_of_none_cannot_be_changed(void **state) {
     struct bench *bench =
         template_rebatch("in x float[{N},16]\nnode - Relu x -> y\nout y\n", 0, 8);
     (void)state;
-    assert_string_equal(bench_messages(bench), "error[batch]: input 'x' has a batch of 0");
+    assert_string_equal(bench_messages(bench), "error[batch]: input 'x' must have a batch >= 1, got 0");
     bench_close(bench);
 }
 
