@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AttributeProto as an attr; what a function body takes from its caller is resolved here. */
+/* Imports AttributeProto as struct attr; resolves references to attributes of the caller. */
 #include <string.h>
 
 #include "frontend/importer.h"
@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* AttributeProto.AttributeType, in the standard's numbers. */
+/* By AttributeProto.AttributeType. */
 static const enum attr_kind kinds[] = {
     [1] = ATTR_FLOAT,   [2] = ATTR_INT,     [3] = ATTR_STRING, [4] = ATTR_TENSOR,
     [5] = ATTR_GRAPH,   [6] = ATTR_FLOATS,  [7] = ATTR_INTS,   [8] = ATTR_STRINGS,
@@ -15,54 +15,61 @@ static const enum attr_kind kinds[] = {
     [13] = ATTR_OTHER,  [14] = ATTR_OTHER,
 };
 
-/* What the attribute holds, whatever it says of itself; ATTR_NONE: nothing. */
-static enum attr_kind kind_held(const Onnx__AttributeProto *proto) {
-    if (proto->has_f) return ATTR_FLOAT;
-    if (proto->has_i) return ATTR_INT;
-    if (proto->has_s) return ATTR_STRING;
-    if (proto->t) return ATTR_TENSOR;
-    if (proto->has_g) return ATTR_GRAPH;
-    if (proto->n_floats) return ATTR_FLOATS;
-    if (proto->n_ints) return ATTR_INTS;
-    if (proto->n_strings) return ATTR_STRINGS;
-    if (proto->n_tensors) return ATTR_TENSORS;
-    if (proto->n_graphs) return ATTR_GRAPHS;
-    if (proto->tp || proto->n_type_protos || proto->sparse_tensor || proto->n_sparse_tensors)
-        return ATTR_OTHER;
-    return ATTR_NONE;
-}
-
-/* Whether what it says it is stands in it. Writers that set every field are believed. */
+/* Returns true if the field of that kind is present. */
 static bool holds(const Onnx__AttributeProto *proto, enum attr_kind kind) {
-    return (kind == ATTR_FLOATS && proto->n_floats) || (kind == ATTR_INTS && proto->n_ints) ||
-           (kind == ATTR_STRINGS && proto->n_strings) || (kind == ATTR_INT && proto->has_i) ||
-           (kind == ATTR_FLOAT && proto->has_f) || (kind == ATTR_STRING && proto->has_s) ||
-           (kind == ATTR_TENSOR && proto->t) || (kind == ATTR_GRAPH && proto->has_g) ||
-           (kind == ATTR_TENSORS && proto->n_tensors) ||
-           (kind == ATTR_GRAPHS && proto->n_graphs);
+    switch (kind) {
+    case ATTR_FLOAT:
+        return proto->has_f;
+    case ATTR_INT:
+        return proto->has_i;
+    case ATTR_STRING:
+        return proto->has_s;
+    case ATTR_TENSOR:
+        return proto->t;
+    case ATTR_GRAPH:
+        return proto->has_g;
+    case ATTR_FLOATS:
+        return proto->n_floats;
+    case ATTR_INTS:
+        return proto->n_ints;
+    case ATTR_STRINGS:
+        return proto->n_strings;
+    case ATTR_TENSORS:
+        return proto->n_tensors;
+    case ATTR_GRAPHS:
+        return proto->n_graphs;
+    case ATTR_OTHER:
+        return proto->tp || proto->n_type_protos || proto->sparse_tensor ||
+               proto->n_sparse_tensors;
+    default:
+        return false;
+    }
 }
 
-static bool is_list(enum attr_kind kind) {
-    return kind == ATTR_FLOATS || kind == ATTR_INTS || kind == ATTR_STRINGS ||
-           kind == ATTR_TENSORS || kind == ATTR_GRAPHS;
+/* Returns the kind that the attribute declares, ATTR_NONE if it declares none. */
+static enum attr_kind declared_kind(const Onnx__AttributeProto *proto) {
+    size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
+    return proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
 }
 
-/* Old files do not say the type; a scalar zero and an empty list hold nothing. */
+/* Old files do not declare the kind, and omit the field of a scalar zero or an empty list. If a
+ * writer sets several fields, the declared kind decides. */
 static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                    enum attr_kind *ret) {
-    size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
-    enum attr_kind said =
-        proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
-    enum attr_kind held = holds(proto, said) ? said : kind_held(proto);
-    *ret = said != ATTR_NONE ? said : held;
-    bool agrees = held == said || said == ATTR_NONE || said == ATTR_OTHER;
-    bool empty = held == ATTR_NONE && (is_list(said) || said == ATTR_INT ||
-                                       said == ATTR_FLOAT || said == ATTR_STRING);
+    enum attr_kind declared = declared_kind(proto);
+    enum attr_kind held = ATTR_NONE;
+    if (declared != ATTR_NONE && declared != ATTR_OTHER && holds(proto, declared))
+        held = declared;
+    for (size_t i = 1; held == ATTR_NONE && i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (holds(proto, kinds[i])) held = kinds[i];
+    *ret = declared != ATTR_NONE ? declared : held;
+    bool agrees = held == declared || declared == ATTR_NONE || declared == ATTR_OTHER;
+    bool empty = held == ATTR_NONE && declared != ATTR_TENSOR && declared != ATTR_GRAPH;
     if (*ret != ATTR_NONE && (agrees || empty)) return CM_OK;
     return diag_error(importer->diag, DIAG_ATTRIBUTE,
-                      "attribute '%.*s' says that it is of kind %s, and holds %s",
-                      (int)proto->name.len, (const char *)proto->name.data,
-                      attr_kind_name(said), attr_kind_name(held));
+                      "attribute '%.*s' must hold %s as declared, got %s", (int)proto->name.len,
+                      (const char *)proto->name.data, attr_kind_name(declared),
+                      attr_kind_name(held));
 }
 
 static int floats(struct importer *importer, const Onnx__AttributeProto *proto,
@@ -160,19 +167,19 @@ int import_attribute(struct importer *importer, const Onnx__AttributeProto *prot
     ret->name = import_shared(importer, span_of_bytes(&proto->name));
     if (!ret->name) return diag_no_memory(importer->diag);
     int status = kind_of(importer, proto, &ret->kind);
-    /* A call has no node that could own a body: the attribute is kept by name only. */
+    /* A call has no node that could own a body: only the name of the attribute is kept. */
     if (node_id == ID_NONE && (ret->kind == ATTR_GRAPH || ret->kind == ATTR_GRAPHS))
         ret->kind = ATTR_OTHER;
     return status < 0 ? status : value_of(importer, proto, scope, node_id, ret);
 }
 
-static const struct attr *given(const struct frame *frame, const char *name) {
+static const struct attr *caller_attr(const struct frame *frame, const char *name) {
     for (size_t i = 0; frame && i < frame->n_attrs; i++)
         if (text_equal(frame->attrs[i].name, name)) return &frame->attrs[i];
     return NULL;
 }
 
-static const Onnx__AttributeProto *preset(const struct frame *frame, const char *name) {
+static const Onnx__AttributeProto *default_attr(const struct frame *frame, const char *name) {
     const Onnx__FunctionProto *proto = frame ? frame->function->proto : NULL;
     for (size_t i = 0; proto && i < proto->n_attribute_proto; i++)
         if (span_equal(span_of_bytes(&proto->attribute_proto[i]->name), name))
@@ -180,50 +187,39 @@ static const Onnx__AttributeProto *preset(const struct frame *frame, const char 
     return NULL;
 }
 
-/* The caller's attribute must be of the kind that the body declares. A graph cannot be handed
- * in: it would belong to two nodes. */
+/* The caller's attribute must be of the kind that the body declares. A graph cannot be passed:
+ * it would belong to two nodes. */
 static int check_reference(struct importer *importer, const Onnx__AttributeProto *proto,
                            const struct attr *attr) {
-    size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
-    enum attr_kind said =
-        proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
-    if (said == ATTR_GRAPH || said == ATTR_GRAPHS)
+    enum attr_kind declared = declared_kind(proto);
+    if (declared == ATTR_GRAPH || declared == ATTR_GRAPHS)
         return diag_error(importer->diag, DIAG_ATTRIBUTE,
-                          "attribute '%s' is a graph, which a function cannot be given",
+                          "attribute '%s' of a function must not be a graph",
                           proto->ref_attr_name);
-    if (said == ATTR_NONE || said == attr->kind) return CM_OK;
-    return diag_error(importer->diag, DIAG_ATTRIBUTE,
-                      "the call gives attribute '%s' as %s, the function wants %s",
-                      proto->ref_attr_name, attr_kind_name(attr->kind), attr_kind_name(said));
+    if (declared == ATTR_NONE || declared == attr->kind) return CM_OK;
+    return diag_error(
+        importer->diag, DIAG_ATTRIBUTE, "attribute '%s' of the call must be of kind %s, got %s",
+        proto->ref_attr_name, attr_kind_name(declared), attr_kind_name(attr->kind));
 }
 
-/* A reference: the caller's attribute under the body's name for it. *ret_found false: absent.
- */
-static int referred(struct importer *importer, const Onnx__AttributeProto *proto,
-                    const struct scope *scope, uint32_t node_id, struct attr *ret,
-                    bool *ret_found) {
-    const struct attr *attr = given(scope->function, proto->ref_attr_name);
-    const Onnx__AttributeProto *fallback = preset(scope->function, proto->ref_attr_name);
-    *ret_found = attr || fallback;
-    if (!*ret_found) return CM_OK;
-    int status = attr ? check_reference(importer, proto, attr) : CM_OK;
-    if (status < 0) return status;
-    if (attr) *ret = *attr;
-    if (!attr) status = import_attribute(importer, fallback, scope, node_id, ret);
-    if (status < 0) return status;
-    ret->name = import_shared(importer, span_of_bytes(&proto->name));
-    if (!ret->name) return diag_no_memory(importer->diag);
-    return status;
-}
-
-/* *ret_found false: it refers to what the caller leaves out. */
+/* Imports an attribute of a node. If it refers to an attribute of the function, takes the
+ * caller's or its default; *ret_found is false if there is neither. */
 static int one_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
                          const struct scope *scope, uint32_t node_id, struct attr *ret,
                          bool *ret_found) {
     *ret_found = true;
-    if (proto->ref_attr_name && proto->ref_attr_name[0])
-        return referred(importer, proto, scope, node_id, ret, ret_found);
-    return import_attribute(importer, proto, scope, node_id, ret);
+    if (!proto->ref_attr_name || !proto->ref_attr_name[0])
+        return import_attribute(importer, proto, scope, node_id, ret);
+    const struct attr *attr = caller_attr(scope->function, proto->ref_attr_name);
+    const Onnx__AttributeProto *fallback = default_attr(scope->function, proto->ref_attr_name);
+    *ret_found = attr || fallback;
+    if (!*ret_found) return CM_OK;
+    if (attr) *ret = *attr;
+    int status = attr ? check_reference(importer, proto, attr)
+                      : import_attribute(importer, fallback, scope, node_id, ret);
+    if (status < 0) return status;
+    ret->name = import_shared(importer, span_of_bytes(&proto->name));
+    return ret->name ? CM_OK : diag_no_memory(importer->diag);
 }
 
 int import_attributes(struct importer *importer, const struct file_node *node,
@@ -232,8 +228,8 @@ int import_attributes(struct importer *importer, const struct file_node *node,
     size_t n = node->parts.of[NODE_ATTRIBUTE].n;
     if (n == 0) return CM_OK;
     if (n > MAX_ATTRIBUTES)
-        return diag_error(importer->diag, DIAG_LIMIT, "%zu attributes, at most %d wanted", n,
-                          MAX_ATTRIBUTES);
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "a node must have at most %d attributes, got %zu", MAX_ATTRIBUTES, n);
     struct attr *attrs = arena_array(importer->arena, n, sizeof(*attrs));
     if (!attrs) return diag_no_memory(importer->diag);
     struct decode_walk protos =

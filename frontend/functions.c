@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model-local functions are inlined as the graph is built: a call becomes the function's body,
- * with the caller's values under the body's names. What remains of a call is its record, from
- * which the module tree tells where its nodes came from.
+ * Inlines model-local functions while the graph is built: a call is replaced by the function's
+ * body, with the caller's values under the body's names. A struct call records it, from which
+ * the module tree recovers where the nodes came from.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 #include "support/banned.h"
 
-/* What a function is known by: its domain, name and overload, whatever bytes they are. */
+/* Identifies a function: its domain, name and overload, which may hold any bytes. */
 struct function_key {
-    char *text; /* the lengths of the first two, and all three; NULL: no memory */
+    char *text; /* the lengths of the first two, then all three; NULL if memory ran out */
     size_t size;
 };
 
@@ -22,7 +22,7 @@ static char *put_bytes(char *out, const void *bytes, size_t size) {
     return out + size;
 }
 
-/* "ai.onnx" is the long name of the domain "". */
+/* "ai.onnx" is another name of the domain "". */
 static struct function_key key_of(const struct importer *importer, struct span domain,
                                   struct span name, struct span overload) {
     if (span_equal(domain, "ai.onnx")) domain.at = domain.end;
@@ -120,7 +120,7 @@ static uint32_t outer_value(const struct scope *scope, struct span name) {
     return name.at < name.end ? scope_find(scope, name) : ID_OMITTED;
 }
 
-/* The formal inputs stand for the caller's values; those that are left out for nothing. */
+/* Defines the formal inputs as the caller's values, or as omitted. */
 static int pass_inputs(struct importer *importer, const struct file_node *node,
                        const struct function *function, const struct scope *outer,
                        struct scope *scope, struct call *call) {
@@ -132,11 +132,12 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
     struct span actual;
     if (!inputs) return diag_no_memory(importer->diag);
     if (actuals.left.n > n)
-        return diag_error(importer->diag, DIAG_ARITY, "%zu inputs, function '%s' takes %zu",
-                          actuals.left.n, name_of(function), n);
+        return diag_error(importer->diag, DIAG_ARITY,
+                          "function '%s' takes at most %zu inputs, got %zu", name_of(function),
+                          n, actuals.left.n);
     for (size_t i = 0; fields_next(&formals, &formal); i++) {
         uint32_t id = fields_next(&actuals, &actual) ? outer_value(outer, actual) : ID_OMITTED;
-        if (id == ID_NONE) return import_undefined(importer, "its input", actual);
+        if (id == ID_NONE) return import_undefined(importer, "input", actual);
         inputs[i] = id == ID_OMITTED ? ID_NONE : id;
         int status = scope_define(importer, scope, formal, id);
         if (status < 0) return status;
@@ -147,35 +148,29 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
 }
 
 /*
- * A value that the body made is known to everyone outside by the caller's name for it. One that
- * was there before, an input passed straight through, keeps its own.
+ * One output of the call: the body's value `formal` is `actual` to the caller. A value that the
+ * body computes takes the caller's name; an input that is passed through keeps its own.
  */
-static int rename_output(struct importer *importer, const struct scope *outer, struct span name,
-                         uint32_t id, uint32_t first) {
-    if (id == ID_OMITTED) return CM_OK;
-    const struct value *value = graph_value_at(importer->builder, id);
-    if (value->origin != VALUE_OUTPUT || value->node < first) return CM_OK;
-    const char *full = scope_full_name(importer, outer, name);
-    if (!full) return diag_no_memory(importer->diag);
-    graph_value_at(importer->builder, id)->name = full;
-    return CM_OK;
-}
-
-/* One output of the call: the body's value `formal` is `actual` to the caller. */
 static int return_output(struct importer *importer, const struct function *function,
                          struct scope *outer, const struct scope *scope, struct span formal,
                          struct span actual, uint32_t first, uint32_t *ret) {
     uint32_t id = scope_get(scope, formal);
     if (id == MAP_NONE)
         return diag_error(importer->diag, DIAG_GRAPH,
-                          "nothing in function '%s' defines its output '%.*s'",
-                          name_of(function), (int)span_size(formal), (const char *)formal.at);
+                          "output '%.*s' of function '%s' is not defined",
+                          (int)span_size(formal), (const char *)formal.at, name_of(function));
     *ret = id == ID_OMITTED ? ID_NONE : id;
     int status = scope_define(importer, outer, actual, id);
-    return status < 0 ? status : rename_output(importer, outer, actual, id, first);
+    if (status < 0 || id == ID_OMITTED) return status;
+    const struct value *value = graph_value_at(importer->builder, id);
+    if (value->origin != VALUE_OUTPUT || value->node < first) return CM_OK;
+    const char *full = scope_full_name(importer, outer, actual);
+    if (!full) return diag_no_memory(importer->diag);
+    graph_value_at(importer->builder, id)->name = full;
+    return CM_OK;
 }
 
-/* The body's outputs get the caller's names for them; `first`: its first node. */
+/* Defines the outputs of the call; `first`: the first node of the body. */
 static int return_outputs(struct importer *importer, const struct file_node *node,
                           const struct function *function, struct scope *outer,
                           const struct scope *scope, uint32_t call_id, uint32_t first) {
@@ -187,8 +182,8 @@ static int return_outputs(struct importer *importer, const struct file_node *nod
     struct span actual;
     if (!outputs) return diag_no_memory(importer->diag);
     if (n > formals.left.n)
-        return diag_error(importer->diag, DIAG_ARITY, "%zu outputs, function '%s' gives %zu", n,
-                          name_of(function), formals.left.n);
+        return diag_error(importer->diag, DIAG_ARITY, "function '%s' has %zu outputs, got %zu",
+                          name_of(function), formals.left.n, n);
     for (size_t i = 0; fields_next(&actuals, &actual) && fields_next(&formals, &formal); i++) {
         outputs[i] = ID_NONE;
         if (actual.at == actual.end) continue;
@@ -217,17 +212,17 @@ static int add_call(struct importer *importer, const struct file_node *node,
     return CM_OK;
 }
 
-int check_unfolded(struct importer *importer) {
+int check_inlined_size(struct importer *importer) {
     size_t used = arena_used(importer->arena) + arena_used(importer->scratch) +
                   arena_used(importer->scopes);
     if (used <= importer->byte_limit) return CM_OK;
-    return diag_error(importer->diag, DIAG_LIMIT, "functions unfold into more than %zu MiB",
+    return diag_error(importer->diag, DIAG_LIMIT, "inlined functions take more than %zu MiB",
                       importer->byte_limit >> 20);
 }
 
-/* The body's names and order of nodes are given back by who called it. */
-static int unfold(struct importer *importer, const struct file_node *node,
-                  const struct function *function, struct scope *outer) {
+/* Its allocations in importer->scopes are freed by the caller. */
+static int inline_body(struct importer *importer, const struct file_node *node,
+                       const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     bool fused;
@@ -258,16 +253,17 @@ static int unfold(struct importer *importer, const struct file_node *node,
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }
 
-/* Its bytes are read anew at each call. */
+/* The bytes of a function are read again at each call. */
 static int charge_call(struct importer *importer, const struct function *function) {
     importer->n_bytes_read += function->parts.whole.size;
-    if (importer->n_bytes_read <= importer->byte_limit) return check_unfolded(importer);
+    if (importer->n_bytes_read <= importer->byte_limit) return check_inlined_size(importer);
     return diag_error(importer->diag, DIAG_LIMIT,
-                      "functions, each as often as it is called, are more than %zu MiB",
+                      "function calls read more than %zu MiB of function bodies",
                       importer->byte_limit >> 20);
 }
 
-/* The caller's names of its outputs outlive the body's: they have their place before. */
+/* The names of the call's outputs outlive those of the body, so their space is allocated
+ * first. */
 static int reserve_outputs(struct importer *importer, const struct file_node *node,
                            struct scope *outer) {
     size_t n = outer->names.n_entries + node->parts.of[NODE_OUTPUT].n;
@@ -281,7 +277,7 @@ int inline_call(struct importer *importer, const struct file_node *node,
     if (status == CM_OK) status = reserve_outputs(importer, node, outer);
     if (status < 0) return status;
     struct arena_mark mark = arena_save(importer->scopes);
-    status = unfold(importer, node, function, outer);
+    status = inline_body(importer, node, function, outer);
     arena_restore(importer->scopes, mark);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GraphProto as a graph of the IR: values by name, then the nodes. */
+/* Imports GraphProto as a graph of the IR: values by name, then the nodes. */
 #include "frontend/importer.h"
 #include "support/arena.h"
 
@@ -108,14 +108,14 @@ static int resolve_outputs(struct importer *importer, struct scope *scope,
         struct span name = message_text(&info, VALUE_INFO_NAME);
         outputs[i] = scope_find(scope, name);
         if (outputs[i] == ID_NONE || outputs[i] == ID_OMITTED)
-            return import_undefined(importer, "the output", name);
+            return import_undefined(importer, "output", name);
     }
     graph_at(importer->builder, scope->graph)->outputs = outputs;
     graph_at(importer->builder, scope->graph)->n_outputs = n;
     return CM_OK;
 }
 
-/* Declared types of values that nodes make, and of outputs. */
+/* Sets the declared types of node outputs and graph outputs. */
 static int declare(struct importer *importer, const struct scope *scope,
                    const struct message *parts, uint32_t number) {
     struct decode_walk infos = decode_each(parts, number, &onnx__value_info_proto__descriptor,
@@ -133,7 +133,7 @@ static int declare(struct importer *importer, const struct scope *scope,
     }
 }
 
-/* The graph's own nodes: those that were added to it, in order. */
+/* Lists the nodes that were added to the graph, in order. */
 static int list_nodes(struct importer *importer, uint32_t graph, uint32_t first) {
     uint32_t n_all = graph_n_nodes(importer->builder);
     uint32_t *nodes = arena_array(importer->arena, n_all - first, sizeof(*nodes));
@@ -146,7 +146,7 @@ static int list_nodes(struct importer *importer, uint32_t graph, uint32_t first)
     return CM_OK;
 }
 
-/* Nearly every name is that of an input, a constant, or the one output of a node. */
+/* Most names are those of inputs, constants, and the only output of a node. */
 static int reserve_names(struct importer *importer, const struct message *parts,
                          struct scope *scope) {
     size_t n = parts->of[GRAPH_INPUT].n + parts->of[GRAPH_INITIALIZER].n +

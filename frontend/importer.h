@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the import share: the builder, and the names that are in scope. Names are
- * resolved to ids as nodes are added, so that the IR never needs a name again.
+ * State shared by the parts of the import: the graph builder and the names in scope. Names are
+ * resolved to ids as nodes are added, so that the IR does not need them.
  */
 #ifndef FRONTEND_IMPORTER_H
 #define FRONTEND_IMPORTER_H
@@ -19,19 +19,20 @@
 /* Graphs inside graphs and functions inside functions: each level is a C call. */
 #define MAX_GRAPH_DEPTH 64
 
-/* Lists that are searched from the front. */
+/* Lengths of lists that are searched linearly. */
 #define MAX_ATTRIBUTES 1024
 #define MAX_OPSETS     1024
 
-/* Nodes after inlining: what a hostile tower of functions may cost. */
+/* Limits of nodes after inlining, since nested calls may multiply them: MIN_NODE_LIMIT, or
+ * NODES_PER_NODE per node of the file. */
 #define MIN_NODE_LIMIT 100000
 #define NODES_PER_NODE 64
-/* And the memory, for each byte of structure: names grow with every call around them. As much
- * may be read: functions, each as often as it is called. */
+/* The same for memory, per byte of structure, since names grow with every enclosing call, and
+ * for the bytes of function bodies read. */
 #define MIN_INLINED_BYTES ((size_t)64 << 20)
 #define INLINED_PER_BYTE  64
 
-/* What a name of a function stands for whose operand the caller left out. */
+/* Id of a formal input that the caller omits. */
 #define ID_OMITTED (ID_NONE - 1)
 
 struct importer {
@@ -39,8 +40,8 @@ struct importer {
     struct skimmed bytes;
     struct arena *arena;    /* the model's */
     struct arena *scratch;  /* until the import ends */
-    struct arena *scopes;   /* names and orders of nodes; a call gives back what it took */
-    struct arena *decoding; /* messages that are being imported just now */
+    struct arena *scopes;   /* names and orders of nodes; freed at the end of each call */
+    struct arena *decoding; /* messages that are being imported */
     struct cm_diagnostics *diag;
     struct graph_builder *builder;
     struct map functions; /* domain, name and overload -> index into function_list */
@@ -48,27 +49,27 @@ struct importer {
     size_t n_functions;
     uint64_t n_nodes;
     uint64_t node_limit;
-    size_t byte_limit;   /* of memory while a function is inlined, and of n_bytes_read */
-    size_t n_bytes_read; /* of functions, each as often as it is called */
-    bool sorted;         /* a graph was out of order and has been sorted */
-    bool takes_order;    /* of the main graph as it stands in the file */
-    bool out_of_order;   /* it could not be taken: something is used before it is made */
-    struct map shared;   /* texts that many nodes have; the values mean nothing */
-    struct map places;   /* what the file says of a place -> index into place_list */
+    size_t byte_limit;   /* of memory while inlining, and of n_bytes_read */
+    size_t n_bytes_read; /* of function bodies, once per call */
+    bool sorted;         /* a graph was not in topological order and has been sorted */
+    bool takes_order;    /* the main graph is imported in file order */
+    bool out_of_order;   /* that failed: a value is used before it is defined */
+    struct map shared;   /* strings that many nodes share; the values are not used */
+    struct map places;   /* text of a place -> index into place_list */
     const struct place **place_list;
     size_t n_places;
     size_t place_capacity;
 };
 
-/* Names of one graph or function body, and what lies around it. */
+/* The names of one graph or function body. */
 struct scope {
-    const struct scope *outer; /* graph around a body; NULL for the main graph and functions */
+    const struct scope *outer; /* enclosing graph; NULL for the main graph and functions */
     struct map names;          /* -> value id */
-    struct span newest;        /* of these names */
+    struct span newest;        /* the last name that was defined */
     uint32_t newest_id;
     uint32_t graph;
     uint32_t call;                /* innermost call, ID_NONE */
-    const char *prefix;           /* of names that are made in here: "call/", "" */
+    const char *prefix;           /* of names defined here: "call/" or "" */
     const struct frame *function; /* whose body this is, or NULL */
     const struct place *place;    /* of the innermost call that has one, or NULL */
     int depth;
@@ -77,10 +78,10 @@ struct scope {
 /* A function of the model. */
 struct function {
     const Onnx__FunctionProto *proto;
-    struct message parts; /* of the same; its nodes are read from here */
+    struct message parts; /* the same message; its nodes are read from here */
 };
 
-/* The function that is being inlined, for attribute references and cycles. */
+/* A function that is being inlined, for attribute references and cycles. */
 struct frame {
     const struct frame *outer;
     const struct function *function;
@@ -92,22 +93,21 @@ struct frame {
 struct file_node {
     struct message parts;  /* NodeProto */
     uint32_t index;        /* in its graph or function */
-    uint32_t ordinal;      /* as a node's */
-    const char *full_name; /* behind the prefix of its scope; "" where it has none */
-    const char *name;      /* the same without the prefix */
+    uint32_t ordinal;      /* see struct node */
+    const char *full_name; /* with the prefix of its scope; "" if it has no name */
+    const char *name;      /* without the prefix */
     const char *type;
 };
 
-/* Strings of the file, copied; never NULL unless memory is out. */
+/* Copies of strings of the file; NULL only if memory ran out. */
 const char *import_text(struct importer *importer, const char *text);
 const char *import_span(struct importer *importer, struct span text);
-/* The same for a text that comes again and again: the copies are one. */
+/* The same for a string that occurs often: there is one copy. */
 const char *import_shared(struct importer *importer, struct span text);
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes);
 struct span span_of_bytes(const ProtobufCBinaryData *bytes);
 
-/* Opset version of `domain` among the imports: 1 for a domain that is not imported, 0: ai.onnx
- * is missing. */
+/* Returns the opset version of `domain`: 1 if it is not imported, 0 for ai.onnx. */
 int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const char *domain);
 
 /* tensors.c */
@@ -119,7 +119,7 @@ int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *prot
 /* types.c */
 int import_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
                 struct type *ret) CM_MUST_CHECK;
-/* The same of a value, in the model's arena. */
+/* The declared type of a value, in the model's arena. */
 int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
                     const struct type **ret) CM_MUST_CHECK;
 
@@ -127,7 +127,7 @@ int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
 int import_attributes(struct importer *importer, const struct file_node *node,
                       const struct scope *scope, uint32_t node_id, const struct attr **ret,
                       size_t *ret_n) CM_MUST_CHECK;
-/* One by itself: the default of a function's attribute. */
+/* One attribute: the default of a function's attribute. */
 int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
                      const struct scope *scope, uint32_t node_id,
                      struct attr *ret) CM_MUST_CHECK;
@@ -137,39 +137,39 @@ int import_graph(struct importer *importer, const struct message *parts,
                  const struct scope *outer, uint32_t owner, uint32_t *ret_id) CM_MUST_CHECK;
 
 /* scope.c */
-/* The value of that name in the scope or around it; ID_NONE: none, ID_OMITTED. */
+/* Returns the value of that name in the scope or an enclosing one, ID_NONE or ID_OMITTED. */
 uint32_t scope_find(const struct scope *scope, struct span name);
-/* The value of that name in this scope, or MAP_NONE. */
+/* Returns the value of that name in this scope, or MAP_NONE. */
 uint32_t scope_get(const struct scope *scope, struct span name);
-/* A new name of this scope, which it borrows; a second definition is an error. */
+/* Defines a name in this scope, which borrows it; a second definition is an error. */
 int scope_define(struct importer *importer, struct scope *scope, struct span name,
                  uint32_t value) CM_MUST_CHECK;
-/* What is called so in this scope as others see it: behind its prefix; NULL: no memory. */
+/* Returns the name with the prefix of the scope; NULL if memory ran out. */
 const char *scope_full_name(struct importer *importer, const struct scope *scope,
                             struct span name);
-/* Adds the value, whose name and graph are set here, and defines its name. */
+/* Adds the value, sets its name and graph, and defines the name. */
 int scope_add_value(struct importer *importer, struct scope *scope, struct span name,
                     struct value *value, uint32_t *ret_id) CM_MUST_CHECK;
-/* What is used has no definition, not yet or not at all. */
+/* Reports a name that is not defined, or not yet. */
 int import_undefined(struct importer *importer, const char *what, struct span name);
 
 /* nodes.c: adds the nodes to the scope's graph. */
 int import_nodes(struct importer *importer, struct node_walk nodes,
                  struct scope *scope) CM_MUST_CHECK;
 
-/* metadata.c: sets the place and what else is noted of the node; one that cannot be read is as
- * one that is not there. */
+/* metadata.c: reads the node's place in the module hierarchy, and whether an optimizer fused
+ * it. Malformed metadata is ignored. */
 int import_metadata(struct importer *importer, const struct file_node *node,
                     const struct place **ret_place, bool *ret_fused) CM_MUST_CHECK;
 
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;
-/* *ret: the function that the node calls, or NULL. */
+/* Sets *ret to the function that the node calls, or NULL. */
 int find_function(struct importer *importer, const struct file_node *node,
                   const struct function **ret) CM_MUST_CHECK;
-/* Whether there is still room for what functions unfold into. */
-int check_unfolded(struct importer *importer) CM_MUST_CHECK;
-/* Puts the function's body in place of the node. */
+/* Refuses if inlined functions take too much memory. */
+int check_inlined_size(struct importer *importer) CM_MUST_CHECK;
+/* Replaces the node by the function's body. */
 int inline_call(struct importer *importer, const struct file_node *node,
                 const struct function *function, struct scope *scope) CM_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a file into the IR: skim, decode, import. */
+/* Loads a file into the IR: skim, decode, import. */
 #include "frontend/load.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Versions of the format that onnx.proto describes. */
+/* IR versions that onnx.proto describes. */
 #define OLDEST_IR 1
 #define NEWEST_IR 14
 
@@ -60,27 +60,22 @@ static int check_version(struct importer *importer) {
     const Onnx__ModelProto *proto = importer->proto;
     if (!importer->bytes.has_graph)
         return diag_error(importer->diag, DIAG_FORMAT,
-                          "no ONNX model: the file holds no graph");
+                          "not an ONNX model: the file has no graph");
     if (!proto->has_ir_version || proto->ir_version < OLDEST_IR)
         return diag_error(importer->diag, DIAG_FORMAT,
-                          "no ONNX model: the file does not say its IR version");
+                          "not an ONNX model: ir_version is missing or < 1");
     if (proto->ir_version > NEWEST_IR)
         diag_warn(importer->diag, DIAG_FORMAT,
-                  "IR version %lld is newer than %d, the newest that is known",
+                  "IR version %lld is newer than %d, the newest supported version",
                   (long long)proto->ir_version, NEWEST_IR);
     return CM_OK;
 }
 
-static int check_opsets(struct importer *importer, size_t n) {
-    if (n <= MAX_OPSETS) return CM_OK;
-    return diag_error(importer->diag, DIAG_LIMIT, "%zu opset imports, at most %d wanted", n,
-                      MAX_OPSETS);
-}
-
 static int import_opsets(struct importer *importer, struct model *model) {
     size_t n = importer->proto->n_opset_import;
-    int status = check_opsets(importer, n);
-    if (status < 0) return status;
+    if (n > MAX_OPSETS)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "a model must have at most %d opset imports, got %zu", MAX_OPSETS, n);
     struct opset *opsets = arena_array(importer->arena, n, sizeof(*opsets));
     if (!opsets) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < n; i++) {
@@ -121,18 +116,7 @@ static int describe_model(struct importer *importer, const char *path, struct mo
     return model->path && model->producer ? CM_OK : diag_no_memory(importer->diag);
 }
 
-/* Nearly every node makes one value. Tables are made of the right size from the start: they
- * would grow, and an arena keeps the old ones. */
-static int reserve_tables(struct importer *importer) {
-    const struct fields_of *of = importer->bytes.graph.of;
-    size_t n_nodes = of[GRAPH_NODE].n;
-    size_t n_values = of[GRAPH_INPUT].n + of[GRAPH_INITIALIZER].n +
-                      of[GRAPH_SPARSE_INITIALIZER].n + n_nodes + n_nodes / 16;
-    if (graph_reserve(importer->builder, n_nodes, n_values) == CM_OK) return CM_OK;
-    return diag_no_memory(importer->diag);
-}
-
-/* What functions may unfold into. */
+/* Sets the limits of inlining. */
 static void set_limits(struct importer *importer) {
     uint64_t n_nodes = importer->bytes.graph.of[GRAPH_NODE].n;
     for (size_t i = 0; i < importer->n_functions; i++)
@@ -145,9 +129,14 @@ static void set_limits(struct importer *importer) {
 
 static int import_main(struct importer *importer) {
     uint32_t id = ID_NONE;
+    const struct fields_of *of = importer->bytes.graph.of;
+    size_t n_nodes = of[GRAPH_NODE].n;
     set_limits(importer);
-    int status = reserve_tables(importer);
-    if (status < 0) return status;
+    /* Most nodes have one output. Growing the tables would leave the old ones in the arena. */
+    size_t n_values = of[GRAPH_INPUT].n + of[GRAPH_INITIALIZER].n +
+                      of[GRAPH_SPARSE_INITIALIZER].n + n_nodes + n_nodes / 16;
+    if (graph_reserve(importer->builder, n_nodes, n_values) != CM_OK)
+        return diag_no_memory(importer->diag);
     return import_graph(importer, &importer->bytes.graph, NULL, ID_NONE, &id);
 }
 
@@ -160,12 +149,12 @@ static int import_model(struct importer *importer, const char *path, struct mode
     if (status < 0) return status;
     if (importer->sorted)
         diag_note(importer->diag, DIAG_GRAPH,
-                  "the nodes were not in order, and have been sorted");
+                  "the nodes were not in topological order and have been sorted");
     if (graph_finish(importer->builder, model) < 0) return diag_no_memory(importer->diag);
     return CM_OK;
 }
 
-/* What one attempt at an import adds to. */
+/* Starts one attempt at an import. */
 static int import_start(struct importer *importer, struct model **ret) {
     *ret = arena_alloc(importer->arena, sizeof(**ret));
     importer->builder = graph_builder_new(importer->arena);
@@ -175,8 +164,8 @@ static int import_start(struct importer *importer, struct model **ret) {
 }
 
 /*
- * Nodes mostly stand in an order in which they can be run: they are taken so, one after the
- * other. Where that fails for want of what a later one makes, all of them are sorted first.
+ * Nodes are usually in topological order: they are first imported in file order. If a node uses
+ * a value that is defined later, the import starts again with sorted nodes.
  */
 static int build(struct source *source, struct importer *importer, struct model **ret) {
     struct model *model = NULL;

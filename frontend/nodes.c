@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes as they stand in the file, and how they become nodes of the IR, in an order in which
- * every operand comes before its use. */
+/* Imports nodes in topological order. */
 #include "frontend/nodes.h"
 
 #include <string.h>
@@ -49,8 +48,7 @@ static int opset_for(struct importer *importer, const struct opset_context *cont
     *ret = domain[0] == '\0' ? context->standard
                              : import_opset(context->imports, context->n, domain);
     if (*ret > 0) return CM_OK;
-    return diag_error(importer->diag, DIAG_OPSET,
-                      "the file does not say which opset of '%s' it uses",
+    return diag_error(importer->diag, DIAG_OPSET, "no opset import for domain '%s'",
                       domain[0] ? domain : "ai.onnx");
 }
 
@@ -62,7 +60,7 @@ static int resolve_inputs(struct importer *importer, const struct file_node *fro
         inputs[i] = ID_NONE;
         if (name.at == name.end) continue;
         inputs[i] = scope_find(scope, name);
-        if (inputs[i] == ID_NONE) return import_undefined(importer, "its input", name);
+        if (inputs[i] == ID_NONE) return import_undefined(importer, "input", name);
         if (inputs[i] == ID_OMITTED) inputs[i] = ID_NONE;
     }
     return CM_OK;
@@ -88,8 +86,8 @@ static const char *node_domain(struct importer *importer, const struct file_node
     return span_equal(domain, "ai.onnx") ? "" : import_shared(importer, domain);
 }
 
-/* All but its attributes, whose bodies refer to the node. The ids of its outputs are still to
- * be set, in *ret_outputs. */
+/* Fills in all but the attributes, whose bodies refer to the node, and the ids of the outputs,
+ * which the caller writes to *ret_outputs. */
 static int describe_node(struct importer *importer, const struct file_node *from,
                          const struct opset_context *context, const struct scope *scope,
                          struct node *ret, uint32_t **ret_outputs) {
@@ -146,7 +144,7 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     print_node_label(node->index, node->name, node->type, out);
 }
 
-/* Whether there is still room for it: only calls can make more nodes than the file has. */
+/* Only calls can make more nodes than the file has. */
 static int check_node(struct importer *importer, const struct file_node *node,
                       const struct scope *scope) {
     if (!node->type[0])
@@ -154,9 +152,9 @@ static int check_node(struct importer *importer, const struct file_node *node,
     if (scope->call == ID_NONE) return CM_OK;
     if (importer->n_nodes++ >= importer->node_limit)
         return diag_error(importer->diag, DIAG_LIMIT,
-                          "functions unfold into more than %llu nodes",
+                          "inlining functions makes more than %llu nodes",
                           (unsigned long long)importer->node_limit);
-    return check_unfolded(importer);
+    return check_inlined_size(importer);
 }
 
 static int name_node(struct importer *importer, const struct scope *scope,
@@ -190,7 +188,7 @@ static int import_node(struct importer *importer, struct file_node *node,
     return status;
 }
 
-/* As they stand in the file. */
+/* Imports the nodes in file order. */
 static int take_nodes(struct importer *importer, struct node_walk nodes,
                       const struct opset_context *context, struct scope *scope) {
     struct file_node node;

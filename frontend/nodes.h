@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nodes of a graph or function as they stand in the file. */
+/* The nodes of a graph or function in the file. */
 #ifndef FRONTEND_NODES_H
 #define FRONTEND_NODES_H
 
 #include "frontend/wire/message.h"
 
-/* Where a node stands. */
+/* Position of a node in the file. */
 struct node_bytes {
     struct span bytes; /* NodeProto */
     uint32_t index;    /* in its list */
-    uint32_t ordinal;  /* how many nodes of the file begin before it */
+    uint32_t ordinal;  /* number of nodes of the file that begin before it */
 };
 
-/* A list of them, in order. */
+/* Iterates over nodes in file order. */
 struct node_walk {
     struct fields_walk left;
     uint32_t index; /* of the next */
     uint32_t ordinal;
 };
 
-/* Of a graph or a function, whose field `number` its nodes are. */
+/* `number`: the field of the graph or function that holds its nodes. */
 struct node_walk nodes_of(const struct message *message, uint32_t number);
 
-/* *ret: where the next one stands, *ret_parts: its fields; false: there is none. */
+/* Returns the next node and the index of its fields; false at the end. */
 bool nodes_next(struct node_walk *walk, struct node_bytes *ret, struct message *ret_parts);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constants from files. An external file must lie in the model's folder or below it: its path
- * comes from the model, and a model from elsewhere must not read what it pleases.
+ * Reads constants from files. An external file must be inside the model's folder: its path
+ * comes from the model, which is untrusted.
  */
 #include "frontend/reader.h"
 
@@ -19,7 +19,7 @@
 
 struct reader {
     struct source *source;
-    const char *folder; /* of the model, "." where it has none */
+    const char *folder; /* of the model, "." if its path has none */
 };
 
 static const char *folder_of(const char *path, struct arena *arena) {
@@ -36,8 +36,8 @@ static bool has_parent_step(const char *path) {
     return false;
 }
 
-/* Whether `path`, links followed, lies below `folder`, links followed. True of what does not
- * exist: opening it will say so. */
+/* Returns true if `path` is below `folder`, both with links resolved, or does not exist:
+ * opening it reports that. */
 static bool lies_below(const char *path, const char *folder) {
     char *real_path = realpath(path, NULL);
     bool is_missing = !real_path && errno == ENOENT;
@@ -52,16 +52,16 @@ static bool lies_below(const char *path, const char *folder) {
     return below;
 }
 
-/* Before it is opened: opening alone would wait for a FIFO's writer, or move a device. */
+/* Checked before opening, which would wait for the writer of a FIFO or rewind a tape. */
 static int check_place(const char *path, const struct reader *reader,
                        const struct constant *constant, struct cm_diagnostics *diag) {
     struct stat status;
     if (!lies_below(path, reader->folder))
         return diag_error(diag, DIAG_VALUE,
-                          "external data '%s' leads outside the model's folder",
+                          "external data '%s' must not link outside the model's folder",
                           constant->location);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return diag_error(diag, DIAG_VALUE, "external data '%s' is not a regular file",
+        return diag_error(diag, DIAG_VALUE, "external data '%s' must be a regular file",
                           constant->location);
     return CM_OK;
 }
@@ -71,7 +71,7 @@ static int read_external(const struct reader *reader, const struct constant *con
     struct source *source = NULL;
     if (constant->location[0] == '/' || has_parent_step(constant->location))
         return diag_error(diag, DIAG_VALUE,
-                          "external data '%s' would lie outside the model's folder",
+                          "external data '%s' must be inside the model's folder",
                           constant->location);
     struct arena *scratch = arena_new("path", 0);
     const char *path =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the few constants that a fold asks for, from the model's file or one beside it. */
+/* Reads the constants that constant folding needs, from the model's file or external data. */
 #ifndef FRONTEND_READER_H
 #define FRONTEND_READER_H
 
@@ -7,7 +7,7 @@
 
 struct source;
 
-/* *ret reads through `source`, which must outlive it. CM_OK, CM_NO_MEMORY. */
+/* *ret reads through `source`, which must outlive it. Returns CM_OK or CM_NO_MEMORY. */
 int reader_make(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
                 struct constant_reader *ret) __attribute__((warn_unused_result));
 

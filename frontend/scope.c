@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in scope: of a graph, of those around it, and of a function that is being inlined. */
+/* Names in scope: of a graph, of enclosing graphs, and of a function being inlined. */
 #include <string.h>
 
 #include "frontend/importer.h"
@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* Mostly a node takes what the one before it made. */
+/* Usually a node reads the output of the node before it. */
 static bool is_newest(const struct scope *scope, struct span name) {
     size_t size = span_size(scope->newest);
     return size == span_size(name) && size > 0 && memcmp(scope->newest.at, name.at, size) == 0;
@@ -58,7 +58,8 @@ int scope_add_value(struct importer *importer, struct scope *scope, struct span 
 
 int import_undefined(struct importer *importer, const char *what, struct span name) {
     importer->out_of_order = importer->takes_order;
-    if (importer->out_of_order) return CM_REFUSED; /* unsaid: a second attempt is made */
-    return diag_error(importer->diag, DIAG_GRAPH, "nothing defines %s '%.*s'", what,
+    if (importer->out_of_order)
+        return CM_REFUSED; /* no message: load.c tries again with sorted nodes */
+    return diag_error(importer->diag, DIAG_GRAPH, "%s '%.*s' is not defined", what,
                       (int)span_size(name), (const char *)name.at);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts nodes: a depth-first walk in file order that puts what a node needs before it, so that
- * a file in order stays as it is. The stack is explicit, since a chain may be as long as the
- * file.
+ * Topological sort of nodes: a depth-first walk in file order that places a node after its
+ * producers, so that a sorted file keeps its order. The stack is explicit, since a chain may be
+ * as long as the file.
  */
 #include "frontend/sort.h"
 
@@ -12,7 +12,7 @@
 
 enum mark { UNSEEN, OPEN, DONE };
 
-/* What each node needs, as ranges of one list. */
+/* The producers that each node depends on, as ranges of one list. */
 struct needs {
     uint32_t *first; /* n + 1 */
     uint32_t *list;
@@ -22,21 +22,21 @@ struct needs {
 
 struct sorter {
     struct importer *importer;
-    struct node_bytes *nodes; /* as they stand in the file */
+    struct node_bytes *nodes; /* in file order */
     uint32_t n;
-    struct map makers; /* name -> index of the node that makes it */
+    struct map producers; /* name -> index of the node that produces it */
     struct needs needs;
     struct node_bytes *sorted;
     uint32_t n_sorted;
     uint8_t *marks;
     uint32_t *stack;
-    uint32_t *next; /* by node: which of its needs comes next */
+    uint32_t *next; /* by node: its next dependency to visit */
 };
 
 static int add_need(struct sorter *sorter, struct span name) {
     struct needs *needs = &sorter->needs;
-    uint32_t maker = map_get_n(&sorter->makers, (const char *)name.at, span_size(name));
-    if (maker == MAP_NONE) return CM_OK;
+    uint32_t producer = map_get_n(&sorter->producers, (const char *)name.at, span_size(name));
+    if (producer == MAP_NONE) return CM_OK;
     if (needs->n == needs->capacity) {
         size_t capacity = needs->capacity ? 2 * needs->capacity : 64;
         uint32_t *list = arena_array(sorter->importer->scopes, capacity, sizeof(*list));
@@ -45,11 +45,11 @@ static int add_need(struct sorter *sorter, struct span name) {
         needs->list = list;
         needs->capacity = capacity;
     }
-    needs->list[needs->n++] = maker;
+    needs->list[needs->n++] = producer;
     return CM_OK;
 }
 
-/* Names that a body defines: they hide those around it. */
+/* Names that a body defines; they shadow outer names. */
 struct body {
     const struct body *outer;
     struct map names;
@@ -61,7 +61,7 @@ static int add_name(struct map *names, struct span name, uint32_t value) {
     return map_set_n(names, (const char *)name.at, span_size(name), value);
 }
 
-/* The text `name` of each message of that number. */
+/* Adds the string field `name` of each message in field `number`. */
 static int names_of_messages(struct body *body, const struct message *graph, uint32_t number,
                              uint32_t name) {
     struct fields_walk walk = message_walk(graph, number);
@@ -106,7 +106,7 @@ static int names_of_body(struct body *body, const struct message *graph) {
     return status;
 }
 
-/* Of a name used inside bodies, or (body NULL) by the node itself. */
+/* A name used inside bodies, or (body NULL) by the node itself. */
 static int need_name(struct sorter *sorter, const struct body *body, struct span name) {
     for (; body; body = body->outer)
         if (map_get_n(&body->names, (const char *)name.at, span_size(name)) != MAP_NONE)
@@ -129,7 +129,7 @@ static int needs_of_outputs(struct sorter *sorter, const struct message *graph,
     return status;
 }
 
-/* A body needs what it names and does not define. */
+/* A body depends on the names that it uses and does not define. */
 static int needs_of_graph(struct sorter *sorter, struct span bytes, const struct body *outer) {
     struct body body = {.outer = outer, .depth = outer ? outer->depth + 1 : 1};
     struct message graph;
@@ -172,17 +172,17 @@ static int needs_of_node(struct sorter *sorter, const struct message *node,
     return status;
 }
 
-/* Where each node stands, and who makes what. */
-static int find_makers(struct sorter *sorter, struct node_walk walk) {
+/* Lists the nodes, and the producer of each name. */
+static int find_producers(struct sorter *sorter, struct node_walk walk) {
     struct importer *importer = sorter->importer;
     size_t n = walk.left.left.n;
     struct message node;
     sorter->nodes = arena_array(importer->scopes, n, sizeof(*sorter->nodes));
-    map_init(&sorter->makers, importer->scopes);
-    if (!sorter->nodes || map_reserve(&sorter->makers, n) < 0)
+    map_init(&sorter->producers, importer->scopes);
+    if (!sorter->nodes || map_reserve(&sorter->producers, n) < 0)
         return diag_no_memory(importer->diag);
     for (; nodes_next(&walk, &sorter->nodes[sorter->n], &node); sorter->n++)
-        if (names_of_outputs(&sorter->makers, &node, sorter->n) < 0)
+        if (names_of_outputs(&sorter->producers, &node, sorter->n) < 0)
             return diag_no_memory(importer->diag);
     return CM_OK;
 }
@@ -218,14 +218,15 @@ static int cycle(const struct sorter *sorter, uint32_t index) {
     const char *name = text_of(sorter, message_text(&node, NODE_NAME));
     struct diag_frame frame = {.node = name, .node_index = index};
     diag_push(sorter->importer->diag, &frame);
-    int status = diag_error(sorter->importer->diag, DIAG_GRAPH,
-                            "node %u '%s' (%s) needs its own output: the graph has a cycle",
-                            index, name, text_of(sorter, message_text(&node, NODE_OP_TYPE)));
+    int status =
+        diag_error(sorter->importer->diag, DIAG_GRAPH,
+                   "node %u '%s' (%s) depends on its own output: the graph has a cycle", index,
+                   name, text_of(sorter, message_text(&node, NODE_OP_TYPE)));
     diag_pop(sorter->importer->diag, &frame);
     return status;
 }
 
-/* Orders `root` after all that it needs. */
+/* Places `root` after all its dependencies. */
 static int visit(struct sorter *sorter, uint32_t root) {
     uint32_t depth = 0;
     sorter->stack[depth++] = root;
@@ -268,7 +269,7 @@ int sort_nodes(struct importer *importer, struct node_walk nodes, const struct n
                size_t *ret_n) {
     struct sorter sorter = {.importer = importer};
     bool in_order = false;
-    int status = find_makers(&sorter, nodes);
+    int status = find_producers(&sorter, nodes);
     if (status == CM_OK) status = find_needs(&sorter, &in_order);
     if (status == CM_OK && !in_order) status = sort_all(&sorter);
     if (status < 0) return status;

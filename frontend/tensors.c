@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TensorProto as a constant: dims and dtype checked, contents left where they are. */
+/* Imports TensorProto as a constant: checks dims and dtype, does not read the contents. */
 #include <string.h>
 
 #include "frontend/importer.h"
@@ -19,7 +19,7 @@ enum {
     FIELD_UINT64 = 11
 };
 
-/* For messages. */
+/* Returns the name of the tensor, for messages. */
 static const char *label(struct importer *importer, const Onnx__TensorProto *proto) {
     const char *name =
         proto->name.len == 0
@@ -32,25 +32,27 @@ static int check_dims(struct importer *importer, const Onnx__TensorProto *proto,
                       const int64_t *dims, size_t n, struct shape *ret) {
     if (n > SHAPE_MAX_RANK)
         return diag_error(importer->diag, DIAG_LIMIT,
-                          "tensor '%s' has %zu dims, at most %d wanted", label(importer, proto),
-                          n, SHAPE_MAX_RANK);
+                          "tensor '%s' must have at most %d dims, got %zu",
+                          label(importer, proto), SHAPE_MAX_RANK, n);
     for (size_t i = 0; i < n; i++)
         if (dims[i] < 0)
-            return diag_error(importer->diag, DIAG_VALUE, "dim %zu of tensor '%s' is %lld", i,
+            return diag_error(importer->diag, DIAG_VALUE,
+                              "dim %zu of tensor '%s' must be >= 0, got %lld", i,
                               label(importer, proto), (long long)dims[i]);
     if (shape_make(importer->arena, (int)n, dims, ret) < 0)
         return diag_no_memory(importer->diag);
     if (!is_known(shape_elements(ret)))
         return diag_error(importer->diag, DIAG_OVERFLOW,
-                          "the elements of tensor '%s' pass 2^63", label(importer, proto));
+                          "the number of elements of tensor '%s' exceeds 2^63",
+                          label(importer, proto));
     return CM_OK;
 }
 
-/* Typed lists, small ones that skim kept, written as raw_data would hold them. */
+/* Converts small typed lists, which skim keeps, to the layout of raw_data. */
 struct raw_writer {
     uint8_t *bytes;
     size_t at;
-    size_t width; /* bytes of one unit: an element, or the byte that packed elements share */
+    size_t width; /* bytes of a unit: an element, or a byte of packed elements */
 };
 
 static void put_unit(struct raw_writer *writer, uint64_t bits) {
@@ -87,7 +89,7 @@ static size_t n_typed(const Onnx__TensorProto *proto) {
            proto->n_int64_data + proto->n_uint64_data;
 }
 
-/* Of the field that belongs to the type (onnx.proto, TensorProto). */
+/* Returns the number of elements in the field that belongs to the dtype. */
 static size_t n_of_type(const Onnx__TensorProto *proto, enum dtype dtype) {
     switch (dtype) {
     case DTYPE_FLOAT:
@@ -118,7 +120,7 @@ static int typed_contents(struct importer *importer, const Onnx__TensorProto *pr
     struct raw_writer writer = {.width = unit_width(proto, constant->dtype)};
     if (n_of_type(proto, constant->dtype) != n_typed(proto))
         return diag_error(importer->diag, DIAG_VALUE,
-                          "tensor '%s' of type %s keeps its data in a field of another type",
+                          "tensor '%s' of type %s stores its data in the field of another type",
                           label(importer, proto), dtype_name(constant->dtype));
     writer.bytes = arena_array(importer->arena, n_typed(proto), writer.width);
     if (!writer.bytes) return diag_no_memory(importer->diag);
@@ -169,7 +171,7 @@ static void skipped_contents(const Onnx__TensorProto *proto, struct constant *co
     constant->length = proto->skipped_length;
 }
 
-/* One decimal number of external_data. */
+/* Parses a decimal number of external_data. */
 static int external_number(struct importer *importer, const Onnx__TensorProto *proto,
                            const struct entry *entry, uint64_t *ret) {
     const char *text = (const char *)entry->value.at;
@@ -177,7 +179,7 @@ static int external_number(struct importer *importer, const Onnx__TensorProto *p
     int64_t value = 0;
     if (!text_to_int64(text, length, &value) || value < 0)
         return diag_error(importer->diag, DIAG_VALUE,
-                          "external data of tensor '%s': %.*s is '%.*s', a number wanted",
+                          "external data of tensor '%s': %.*s must be a number, got '%.*s'",
                           label(importer, proto), (int)span_size(entry->key),
                           (const char *)entry->key.at, (int)length, text);
     *ret = (uint64_t)value;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TypeProto as a type: element types, dims, and the names of free dims. */
+/* Imports TypeProto as struct type: element types, dims and symbolic dims. */
 #include "frontend/importer.h"
 #include "support/arena.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-/* PaddlePaddle's exporter writes -1 for a dim that it does not know, or this for its name, in
- * which two of them are not the same. */
+/* PaddlePaddle's exporter writes -1, or the name "?", for an unknown dim; two such dims need
+ * not be equal. */
 static bool is_name(const char *name) {
     return name[0] && !text_equal(name, "?");
 }
@@ -33,8 +33,8 @@ static int tensor_type(struct importer *importer, const Onnx__TypeProto__Tensor 
     if (!shape) return CM_OK;
     if (shape->n_dim > SHAPE_MAX_RANK)
         return diag_error(importer->diag, DIAG_LIMIT,
-                          "a declared shape has %zu dims, at most %d wanted", shape->n_dim,
-                          SHAPE_MAX_RANK);
+                          "a declared shape must have at most %d dims, got %zu", SHAPE_MAX_RANK,
+                          shape->n_dim);
     const char **symbols = arena_array(importer->arena, shape->n_dim, sizeof(*symbols));
     if (!symbols || shape_make(importer->arena, (int)shape->n_dim, NULL, &ret->shape) < 0)
         return diag_no_memory(importer->diag);

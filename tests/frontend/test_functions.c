@@ -209,10 +209,10 @@ static const struct {
     const char *message;
 } broken_calls[] = {
     {"x", "m", "F", "b", "graph: function 'F' calls itself"},
-    {"x,x", "m", "Neg", "b", "arity: 2 inputs, function 'F' takes 1"},
-    {"x", "m,n", "Neg", "b", "arity: 2 outputs, function 'F' gives 1"},
-    {"gone", "m", "Neg", "b", "graph: nothing defines its input 'gone'"},
-    {"x", "m", "Neg", "z", "graph: nothing in function 'F' defines its output 'b'"},
+    {"x,x", "m", "Neg", "b", "arity: function 'F' takes at most 1 inputs, got 2"},
+    {"x", "m,n", "Neg", "b", "arity: function 'F' has 1 outputs, got 2"},
+    {"gone", "m", "Neg", "b", "graph: input 'gone' is not defined"},
+    {"x", "m", "Neg", "z", "graph: output 'b' of function 'F' is not defined"},
 };
 
 static void calls_that_do_not_fit_are_refused(void **state) {
@@ -290,8 +290,7 @@ static void a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used(void **st
         assert_int_equal(loading.status, used ? CM_REFUSED : CM_OK);
         assert_string_equal(
             loading_message(&loading),
-            used ? "attribute: attribute 'body' is a graph, which a function cannot be given"
-                 : "");
+            used ? "attribute: attribute 'body' of a function must not be a graph" : "");
         loading_free(&loading);
     }
 }
@@ -307,9 +306,8 @@ static void a_reference_of_another_kind_is_refused(void **state) {
     put_float(&given, 2, 1.5F);
     put_number(&given, 20, 1);
     put_message(&call, 5, given);
-    assert_refused(
-        model_calling(*state, call, function),
-        "attribute: the call gives attribute 'given' as float, the function wants int");
+    assert_refused(model_calling(*state, call, function),
+                   "attribute: attribute 'given' of the call must be of kind int, got float");
 }
 
 /* Names grow with every call around them. */
@@ -325,7 +323,7 @@ static void a_tower_of_functions_meets_a_limit(void **state) {
         put_message(&function, 7, call_of(*state, next, "another", "t", "b"));
         put_message(&model, 25, function);
     }
-    assert_refused(model, "limit: functions unfold into more than 64 MiB");
+    assert_refused(model, "limit: inlined functions take more than 64 MiB");
 }
 
 static void a_function_called_often_meets_a_limit(void **state) {
@@ -336,7 +334,7 @@ static void a_function_called_often_meets_a_limit(void **state) {
     for (int i = 0; i < 101; i++) put_message(&graph, 1, call_of(*state, "F", "", "x", ""));
     struct bytes model = model_of(*state, graph);
     put_message(&model, 25, function);
-    assert_refused(model, "limit: functions unfold into more than 100000 nodes");
+    assert_refused(model, "limit: inlining functions makes more than 100000 nodes");
 }
 
 /* Its calls have no node, and each a list of as many inputs. */
@@ -351,8 +349,7 @@ static void an_empty_function_called_often_meets_a_limit(void **state) {
     for (int i = 0; i < 5000; i++) put_message(&graph, 1, call_of(*state, "F", "", "", ""));
     struct bytes model = model_of(*state, graph);
     put_message(&model, 25, function);
-    assert_refused(model,
-                   "limit: functions, each as often as it is called, are more than 64 MiB");
+    assert_refused(model, "limit: function calls read more than 64 MiB of function bodies");
 }
 
 /* A body in a body, and in that a call of the next function. */

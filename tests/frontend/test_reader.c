@@ -111,14 +111,14 @@ static const struct {
     {"gone.bin", NULL, CM_IO, 0,
      "io: cannot open \"%s/inside/gone.bin\": No such file or directory"},
     {"../outside.bin", NULL, CM_REFUSED, 0,
-     "value: external data '../outside.bin' would lie outside the model's folder"},
+     "value: external data '../outside.bin' must be inside the model's folder"},
     {"a/../../outside.bin", NULL, CM_REFUSED, 0,
-     "value: external data 'a/../../outside.bin' would lie outside the model's folder"},
+     "value: external data 'a/../../outside.bin' must be inside the model's folder"},
     {"/etc/hostname", NULL, CM_REFUSED, 0,
-     "value: external data '/etc/hostname' would lie outside the model's folder"},
+     "value: external data '/etc/hostname' must be inside the model's folder"},
     {"link.bin", NULL, CM_REFUSED, 0,
-     "value: external data 'link.bin' leads outside the model's folder"},
-    {"pipe.bin", NULL, CM_REFUSED, 0, "value: external data 'pipe.bin' is not a regular file"},
+     "value: external data 'link.bin' must not link outside the model's folder"},
+    {"pipe.bin", NULL, CM_REFUSED, 0, "value: external data 'pipe.bin' must be a regular file"},
 };
 
 static void external_data_is_read_from_the_models_folder_only(void **state) {
@@ -157,12 +157,12 @@ static void malformed_places_are_refused_at_load(void **state) {
     } cases[] = {
         {NULL, "0", "4", "value: external data of tensor 'w' has no location"},
         {"w.bin", "-1", "4",
-         "value: external data of tensor 'w': offset is '-1', a number wanted"},
+         "value: external data of tensor 'w': offset must be a number, got '-1'"},
         {"w.bin", "0x10", "4",
-         "value: external data of tensor 'w': offset is '0x10', a number wanted"},
+         "value: external data of tensor 'w': offset must be a number, got '0x10'"},
         {"w.bin", "0", "99999999999999999999",
-         "value: external data of tensor 'w': length is '99999999999999999999', a number "
-         "wanted"},
+         "value: external data of tensor 'w': length must be a number, got "
+         "'99999999999999999999'"},
     };
     const struct fixture *f = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
