@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "costmodel/costmodel.h"
+#include "costmodel/status.h"
 #include "support/arena.h"
 #include "support/text.h"
 

@@ -2,7 +2,7 @@
 /* What a declared type says of a value: see fact.h. */
 #include "ir/value_info.h"
 
-#include "costmodel/costmodel.h"
+#include "costmodel/status.h"
 #include "ir/graph.h"
 #include "support/arena.h"
 

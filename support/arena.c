@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "costmodel/costmodel.h"
+#include "costmodel/status.h"
 
 #include "support/banned.h"
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/text.h"
 

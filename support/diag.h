@@ -8,10 +8,11 @@
 #define SUPPORT_DIAG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "costmodel/costmodel.h"
+#include "costmodel/status.h"
 
 struct arena;
 struct text;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "costmodel/costmodel.h"
+#include "costmodel/status.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/hash.h"

@@ -15,6 +15,7 @@
 #include <cjson/cJSON.h>
 
 #include "backends/plugin/reason.h"
+#include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"

@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "costmodel/result.h"
 #include "report/json/json_numbers.h"
 #include "support/arena.h"
 #include "support/checked.h"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "costmodel/costmodel.h"
 #include "frontend/importer.h"
 #include "frontend/wire/decode.h"
 #include "frontend/wire/skim.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages, their places, and what happens when there are too many or no memory. */
+#include "costmodel/costmodel.h"
 #include "support/diag.h"
 
 #include <errno.h>

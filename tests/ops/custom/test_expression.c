@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of expressions, and messages of syntax errors. */
+#include "costmodel/costmodel.h"
 #include "ops/custom/expression.h"
 
 #include <setjmp.h>
