@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends by name: the built-in rows first, then what the places hold. */
+/* Backends by name: the built-in ones, then the modules found in the search path. */
 #include "backends/backend_registry.h"
 
 #include <dirent.h>
@@ -19,14 +19,14 @@
 
 #define PREFIX       "costmodel-"
 #define SUFFIX       ".so"
-#define MAX_MODULES  64 /* in one place */
+#define MAX_MODULES  64 /* per folder */
 #define LONGEST_NAME 64
 
 static const struct cm_backend *const built_in[] = {&roofline_backend, &fake_backend};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 
-/* A name goes into a path: nothing in it may lead elsewhere. */
+/* Returns true if a name is safe in a path: lower-case letters, digits and '-' only. */
 static bool is_name(const char *name, size_t length) {
     if (length == 0 || length > LONGEST_NAME) return false;
     for (size_t i = 0; i < length; i++) {
@@ -36,7 +36,7 @@ static bool is_name(const char *name, size_t length) {
     return true;
 }
 
-/* The NAME in costmodel-NAME.so, in `arena`; *ret is NULL where the file is none. */
+/* Copies NAME of costmodel-NAME.so to `arena`; sets *ret to NULL if `file` is not a module. */
 static int module_name(const char *file, struct arena *arena, const char **ret) {
     *ret = NULL;
     if (!text_starts_with(file, PREFIX) || !text_ends_with(file, SUFFIX)) return CM_OK;
@@ -53,7 +53,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*left, *right);
 }
 
-/* The names of the modules of a place, sorted; a place that cannot be read gets its reason. */
+/* Lists the module names of a folder, sorted; sets place->reason if it cannot be read. */
 static int read_place(struct module_place *place, struct arena *arena, const char **ret,
                       size_t *ret_n) {
     size_t n = 0;
@@ -127,7 +127,7 @@ int backends_list(const struct places *places, struct arena *arena, struct backe
     return CM_OK;
 }
 
-/* The first place that has the module decides, as it does for the list. */
+/* Finds the module in the first folder that has it, as backends_list does. */
 static int find_module(const struct places *places, const char *name, struct arena *arena,
                        const char **ret_path, struct cm_reason *reason) {
     for (size_t i = 0; i < places->n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stride of 0 stands for an axis along which an operand repeats itself, until the end. */
+/* A stride of 0 marks a broadcast axis until the end. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *s
     return operand->dims[own] == shape->dims[axis];
 }
 
-/* Whether the axis at the end and the next one lie behind each other in every operand. */
+/* Returns true if the last axis and the next one are contiguous in every operand. */
 static bool can_merge(const struct coalesced *sum, int n, const int64_t *strides, int64_t dim) {
     for (int i = 0; i < n; i++) {
         const int64_t outer = sum->strides[i][sum->rank - 1];
@@ -33,7 +33,7 @@ static void add_axis(struct coalesced *sum, int n, const int64_t *strides, int64
     for (int i = 0; i < n; i++) sum->strides[i][sum->rank - 1] = strides[i];
 }
 
-/* What repeats itself has one element there, and the stride of a packed tensor. */
+/* A broadcast axis gets one element and the stride of a packed tensor. */
 static void settle(struct coalesced *sum, int n) {
     for (int i = 0; i < n; i++) {
         int64_t packed = 1;

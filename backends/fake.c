@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A backend whose times stand in a file: for tests of everything around a backend, faults
- * included. A line is the beginning of a primitive's text (primitive_print) and what happens:
+ * Fake backend: times from a table, to test everything around a backend including faults.
+ * A line is a prefix of a primitive's text (primitive_print), then what happens:
  *
- *     conv f32 1x3x224x224: 0.002 0.0021    seconds, one after the other, then again
+ *     conv f32 1x3x224x224: 0.002 0.0021    seconds, used in turn
  *     conv: 0.001 / 0.0005                  cold / warm
- *     pool: proxy 0.003                     as something else of that size
+ *     pool: proxy 0.003                     as a proxy
  *     gemm: hang                            or crash, lost, refuse, memory, view
- *     open: hang                            the device itself: hang, crash, refuse
- *     network: 0.02                         a whole network, of any number of steps
+ *     open: hang                            opening the device: hang, crash, refuse
+ *     network: 0.02                         a whole network of any size
  *
- * The first line that fits counts; a primitive that none fits is refused.
+ * The first matching line counts; a primitive without one is refused.
  */
 #include "backends/backend_registry.h"
 
@@ -63,7 +63,7 @@ struct fake_times {
 struct fake_row {
     char *prefix;
     enum fake_action action;
-    struct fake_times times[2]; /* by enum cm_cache */
+    struct fake_times times[2]; /* indexed by enum cm_cache */
 };
 
 struct cm_device {
@@ -78,7 +78,7 @@ struct cm_plan {
     size_t n_runs[2];
 };
 
-/* ASan and valgrind make a report of most ways to die, but not of this one. */
+/* ASan and valgrind report most crashes, but not this one. */
 static void die(void) {
     const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
@@ -89,7 +89,7 @@ static void hang(void) {
     for (;;) (void)pause();
 }
 
-/* The faults that have no plan; CM_BACKEND_OK for the rest. */
+/* Returns the status of faults that happen before planning; CM_BACKEND_OK for the rest. */
 static int suffer(enum fake_action action, struct cm_reason *reason) {
     if (action == FAKE_CRASH) die();
     if (action == FAKE_HANG) hang();
@@ -109,7 +109,7 @@ static char *trim(char *text) {
     return text;
 }
 
-/* Takes the word "hang" or the like from the front of *at; FAKE_TIMES where there is none. */
+/* Parses a keyword such as "hang" at *at; returns FAKE_TIMES if there is none. */
 static enum fake_action take_action(char **at) {
     for (int i = FAKE_TIMES + 1; i < N_FAKE_ACTIONS; i++) {
         if (!text_starts_with(*at, action_words[i])) continue;
@@ -269,7 +269,7 @@ static int make_network(struct cm_device *device, struct cm_plan *plan,
     return suffer(plan->row->action, reason);
 }
 
-/* An operand outside its block is a fault of ours, which no backend looks for. */
+/* Operands outside their block are a bug of the caller, which backends do not check. */
 static bool is_inside(const struct cm_network *network) {
     for (uint32_t i = 0; i < network->n_steps; i++) {
         const struct cm_network_step *step = &network->steps[i];
@@ -302,7 +302,7 @@ static int fake_network(struct cm_device *device, const struct cm_network *netwo
     return status;
 }
 
-/* A view takes no time, but a time it must have. */
+/* A view takes no time, but must have one. */
 #define VIEW_S 1e-9
 
 static int fake_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a backend was asked and what it answered become one measurement. */
+/* From the results of a backend to one measurement. */
 #include "backends/measure.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
-/* From a module: never without their end, never more than there is room for. */
+/* Sanitizes the texts and counts of a module. */
 static void end_texts(struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
     if (how->n_kernels < 0) how->n_kernels = 0;
@@ -53,7 +53,7 @@ static void take_facts(const struct planned *planned, struct cm_measurement *ret
 static int time_planned(struct planned *planned, const struct timing_policy *policy,
                         const struct timing_clock *clock, struct cm_measurement *ret) {
     const struct timing_job job = {run_planned, planned};
-    uint32_t warm_flags = 0; /* of the figure beside: the cold one decides */
+    uint32_t warm_flags = 0; /* flags of the warm timing are dropped: the cold one decides */
     struct cm_reason reason = {""};
     int status = timing_run(&job, policy, clock, CM_COLD, &ret->cold, &ret->flags, &reason);
     if (status == CM_BACKEND_OK && planned->backend->clocks != NULL)
@@ -75,12 +75,12 @@ static int plan_and_time(const struct cm_backend *backend, struct cm_device *dev
     int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status != CM_BACKEND_OK) return status;
     status = time_planned(&planned, policy, clock, ret);
-    /* A device that is lost may hang on anything further. */
+    /* Any further call may hang on a lost device. */
     if (status != CM_BACKEND_BROKEN) backend->drop(planned.plan);
     return status;
 }
 
-/* What failed has its state and reason, and nothing else. */
+/* Leaves only state and reason of a failed measurement. */
 static int settle(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK) return status;
     const struct cm_reason reason = ret->reason;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A primitive is compared byte by byte, so that no field can be forgotten. */
+/* Primitives are compared bytewise, so that no field can be forgotten. */
 #include "backends/primitive.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ static const struct {
     [CM_BOOL] = {"bool", 1},
 };
 
-/* How many operands each kind has. */
+/* Number of operands by kind. */
 static const struct {
     int32_t fewest, most;
 } operands[CM_N_PRIMITIVES] = {
@@ -253,7 +253,7 @@ static void print_sizes(const int64_t *sizes, int32_t n, struct text *out) {
         text_printf(out, "%s%lld", i > 0 ? "x" : "", (long long)sizes[i]);
 }
 
-/* ":nhwc" of a whole tensor of channels last, "" of any other. */
+/* Returns ":nhwc" for a contiguous channels-last tensor, else "". */
 static const char *channels_last(const struct cm_tensor *tensor) {
     static const char *const names[CM_MAX_RANK + 1] = {
         [3] = ":nwc", [4] = ":nhwc", [5] = ":ndhwc"};
@@ -268,7 +268,7 @@ static const char *channels_last(const struct cm_tensor *tensor) {
     return names[tensor->rank];
 }
 
-/* Of a matrix, or of what a copy reads from, strides are no layout of channels. */
+/* The strides of matrices and of a copy's source are not image layouts. */
 static bool holds_images(const struct cm_primitive *primitive) {
     switch (primitive->kind) {
     case CM_GEMM:
@@ -282,7 +282,7 @@ static bool holds_images(const struct cm_primitive *primitive) {
     }
 }
 
-/* Strides where they are not row-major. */
+/* Prints the strides unless row-major. */
 static void print_layout(const struct cm_tensor *tensor, bool is_image, struct text *out) {
     if (primitive_is_packed(tensor)) return;
     const char *layout = is_image ? channels_last(tensor) : "";
@@ -292,7 +292,7 @@ static void print_layout(const struct cm_tensor *tensor, bool is_image, struct t
     print_sizes(tensor->strides, tensor->rank, out);
 }
 
-/* The element is told where it changes. */
+/* Prints the element type where it changes. */
 static void print_tensors(const struct cm_primitive *primitive, const struct cm_tensor *tensors,
                           int32_t n, int32_t *element, struct text *out) {
     const bool is_image = holds_images(primitive);

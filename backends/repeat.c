@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of the rounds, and which of their measurements is kept. */
+/* Order of the rounds, and selection among their measurements. */
 #include "backends/repeat.h"
 
 #include <math.h>
@@ -32,14 +32,14 @@ static void measure(struct rounds *rounds, int round, size_t index,
     rounds->done++;
 }
 
-/* A later round may fail where an earlier one did not: the earlier time stands, doubted. */
+/* If a later round fails, the earlier time stays, flagged unstable. */
 static void keep_what_was_timed(struct cm_measurement *first,
                                 const struct cm_measurement *later) {
     if (was_timed(later)) *first = *later;
     first->flags |= CM_FLAG_UNSTABLE;
 }
 
-/* Of three that were timed; `a`, `b`, `c` in the order of their rounds. */
+/* Selects one of three timed rounds `a`, `b`, `c`, in this order. */
 static struct cm_measurement choose(const struct cm_measurement *a,
                                     const struct cm_measurement *b,
                                     const struct cm_measurement *c, double drift) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The median, because the least time is what a lucky clock gave and the mean what an interrupt
- * took; the quartiles beside it, because they say how much to believe it.
+ * Reports the median: the minimum depends on lucky clocks, the mean on interrupts. The
+ * quartiles show its uncertainty.
  */
 #include "backends/timing.h"
 
@@ -57,14 +57,14 @@ void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret) {
  *     doubt = 1.57 (q3 - q1) / sqrt(n) / median
  *
  * The notch of a box plot (McGill, Tukey, Larsen: Variations of Box Plots, 1978): medians whose
- * notches do not overlap differ, at about 95 %.
+ * notches do not overlap differ at about 95 % confidence.
  */
 double timing_doubt(const struct cm_timing *timing) {
     if (!(timing->median > 0) || timing->n_samples < 1) return 0;
     return 1.57 * (timing->q3 - timing->q1) / sqrt(timing->n_samples) / timing->median;
 }
 
-/* One call of the job: seconds of one execution. */
+/* Calls the job once; *ret is seconds per execution. */
 static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache, double *ret,
                    struct cm_reason *reason) {
     double seconds = 0;
@@ -78,8 +78,8 @@ static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache
 }
 
 /*
- * *ret_fastest: of one execution, what the size of a sample is reckoned from. Calls double what
- * they run, so that the shortest is not called thousands of times.
+ * *ret_fastest: seconds per execution, to choose the size of a sample. Each call doubles the
+ * number of executions, so that short ones need few calls.
  */
 static int warm_up(const struct timing_job *job, const struct timing_policy *policy,
                    const struct timing_clock *clock, enum cm_cache cache, double *ret_fastest,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a device, and what is new: the new is merged into the file at the end. */
+/* Measured times of one device. New times are merged into the file at the end. */
 #include "backends/cache/cache.h"
 
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 struct cache {
     struct arena *arena;
     struct cache_file file;
-    struct cache_list known; /* of the file, and what was put */
-    struct cache_list fresh; /* put, and not written yet */
+    struct cache_list known; /* entries of the file and new ones */
+    struct cache_list fresh; /* new entries, not written yet */
 };
 
-/* Of an address what tells a part of a device from a whole one: "MIG" of MIG-…; "" of PCI. */
+/* Returns the length of the address class: 3 for "MIG-...", 0 for a PCI address. */
 static int address_class(const char *address) {
     int length = 0;
     while ((address[length] >= 'A' && address[length] <= 'Z') ||
@@ -38,7 +38,7 @@ static void print_policy(const struct timing_policy *policy, struct text *out) {
                 policy->budget_s, policy->limit_s, policy->unstable, policy->drift);
 }
 
-/* A module that was built anew may measure in another way. */
+/* A rebuilt module may measure differently. */
 static void print_module(const char *module, struct text *out) {
     struct stat status;
     if (module == NULL || stat(module, &status) != 0) return;
@@ -100,14 +100,14 @@ int cache_put(struct cache *cache, const struct cm_primitive *primitive,
                                    : cache_list_add(&cache->fresh, &entry, cache->arena);
 }
 
-/* The youngest first. */
+/* Orders the newest entry first. */
 static int compare_age(const void *a, const void *b) {
     const struct cache_entry *const *left = a;
     const struct cache_entry *const *right = b;
     return ((*left)->when < (*right)->when) - ((*left)->when > (*right)->when);
 }
 
-/* What stands in the file now, which may be more than it was, and what is new. */
+/* Merges the entries now in the file, which may have grown, with the new ones. */
 static int merge(struct cache *cache, struct cache_list *ret) {
     struct cm_reason ignored;
     struct cache_list there = {0, 0, NULL};

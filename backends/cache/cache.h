@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured times that outlive the program: a file for each device, so that a second run asks
- * only for what is new. Nothing in the file is believed before it was checked.
+ * Cache of measured times, one file per device, so that a second run measures only what is new.
+ * Every entry is validated before use.
  */
 #ifndef BACKENDS_CACHE_CACHE_H
 #define BACKENDS_CACHE_CACHE_H
@@ -13,16 +13,16 @@
 
 #include "backends/timing.h"
 
-#define CACHE_MOST_ENTRIES 2048 /* in one file; the oldest go */
-#define CACHE_MOST_FILES   32   /* in the folder; those written longest ago go */
+#define CACHE_MOST_ENTRIES 2048 /* per file; the oldest entries are dropped */
+#define CACHE_MOST_FILES   32   /* per folder; the files written longest ago are removed */
 
 struct arena;
 struct cache;
 
-/* All that a time depends on, but for the primitive. */
+/* All inputs of a measured time except the primitive. */
 struct cache_key {
     const struct cm_backend *backend;
-    const char *module; /* its file; NULL: built in */
+    const char *module; /* path of the module; NULL if built in */
     const struct cm_device_facts *facts;
     const struct cm_settings *settings;
     const struct timing_policy *policy;
@@ -35,29 +35,29 @@ struct cache_entry {
 };
 
 /*
- * What `folder` holds for this key; a folder that is not there yet is made when something is
- * saved. CM_BACKEND_OK, also where a file was ignored: then *note says why. `invented`: times
- * of a table are kept too. CM_BACKEND_NO_MEMORY.
+ * Opens the entries of `folder` for this key; cache_save creates the folder if needed.
+ * `invented`: also accept times from a table. Returns CM_BACKEND_OK, also if the file was
+ * ignored (*note has the reason), or CM_BACKEND_NO_MEMORY.
  */
 int cache_open(const char *folder, const struct cache_key *key, bool invented,
                struct arena *arena, struct cache **ret, struct cm_reason *note)
     __attribute__((warn_unused_result));
 
-/* NULL: it has none. Borrowed until the next call of cache_put. */
+/* Returns NULL if there is no entry. Valid until the next cache_put. */
 const struct cache_entry *cache_find(const struct cache *cache,
                                      const struct cm_primitive *primitive);
 
 /*
- * Takes a time that was measured at `when`, unless it is one that is not kept: modelled,
- * unstable, of a device that was held back. CM_BACKEND_OK, CM_BACKEND_NO_MEMORY.
+ * Adds a time measured at `when`. Ignores modelled and unstable times and those of a throttled
+ * device. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY.
  */
 int cache_put(struct cache *cache, const struct cm_primitive *primitive,
               const struct cm_measurement *measurement, int64_t when)
     __attribute__((warn_unused_result));
 
 /*
- * Writes what was put, together with what others have written meanwhile. CM_BACKEND_OK, or a
- * status with its reason; the file that was there is then as it was.
+ * Merges the new entries with those that other processes have written meanwhile. Returns
+ * CM_BACKEND_OK, or a status with its reason; on failure the old file is unchanged.
  */
 int cache_save(struct cache *cache, struct cm_reason *reason)
     __attribute__((warn_unused_result));

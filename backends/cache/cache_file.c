@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of structs of a fixed layout behind a head with a sum: the file is for the program
- * that wrote it, and any other (another version, another machine) ignores it by its key.
+ * File format: a header with a checksum, then structs of fixed layout. A file of another
+ * version, machine or device has another key and is ignored.
  */
 #include "backends/cache/cache_file.h"
 
@@ -27,7 +27,7 @@
 #define SUFFIX        ".times"
 #define FORMAT        1
 #define MAX_KEY       65536
-#define LOCK_ATTEMPTS 200 /* of 10 ms: another writer is done long before */
+#define LOCK_ATTEMPTS 200 /* of 10 ms each; another writer finishes long before */
 
 struct head {
     char magic[8];
@@ -35,7 +35,7 @@ struct head {
     uint32_t entry_size;
     uint32_t key_size;
     uint32_t n_entries;
-    uint64_t sum; /* of all that follows */
+    uint64_t sum; /* FNV-1a of everything after the header */
 };
 
 #define SUM_BEGIN 14695981039346656037u
@@ -130,7 +130,7 @@ static bool is_how(const struct cm_how *how) {
     return whole;
 }
 
-/* A sum that fits is no proof of who wrote it. */
+/* Validates an entry: a correct checksum does not prove who wrote the file. */
 static bool is_entry(const struct cache_file *file, const struct cache_entry *entry) {
     struct cm_reason reason;
     const struct cm_measurement *measurement = &entry->measurement;
@@ -141,7 +141,7 @@ static bool is_entry(const struct cache_file *file, const struct cache_entry *en
            is_text(measurement->clocks.throttle, sizeof(measurement->clocks.throttle));
 }
 
-/* Where it is not our own whole file: a static text that says so. */
+/* Returns a static text with the fault; NULL if the header is valid. */
 static const char *check_head(const struct cache_file *file, const struct head *head,
                               int64_t size) {
     if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0) return "it is no such file";
@@ -195,7 +195,7 @@ static int read_open(const struct cache_file *file, int fd, struct arena *arena,
 int cache_file_read(const struct cache_file *file, struct arena *arena, struct cache_list *ret,
                     struct cm_reason *note) {
     const char *why = NULL;
-    /* Not waiting for the writer of a pipe that someone put there. */
+    /* Do not block on a FIFO. */
     const int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return CM_BACKEND_OK;
     if (fd < 0) return reason_fail(note, CM_BACKEND_OK, "%s", strerror(errno));
@@ -248,7 +248,7 @@ int cache_file_write(const struct cache_file *file, const struct cache_list *lis
     char fresh[CACHE_LONGEST_PATH];
     if ((size_t)snprintf(fresh, sizeof(fresh), "%s.new", file->path) >= sizeof(fresh))
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(ENAMETOOLONG));
-    /* What a writer that died left there is nobody's any more: we hold the lock. */
+    /* Remove what a crashed writer left: we hold the lock. */
     (void)unlink(fresh);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that another user may write are times that another user may forge. */
+/* Security: times that another user can write could be forged. */
 #include "backends/cache/cache_folder.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-#define MAX_PRUNED 1000 /* in one call: an end, whatever the folder does meanwhile */
+#define MAX_PRUNED 1000 /* per call, so that the loop ends */
 
 const char *cache_folder_doubt(const struct stat *status) {
     if (status->st_uid != geteuid()) return "it belongs to another user";
@@ -54,7 +54,7 @@ int cache_folder_make(const char *folder, struct cm_reason *reason) {
     return cache_folder_check(folder, reason);
 }
 
-/* The path of the file written longest ago, and how many there are. */
+/* Returns the number of files and the path of the one written longest ago. */
 static int find_oldest(const char *folder, const char *suffix, char *ret, size_t size) {
     struct timespec oldest = {0, 0};
     int n = 0;

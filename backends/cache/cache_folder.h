@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folder of the cache: made for its owner alone, believed only while it is so, bounded. */
+/* Folder of the cache: private to its owner, verified before each use, limited in size. */
 #ifndef BACKENDS_CACHE_CACHE_FOLDER_H
 #define BACKENDS_CACHE_CACHE_FOLDER_H
 
@@ -9,18 +9,18 @@
 
 #define CACHE_LONGEST_PATH 4096
 
-/* Why what stands there could be another's; NULL: it is ours, and only we write it. */
+/* Returns the reason if another user owns or may write the file; NULL if it is safe. */
 const char *cache_folder_doubt(const struct stat *status);
 
-/* Whether it may be read: CM_BACKEND_OK, also where it is missing, or CM_BACKEND_REFUSED. */
+/* Returns CM_BACKEND_OK if the folder is safe to read or missing, else CM_BACKEND_REFUSED. */
 int cache_folder_check(const char *folder, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
-/* Makes it, and those above it, where they are missing. */
+/* Creates the folder and its parents if needed. */
 int cache_folder_make(const char *folder, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
-/* Leaves the `most` files written last whose name ends so. What cannot be removed stays. */
+/* Keeps the `most` newest files with this suffix. Files that cannot be removed stay. */
 void cache_folder_prune(const char *folder, const char *suffix, int most);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The text of a name after the header's macros have changed it. */
+/* Text of a name after expansion of the header's macros. */
 #define TEXT_OF(name)  #name
 #define EXPANDED(name) TEXT_OF(name)
 
@@ -45,7 +45,7 @@ int api_load_cudnn(const struct library_folders *folders, struct cuda_cudnn *ret
     return load(&name, folders, cudnn_symbols, N(cudnn_symbols), ret, reason);
 }
 
-/* Libraries of a CUDA that is newer than the driver load, and fail at their first call. */
+/* Libraries of a CUDA version newer than the driver's load, but fail at their first call. */
 int api_load_cublaslt(const struct library_folders *folders, int major,
                       struct cuda_cublaslt *ret, struct cm_reason *reason) {
     static const struct library_name both = {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's functions, each library a table of pointers of the types that its headers give. A
- * member bears the name that dlsym is asked for: headers map names to those of a later
- * interface (cuMemAlloc is cuMemAlloc_v2), the older one may take another struct, and both
- * exist. So a name is always used by way of the header's macro.
+ * Function tables of NVIDIA's libraries, typed by their headers. Headers map names to later
+ * versions (cuMemAlloc is cuMemAlloc_v2), and the old symbol may take another struct, so dlsym
+ * is called with the name after macro expansion.
  */
 #ifndef BACKENDS_CUDA_API_H
 #define BACKENDS_CUDA_API_H
@@ -29,9 +28,9 @@
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \
     X(cuFuncGetAttribute) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-/* Of drivers from 12.3 on. */
+/* Present in drivers for CUDA 12.3 and later. */
 #define CUDA_DRIVER_OPTIONAL(X) X(cuFuncGetName) X(cuKernelGetFunction)
-/* By the name itself: the later interface has the same types, and is not in every driver. */
+/* By the plain name: the later version has the same signature but is not in every driver. */
 #define CUDA_DRIVER_PLAIN(X) X(cuEventElapsedTime)
 
 #define CUDA_CUDNN_FUNCTIONS(X)                                                                \
@@ -89,8 +88,8 @@ struct cuda_nvrtc {
 };
 
 /*
- * Each loads one library and fills its table: CM_BACKEND_OK, or CM_BACKEND_REFUSED with what is
- * missing. `major`: of CUDA, the last that the driver runs; 0: not known, the last of all.
+ * Each loads one library and fills its table. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with
+ * the reason. `major`: CUDA version that the driver supports; 0 if unknown, then the latest.
  */
 int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
                     struct cm_reason *reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module: its settings and the table of slots. */
+/* The CUDA module: settings and the cm_backend table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int read_setting(const struct cm_setting *setting, const char **values,
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuda has no option '%s'", setting->name);
 }
 
-/* A number from `least` to `most`; *ret stays where nothing is set. */
+/* Reads a number from `least` to `most`; *ret is unchanged if the setting is absent. */
 static int read_number(const char *const *values, enum setting setting, int64_t least,
                        int64_t most, int64_t *ret, struct cm_reason *reason) {
     const char *text = values[setting];

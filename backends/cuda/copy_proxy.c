@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last resort of what only moves bytes: a copy by the driver of as many of them. It reads
- * half of the sum and writes half, within the operands, so that it is cold where they are.
+ * Last resort for primitives that only move bytes: a driver copy that reads half of the bytes
+ * and writes half, within the operands, so that cold executions stay cold.
  */
 #include <stdlib.h>
 
@@ -14,9 +14,9 @@
 
 struct copy_proxy {
     const struct cm_device *device;
-    int64_t across; /* bytes from the first input to the first output */
-    int64_t within; /* and from the lower half of the largest operand to its upper one */
-    int64_t half;   /* of the largest operand, in bytes */
+    int64_t across; /* copy from the first input to the first output */
+    int64_t within; /* and from the lower to the upper half of the largest operand */
+    int64_t half;   /* bytes, of the largest operand */
     bool largest_is_output;
     int32_t largest;
 };

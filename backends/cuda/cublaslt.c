@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix products by cuBLASLt. It reads matrices by columns: y = a b by rows is y' = b' a' by
- * columns, so b goes first. Integers and floats of 8 bits it multiplies only where both lie
- * along k; a runtime lays weights out like that once, and so are operands taken here.
+ * Matrix products by cuBLASLt. It is column-major: the row-major y = a b is y' = b' a', so b is
+ * the first operand. 8-bit types require both operands contiguous along k; a runtime transposes
+ * weights once, so the operands are assumed to be in that layout.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "support/banned.h"
 
 #define MAX_RESULTS   16
-#define MAX_WORKSPACE ((int64_t)32 << 20) /* what NVIDIA asks for on sm_90 */
-#define ALIGNED_CALLS 16                  /* bytes, of the parts of a loop */
+#define MAX_WORKSPACE ((int64_t)32 << 20) /* NVIDIA's recommendation for sm_90 */
+#define ALIGNED_CALLS 16                  /* bytes, between the parts of a loop */
 
-/* What cuBLASLt is told of elements; the result decides where it may be of several. */
+/* Supported combinations of data types; the result type selects among several. */
 struct products {
     int32_t a, y;
     cublasComputeType_t compute;
@@ -53,7 +53,7 @@ struct cublaslt {
     const struct cm_device *device;
     struct gemm gemm;
     const struct products *kind;
-    int64_t sizes[4]; /* of one element of a, b, y, the addend */
+    int64_t sizes[4]; /* data types of a, b, y, addend */
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t a, b, y, c;
     cublasLtMatmulHeuristicResult_t chosen;
@@ -70,7 +70,7 @@ static void drop(void *own) {
     free(lt);
 }
 
-/* 1 and 0 in the type that scales are of. */
+/* Returns 1 or 0 in the scale type. */
 static const void *scale_of(cudaDataType_t type, int value) {
     static const double doubles[] = {0, 1};
     static const float floats[] = {0, 1};
@@ -86,7 +86,7 @@ static CUdeviceptr part(const struct cublaslt *lt, int which, CUdeviceptr base, 
            (CUdeviceptr)(gemm_offset(&lt->gemm, matrices[which], call) * lt->sizes[which]);
 }
 
-/* The driver's addresses are numbers, cuBLASLt's are pointers. */
+/* The driver's addresses are integers, cuBLASLt's are pointers. */
 static void *pointer(CUdeviceptr address) {
     return (void *)(uintptr_t)address;
 }
@@ -132,7 +132,7 @@ static const struct products *find_products(const struct cm_primitive *primitive
     return NULL;
 }
 
-/* Both operands of a product of 8 bits lie along k, wherever the primitive has them. */
+/* 8-bit operands are taken as contiguous along k, whatever their strides. */
 static void lay_along_k(struct gemm *gemm) {
     gemm->a.column_major = false;
     gemm->a.leading = gemm->k;
@@ -152,7 +152,7 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     const bool bias = lt->gemm.addend == GEMM_BIAS;
     cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
         &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
-    /* b' is read by columns as it stands if b stands by rows. */
+    /* Row-major b is column-major b'. */
     if (status == CUBLAS_STATUS_SUCCESS)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSA,
                           lt->gemm.b.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -164,7 +164,7 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     return status;
 }
 
-/* `rows` by `columns` of the primitive. */
+/* Dims of the row-major matrix. */
 static cublasStatus_t make_layout(const struct cublaslt *lt, const struct gemm_matrix *matrix,
                                   int32_t element, int64_t rows, int64_t columns,
                                   cublasLtMatrixLayout_t *ret) {
@@ -212,7 +212,7 @@ static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference
     return status;
 }
 
-/* Results come ordered by the time that is expected of them. */
+/* Results are ordered by expected time. */
 static bool take_result(struct cublaslt *lt, const cublasLtMatmulHeuristicResult_t *results,
                         int n, int32_t candidate) {
     for (int i = 0; i < n; i++) {

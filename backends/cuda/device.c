@@ -19,7 +19,7 @@ static int attribute(const struct cm_device *device, CUdevice_attribute which) {
     return value;
 }
 
-/* Memory moves its width twice a clock, of which the driver tells thousands a second. */
+/* DDR memory moves its width twice per clock, which the driver reports in kHz. */
 static double read_bandwidth(const struct cm_device *device) {
     const double khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     const double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
@@ -90,7 +90,7 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
     return status;
 }
 
-/* What cuDNN itself loads by soname comes first, so that it takes the same copies. */
+/* Load the libraries that cuDNN loads by soname before it, so that it uses the same copies. */
 static void load_libraries(struct cm_device *device, const struct library_folders *folders) {
     const int major = device->driver_version / 1000;
     device->has_nvrtc.available = api_load_nvrtc(folders, major, &device->nvrtc,
@@ -125,7 +125,7 @@ static void begin_cublaslt(struct cm_device *device) {
                       (int)status);
 }
 
-/* The driver comes first: all that is loaded after it takes the one that is there. */
+/* Load the driver first: libraries loaded later use it. */
 static int take_target(struct cm_device *device, const struct library_folders *folders,
                        struct cm_reason *reason) {
     int status = stub_driver_load(reason);
@@ -209,7 +209,7 @@ static void print_versions(const struct cm_device *device, char *ret, size_t siz
     if (driver[0] != '\0') add_text(ret, size, ", driver ", driver);
 }
 
-/* Missing libraries are no fault: what they would have done others do, or is refused. */
+/* Missing libraries are not an error: other providers may run their primitives. */
 static void print_warning(const struct cm_device *device, char *ret, size_t size) {
     char text[CM_NAME_SIZE] = "";
     const unsigned others = nvml_other_processes(&device->nvml);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device with the libraries that work on it. Only the driver's interface is used, never
- * the runtime's: CUstream and cudaStream_t are one type, and that is all the two have to share
- * (docs/decisions/cuda-driver-api.md).
+ * The device and its libraries. Only the driver API is used, never the runtime API; CUstream
+ * and cudaStream_t are the same type (docs/decisions/cuda-driver-api.md).
  */
 #ifndef BACKENDS_CUDA_DEVICE_H
 #define BACKENDS_CUDA_DEVICE_H
@@ -14,21 +13,21 @@
 #include "backends/cuda/memory.h"
 #include "backends/cuda/nvml.h"
 
-/* What the user asked for; texts are borrowed for as long as `open` runs. */
+/* Options of the user; the texts are valid during `open` only. */
 struct cuda_options {
     int32_t precision; /* enum cm_precision */
     int32_t layout;    /* enum cm_layout */
     int32_t autotune;
     bool plan_only;
-    bool slow_heuristics;    /* cuDNN's mode B */
-    int ordinal;             /* of the device */
-    int64_t workspace_bytes; /* the most that a plan may take */
-    int64_t memory_bytes;    /* that operands may take; 0: half of what is free */
-    const char *libraries;   /* NULL: none */
-    const char *target;      /* plan_only: a described device; NULL: the one that is here */
+    bool slow_heuristics;    /* heuristics mode B */
+    int ordinal;             /* device number */
+    int64_t workspace_bytes; /* limit of a plan's workspace */
+    int64_t memory_bytes;    /* limit for operands; 0: half of the free memory */
+    const char *libraries;   /* NULL if not set */
+    const char *target;      /* device to plan for with plan_only; NULL: the present device */
 };
 
-/* A library that a provider can do without. */
+/* State of an optional library. */
 struct cuda_availability {
     bool available;
     struct cm_reason reason; /* if not available */
@@ -40,25 +39,25 @@ struct cm_device {
     struct cuda_cudnn cudnn;
     struct cuda_cublaslt cublaslt;
     struct cuda_nvrtc nvrtc;
-    struct graph_target target; /* what is planned for, where the device is not here */
+    struct graph_target target; /* device to plan for if none is present */
     struct nvml nvml;
-    bool has_driver; /* always but with plan_only; without it the members below are zero */
+    bool has_driver; /* false only with plan_only; then the members below are zero */
     struct cuda_availability has_cudnn, has_cublaslt, has_nvrtc;
-    int driver_version; /* 13000 */
+    int driver_version; /* for example 13000 */
     CUdevice ordinal;
     CUcontext context;
     CUstream stream;
-    CUevent begin, end; /* around what is timed */
+    CUevent begin, end; /* events around the timed work */
     struct memory memory;
-    double floor;               /* seconds of an empty kernel in a graph; 0 not known */
-    cudnnHandle_t cudnn_handle; /* with its stream set; NULL without device or library */
+    double floor;               /* seconds per empty kernel in a graph; 0 if unknown */
+    cudnnHandle_t cudnn_handle; /* stream is set; NULL without a device or library */
     cublasLtHandle_t cublaslt_handle;
-    int sm;      /* 90; 0 not known */
+    int sm;      /* for example 90; 0 if unknown */
     int n_units; /* multiprocessors */
     int threads_a_unit;
     int64_t cache_bytes; /* L2 */
     int64_t memory_bytes;
-    double bandwidth; /* of the memory by its clock and width, bytes a second; 0 not known */
+    double bandwidth; /* bytes per second, from memory clock and bus width; 0 if unknown */
     char name[CM_NAME_SIZE];
     char address[CM_WORD_SIZE];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random bits: a multiplier draws less power on zeros and runs faster. Floats are uniform
- * within -1/2 .. 1/2 but for the very small: products of thousands stay within 16 bits, and
- * neither denormals nor NaN are among them.
+ * Random operands: zeros draw less power and run faster. Floats are uniform in -1/2 .. 1/2
+ * except the smallest, so sums of thousands of products stay within 16 bits and there are no
+ * denormals or NaNs.
  */
 #include "backends/cuda/fill.h"
 
@@ -16,7 +16,7 @@
 
 #define SMALL_INTEGERS 8
 
-/* The bits of a float other than the sign, as IEEE 754 and the 8-bit formats have them. */
+/* Layout of a float's bits other than the sign (IEEE 754 and the 8-bit formats). */
 static const struct {
     int exponent;
     int mantissa;
@@ -34,7 +34,7 @@ static uint64_t next(uint64_t *state) {
     return bits ^ (bits >> 31);
 }
 
-/* 2^-6 and more: the least that all formats have as a normal number. */
+/* at least 2^-6, the smallest normal number that all formats have */
 static uint64_t random_float(int32_t element, bool positive, uint64_t *state) {
     const int n_exponent = formats[element].exponent;
     const int n_mantissa = formats[element].mantissa;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operands are filled with before anything is timed. */
+/* Contents of operands before timing. */
 #ifndef BACKENDS_CUDA_FILL_H
 #define BACKENDS_CUDA_FILL_H
 
@@ -10,13 +10,13 @@
 
 struct fill {
     int32_t element;
-    bool positive;    /* a variance, the operand of a root */
-    int64_t integers; /* integers lie in 0 .. integers - 1; of 8 bits everywhere if 0 */
+    bool positive;    /* a variance, positive */
+    int64_t integers; /* range of integers: 0 .. integers - 1; 0: all 8-bit values */
 };
 
-/* What input `index` of a primitive wants. */
+/* Returns the contents for input `index` of a primitive. */
 struct fill fill_for(const struct cm_primitive *primitive, int32_t index);
-/* Random elements, always the same; `size` is a multiple of 8. */
+/* Writes random elements, always the same; `size` must be a multiple of 8. */
 void fill_pattern(const struct fill *fill, void *ret, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define MAX_CALLS 1024
 
-/* The last two dims of an operand of `rows` by `columns`. */
+/* Reads the last two dims of an operand of `rows` by `columns`. */
 static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t columns,
                         struct gemm_matrix *ret) {
     if (tensor->rank < 2) return false;
@@ -16,7 +16,7 @@ static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t co
     const int64_t down = tensor->strides[at];
     const int64_t right = tensor->strides[at + 1];
     if (tensor->dims[at] != rows || tensor->dims[at + 1] != columns) return false;
-    /* The stride of a dim of one says nothing. */
+    /* The stride of a dim of one is irrelevant. */
     if ((right == 1 || columns == 1) && (down >= columns || rows == 1)) {
         ret->column_major = false;
         ret->leading = rows == 1 || down < columns ? columns : down;
@@ -30,7 +30,7 @@ static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t co
     return false;
 }
 
-/* The stride of batch dim `axis` of the result; 0 where the operand repeats itself. */
+/* Returns the stride of batch dim `axis` of the result; 0 if the operand is broadcast. */
 static bool batch_stride(const struct cm_tensor *tensor, const struct cm_tensor *y,
                          int32_t axis, int64_t *ret) {
     const int32_t own = axis - (y->rank - tensor->rank);
@@ -47,7 +47,7 @@ static struct gemm_matrix *matrix_at(struct gemm *gemm, int i) {
     return all[i];
 }
 
-/* An outer dim, whose strides are multiples of the inner ones, is more of the same batch. */
+/* Merges an outer dim if its strides are multiples of the inner ones. */
 static bool merges(struct gemm *gemm, const int64_t *strides) {
     for (int i = 0; i < N_MATRICES; i++)
         if (strides[i] != checked_mul(matrix_at(gemm, i)->batch, gemm->batch)) return false;
@@ -61,7 +61,7 @@ static void add_loop(struct gemm *gemm, int64_t dim, const int64_t *strides) {
     gemm->n_calls = checked_mul(gemm->n_calls, dim);
 }
 
-/* From the inner dims on; what does not merge is looped over. */
+/* Merges batch dims from the inner one; loops over the rest. */
 static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) {
     const struct cm_tensor *y = &primitive->outputs[0];
     const bool with_c = gemm->addend == GEMM_MATRIX;

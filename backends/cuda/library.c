@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A relative path is never tried, nor the working directory: whoever can leave a file there
- * would run code in the user's name. Of libraries that load others by their soname the one that
- * is already loaded wins, so copies of several installations are mixed where cuDNN is loaded
- * before the cuBLASLt and NVRTC that it shall use (device.c has the order).
+ * Relative paths and the working directory are never searched: whoever can write a file there
+ * could run code as the user. A library that is already loaded satisfies later loads of its
+ * soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
  */
 #include "backends/cuda/library.h"
 
@@ -20,8 +19,7 @@
 
 #define MAX_FOLDERS 128
 
-/* Where each way of installing puts them; a row with a variable is left out where that is not
- * set to an absolute path. */
+/* Folders by installation method; a row is skipped if its variable is not an absolute path. */
 static const struct {
     const char *variable;
     const char *pattern;
@@ -103,7 +101,7 @@ void library_drop_folders(struct library_folders *folders) {
     *folders = (struct library_folders){0, NULL};
 }
 
-/* `fault`: of a file that is there and cannot be loaded, what the loader says. */
+/* `fault`: the loader's message for a file that exists but cannot be loaded. */
 static bool open_in(const char *folder, const char *soname, struct library *ret,
                     struct cm_reason *fault) {
     const int length = folder[0] == '\0'
@@ -118,7 +116,7 @@ static bool open_in(const char *folder, const char *soname, struct library *ret,
     return false;
 }
 
-/* All of the places are in docs/backends.md. */
+/* docs/backends.md lists the folders. */
 static int refuse_absent(const struct library_name *name, const struct library_folders *folders,
                          const struct cm_reason *fault, struct cm_reason *reason) {
     if (fault->text[0] != '\0')
@@ -152,7 +150,7 @@ int library_bind(const struct library *library, const char *name,
                  struct cm_reason *reason) {
     for (size_t i = 0; i < n; i++) {
         void *symbol = dlsym(library->handle, symbols[i].name);
-        /* As POSIX has it: a function's address comes out as an object's. */
+        /* POSIX: dlsym returns a function's address as an object pointer. */
         memcpy((char *)table + symbols[i].offset, &symbol, sizeof(symbol));
         if (symbol == NULL && !symbols[i].optional)
             return cuda_refuse(reason, CM_BACKEND_REFUSED,

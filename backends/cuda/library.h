@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A vendor's library, found and loaded when it is needed: the module itself is linked with none
- * of them. They lie in other places by every way of installing them.
- */
+/* Loads a vendor's library at run time: the module is linked with none of them. */
 #ifndef BACKENDS_CUDA_LIBRARY_H
 #define BACKENDS_CUDA_LIBRARY_H
 
@@ -13,15 +10,15 @@
 
 #define LIBRARY_PATH 512
 
-/* Absolute folders in the order in which they are asked; "" is where the loader looks. */
+/* Absolute folders in search order; "" is the loader's search path. */
 struct library_folders {
     size_t n;
     char (*items)[LIBRARY_PATH];
 };
 
 /*
- * `first`: folders between colons that come before all, or NULL; each must be absolute. Then
- * the loader's own places, those of deb and rpm, conda, pip, CUDNN_PATH, CUDA_HOME, the
+ * `first`: folders separated by colons that are searched first, or NULL; each must be absolute.
+ * Then the loader's path and the folders of deb, rpm, conda, pip, CUDNN_PATH, CUDA_HOME,
  * toolkit.
  */
 int library_find_folders(const char *first, struct library_folders *ret,
@@ -32,23 +29,23 @@ void library_drop_folders(struct library_folders *folders);
 
 struct library_name {
     const char *name;                         /* "cuDNN" */
-    const char *sonames[LIBRARY_SONAMES + 1]; /* the best first; NULL ends them */
-    bool of_system; /* it comes with the machine and is not looked for by hand */
+    const char *sonames[LIBRARY_SONAMES + 1]; /* in order of preference; NULL-terminated */
+    bool of_system; /* part of the system: only the loader's path is searched */
 };
 
 struct library {
-    void *handle;            /* never closed: threads of its own may run on */
-    char path[LIBRARY_PATH]; /* what it was opened by: a path, or a soname */
+    void *handle;            /* never closed: the library's threads may still run */
+    char path[LIBRARY_PATH]; /* path or soname it was loaded by */
 };
 
-/* CM_BACKEND_REFUSED: it is nowhere; the reason says where it was looked for. */
+/* Returns CM_BACKEND_REFUSED if not found; the reason lists where it was searched. */
 int library_open(const struct library_name *name, const struct library_folders *folders,
                  struct library *ret, struct cm_reason *reason);
 
 struct library_symbol {
     const char *name;
     size_t offset; /* of the function pointer in its table */
-    bool optional; /* NULL where the library has not got it */
+    bool optional; /* NULL if the library lacks it */
 };
 
 /* Fills the pointers of `table`. */

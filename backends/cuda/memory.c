@@ -18,7 +18,7 @@ static CUresult allocate(const struct cm_device *device, int64_t bytes, CUdevice
     return device->driver.cuMemAlloc(ret, (size_t)bytes);
 }
 
-/* Half of what is free, or of that again: memory comes in pieces. */
+/* Takes half of the free memory, or half of that again if it is fragmented. */
 static void make_block(struct cm_device *device) {
     struct memory *memory = &device->memory;
     size_t free_bytes = 0;
@@ -36,7 +36,7 @@ static void make_block(struct cm_device *device) {
     memory->base = 0;
 }
 
-/* `wish`, half of it, and so on, at last `least`. */
+/* Tries `wish`, half of it, and so on, at last `least`. */
 static int take_own(struct cm_device *device, int64_t least, int64_t wish,
                     struct memory_block *ret, struct cm_reason *reason) {
     struct memory_block block = {.bytes = is_known(wish) && wish > least ? wish : least};

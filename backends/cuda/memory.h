@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the device. One plan is alive at a time as a rule, and nothing is allocated between
- * two of them: half of what is free is one block that each takes whole.
+ * Device memory. Usually one plan exists at a time, so half of the free memory is allocated
+ * once as a shared block that each plan takes as a whole.
  */
 #ifndef BACKENDS_CUDA_MEMORY_H
 #define BACKENDS_CUDA_MEMORY_H
@@ -16,25 +16,27 @@
 #define MEMORY_ALIGNMENT 256
 
 struct memory_block {
-    CUdeviceptr base; /* a multiple of MEMORY_ALIGNMENT */
+    CUdeviceptr base; /* multiple of MEMORY_ALIGNMENT */
     int64_t bytes;
-    bool shared; /* it is the device's block */
+    bool shared; /* this is the shared block */
 };
 
 struct memory {
-    CUdeviceptr base; /* 0: not yet */
+    CUdeviceptr base; /* 0 if not allocated */
     int64_t bytes;
     bool taken;
 };
 
-/* A multiple of the alignment; DIM_OVERFLOW sticks. */
+/* Rounds up to the alignment; returns DIM_OVERFLOW for DIM_OVERFLOW. */
 int64_t memory_align(int64_t bytes);
-/* At least `least` bytes: the device's block, or, where that is too small or taken, one of its
- * own of up to `wish` bytes. */
+/*
+ * Takes at least `least` bytes: the shared block, or an own one of up to `wish` bytes if that
+ * is too small or taken.
+ */
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason);
 void memory_give_back(struct cm_device *device, const struct memory_block *block);
-/* The device's block, which nobody has taken. */
+/* Frees the shared block, which must not be taken. */
 void memory_drop(struct cm_device *device);
 
 #endif

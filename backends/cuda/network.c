@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All steps of a network in one graph, on one block that activations share over time. What a
- * step reads is what the steps before left there, as in the network itself.
+ * All steps of a network in one graph, with activations in one arena. A step reads what earlier
+ * steps wrote, as in the network itself.
  */
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *
     return base + (CUdeviceptr)place->offset;
 }
 
-/* Later operands may stand where earlier ones did: the last to be filled is as random. */
+/* Operands may share memory over time; the last one filled is as random as any. */
 static int place_step(struct cm_plan *plan, const struct cm_network *network, uint32_t index,
                       struct cm_reason *reason) {
     const struct cm_network_step *step = &network->steps[index];

@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* Values of nvml.h. */
+/* Constants of nvml.h. */
 #define NVML_SUCCESS           0
 #define NVML_INSUFFICIENT_SIZE 7
 #define NVML_CLOCK_SM          1
@@ -31,8 +31,7 @@ static const struct library_symbol symbols[] = {
     ROW(nvmlDeviceGetMigMode, true),
 };
 
-/* Reasons that hold a clock below what it could be; idle and what an administrator set do not
- * count. */
+/* Reasons that lower a clock; idle and limits set by an administrator do not count. */
 static const struct {
     unsigned long long bit;
     const char *name;
@@ -88,7 +87,7 @@ void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret) {
         print_throttle(bits, ret);
 }
 
-/* This process has a context by now and is one of those. */
+/* This process has a context and is one of them. */
 unsigned nvml_other_processes(const struct nvml *nvml) {
     unsigned n = 0;
     if (nvml->device == NULL || nvml->nvmlDeviceGetComputeRunningProcesses_v3 == NULL) return 0;

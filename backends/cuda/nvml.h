@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the device by NVML, which is there where a driver is. Its header is not part of
- * what a CUDA installation has to have, so the few types are our own, as NVIDIA documents them.
+ * Device state by NVML, which comes with the driver. A CUDA installation may lack its header,
+ * so the few types are declared here as documented.
  */
 #ifndef BACKENDS_CUDA_NVML_H
 #define BACKENDS_CUDA_NVML_H
@@ -10,10 +10,10 @@
 
 #include "backends/cuda/library.h"
 
-struct nvml_device; /* NVML's own */
+struct nvml_device; /* NVML's error codes */
 
 struct nvml {
-    struct nvml_device *device; /* NULL: NVML or the device is not there */
+    struct nvml_device *device; /* NULL if NVML or the device is absent */
     int (*nvmlInit_v2)(void);
     int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *, struct nvml_device **);
     int (*nvmlDeviceGetClockInfo)(struct nvml_device *, int, unsigned *);
@@ -28,13 +28,13 @@ struct nvml {
     int (*nvmlDeviceGetMigMode)(struct nvml_device *, unsigned *, unsigned *);
 };
 
-/* By the address of the device: the numbers of NVML are not those of the driver. */
+/* Finds the device by its PCI address: NVML and the driver number devices differently. */
 void nvml_open(const struct library_folders *folders, const char *address, struct nvml *ret);
 void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret);
-/* Of the other processes that compute on it; 0 not known. */
+/* Returns the number of other compute processes; 0 if unknown. */
 unsigned nvml_other_processes(const struct nvml *nvml);
 bool nvml_is_partitioned(const struct nvml *nvml);
-/* "580.65.06"; "" not known. */
+/* for example "580.65.06"; "" if unknown */
 void nvml_driver_version(const struct nvml *nvml, char *ret, size_t size);
 
 #endif

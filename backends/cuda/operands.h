@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many elements and bytes the operands of a primitive have. */
+/* Sizes of operands. */
 #ifndef BACKENDS_CUDA_OPERANDS_H
 #define BACKENDS_CUDA_OPERANDS_H
 
@@ -8,13 +8,13 @@
 
 #include "costmodel/backend.h"
 
-/* Bytes of one element; 0 for what is no element. */
+/* Returns the bytes of an element; 0 if invalid. */
 int64_t operands_element_size(int32_t element);
-/* As far as the strides reach; DIM_OVERFLOW past 2^63. */
+/* Returns the bytes spanned by the strides; DIM_OVERFLOW past 2^63. */
 int64_t operands_bytes(const struct cm_tensor *tensor);
-/* Of the dims from `from` up to `to`, which is not one of them; DIM_OVERFLOW past 2^63. */
+/* Returns the elements of the dims `from` .. `to` - 1; DIM_OVERFLOW past 2^63. */
 int64_t operands_elements(const struct cm_tensor *tensor, int32_t from, int32_t to);
-/* Whether its elements lie row by row, without gaps. */
+/* Returns true if the tensor is row-major and contiguous. */
 bool operands_packed(const struct cm_tensor *tensor);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same graph again would find its operands where it left them. So cold executions are a
- * series of graphs that together go round all sets, each launched when its turn comes.
+ * Replaying one graph would find its operands in the cache. Cold executions therefore replay a
+ * series of graphs that together use all sets in turn.
  */
 #include "backends/cuda/plan.h"
 
@@ -41,7 +41,7 @@ static int launch_set(void *context, int64_t set, CUstream stream, struct cm_rea
         const struct plan_launch *launch = &plan->launches[i];
         const struct cuda_step *step = &plan->parts[launch->part].step;
         const struct cuda_operands operands = sets_at(&plan->sets, &launch->operands, set);
-        if (step->launch == NULL) continue; /* a view */
+        if (step->launch == NULL) continue; /* view */
         const int status = step->launch(step->own, &operands, stream, reason);
         if (status != CM_BACKEND_OK) return status;
     }
@@ -58,8 +58,10 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
     const int status = launch_set(plan, 0, device->stream, reason);
     const int ran =
         cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it", &why);
-    /* Libraries have numbers of their own for a device that is lost, and what was launched
-     * before the one that failed still uses what the caller is about to drop. */
+    /*
+     * Libraries have their own codes for a lost device, and earlier launches may still use what
+     * the caller is about to free.
+     */
     if (status != CM_BACKEND_OK && ran != CM_BACKEND_BROKEN) return status;
     if (ran != CM_BACKEND_OK) *reason = why;
     return ran;
@@ -84,9 +86,9 @@ static void drop_series(struct cm_plan *plan, struct plan_series *series) {
 }
 
 /*
- * Sets that a series goes round. Of fewer executions than sets a graph takes n, and the next
- * one the next n; of more one graph goes round as often as it comes out even. Either way more
- * than half of the sets lie between two uses of one.
+ * Returns the number of sets that a series uses. With n <= n_sets each graph takes the next n
+ * sets; otherwise one graph repeats all sets evenly. More than half of the sets lie between two
+ * uses of one.
  */
 static int64_t count_round(int64_t n_sets, int64_t n) {
     const int64_t rounds = (n + n_sets - 1) / n_sets;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps with what they run on: one of them on many sets of operands, or those of a network. */
+/* A plan: one step on many sets of operands, or the steps of a network. */
 #ifndef BACKENDS_CUDA_PLAN_H
 #define BACKENDS_CUDA_PLAN_H
 
 #include "backends/cuda/replay.h"
 #include "backends/cuda/sets.h"
 
-/* A primitive, and how it is done. */
+/* A primitive with its step. */
 struct plan_part {
     const struct cuda_provider *provider;
     struct cuda_step step;
-    int32_t tried; /* candidates and their configurations until this one */
+    int32_t tried; /* candidates and configurations tried, including this one */
 };
 
 struct plan_launch {
     uint32_t part;
-    struct cuda_operands operands; /* of the first set */
+    struct cuda_operands operands; /* operands of the first set */
 };
 
 /* Replays of `n` executions each, together all sets once. */
 #define PLAN_REPLAYS 32
 struct plan_series {
-    uint32_t n; /* 0: none */
+    uint32_t n; /* 0 if none */
     uint32_t n_replays;
     uint32_t next;
     struct replay replays[PLAN_REPLAYS];
@@ -32,12 +32,12 @@ struct cm_plan {
     uint32_t n_parts;
     uint32_t n_launches;
     struct plan_part *parts;
-    struct plan_launch *launches; /* of one execution */
+    struct plan_launch *launches; /* launches of one execution */
     struct sets sets;
     bool is_network;
     bool no_graphs;               /* a launch could not be captured */
-    struct plan_series series[2]; /* by enum cm_cache */
-    int64_t next_set;             /* where there are no graphs */
+    struct plan_series series[2]; /* indexed by enum cm_cache */
+    int64_t next_set;             /* used without graphs */
     struct replay_kernels kernels;
     double plan_seconds;
 };
@@ -51,12 +51,12 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
 void plan_drop(struct cm_plan *plan);
 
-/* What plan_make and plan_network share. */
+/* Shared by plan_make and plan_network. */
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches);
-/* One execution on the first set, then how it is captured and which kernels it has. */
+/* Run the first set once; then capture it and read its kernels. */
 int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
-/* The graphs captured so far: the steps in them are to change. */
+/* Drops the captured graphs: the steps are about to change. */
 void plan_drop_graphs(struct cm_plan *plan);
 double plan_now(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan tells of itself. */
+/* Facts of a plan for the report. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 
 #include "support/banned.h"
 
-/* A name that says no stands: beside a product there are kernels that are none. */
+/*
+ * Keep a kernel's "no": split-K reductions and layout changes beside a product use no tensor
+ * cores.
+ */
 static void decide_tensor_cores(const char *rule, struct cm_how *how) {
     const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
     for (int32_t i = 0; i < n; i++) {

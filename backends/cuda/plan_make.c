@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which provider's which candidate it shall be. What a library plans may still fail when it is
- * launched: then the next candidate is tried, and after a few of them the next provider.
+ * Selection of provider and candidate. A planned step may fail at launch: then the next
+ * candidate is tried, and after MAX_TRIALS of them the next provider.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-#define MAX_TRIALS     4 /* candidates of a provider until one runs */
+#define MAX_TRIALS     4 /* candidates per provider */
 #define AUTOTUNE_RUNS  5
 #define AUTOTUNE_TAKES 3
 
@@ -28,7 +28,9 @@ static void drop_step(struct cuda_step *step) {
     *step = (struct cuda_step){.own = NULL};
 }
 
-/* Made, with room for its workspace, and run once. *ret_made: there is such a candidate. */
+/*
+ * Makes a candidate, reserves its workspace and runs it once. *ret_made: the candidate exists.
+ */
 static int make_candidate(struct cm_plan *plan, const struct cuda_provider *provider,
                           const struct cm_primitive *primitive, int32_t candidate,
                           bool *ret_made, struct cm_reason *reason) {
@@ -47,7 +49,7 @@ static int make_candidate(struct cm_plan *plan, const struct cuda_provider *prov
     return status;
 }
 
-/* The least of a few, each of several executions, one behind the other. */
+/* Returns the least of a few back-to-back timings. */
 static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
     double least = INFINITY;
     int status = CM_BACKEND_OK;
@@ -56,13 +58,13 @@ static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_r
         status = plan_run(plan, AUTOTUNE_RUNS, CM_WARM, &seconds, reason);
         least = fmin(least, seconds);
     }
-    /* Also of one that failed: the next would be timed by its graphs. */
+    /* After a failure too: its graphs must not time the next candidate. */
     plan_drop_graphs(plan);
     *ret_seconds = least;
     return status;
 }
 
-/* Leaves the number of the fastest of `n` candidates in *ret; 0 where none runs. */
+/* Sets *ret to the fastest of `n` candidates; 0 if none runs. */
 static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provider,
                         const struct cm_primitive *primitive, int32_t n, int32_t *ret,
                         struct cm_reason *reason) {
@@ -83,7 +85,7 @@ static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provid
     return CM_BACKEND_OK;
 }
 
-/* Without memory for one candidate another may do: it may take less workspace. */
+/* After out of memory, try the next candidate: it may need less workspace. */
 static int ask_provider(struct cm_plan *plan, const struct cuda_provider *provider,
                         const struct cm_primitive *primitive, struct cm_reason *reason) {
     const struct cuda_options *options = &plan->device->options;

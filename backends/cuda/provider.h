@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract between what runs work on the device and what knows how a library wants it: a
- * provider makes a step of a primitive, which can be launched as often as one likes. A provider
- * declines, and the next one is asked.
+ * A provider makes a step of a primitive with one library; the step can be launched any number
+ * of times. If a provider declines, the next one is tried.
  */
 #ifndef BACKENDS_CUDA_PROVIDER_H
 #define BACKENDS_CUDA_PROVIDER_H
@@ -10,9 +9,9 @@
 #include "backends/cuda/device.h"
 
 /*
- * Addresses of one execution, each a multiple of 256; 0 of an operand that there is none of.
- * An operand has as many bytes as the strides of its tensor reach. A step may take them in
- * another order of the dims: data are random, and permutations are of one size.
+ * Addresses of one execution, multiples of 256; 0 if absent. An operand spans the bytes that
+ * its strides reach. A step may permute the dims: data are random and permutations have the
+ * same size.
  */
 struct cuda_operands {
     CUdeviceptr inputs[CM_MAX_INPUTS];
@@ -20,45 +19,49 @@ struct cuda_operands {
     CUdeviceptr workspace; /* of cuda_step.workspace_bytes */
 };
 
-/* A primitive ready to run. All calls come from one thread. */
+/* A primitive ready to run. Not thread-safe. */
 struct cuda_step {
     void *own;
     /*
-     * Puts one execution into the stream and does not wait; it may be under capture, so no
-     * memory is allocated and nothing is loaded that the first launch has not loaded.
-     * `operands` lasts for the call. NULL: planned without a device.
+     * Enqueues one execution in the stream without waiting. May run under capture: must not
+     * allocate, nor load anything that the first launch has not loaded. `operands` is valid
+     * during the call. NULL if planned without a device.
      */
     int (*launch)(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason);
-    /* Fills algorithm, tensor_cores and what else it knows, in `ret` that is zero but for
-     * provider, workspace_bytes, plans_tried and plan_seconds. NULL: it knows nothing more. */
+    /*
+     * Fills algorithm, tensor_cores and other known fields; `ret` is zero except provider,
+     * workspace_bytes, plans_tried and plan_seconds. NULL if nothing is known.
+     */
     void (*facts)(const void *own, struct cm_how *ret);
     void (*drop)(void *own);
     int64_t workspace_bytes;
     int32_t state;               /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    int32_t plans_tried;         /* configurations of the library until this one; 0: 1 */
-    struct cm_reason proxy_note; /* what stands for it, of a proxy */
+    int32_t plans_tried;         /* configurations tried, including this one; 0 means 1 */
+    struct cm_reason proxy_note; /* proxy: what ran instead */
 };
 
 struct cuda_provider {
-    const char *name; /* cm_how.provider: "cudnn graph" */
-    /* cm_kernel.rule where cm_how.tensor_cores of its facts decides about its kernels:
-     * "cublaslt flags"; NULL: their names alone do. */
-    const char *tensor_core_rule;
-    bool plans_only; /* it makes a step without a device */
+    const char *name; /* cm_how.provider, for example "cudnn graph" */
     /*
-     * Candidate 0 is what the provider thinks best, 1 the next, ...: of those that it could
-     * make on this device. CM_BACKEND_REFUSED: it does not do this, or there are no more
-     * candidates; another status ends the search. *ret is zero before the call.
+     * cm_kernel.rule if cm_how.tensor_cores decides for its kernels, for example "cublaslt
+     * flags"; NULL if kernel names decide.
+     */
+    const char *tensor_core_rule;
+    bool plans_only; /* can plan without a device */
+    /*
+     * Makes candidate 0 (the provider's best), 1 (the next), ... of those possible on this
+     * device. Returns CM_BACKEND_REFUSED if unsupported or no candidate is left; any other
+     * status ends the search. *ret is zero before the call.
      */
     int (*make)(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);
 };
 
-/* Those for a kind in the order in which they are asked, NULL at the end. */
+/* Returns the providers of a kind in the order they are tried, NULL-terminated. */
 const struct cuda_provider *const *providers_for(int32_t kind);
 
-/* The providers, each in its file. */
+/* One file per provider. */
 extern const struct cuda_provider cublaslt_provider, cudnn_graph_provider, legacy_provider,
     nvrtc_provider, copy_proxy_provider;
 

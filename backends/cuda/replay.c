@@ -15,7 +15,7 @@ static int launch_all(const struct cm_device *device, const struct replay_job *j
     return status;
 }
 
-/* The capture is ended after a failed launch too: the stream would stay in it. */
+/* End the capture after a failed launch too, else the stream stays in capture mode. */
 static int record(const struct cm_device *device, const struct replay_job *job, uint32_t n,
                   int64_t first, int64_t n_sets, struct replay *ret, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
@@ -44,7 +44,7 @@ int replay_capture(const struct cm_device *device, const struct replay_job *job,
         status = cuda_check(device,
                             driver->cuGraphInstantiateWithFlags(&replay.exec, replay.graph, 0),
                             "make a graph", reason);
-    /* Now, not at the first launch, which is timed. */
+    /* Upload now: the first launch is timed. */
     if (status == CM_BACKEND_OK)
         status = cuda_check(device, driver->cuGraphUpload(replay.exec, device->stream),
                             "upload a graph", reason);

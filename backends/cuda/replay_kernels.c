@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kernels a graph has, and by what is known that they use tensor cores: their names. */
+/* Kernels of a graph, and tensor-core use by kernel name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #define MAX_NODES 65536
 
 /*
- * Parts of names. The first lists are those of PyTorch's profiler plugin (tb_plugin,
- * tensor_core.py) and what NVIDIA's libraries call their kernels since: nvjet is cuBLAS's of
- * sm_90, gmma and wgmma the instructions, tensorop CUTLASS's word.
+ * Name parts. The first come from PyTorch's profiler plugin (tb_plugin, tensor_core.py), the
+ * others from NVIDIA's libraries: nvjet is cuBLAS on sm_90, gmma and wgmma are instructions,
+ * tensorop is CUTLASS.
  */
 static const char *const with_tensor_cores[] = {
     "h884",
@@ -44,7 +44,7 @@ static const char *const with_tensor_cores[] = {
     "fort_native",
     "tensor16x8",
 };
-/* What stands beside a product and is none. */
+/* Kernels beside a product that use no tensor cores. */
 static const char *const without_tensor_cores[] = {
     "splitkreduce", "splitk_reduce", "nchwtonhwc", "nhwctonchw", "converttensor", "transpose",
     "ffma",         "simt",          "sgemm",      "memset",     "memcpy",        "costmodel_",
@@ -74,7 +74,7 @@ static void take_name(const struct cm_device *device, CUfunction function,
         (void)snprintf(ret->name, sizeof(ret->name), "%s", name);
 }
 
-/* Occupancy as kineto's DeviceProperties.cpp estimates it: no more than the grid gives. */
+/* Occupancy estimate as in kineto's DeviceProperties.cpp: limited by the grid. */
 static void take_occupancy(const struct cm_device *device, CUfunction function,
                            size_t shared_bytes, struct cm_kernel *ret) {
     const double blocks = (double)ret->grid[0] * ret->grid[1] * ret->grid[2];

@@ -9,13 +9,12 @@
 
 #include "support/banned.h"
 
-/* Three times the cache, so that no way of replacing lines keeps it: the rule of CUTLASS's
- * profiler. */
+/* Three times the cache, the rule of CUTLASS's profiler: no replacement policy keeps a line. */
 #define CACHES        3
 #define MAX_SETS      256
 #define PATTERN_BYTES ((int64_t)1 << 20)
 
-/* Operand i of inputs and outputs after each other, and its address in `operands`. */
+/* Operand i, inputs first, and its address in `operands`. */
 static const struct cm_tensor *tensor_at(const struct cm_primitive *primitive, int32_t i) {
     return i < primitive->n_inputs ? &primitive->inputs[i]
                                    : &primitive->outputs[i - primitive->n_inputs];
@@ -27,7 +26,7 @@ static CUdeviceptr *address_at(const struct cm_primitive *primitive, int32_t i,
                                    : &operands->outputs[i - primitive->n_inputs];
 }
 
-/* Offsets from the begin of the set; an empty operand has an address as well. */
+/* Computes offsets in a set; an empty operand has an address too. */
 static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operands *ret) {
     int64_t bytes = 0;
     for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
@@ -38,9 +37,8 @@ static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operand
 }
 
 /*
- * In the order of the stream: a plain copy returns when the host's memory has been read, which
- * is before the device's has been written, and no stream of ours waits for it. The pattern
- * lasts until all is done.
+ * Copies in stream order: a synchronous copy returns before the device memory is written, and
+ * our stream does not wait for it. The pattern lives until all copies are done.
  */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason) {

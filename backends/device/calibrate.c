@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The figures of a data sheet are what nothing reaches; these are what something did. They
- * stand where the roofline looks for them: products of fp32 at the plain rate, the narrow ones
- * at those of units that multiply matrices, whether or not the device has such.
+ * Data sheets give rates that no kernel reaches; these are reached. They are stored where the
+ * roofline reads them: fp32 products at the vector rate, narrower ones at the matrix rate,
+ * whether or not the device has matrix units.
  */
 #include "backends/device/calibrate.h"
 
@@ -30,7 +30,7 @@ static void measure(void *context, const struct cm_primitive *primitive,
     subprocess_measure(context, primitive, ret);
 }
 
-/* The process ends before the next one begins: a device may be had once. */
+/* The process ends before the next one starts: a device may be exclusive. */
 static int survey(const struct subprocess_setup *setup, struct arena *arena, const bool *wanted,
                   struct cm_device_facts *ret_facts, struct ceilings *ret,
                   struct cm_reason *reason) {
@@ -103,7 +103,7 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
     return status;
 }
 
-/* Six digits are more than any of it is good for. */
+/* Six digits exceed the precision of any measurement. */
 static bool add_figure(cJSON *object, const char *key, double value) {
     char digits[32];
     if (value <= 0) return true;

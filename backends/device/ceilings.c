@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes grow by steps rather than start at the largest: one that saturates an accelerator
- * would keep a processor busy for minutes, and a copy has to be larger than every cache.
+ * Sizes grow step by step: one that saturates an accelerator would keep a CPU busy for minutes,
+ * and a copy must exceed every cache.
  */
 #include "backends/device/ceilings.h"
 
@@ -13,17 +13,17 @@
 
 #include "support/banned.h"
 
-#define LONG_GEMM_S   10e-3 /* an execution of this length is past every overhead */
+#define LONG_GEMM_S   10e-3 /* fixed overheads are negligible at this length */
 #define LONG_COPY_S   5e-3
 #define SMALLEST_GEMM 1024
 #define LARGEST_GEMM  8192
-#define SMALLEST_COPY ((int64_t)64 << 20) /* bytes that are read */
+#define SMALLEST_COPY ((int64_t)64 << 20) /* bytes read */
 #define LARGEST_COPY  ((int64_t)1 << 30)
-#define CACHES        4 /* a copy reads at least so many times what the cache holds */
+#define CACHES        4 /* a copy reads at least this multiple of the cache */
 
 struct survey {
     const struct ceilings_job *job;
-    int64_t room; /* bytes that the operands of one primitive may take; 0: not known */
+    int64_t room; /* bytes available to the operands of one primitive; 0 if unknown */
     struct ceilings *ret;
 };
 
@@ -48,7 +48,7 @@ static void count_bytes(struct cm_primitive *primitive) {
     primitive->bytes_written = bytes_of(&primitive->outputs[0]);
 }
 
-/* Small elements are added up in 32 bits. */
+/* 8-bit types accumulate in 32 bits. */
 static int32_t sum_element(int32_t element) {
     if (element == CM_I8) return CM_I32;
     return element == CM_F8E4M3 ? CM_F32 : element;
@@ -89,7 +89,7 @@ static struct cm_primitive smallest_relu(void) {
     return relu;
 }
 
-/* A time that stands for the primitive itself; a proxy's does not. */
+/* Returns false unless the primitive itself was timed; a proxy does not count. */
 static bool measure(const struct survey *survey, const struct cm_primitive *primitive,
                     struct cm_measurement *ret) {
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
@@ -100,7 +100,7 @@ static bool measure(const struct survey *survey, const struct cm_primitive *prim
     return ret->cold.median > 0;
 }
 
-/* The best, since a larger product that is not faster is no ceiling. */
+/* Returns the best rate: a larger product need not be faster. */
 static double measure_gemms(const struct survey *survey, int32_t element) {
     struct cm_measurement got;
     double best = 0;
@@ -113,7 +113,7 @@ static double measure_gemms(const struct survey *survey, int32_t element) {
     return best;
 }
 
-/* The largest, since smaller ones may owe their speed to a cache. */
+/* Returns the rate of the largest copy: smaller ones may be cached. */
 static double measure_copies(const struct survey *survey, int64_t cache_bytes) {
     struct cm_measurement got;
     double last = 0;

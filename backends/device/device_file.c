@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device as a small JSON file (docs/devices.md, docs/device.schema.json). A figure is a
- * number, or an object of the number and where it stands:
+ * Device files: small JSON files (docs/devices.md, docs/device.schema.json). A figure is a
+ * number, or an object with its source:
  *     "fp32": {"value": 67e12, "source": "data sheet", "where": "FP32", "checked": "copy"}
- * with the sources in an object of their own. A key that is not known is refused: it is a
- * figure that someone believes is used.
+ * Unknown keys are errors: the user would believe that the figure is used.
  */
 #include "backends/device/devices.h"
 
@@ -67,13 +66,13 @@ static int check_number(const struct reading *reading, const cJSON *item) {
     return key_fault(reading, item, "must be a number above 0");
 }
 
-/* JSON does not say which of two counts. */
+/* Rejects duplicate keys: JSON leaves open which one counts. */
 static int check_once(const struct reading *reading, const cJSON *object, const cJSON *item) {
     if (cJSON_GetObjectItemCaseSensitive(object, item->string) == item) return CM_BACKEND_OK;
     return key_fault(reading, item, "is given twice");
 }
 
-/* Each of `object` has one of these keys, and is a text. */
+/* Requires each member to have one of these keys and a text. */
 static int check_texts(const struct reading *reading, const cJSON *object,
                        const char *const *keys) {
     const cJSON *item = NULL;
@@ -107,7 +106,7 @@ static const cJSON *find_source(const struct reading *reading, const char *key) 
     return cJSON_GetObjectItemCaseSensitive(sources, key);
 }
 
-/* One member of a figure that is an object. */
+/* Checks one member of a figure object. */
 static int check_part(const struct reading *reading, const cJSON *part) {
     static const char *const texts[] = {"source", "where", "derivation", "checked", NULL};
     size_t i = 0;
@@ -218,8 +217,8 @@ static bool any_stands_in(const cJSON *object, const char *source) {
 }
 
 /*
- * The documents of figures, in the order of the file, as many as a report has room for; not
- * those that they were checked in.
+ * Joins the documents of the figures in file order, as many as a report has room for; documents
+ * used only for checking are omitted.
  */
 static int join_sources(const struct reading *reading) {
     static const size_t room = CM_NAME_SIZE - sizeof("; …");
@@ -267,7 +266,7 @@ static int take_object(const struct reading *reading) {
 int device_parse(const char *path, const char *text, struct arena *arena,
                  struct device_model *ret, struct cm_reason *reason) {
     struct device_model model = {.name = path};
-    errno = 0; /* cJSON does not tell the two faults apart, malloc does (POSIX) */
+    errno = 0; /* cJSON does not report out of memory, malloc does by errno (POSIX) */
     cJSON *root = cJSON_Parse(text);
     const struct reading reading = {path, arena, root, &model, reason};
     const int status =
@@ -277,7 +276,7 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     return status;
 }
 
-/* The whole file, NUL behind it. The sink has the system's reason. */
+/* Reads the whole file, NUL-terminated; the sink has the system's reason. */
 static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
                      const char **ret) {
     struct source *source = NULL;

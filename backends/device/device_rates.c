@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a device's rates some work runs at: the fastest units that take its element. */
+/*
+ * Selection of a device's rate for some work: the fastest units that support its element type.
+ */
 #include "backends/device/devices.h"
 
 #include "support/banned.h"
 
-#define MAX_CHOICES 5 /* the last is RATE_NONE */
+#define MAX_CHOICES 5 /* ends with RATE_NONE */
 
 static const char *const rate_names[N_RATES] = {
     [RATE_NONE] = "none",
@@ -21,7 +23,7 @@ static const char *const rate_names[N_RATES] = {
     [RATE_MATRIX_INT8] = "matrix_int8",
 };
 
-/* A device that cannot multiply an element does it in the next larger one. */
+/* If the device has no units for a type, the next wider type is used. */
 static const enum device_rate product_rates[CM_N_ELEMENTS][MAX_CHOICES] = {
     [CM_F64] = {RATE_MATRIX_FP64, RATE_FP64},
     [CM_F32] = {RATE_MATRIX_FP32, RATE_FP32},
@@ -61,7 +63,7 @@ enum device_rate device_plain_rate(const struct device_model *model, enum cm_ele
 enum device_rate device_product_rate(const struct device_model *model, enum cm_element element,
                                      enum cm_precision precision) {
     if (element == CM_F32 && precision == CM_PRECISION_TF32) return first_of(model, tf32_rates);
-    /* Products of other integers are plain arithmetic. */
+    /* Products of other integers run at the vector rate. */
     const enum device_rate *rates = product_rates[element];
     return first_of(model, rates[0] == RATE_NONE ? plain_rates : rates);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The devices whose descriptions are in the program: devices/, a file each. */
+/* The built-in devices: the files of devices/. */
 #include "backends/device/devices.h"
 
 #include "backends/plugin/reason.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The roofline model (Williams, Waterman, Patterson, CACM 2009): nothing takes less time than
- * its arithmetic at the peak rate, nor than its bytes at the peak bandwidth; and where the
- * device says what starting a kernel takes, that comes on top, since neither happens meanwhile.
+ * Roofline model (Williams, Waterman, Patterson, CACM 2009): the time is at least that of the
+ * arithmetic at peak rate and that of the bytes at peak bandwidth. The kernel launch floor of
+ * the device, if known, is added because nothing overlaps with it.
  *     seconds = max(flops / rate, (read + written) / bandwidth) + floor
- * It is a bound, not a forecast, and never anything but `modelled`.
+ * The result is a lower bound, not a forecast; its state is always `modelled`.
  */
 #include "backends/backend_registry.h"
 
@@ -23,7 +23,7 @@
 
 #include "support/banned.h"
 
-#define MAX_SECONDS 8.64e6 /* 100 days: in picoseconds, near what 63 bits hold */
+#define MAX_SECONDS 8.64e6 /* 100 days in picoseconds is near the limit of 63 bits */
 
 struct cm_device {
     struct arena *arena;
@@ -43,7 +43,7 @@ static int find_rate(const struct cm_device *device, const struct cm_primitive *
                        primitive_element_name(primitive->inputs[0].element));
 }
 
-/* The two roofs, seconds each; `rate` is RATE_NONE of what computes nothing. */
+/* The two roofs, in seconds; `rate` is RATE_NONE if there is no arithmetic. */
 struct roofs {
     double compute;
     double memory;
@@ -69,7 +69,7 @@ static int find_roofs(const struct cm_device *device, const struct cm_primitive 
     return status;
 }
 
-/* Which roof it is, and which rate was reckoned with even where that is not the roof. */
+/* Sets the limiting resource, and the assumed rate even if arithmetic does not limit. */
 static void set_limit(const struct roofs *roofs, double floor, struct cm_measurement *ret) {
     const char *rate = device_rate_name(roofs->rate);
     if (floor > fmax(roofs->compute, roofs->memory))
@@ -137,7 +137,7 @@ static bool has_matrix_units(const struct device_model *model) {
     return false;
 }
 
-/* A text of a file into its place, cut between characters. */
+/* Copies a text, truncated between characters. */
 static void copy_fact(char *ret, size_t size, const char *text) {
     if (text == NULL) return;
     (void)snprintf(ret, size, "%.*s", (int)text_cut(text, size - 1), text);

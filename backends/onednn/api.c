@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library by name or by path, and each function that is needed of it. */
+/* Loading of the library by name or path, and of its functions. */
 #include "backends/onednn/api.h"
 
 #include <dlfcn.h>
@@ -25,12 +25,12 @@ static int api_version(const struct onednn_api *api, struct cm_reason *reason) {
                          version->major, version->minor, DNNL_VERSION_MAJOR);
 }
 
-/* Never unloaded: the threads that it began would run on into nothing. */
+/* Never unloaded: its threads may still run. */
 static void *open_named(const char *name) {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* By the name of its major version, else the youngest that has its minor one in its name. */
+/* Tries the name of the major version, then names with a minor version, newest first. */
 static void *open_installed(struct cm_reason *reason) {
     char name[sizeof(ONEDNN_SONAME) + 16];
     void *library = open_named(ONEDNN_SONAME);
@@ -63,7 +63,7 @@ int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason)
     memcpy(&ret->name, &symbol, sizeof(symbol));                                               \
     if (symbol == NULL) missing = #name;
     ONEDNN_YOUNG(ONEDNN_LOAD)
-    missing = NULL; /* of those that it may be too old for */
+    missing = NULL; /* optional functions, missing in older versions */
     ONEDNN_COMMON(ONEDNN_LOAD)
     ONEDNN_OWN(ONEDNN_LOAD)
 #undef ONEDNN_LOAD

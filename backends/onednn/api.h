@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oneDNN's C interface, loaded at run time: the module needs the headers to be compiled and
- * nothing to be loaded. Versions 2 and 3 differ in how primitives are described; what differs
- * stands in calls_v2.c and calls_v3.c, one of which compiles to nothing.
+ * oneDNN's C API, loaded at run time: only the headers are needed to build. Versions 2 and 3
+ * describe primitives differently; calls_v2.c and calls_v3.c contain the differences, and one
+ * of them compiles to nothing.
  */
 #ifndef BACKENDS_ONEDNN_API_H
 #define BACKENDS_ONEDNN_API_H
@@ -11,7 +11,7 @@
 
 #include "costmodel/backend.h"
 
-/* Whether the headers are of this version or a later one. */
+/* True if the headers are of this version or later. */
 #define ONEDNN_HAS(major, minor)                                                               \
     (DNNL_VERSION_MAJOR > (major) ||                                                           \
      (DNNL_VERSION_MAJOR == (major) && DNNL_VERSION_MINOR >= (minor)))
@@ -29,7 +29,7 @@
 
 #if DNNL_VERSION_MAJOR >= 3
 #define ONEDNN_SONAME "libdnnl.so.3"
-/* Debian 13 and Ubuntu 24.04 put the minor version into the name. */
+/* Debian 13 and Ubuntu 24.04 put the minor version into the file name. */
 #define ONEDNN_MOST_MINOR 31
 #define ONEDNN_OWN(X)                                                                          \
     X(dnnl_memory_desc_create_with_strides) X(dnnl_memory_desc_create_with_tag)                \
@@ -44,7 +44,7 @@
     X(dnnl_resampling_forward_primitive_desc_create)                                           \
     X(dnnl_vanilla_rnn_forward_primitive_desc_create)                                          \
     X(dnnl_lstm_forward_primitive_desc_create) X(dnnl_lbr_gru_forward_primitive_desc_create)
-/* Younger than 3.0: NULL where the library has it not. */
+/* Newer than 3.0: NULL if the library lacks it. */
 #if ONEDNN_HAS(3, 7)
 #define ONEDNN_YOUNG(X)                                                                        \
     X(dnnl_group_normalization_forward_primitive_desc_create)                                  \
@@ -81,10 +81,13 @@ struct onednn_api {
 #undef ONEDNN_MEMBER
 };
 
-/* Loads the library, `path` or by its name, and all functions. An enum cm_backend_status. */
+/*
+ * Loads the library by `path`, or by its name if NULL, and all functions. Returns an enum
+ * cm_backend_status.
+ */
 int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason);
 
-/* Sets the reason and gives `status` back. */
+/* Sets the reason and returns `status`. */
 int onednn_refuse(struct cm_reason *reason, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module: settings, the machine as a device, and the table of slots. */
+/* The oneDNN module: settings, the CPU as a device, and the cm_backend table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* Above this share of one processor others are at work, and times are theirs as well. */
+/* Load above which other processes disturb the times, in CPUs. */
 #define QUIET_LOAD  0.5
 #define MAX_THREADS 4096
 #define MAX_BYTES   ((int64_t)1 << 60)
@@ -18,8 +18,8 @@
 struct cm_device {
     struct onednn lib;
     int n_threads;
-    bool plain;                /* convolutions keep the layout of the primitive */
-    struct plan_limits limits; /* 0: as the machine has it when a plan is made */
+    bool plain;                /* convolutions keep the layout of the model */
+    struct plan_limits limits; /* 0: found when a plan is made */
 };
 
 enum setting { SETTING_LIBRARY, SETTING_THREADS, SETTING_CACHE, SETTING_MEMORY, N_SETTINGS };
@@ -32,7 +32,7 @@ static const struct cm_backend_option options[N_SETTINGS + 1] = {
     [SETTING_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
 };
 
-/* What the user set, by enum setting; NULL: nothing. */
+/* Values indexed by enum setting; NULL if not set. */
 struct setting_values {
     const char *items[N_SETTINGS];
 };
@@ -61,7 +61,7 @@ static int read_settings(const struct cm_settings *settings, struct setting_valu
     return CM_BACKEND_OK;
 }
 
-/* A number from 1 to `most`; *ret stays where nothing is set. */
+/* Reads a number from 1 to `most`; *ret is unchanged if the setting is absent. */
 static int read_number(const struct setting_values *values, enum setting setting, int64_t most,
                        int64_t *ret, struct cm_reason *reason) {
     const char *text = values->items[setting];
@@ -75,7 +75,7 @@ static int read_number(const struct setting_values *values, enum setting setting
     return CM_BACKEND_OK;
 }
 
-/* Before the library is loaded: OpenMP reads them once. What the user set stays. */
+/* Call before loading the library: OpenMP reads these once. Existing values stay. */
 static void set_threads(int n_threads, bool set) {
     char text[16];
     (void)snprintf(text, sizeof(text), "%d", n_threads);

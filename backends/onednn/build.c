@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which builder a kind has, and what becomes of a primitive that none can build. */
+/* Table of builders, and the fallbacks for primitives that oneDNN lacks. */
 #include "backends/onednn/build.h"
 
 #include <stdio.h>
@@ -7,16 +7,16 @@
 
 #include "support/banned.h"
 
-/* What stands in for a primitive that oneDNN has not. */
+/* Fallback for a primitive that oneDNN does not implement. */
 enum fallback {
-    FALLBACK_NONE, /* of arithmetic a copy would say nothing */
-    FALLBACK_COPY, /* its time is that of its bytes */
+    FALLBACK_NONE, /* a copy does not model arithmetic */
+    FALLBACK_COPY, /* the time depends on the bytes only */
 };
 
 static const struct {
     dnnl_status_t (*build)(struct building *building);
     enum fallback fallback;
-    /* Instead of oneDNN's reference code. NULL: that is what there is. */
+    /* Used instead of a reference implementation; NULL: keep the reference. */
     dnnl_status_t (*replace)(struct building *building);
 } kinds[CM_N_PRIMITIVES] = {
     [CM_CONV] = {build_products, FALLBACK_NONE, NULL},
@@ -53,7 +53,10 @@ static int refuse(const struct building *building, dnnl_status_t status) {
                          (int)status);
 }
 
-/* What no runtime would run so slowly is replaced by something of its size, or is told. */
+/*
+ * Replaces a reference implementation, which no runtime would use, by a proxy of the same size,
+ * or notes that it ran.
+ */
 static dnnl_status_t replace_reference(struct building *building) {
     dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].replace;
     if (build != NULL) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention as what it is: scores = q k^T, scaled and masked, a softmax over the keys, and
- * scores times v. The scale is applied to q, which is the smaller. Heads that share keys are
- * rows of one product.
+ * Attention as its parts: scores = q k^T, scaled and masked, softmax over the keys, scores
+ * times v. The scale is applied to q, which is smaller. Heads that share keys become rows of
+ * one product.
  */
 #include "backends/onednn/build.h"
 
@@ -29,7 +29,7 @@ static bool read_heads(const struct cm_primitive *primitive, struct heads *ret) 
            build_is_packed(v);
 }
 
-/* [batch, groups, rows, columns], row-major or with its matrices turned. */
+/* [batch, groups, rows, columns], row-major or with transposed matrices. */
 static dnnl_status_t describe(struct building *building, const struct heads *is, int64_t rows,
                               int64_t columns, bool turned, onednn_desc *ret) {
     const int64_t size = rows * columns;
@@ -41,7 +41,7 @@ static dnnl_status_t describe(struct building *building, const struct heads *is,
     return build_desc(building, &tensor, ret);
 }
 
-/* Of one operand and one result, or of two and one. */
+/* Adds a part with one operand and one result, or two and one. */
 static void add_args(struct building *building, const struct heads *is, const int *roles,
                      const onednn_desc *descs, int n) {
     static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
@@ -69,8 +69,10 @@ static dnnl_status_t multiply(struct building *building, const struct heads *is,
                         &build_part(building)->primitive);
 }
 
-/* What the model gives, broadcast to the scores; a mask of its own where keys that come later
- * are masked, or where the model's is not of numbers. */
+/*
+ * Adds the model's mask, broadcast to the scores, or one of the plan's own if the mask is
+ * causal or not numeric.
+ */
 static dnnl_status_t describe_mask(struct building *building, const struct heads *is,
                                    onednn_desc *ret, int *ret_role) {
     const struct cm_primitive *primitive = building->primitive;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to each element by itself, and what only moves them. */
+/* Elementwise functions, copies and concatenations. */
 #include "backends/onednn/build.h"
 
 #include <string.h>
@@ -8,12 +8,12 @@
 
 #include "support/banned.h"
 
-/* oneDNN's name for a function of ours; `alpha` and `beta` of the step, or these. */
+/* oneDNN's algorithm for a function, with alpha and beta of the step or these. */
 struct function {
     dnnl_alg_kind_t algorithm;
-    bool own_constants; /* alpha and beta below instead of the step's */
+    bool own_constants; /* use alpha and beta of this row */
     float alpha, beta;
-    const char *instead; /* what runs in its place, of a proxy */
+    const char *instead; /* proxy note; NULL if exact */
 };
 
 /* clang-format off */
@@ -92,7 +92,7 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
                          &build_part(building)->primitive);
 }
 
-/* The first operand has to be whole; which one it is makes no difference to the time. */
+/* oneDNN requires a full first operand; the order does not change the time. */
 static dnnl_status_t build_binary(struct building *building, const struct function *function) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *const three[] = {&primitive->inputs[0],
@@ -161,7 +161,7 @@ dnnl_status_t build_eltwise(struct building *building) {
                                             : build_binary(building, function);
 }
 
-/* A copy looks at bytes, not at numbers: what oneDNN does not know is taken in halves. */
+/* Copies bytes, not numbers: types that oneDNN lacks are copied as smaller ones. */
 static bool as_bytes(const struct cm_tensor *tensor, struct cm_tensor *ret) {
     static const int32_t same_size[CM_N_ELEMENTS] = {
         [CM_F32] = CM_F32,   [CM_I32] = CM_F32,  [CM_U32] = CM_F32,   [CM_F16] = CM_BF16,
@@ -239,7 +239,7 @@ dnnl_status_t build_proxy(struct building *building) {
         const dnnl_status_t status = build_desc(building, &line, &descs[i]);
         if (status != dnnl_success) return status;
     }
-    /* Not on the primitive's operands, which may be smaller. */
+    /* Uses own operands: those of the primitive may be smaller. */
     build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32, BUILT_OWN);
     build_arg(building, DNNL_ARG_TO, descs[1], CM_F32, BUILT_OWN);
     build_set_proxy(building, "ran a copy of the same bytes instead");

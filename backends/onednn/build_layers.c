@@ -19,7 +19,7 @@ static dnnl_status_t describe_ends(struct building *building, onednn_desc *ret_x
     return status;
 }
 
-/* Whether one window is all that there is: then it is a reduction, and that code is faster. */
+/* Returns true if one window covers the input: a reduction is faster then. */
 static bool is_global(const struct cm_primitive *primitive) {
     const struct cm_window *window = &primitive->window;
     for (int i = 0; i < window->n_spatial; i++)
@@ -33,8 +33,8 @@ static bool is_global(const struct cm_primitive *primitive) {
 struct reduction {
     dnnl_alg_kind_t algorithm;
     float p;
-    const char *instead; /* what runs in its place, of a proxy */
-    bool own_result;     /* that it does not leave where the primitive has its own */
+    const char *instead; /* proxy note; NULL if exact */
+    bool own_result;     /* not written to the output operand */
 };
 
 static dnnl_status_t describe_reduced(struct building *building,
@@ -56,7 +56,7 @@ static dnnl_status_t reduce(struct building *building, const struct reduction *r
     onednn_desc descs[2] = {NULL, NULL};
     if (reduction->own_result) y.element = primitive->inputs[0].element;
     if (!coalesce_dims(both, 2, both[0], &coalesced)) return dnnl_unimplemented;
-    /* Nothing is reduced where every axis that is has one element. */
+    /* Returns true if every present axis has one element: nothing is reduced. */
     if (memcmp(coalesced.own[0], coalesced.own[1], sizeof(coalesced.own[0])) == 0)
         return build_copy(building);
     for (int i = 0; i < 2; i++) {
@@ -124,7 +124,7 @@ static dnnl_status_t softmax_along(struct building *building, const struct cm_te
                          &build_part(building)->primitive);
 }
 
-/* The axis with those before it as one, and those behind. */
+/* Coalesces the axis with those before it, and those after it. */
 static struct cm_tensor around(const struct cm_tensor *x, int axis) {
     const int64_t inner = build_elements_from(x, axis + 1);
     const int64_t size = x->dims[axis];

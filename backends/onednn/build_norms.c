@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Norms. oneDNN 3.3 has groups and instances; before it, and for RMS, a layer norm of rows of
- * the same size stands for them, since it reads and writes the same.
+ * Norms. oneDNN has group and instance norms since 3.3; earlier, and for RMS, a layer norm of
+ * the same rows is the proxy, since it reads and writes the same.
  */
 #include "backends/onednn/build.h"
 
@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* oneDNN wants 32 bits of statistics, scales and shifts, whatever the model has. */
+/* oneDNN requires 32-bit statistics, scales and shifts. */
 static bool is_given(const struct building *building, int which, int64_t size) {
     const struct cm_primitive *primitive = building->primitive;
     if (which < 1 || which >= primitive->n_inputs) return false;
@@ -17,7 +17,7 @@ static bool is_given(const struct building *building, int which, int64_t size) {
            build_elements_from(&primitive->inputs[which], 0) == size;
 }
 
-/* Of the inputs from `first` on; 0: of none. */
+/* Adds the operands from input `first` on; 0 if there are none. */
 static dnnl_status_t add_vectors(struct building *building, const int *ids, int n, int64_t size,
                                  int first) {
     const struct cm_tensor vector = {
@@ -33,7 +33,7 @@ static dnnl_status_t add_vectors(struct building *building, const int *ids, int 
     return dnnl_success;
 }
 
-/* Its code for images in plain layout wants at least two spatial dims, or none. */
+/* oneDNN's fast code for plain layout requires at least two spatial dims, or none. */
 static struct cm_tensor as_image(const struct cm_tensor *x) {
     struct cm_tensor image = *x;
     if (x->rank != 3) return image;
@@ -65,7 +65,7 @@ static dnnl_status_t build_batch_norm(struct building *building) {
     if (!training) flags |= dnnl_use_global_stats;
     dnnl_status_t status = add_data(building, &x, &desc);
     if (status == dnnl_success) status = add_vectors(building, ids, 2, x.dims[1], 1);
-    /* A batch's own statistics are written, not read. */
+    /* Batch statistics in training are outputs. */
     if (status == dnnl_success)
         status = add_vectors(building, &ids[2], 2, x.dims[1], training ? 0 : 3);
     if (status != dnnl_success) return status;
@@ -73,7 +73,7 @@ static dnnl_status_t build_batch_norm(struct building *building) {
                             &build_part(building)->primitive);
 }
 
-/* Rows of `size` elements, each normalised by itself. */
+/* Normalizes rows of `size` elements. */
 static dnnl_status_t build_rows(struct building *building, int64_t size, bool affine) {
     static const int ids[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
     const struct cm_primitive *primitive = building->primitive;

@@ -54,7 +54,7 @@ void build_next_part(struct building *building) {
     building->built->n_parts++;
 }
 
-/* Parts that name the same operand share it; the largest of their wishes counts. */
+/* Operands of the same role are shared by the parts; the largest size counts. */
 static int find_operand(struct built *built, int role) {
     for (int i = 0; i < built->n_operands && role != BUILT_OWN; i++)
         if (built->operands[i].role == role) return i;
@@ -125,8 +125,8 @@ void build_start_over(struct building *building) {
 }
 
 /*
- * Whether what oneDNN has for it is its reference, "ref:any" or "bnorm_ref:any": right, and as
- * slow as it is plain. Of recurrent layers what is called so multiplies by fast code.
+ * Returns true if oneDNN would use a reference implementation ("ref:any", "bnorm_ref:any"),
+ * which is slow. RNN is excluded: its "ref" calls fast products.
  */
 bool build_is_reference(const struct building *building) {
     const char *name = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions and matrix products. Weights of a convolution stand in the layout that oneDNN
- * likes best, since a runtime brings them there once; its activations too, unless asked for
- * plainly, since a chain of convolutions stays in that layout. Matrices stay as they are: which
- * of them is constant a primitive does not say.
+ * Convolutions and matrix products. Weights of a convolution are in oneDNN's preferred layout,
+ * which a runtime converts once; so are its activations unless `plain`, since a chain of
+ * convolutions stays in it. Matrices keep their layout: a primitive does not say which one is
+ * constant.
  */
 #include "backends/onednn/build.h"
 
@@ -16,7 +16,7 @@ static void add_dim(struct cm_tensor *tensor, int at, int64_t dim, int64_t strid
     tensor->strides[at] = stride;
 }
 
-/* [K, C/g, k..], of a transposed one [C, K/g, k..], as oneDNN has both: [g,] K/g, C/g, k.. */
+/* From [K, C/g, k..], transposed [C, K/g, k..], to oneDNN's [g,] K/g, C/g, k.. */
 static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor *ret) {
     const struct cm_tensor *weights = &primitive->inputs[1];
     const bool transposed = primitive->kind == CM_DECONV;
@@ -38,7 +38,7 @@ static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor
     return true;
 }
 
-/* What a convolution is asked for, and what the model has; the same of a plain one. */
+/* Layouts requested from oneDNN, and the model's layouts; equal if plain. */
 struct operands {
     onednn_desc x, y, weights, bias;
     onednn_desc plain_x, plain_y, plain_weights;
@@ -88,7 +88,7 @@ static dnnl_status_t build_conv(struct building *building) {
     return status;
 }
 
-/* All operands of a product have the same rank: ones go before the shorter. */
+/* Prepends dims of 1 so that all operands have the same rank. */
 static struct cm_tensor widen(const struct cm_tensor *tensor, int32_t rank) {
     struct cm_tensor wide = *tensor;
     const int32_t more = rank - tensor->rank;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LSTM, GRU and plain recurrent layers. Weights stand in oneDNN's layout: a runtime brings them
- * there once, and theirs is another order of gates than the model's, so they are of the plan's
- * own. A GRU is the one that is linear before its reset, which is what frameworks export.
+ * LSTM, GRU and plain RNN. Weights are in oneDNN's layout, with another order of gates than the
+ * model's, so the plan owns them; a runtime converts them once. The GRU is linear-before-reset,
+ * which frameworks export.
  */
 #include "backends/onednn/build.h"
 
@@ -31,7 +31,7 @@ static bool read_sizes(const struct cm_primitive *primitive, struct sizes *ret) 
     return true;
 }
 
-/* Layers, of which there is one, come first; then directions. */
+/* Dims are layers (one), then directions. */
 static dnnl_status_t describe(struct building *building, int rank, const int64_t *dims,
                               int32_t element, bool any, onednn_desc *ret) {
     struct cm_tensor tensor = {.element = element, .rank = rank};
@@ -62,7 +62,7 @@ static dnnl_status_t describe_all(struct building *building, const struct sizes 
         {&ret->dst, 3, false, {is->time, is->batch, is->directions * is->hidden}},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        /* Biases and what an LSTM remembers are of 32 bits whatever the rest is. */
+        /* Biases and the cell state are always 32-bit. */
         const bool wide = rows[i].desc == &ret->bias || rows[i].desc == &ret->memory;
         const dnnl_status_t status =
             describe(building, rows[i].rank, rows[i].dims, wide ? CM_F32 : is->element,
@@ -89,7 +89,7 @@ static void add_args(struct building *building, const struct onednn_rnn *rnn,
     build_arg_any(building, DNNL_ARG_WEIGHTS_ITER, dnnl_query_weights_md, 1, NULL, is->element,
                   BUILT_OWN);
     build_arg(building, DNNL_ARG_BIAS, rnn->bias, CM_F32, BUILT_OWN);
-    /* The states of all steps, even where the model asks for the last one alone. */
+    /* All states are written, even if the model uses the last one only. */
     build_arg(building, DNNL_ARG_DST_LAYER, rnn->dst, is->element,
               whole ? BUILT_OUTPUT : BUILT_OWN);
 }

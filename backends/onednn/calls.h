@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls in which versions 2 and 3 differ, as if they did not. */
+/* Calls that differ between versions 2 and 3. */
 #ifndef BACKENDS_ONEDNN_CALLS_H
 #define BACKENDS_ONEDNN_CALLS_H
 
@@ -9,7 +9,7 @@
 
 #define MAX_DESCS 32
 
-/* Descriptions of operands, kept as long as the plan that they belong to. */
+/* Memory descriptors, owned by the plan. */
 struct onednn_descs {
     int n;
     dnnl_memory_desc_t items[MAX_DESCS];
@@ -21,13 +21,13 @@ struct onednn {
     dnnl_stream_t stream;
 };
 
-/* `strides` NULL: whatever layout the primitive likes best. */
+/* `strides` NULL: a layout of oneDNN's choice. */
 dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, int rank,
                          const dnnl_dim_t *dims, dnnl_data_type_t type,
                          const dnnl_dim_t *strides, onednn_desc *ret);
 void calls_drop_descs(const struct onednn *lib, struct onednn_descs *descs);
 
-/* Of convolutions and pools. */
+/* Window of convolutions and pools. */
 struct onednn_window {
     dnnl_dims_t kernel, strides, dilates, begin, end; /* dilates: 0 is dense */
 };
@@ -49,19 +49,19 @@ dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
                             dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc a,
                            onednn_desc b, onednn_desc dst, dnnl_primitive_desc_t *ret);
-/* dnnl_unimplemented before 3.3. */
+/* Returns dnnl_unimplemented before 3.3. */
 dnnl_status_t calls_group_norm(const struct onednn *lib, onednn_desc data, int64_t groups,
                                float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
-/* `condition` ? a : b; dnnl_unimplemented before 3.7. */
+/* `condition` ? a : b; returns dnnl_unimplemented before 3.7. */
 dnnl_status_t calls_select(const struct onednn *lib, onednn_desc a, onednn_desc b,
                            onednn_desc condition, onednn_desc dst, dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorithm,
                                onednn_desc src, onednn_desc dst, dnnl_primitive_desc_t *ret);
 
-/* `memory` and its result of an LSTM alone. */
+/* `memory` and its result are for LSTM only. */
 struct onednn_rnn {
     dnnl_alg_kind_t algorithm;  /* dnnl_vanilla_lstm, dnnl_lbr_gru, dnnl_vanilla_rnn */
-    dnnl_alg_kind_t activation; /* of dnnl_vanilla_rnn */
+    dnnl_alg_kind_t activation; /* for dnnl_vanilla_rnn */
     dnnl_rnn_direction_t direction;
     onednn_desc src, state, memory, weights, recurrent, bias, dst;
 };

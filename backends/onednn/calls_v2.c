@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oneDNN 2: an operation is described first, then made a primitive's description. */
+/* oneDNN 2: an operation descriptor first, then the primitive descriptor. */
 #include "backends/onednn/calls.h"
 
 #if DNNL_VERSION_MAJOR < 3

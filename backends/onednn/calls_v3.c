@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oneDNN 3: primitives are described in one call, and descriptions of memory are handles. */
+/* oneDNN 3: primitive descriptors are made in one call, memory descriptors are handles. */
 #include "backends/onednn/calls.h"
 
 #if DNNL_VERSION_MAJOR >= 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From /proc and /sys: sysconf was seen to give ten times the cache that there is. */
+/* Reads /proc and /sys: sysconf was seen to report ten times the actual cache size. */
 #include "backends/onednn/machine.h"
 
 #include <dirent.h>
@@ -12,14 +12,14 @@
 #include "support/banned.h"
 
 #define KIB            1024
-#define ASSUMED_CACHE  ((int64_t)32 << 20) /* of a machine that does not tell */
+#define ASSUMED_CACHE  ((int64_t)32 << 20) /* default if the machine does not report it */
 #define LONGEST_LINE   512
 #define MAX_LINES      128
 #define MAX_LEVELS     8
 #define MAX_PROCESSORS 1024
 #define MAX_SENSORS    16
 
-/* The rest of the first line of `path` that begins with `key`; false: there is none. */
+/* Finds the first line of `path` that starts with `key` and returns the rest; false if none. */
 static bool find_line(const char *path, const char *key, char *ret, size_t size) {
     char line[LONGEST_LINE];
     bool found = false;
@@ -36,7 +36,7 @@ static bool find_line(const char *path, const char *key, char *ret, size_t size)
     return found;
 }
 
-/* A mask in hex, a comma every eight digits. */
+/* A hexadecimal mask with a comma every eight digits. */
 int machine_processors(void) {
     char mask[LONGEST_LINE];
     int n = 0;
@@ -85,7 +85,7 @@ int64_t machine_memory_bytes(void) {
     return meminfo("MemTotal");
 }
 
-/* Nanoseconds on a processor, nanoseconds of waiting for one, number of slices. */
+/* Nanoseconds running, nanoseconds waiting for a CPU, number of slices. */
 static double thread_waited(const char *thread) {
     char path[96];
     char text[96];
@@ -106,7 +106,7 @@ double machine_waited(void) {
     return seconds;
 }
 
-/* Of the file of one processor or sensor; 0: there is none. */
+/* Reads the number in a file of one CPU or sensor; 0 if none. */
 static int64_t read_number(const char *before, int which, const char *after) {
     char path[96];
     char text[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of the machine bears on times: processors, caches, memory, and who else is at work. */
+/* Facts of the machine that affect times: CPUs, caches, memory, load. */
 #ifndef BACKENDS_ONEDNN_MACHINE_H
 #define BACKENDS_ONEDNN_MACHINE_H
 
@@ -8,22 +8,24 @@
 
 #include "costmodel/backend.h"
 
-/* Processors that this process may run on. */
+/* Returns the number of CPUs that this process may use. */
 int machine_processors(void);
-/* "AMD EPYC 7B13"; "" not known. */
+/* Writes for example "AMD EPYC 7B13"; "" if unknown. */
 void machine_name(char *ret, size_t size);
-/* Bytes of the last level of cache of the first processor. */
+/* Returns the bytes of the last-level cache of the first CPU. */
 int64_t machine_cache_bytes(void);
-/* Bytes that may be had without swapping, and all that there are; 0 not known. */
+/* Return the bytes available without swapping, and in total; 0 if unknown. */
 int64_t machine_free_bytes(void);
 int64_t machine_memory_bytes(void);
-/* Seconds that threads of this process wanted to run and others were let; 0 not known. */
+/* Returns the seconds that threads of this process waited for a CPU; 0 if unknown. */
 double machine_waited(void);
-/* Processes that wanted to run, on average over the last minute; < 0 not known. */
+/* Returns the load average over the last minute; < 0 if unknown. */
 double machine_load(void);
 
-/* The mean clock of the processors and the warmest sensor; what /sys does not
- * tell, as in most virtual machines, is 0. */
+/*
+ * Reads the mean CPU clock and the warmest sensor; 0 if /sys lacks it, as in most virtual
+ * machines.
+ */
 void machine_clocks(struct cm_clocks *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large blocks are of huge pages where the system gives them (docs/measuring.md says why). */
+/* Large blocks use huge pages if the system provides them (docs/measuring.md says why). */
 #include "backends/onednn/memory.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "support/banned.h"
 
 #define ALIGNMENT    ((size_t)64)
-#define PATTERN_SIZE ((size_t)65536) /* of random elements, repeated */
+#define PATTERN_SIZE ((size_t)65536) /* random elements, repeated */
 
 size_t memory_aligned(size_t bytes) {
     return (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
@@ -34,8 +34,8 @@ static uint32_t random_next(uint32_t *state) {
 }
 
 /*
- * Between 1/4 and 5/4: roots and logarithms of it are numbers, products of a few thousand stay
- * within 16 bits, and nothing is denormal.
+ * Returns 1/4 .. 5/4: roots and logarithms are finite, sums of a few thousand products fit 16
+ * bits, nothing is denormal.
  */
 static float random_float(uint32_t *state) {
     return 0.25F + (float)random_next(state) / 16777216.0F;
@@ -56,7 +56,7 @@ static void fill_pattern(char *pattern, size_t size, dnnl_data_type_t type, doub
     }
 }
 
-/* The first stretch is made, the others repeat it. */
+/* Fills the first block, then repeats it. */
 void memory_fill(void *bytes, size_t size, dnnl_data_type_t type, double scale) {
     const size_t first = size < PATTERN_SIZE ? size : PATTERN_SIZE;
     char *at = bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for operands, and what stands in it. */
+/* Operand memory and its contents. */
 #ifndef BACKENDS_ONEDNN_MEMORY_H
 #define BACKENDS_ONEDNN_MEMORY_H
 
@@ -7,13 +7,13 @@
 
 #include "backends/onednn/api.h"
 
-/* `bytes` up to where the next operand may begin. */
+/* Rounds up to the alignment of operands. */
 size_t memory_aligned(size_t bytes);
 
-/* NULL where there is none; ended with free. */
+/* Returns NULL if out of memory; release with free. */
 void *memory_new(size_t bytes);
 
-/* Random numbers of the type, times `scale` where they are of 32 bits and floating. */
+/* Writes random numbers of the type; 32-bit floats are multiplied by `scale`. */
 void memory_fill(void *bytes, size_t size, dnnl_data_type_t type, double scale);
 
 #endif

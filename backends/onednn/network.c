@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All steps in their order, each on its operands where the network has them. What a step wants
- * in a layout of oneDNN's is brought there: weights once, when the plan is made; activations in
- * a call of their own before the step and behind it, which belongs to the time of the network
- * as it belongs to that of a runtime.
+ * Whole networks: all steps in order, each on the network's operands. Operands that oneDNN
+ * wants in its own layout are reordered: weights once at planning, activations by calls before
+ * and after the step, which count as time of the network, as in a runtime.
  */
 #include "backends/onednn/network.h"
 
@@ -13,14 +12,14 @@
 
 #include "support/banned.h"
 
-/* What is built of one primitive: itself, and the reorders of up to three operands. */
+/* per primitive: itself and the reorders of up to three operands */
 #define BUILT_A_PRIMITIVE 4
 
 struct network_build {
     struct cm_plan *plan;
     const struct cm_network *network;
     size_t n_calls;
-    size_t private_bytes; /* so far */
+    size_t private_bytes; /* used so far */
     struct cm_reason *reason;
 };
 
@@ -36,7 +35,7 @@ static bool is_input(const struct built_operand *operand) {
     return operand->role >= BUILT_INPUT && operand->role < BUILT_OUTPUT;
 }
 
-/* Where the network has an operand; NULL: nowhere, it is the plan's own. */
+/* Returns the place of an operand in the network; NULL if the plan owns it. */
 static const struct cm_place *place_of(const struct cm_network_step *step,
                                        const struct built_operand *operand) {
     if (is_input(operand)) return &step->inputs[operand->role - BUILT_INPUT];
@@ -59,7 +58,7 @@ static int is_inside(const struct network_build *build, const struct cm_place *p
                          "an operand of the network is outside its block");
 }
 
-/* The description of the operand as its parts take it. */
+/* Returns the descriptor with which the parts use the operand. */
 static onednn_desc own_desc(const struct built *built, int operand) {
     for (int i = 0; i < built->n_parts; i++)
         for (int j = 0; j < built->parts[i].n_args; j++)
@@ -67,7 +66,7 @@ static onednn_desc own_desc(const struct built *built, int operand) {
     return NULL;
 }
 
-/* The reorder to what the primitive takes, or from what it leaves. */
+/* Builds the reorder to the layout of the primitive, or from it for an output. */
 static int build_reorder(const struct network_build *build, size_t at,
                          const struct built *built, int operand) {
     const struct onednn *lib = build->plan->lib;
@@ -105,7 +104,7 @@ static int build_all_of(const struct network_build *build, uint32_t primitive, b
     return status;
 }
 
-/* Which of what was built of the primitive reorders the operand; 0: none. */
+/* Returns the index of the reorder of an operand; 0 if none. */
 static size_t reorder_of(const struct built *built, int operand) {
     size_t n = 0;
     for (int i = 0; i <= operand; i++) n += built->operands[i].plain != NULL;
@@ -118,7 +117,7 @@ static bool is_constant(const struct cm_network_step *step,
     return is_input(operand) && place->block == CM_BLOCK_WEIGHTS;
 }
 
-/* Steps of the same primitive share what they hand to themselves, and no weights. */
+/* Counts bytes per step: steps of one primitive may share temporaries, but not weights. */
 static size_t private_bytes(const struct network_build *build) {
     const struct cm_network *network = build->network;
     size_t bytes = 0;
@@ -138,7 +137,7 @@ static char *take_private(struct network_build *build, const struct built_operan
     return at;
 }
 
-/* Where the step finds each operand in the layout that it takes. */
+/* Sets the address of each operand in the layout that the step uses. */
 static int place_operands(struct network_build *build, const struct cm_network_step *step,
                           const struct built *built, char **ret) {
     for (int i = 0; i < built->n_operands; i++) {
@@ -197,7 +196,7 @@ static int add_parts(struct network_build *build, const struct cm_network_step *
     return CM_BACKEND_OK;
 }
 
-/* Reorders before the step, its parts, reorders behind it; none of weights. */
+/* Adds reorders of inputs, the parts, and reorders of outputs; weights are excluded. */
 static int add_step(struct network_build *build, const struct cm_network_step *step,
                     char *const *bytes) {
     const struct built *built = built_of(build, step->primitive);
@@ -213,7 +212,7 @@ static int add_step(struct network_build *build, const struct cm_network_step *s
     return status;
 }
 
-/* Runs the reorder at once, and forgets the call of it. */
+/* Reorders weights now and drops the call. */
 static int bring_weights(struct network_build *build, const struct cm_network_step *step,
                          char *const *bytes) {
     struct cm_plan *plan = build->plan;
@@ -229,7 +228,7 @@ static int bring_weights(struct network_build *build, const struct cm_network_st
     return CM_BACKEND_OK;
 }
 
-/* How many products are added up for one element of the result; 1: it is no product. */
+/* Returns the number of products summed per element of the result; 1 if it is no product. */
 static int64_t count_summands(const struct cm_primitive *primitive, int operand) {
     const struct cm_tensor *weights = &primitive->inputs[operand];
     if (operand != 1 || weights->rank < 2) return 1;
@@ -249,15 +248,15 @@ static void fill_weights(const struct network_build *build,
             (size_t)(build_elements_from(tensor, 0) * build_element_size(tensor->element));
         if (step->inputs[i].block != CM_BLOCK_WEIGHTS ||
             is_inside(build, &step->inputs[i], bytes) != CM_BACKEND_OK)
-            continue; /* what lies outside is refused where the step is added */
+            continue; /* an operand outside its block is refused when the step is added */
         memory_fill(bytes_at(build, &step->inputs[i]), bytes, build_type(tensor->element),
                     1.0 / (double)(summands > 0 ? summands : 1));
     }
 }
 
 /*
- * Weights of products are divided by the number of their summands, so that what goes through a
- * hundred layers neither vanishes nor grows past what 32 bits hold.
+ * Divides the weights of products by the number of summands, so that activations neither vanish
+ * nor overflow 32 bits over a hundred layers.
  */
 static void fill_at_random(const struct network_build *build) {
     const struct cm_network *network = build->network;
@@ -336,7 +335,7 @@ int network_make(const struct onednn *lib, const struct cm_network *network, boo
         status = build_all_of(&build, i, plain);
     if (status == CM_BACKEND_OK) status = allocate(&build, limits);
     if (status == CM_BACKEND_OK) status = make_calls(&build, filling);
-    build.plan->cold = true; /* it is run warm alone: nothing was promised */
+    build.plan->cold = true; /* a network is run warm only */
     build.plan->algorithm = "steps of oneDNN in their order";
     if (status == CM_BACKEND_OK)
         *ret = build.plan;

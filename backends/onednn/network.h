@@ -5,16 +5,16 @@
 
 #include "backends/onednn/plan.h"
 
-/* Puts what it likes into the two blocks, before weights are brought into other layouts. */
+/* Fills the two blocks before weights are reordered. */
 struct network_filling {
     void (*fill)(void *context, const struct cm_network *network, char *arena, char *weights);
     void *context;
 };
 
-/* In plan.blocks. */
+/* Indices of plan.blocks. */
 enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
 
-/* `filling` NULL: random numbers. `plain` and what is returned: as of plan_make. */
+/* `filling` NULL: random numbers. `plain` and the result are as in plan_make. */
 int network_make(const struct onednn *lib, const struct cm_network *network, bool plain,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason);

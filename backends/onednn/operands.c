@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operands of one primitive, in as many sets as it takes for the cache to have forgotten the
- * first one when its turn comes again: three times the cache, so that no way of replacing lines
- * keeps it. What parts hand to each other is there once, as a runtime has it.
+ * Operands of one primitive, in as many sets as it takes to evict the first from the cache
+ * before its next use: three times the cache, so that no replacement policy keeps a line.
+ * Temporaries between parts exist once, as in a runtime.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct operands {
     bool cold;
     size_t set_bytes;
     size_t shared_bytes;
-    size_t offsets[MAX_OPERANDS]; /* in a set, or in what is shared */
+    size_t offsets[MAX_OPERANDS]; /* in a set, or in the shared block */
 };
 
 static bool is_shared(const struct built_operand *operand) {

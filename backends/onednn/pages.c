@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which pages of 4 KiB a block gets differs from run to run, and with it which of its lines
- * share a set of the cache and how often addresses have to be looked up.
+ * The 4 KiB pages of a block differ from run to run, and with them cache set conflicts and TLB
+ * misses.
  */
 #define _DEFAULT_SOURCE  /* madvise; the name is libc's: NOLINT(bugprone-reserved-identifier)  \
                           */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of a block of memory. */
+/* Huge pages. */
 #ifndef BACKENDS_ONEDNN_PAGES_H
 #define BACKENDS_ONEDNN_PAGES_H
 
@@ -7,7 +7,7 @@
 
 #define PAGES_HUGE ((size_t)2 << 20)
 
-/* Asks for pages of PAGES_HUGE, to which `block` is aligned; a system may refuse. */
+/* Requests pages of PAGES_HUGE, to which `block` is aligned; the system may refuse. */
 void pages_ask_huge(void *block, size_t bytes);
 
 #endif

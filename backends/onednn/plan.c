@@ -11,8 +11,8 @@
 #include "support/banned.h"
 
 #define MAX_TRIES   16
-#define MAX_SECONDS 0.1  /* in batches that others disturbed */
-#define MAX_WAITED  0.01 /* of the time of a batch: less is not worth another */
+#define MAX_SECONDS 0.1  /* total time of disturbed batches */
+#define MAX_WAITED  0.01 /* share of a batch; less waiting is not worth a retry */
 
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built) {
     struct cm_plan *plan = calloc(1, sizeof(*plan));
@@ -102,8 +102,8 @@ int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double 
 }
 
 /*
- * One batch that threads of ours did not have to wait in: a slice that another process takes is
- * no part of what the work costs. Where there is none, the one that waited least.
+ * Runs a batch in which our threads did not wait for a CPU: slices of other processes are not
+ * part of the cost. If there is none, takes the one that waited least.
  */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
@@ -125,7 +125,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     return CM_BACKEND_OK;
 }
 
-/* A primitive of the library is one function. */
+/* A oneDNN primitive is one function. */
 static void name_kernel(const struct cm_plan *plan, const struct built_part *part,
                         struct cm_how *ret) {
     const struct onednn_api *api = &plan->lib->api;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading one module: a reason at every exit. */
+/* Loading of one module. */
 #include "backends/plugin/loader.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* Slots without which a backend is none. */
+/* Returns the first required slot that is missing; NULL if none. */
 static const char *missing_slot(const struct cm_backend *backend) {
     if (backend->name == NULL || backend->name[0] == '\0') return "name";
     if (backend->summary == NULL) return "summary";
@@ -44,7 +44,7 @@ static int check_backend(const struct cm_backend *backend, struct cm_reason *rea
     return CM_BACKEND_OK;
 }
 
-/* What dlopen would say of them is about sections and headers. */
+/* Checked first: dlopen's messages about them are obscure. */
 static int check_file(const char *path, struct cm_reason *reason) {
     struct stat status;
     if (path[0] != '/')
@@ -67,7 +67,7 @@ int loader_load(const char *path, const struct cm_backend **ret, struct cm_reaso
     }
     cm_backend_entry *entry = NULL;
     void *symbol = dlsym(module, CM_BACKEND_ENTRY);
-    /* As POSIX has it: a function's address comes out as an object's. */
+    /* POSIX: dlsym returns a function's address as an object pointer. */
     memcpy(&entry, &symbol, sizeof(entry));
     if (entry == NULL)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the module has no symbol '%s'",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where modules are looked for. The working directory is never among the places: whoever can
- * leave a file there would run code in our name.
+ * Search path of modules. It never includes the working directory: whoever can write a file
+ * there could run code as the user.
  */
 #include "backends/plugin/places.h"
 
@@ -42,7 +42,10 @@ int places_from(const char *path, struct arena *arena, struct places *ret) {
     return CM_OK;
 }
 
-/* Beside the program, so that an installed tree may be moved; NULL where that is not known. */
+/*
+ * Returns the folder relative to the program, so that an installed tree may be moved; NULL if
+ * unknown.
+ */
 static const char *beside_program(struct arena *arena) {
     char program[LONGEST_PATH];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

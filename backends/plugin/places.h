@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where modules are looked for. */
+/* Search path of modules. */
 #ifndef BACKENDS_PLUGIN_PLACES_H
 #define BACKENDS_PLUGIN_PLACES_H
 
@@ -11,7 +11,7 @@ struct arena;
 
 struct module_place {
     const char *path;
-    struct cm_reason reason; /* why it is not searched; "" it is */
+    struct cm_reason reason; /* why it is not searched; "" if it is */
 };
 
 struct places {
@@ -20,13 +20,13 @@ struct places {
 };
 
 /*
- * The places of this program: those of COSTMODEL_BACKEND_PATH (absolute, between colons) where
- * that is set, else beside the program's folder and where it was installed. In `arena`;
- * CM_OK or CM_NO_MEMORY.
+ * Returns the search path in `arena`: COSTMODEL_BACKEND_PATH (absolute folders separated by
+ * colons) if set, else the folder relative to the program and the installed one. Returns CM_OK
+ * or CM_NO_MEMORY.
  */
 int places_find(struct arena *arena, struct places *ret) __attribute__((warn_unused_result));
 
-/* The same from a given text in the form of COSTMODEL_BACKEND_PATH. */
+/* The same from a text in the format of COSTMODEL_BACKEND_PATH. */
 int places_from(const char *path, struct arena *arena, struct places *ret)
     __attribute__((warn_unused_result));
 

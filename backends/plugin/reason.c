@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reasons are data: whoever measures or lists backends decides where they are shown. */
+/* Reasons are data: the caller decides where to print them. */
 #include "backends/plugin/reason.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings are text until the backend that they are meant for reads them. */
+/* Settings are texts until the backend parses them. */
 #include "backends/plugin/settings.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static size_t count_settings(const char *list) {
     return n;
 }
 
-/* One `name=value` of `length` bytes. */
+/* Parses one `name=value` of `length` bytes. */
 static int parse_one(const char *text, size_t length, struct arena *arena,
                      struct cm_setting *ret, struct cm_reason *reason) {
     const char *equals = memchr(text, '=', length);

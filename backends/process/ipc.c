@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A socket rather than a pipe: only a socket can be written to without a signal. */
+/* Uses a socket, not a pipe: writing to a closed socket can avoid SIGPIPE. */
 #include "backends/process/ipc.h"
 
 #include <errno.h>
@@ -48,13 +48,13 @@ static double now(void) {
     return timing_monotonic_clock.now(timing_monotonic_clock.context);
 }
 
-/* Until something can be read. `deadline` INFINITY: for ever. */
+/* Waits until the socket is readable. `deadline` INFINITY: forever. */
 static int wait_readable(int socket, double deadline) {
     for (;;) {
         const double left = deadline - now();
         if (left <= 0) return IPC_TIMEOUT;
         struct pollfd readable = {.fd = socket, .events = POLLIN};
-        /* Woken each minute: a poll takes no more than an int of milliseconds. */
+        /* Wake up each minute: poll takes an int of milliseconds. */
         const int ms = left < 60 ? (int)ceil(left * 1e3) : 60000;
         const int n = poll(&readable, 1, ms);
         if (n > 0) return IPC_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's side: begins processes, asks them, and buries them. */
+/* The program's side: starts processes, sends requests, reaps processes. */
 #include "backends/process/subprocess.h"
 
 #include <errno.h>
@@ -22,11 +22,11 @@
 
 struct subprocess {
     struct subprocess_setup setup;
-    pid_t pid;  /* 0: there is no process */
-    int socket; /* -1 without one */
+    pid_t pid;  /* 0 if there is no process */
+    int socket; /* -1 if there is none */
     uint64_t sequence;
     int n_processes;
-    bool gone; /* a new process could not open the device either */
+    bool gone; /* restarting the process failed */
     struct worker_opened opened;
 };
 
@@ -34,15 +34,17 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
     *setup = (struct subprocess_setup){
         .backend = backend,
         .policy = timing_default_policy,
-        /* Libraries of a gigabyte come from disk, when opened and with the first layer, and
-         * plans are compiled for a second each, a network's one after the other. */
+        /*
+         * Opening and the first layer load libraries of a gigabyte from disk; plans compile for
+         * a second each, those of a network one after the other.
+         */
         .open_timeout_s = 90,
         .measure_timeout_s = 60,
         .network_timeout_s = 300,
     };
 }
 
-/* Waits for a process that is to end by itself within `seconds`; false: it has not. */
+/* Waits up to `seconds` for a process to exit; returns false if it has not. */
 static bool reap_within(pid_t pid, double seconds, int *ret_status) {
     const struct timespec pause = {0, 2000000};
     const struct timing_clock *clock = &timing_monotonic_clock;
@@ -50,14 +52,14 @@ static bool reap_within(pid_t pid, double seconds, int *ret_status) {
     for (;;) {
         const pid_t got = waitpid(pid, ret_status, WNOHANG);
         if (got == pid) return true;
-        /* Whoever ignores SIGCHLD has its children reaped by the system. */
+        /* If SIGCHLD is ignored, the system reaps the process. */
         if (got < 0 && errno == ECHILD) return true;
         if (clock->now(clock->context) - begin >= seconds) return false;
         (void)nanosleep(&pause, NULL);
     }
 }
 
-/* Ends the process, and gives its wait status, 0 where nobody knows. */
+/* Ends the process and returns its wait status; 0 if unknown. */
 static int end_process(struct subprocess *subprocess, double patience_s) {
     int status = 0;
     if (subprocess->pid == 0) return 0;
@@ -80,10 +82,10 @@ static void describe_end(int status, struct cm_reason *reason) {
                           WIFEXITED(status) ? WEXITSTATUS(status) : 0);
 }
 
-/* How long a process that broke the connection gets to die of what made it do so. */
+/* Time for a process that closed the connection to exit by itself. */
 #define EXIT_SECONDS 1.0
 
-/* What became of a process that did not answer. A state of cm_measure_state. */
+/* Handles a process that did not answer; returns the state of the primitive. */
 static enum cm_measure_state lose_process(struct subprocess *subprocess, int ipc_status,
                                           double timeout_s, struct cm_reason *reason) {
     if (ipc_status == IPC_TIMEOUT) {
@@ -160,7 +162,7 @@ int subprocess_n_processes(const struct subprocess *subprocess) {
     return subprocess->n_processes;
 }
 
-/* What a process is asked. */
+/* A request to the process. */
 struct question {
     enum ipc_kind kind;
     const void *payload;
@@ -191,7 +193,7 @@ static void ask(struct subprocess *subprocess, const struct question *question,
     }
     const int status = request(subprocess, question, ret);
     if (status == IPC_OK && ret->state != CM_CRASHED) return;
-    if (status == IPC_OK) { /* the device is lost, and its process ends by itself */
+    if (status == IPC_OK) { /* the device is lost, the process exits by itself */
         (void)end_process(subprocess, EXIT_SECONDS);
         return;
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process is forked before the backend opens anything: a device belongs to the process
- * that opened it, and the program itself never does. It ends by _exit, since what it would
- * clean up is its own copy.
+ * The process is forked before the backend opens anything: the program itself never opens a
+ * device. It ends by _exit, because its memory is a copy of the program's.
  */
 #include "backends/process/worker.h"
 
@@ -21,7 +20,7 @@
 
 #include "support/banned.h"
 
-/* Before the primitives, and behind them the steps. */
+/* Header of a packed network: primitives and steps follow. */
 struct network_head {
     uint32_t n_primitives;
     uint32_t n_steps;
@@ -29,7 +28,7 @@ struct network_head {
     int64_t weight_bytes;
 };
 
-/* No more comes from the program (SUBPROCESS_MAX_STEPS). */
+/* the program sends no more (SUBPROCESS_MAX_STEPS) */
 #define MAX_NETWORK                                                                            \
     (sizeof(struct network_head) +                                                             \
      SUBPROCESS_MAX_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
@@ -48,7 +47,7 @@ void *worker_pack(const struct cm_network *network, struct arena *arena, size_t 
     return bytes;
 }
 
-/* The primitives lie behind the head as they would in an array: all of it is of 8 bytes. */
+/* The primitives follow the header, aligned to 8 bytes. */
 _Static_assert(sizeof(struct network_head) % 8 == 0 && sizeof(struct cm_primitive) % 8 == 0,
                "what follows is aligned");
 
@@ -73,14 +72,14 @@ bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret) {
     return true;
 }
 
-/* The process of a device, and where its questions come from. */
+/* State of the serving process. */
 struct serving {
     const struct subprocess_setup *setup;
     struct cm_device *device;
     int socket;
 };
 
-/* A ipc_status; *ret_status is the backend's. */
+/* Returns an ipc_status; *ret_status is the backend's. */
 static int answer_primitive(const struct serving *serving, const struct ipc_head *head,
                             struct cm_measurement *ret, int *ret_status) {
     struct cm_primitive primitive;
@@ -137,13 +136,13 @@ _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid
     struct worker_opened opened;
     struct cm_device *device = NULL;
 #ifdef __linux__
-    /* A parent that dies while a kernel hangs must not leave it running. */
+    /* If the parent dies while a kernel hangs, this process must end too. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
 #else
     (void)parent;
 #endif
-    /* Standard output is the report's; libraries that talk shall do it elsewhere. */
+    /* Standard output belongs to the report: redirect the output of libraries. */
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     memset(&opened, 0, sizeof(opened));
     opened.status = (int32_t)setup->backend->open(&setup->settings, &device, &opened.reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs in the process of a subprocess (backends/process/subprocess.h): opens the device,
- * and serves. */
+/*
+ * The measuring process (backends/process/subprocess.h): opens the device and serves requests.
+ */
 #ifndef BACKENDS_PROCESS_WORKER_H
 #define BACKENDS_PROCESS_WORKER_H
 
@@ -15,18 +16,18 @@ struct subprocess_setup;
 
 /* The first frame, number 0. */
 struct worker_opened {
-    int32_t status; /* what open returned */
+    int32_t status; /* status of cm_backend.open */
     int32_t reserved;
     struct cm_device_facts facts;
     struct cm_reason reason;
 };
 
-/* A network as one run of bytes, in `arena`; NULL: no memory. */
+/* Packs a network into one block in `arena`; returns NULL if out of memory. */
 void *worker_pack(const struct cm_network *network, struct arena *arena, size_t *ret_size);
-/* The network in the bytes, which it points into; false: they are none. */
+/* Unpacks a network that points into `bytes`; returns false if they are invalid. */
 bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret);
 
-/* Serves until the other end of the socket is closed. `parent` is who forked it. */
+/* Serves until the socket is closed. `parent` is the process that forked it. */
 _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid_t parent);
 
 #endif

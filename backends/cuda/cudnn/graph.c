@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* What cuDNN's engines assume at most (docs of CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT). */
+/* Alignment that cuDNN's engines assume (CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT). */
 #define BYTE_ALIGNMENT ((int64_t)16)
 #define MESSAGE_SIZE   4096
 
@@ -37,8 +37,8 @@ void graph_fail(struct graph *graph, int status, const char *format, ...) {
 }
 
 /*
- * cuDNN tells of each engine what it was asked and which of its checks failed, the innermost
- * first: `{"engineId":1,...}`, then lines `Warning: STATUS; Reason: the check`.
+ * cuDNN's message lists, per engine, its input and the failed checks, innermost first:
+ * `{"engineId":1,...}`, then lines `Warning: STATUS; Reason: the check`.
  */
 static const char *find_reason(const char *message) {
     const char *reason = strstr(message, "Reason: ");

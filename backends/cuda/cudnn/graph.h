@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph of operations in the words of cuDNN's backend interface: descriptors that are filled,
- * finalized and put into others. All of one graph stand in one list and are destroyed together,
- * last first, whatever became of them. The first call that fails ends the building: what is
- * called after it does nothing, so that no builder asks after every line.
+ * Operation graph in cuDNN's backend API. The graph owns all its descriptors and destroys them
+ * last first. The first failing call makes the graph fail; later calls do nothing, so builders
+ * need not check each call.
  */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_H
@@ -20,20 +19,20 @@ struct cuda_cudnn;
 #define GRAPH_MAX_OPERATIONS 12
 #define GRAPH_MAX_OPERANDS   12
 
-/* What a tensor of the graph is for the one who runs it. */
+/* Role of a tensor. */
 enum graph_role {
-    GRAPH_INPUT,   /* an operand of the primitive */
-    GRAPH_OUTPUT,  /* a result */
-    GRAPH_VALUE,   /* one float of the host's */
-    GRAPH_VIRTUAL, /* made and used inside: it needs no memory */
+    GRAPH_INPUT,   /* operand of the primitive */
+    GRAPH_OUTPUT,  /* result */
+    GRAPH_VALUE,   /* one float in host memory */
+    GRAPH_VIRTUAL, /* virtual: internal to the graph, needs no memory */
 };
 
-/* A tensor that wants an address at each execution. */
+/* A tensor that needs an address at execution. */
 struct graph_operand {
     int64_t id;
     enum graph_role role;
-    int index;   /* of the operand or result */
-    float value; /* of GRAPH_VALUE: cuDNN takes its address when it executes */
+    int index;   /* index of the operand or result */
+    float value; /* value if GRAPH_VALUE; cuDNN reads its address at execution */
 };
 
 struct graph {
@@ -46,11 +45,11 @@ struct graph {
     int n_operands;
     struct graph_operand operands[GRAPH_MAX_OPERANDS];
     int64_t next_id;
-    int status;              /* CM_BACKEND_OK until something failed */
-    struct cm_reason reason; /* of the first that did */
+    int status;              /* CM_BACKEND_OK until a call fails */
+    struct cm_reason reason; /* reason of the first failure */
 };
 
-/* Dims are N C S.. in this order; the layout stands in the strides alone, in elements. */
+/* Dims are in order N C S..; only the strides (in elements) define the layout. */
 struct graph_shape {
     cudnnDataType_t type;
     int rank;
@@ -61,28 +60,28 @@ struct graph_shape {
 void graph_begin(struct graph *graph, const struct cuda_cudnn *cudnn);
 void graph_end(struct graph *graph);
 
-/* Ends the building with a reason of one's own; an earlier one stays. */
+/* Makes the graph fail with this reason unless it has already failed. */
 void graph_fail(struct graph *graph, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* NULL once the building has ended; all functions take that. */
+/* Returns NULL if the graph has failed; all functions accept NULL. */
 cudnnBackendDescriptor_t graph_make(struct graph *graph, cudnnBackendDescriptorType_t type);
 void graph_set(struct graph *graph, cudnnBackendDescriptor_t descriptor,
                cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t n,
                const void *values);
 void graph_set_descriptor(struct graph *graph, cudnnBackendDescriptor_t descriptor,
                           cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value);
-/* `what` is refused where it fails: "the convolution". */
+/* `what` names the descriptor in the reason: "the convolution". */
 void graph_finalize(struct graph *graph, cudnnBackendDescriptor_t descriptor, const char *what);
-/* The same, and it is one of the graph's operations from now on. */
+/* Finalizes an operation and adds it to the graph. */
 void graph_add(struct graph *graph, cudnnBackendDescriptor_t operation, const char *what);
 
-/* A finalized tensor; `index` and `value` say which where the role has some. */
+/* Returns a finalized tensor; `index` and `value` apply to roles that have one. */
 cudnnBackendDescriptor_t graph_tensor(struct graph *graph, const struct graph_shape *shape,
                                       enum graph_role role, int index);
 cudnnBackendDescriptor_t graph_value(struct graph *graph, int rank, float value);
 
-/* cuDNN's own words for what failed last, in one line; never empty. */
+/* Writes cuDNN's last error as one line; never empty. */
 void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
                       size_t size);
 

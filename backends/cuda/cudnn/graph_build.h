@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a primitive to graphs of cuDNN's operations. */
+/* Builders: from a primitive to graphs of cuDNN operations. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_BUILD_H
 
@@ -8,36 +8,38 @@
 
 struct graph_job {
     const struct cm_primitive *primitive;
-    bool prefer_last; /* images are planned with their channels last */
+    bool prefer_last; /* plan images channels-last */
 };
 
-/* Adds operations to the graph, or fails it with a reason. */
+/* Adds operations to the graph, or makes it fail with a reason. */
 typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 
 #define GRAPH_MAX_PARTS 2
 
-/* Of which primitives it is a way: of all, of those with a bias (an addend), without one. */
+/*
+ * Which primitives an alternative applies to: all, those with a bias (addend), those without.
+ */
 enum graph_applies { GRAPH_ANY, GRAPH_WITH_BIAS, GRAPH_WITHOUT_BIAS };
 
 /*
- * One way to do it: graphs that are executed one after the other. A primitive is done in the
- * first way of which every part has a plan.
+ * One alternative: graphs that run one after the other. The first alternative with a plan for
+ * every part is used.
  */
 struct graph_alternative {
     graph_builder *parts[GRAPH_MAX_PARTS];
     enum graph_applies applies_to;
-    const char *remark; /* for people: "as a 1x1 convolution"; NULL: nothing to say */
+    const char *remark; /* description in the report, for example "as a 1x1 convolution"; NULL
+                           if none */
 };
 
-/* The builders, by family. */
-graph_builder graph_build_convolution;       /* with the biases */
-graph_builder graph_build_convolution_alone; /* without */
-graph_builder
-    graph_build_channel_biases;    /* added to the result where it stands: there are some */
-graph_builder graph_build_product; /* with the addend */
-graph_builder graph_build_product_alone;       /* without */
-graph_builder graph_build_product_convolution; /* the same, as a convolution */
-graph_builder graph_build_addend;              /* the same: there is one */
+/* Builders. */
+graph_builder graph_build_convolution;         /* with bias */
+graph_builder graph_build_convolution_alone;   /* without bias */
+graph_builder graph_build_channel_biases;      /* bias add in place; requires a bias */
+graph_builder graph_build_product;             /* with addend */
+graph_builder graph_build_product_alone;       /* without addend */
+graph_builder graph_build_product_convolution; /* without addend, as a 1x1 convolution */
+graph_builder graph_build_addend;              /* addend in place; requires one */
 graph_builder graph_build_functions;
 graph_builder graph_build_pool;
 graph_builder graph_build_norm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions of one to three dims, transposed ones too, with their biases. Channels of a
- * group are what the filter has, so groups need no saying.
+ * Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias. The channels of
+ * the filter imply the number of groups.
  */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_operations.h"
@@ -13,7 +13,7 @@ struct image {
     struct graph_shape x, w, y;
 };
 
-/* A filter is brought into the layout of the image once, by whoever loads the model. */
+/* The filter is assumed to be in the layout of the image: a runtime converts it once. */
 static bool read_image(struct graph *graph, const struct graph_job *job, struct image *ret) {
     const struct cm_primitive *primitive = job->primitive;
     ret->order = graph_order_of(&primitive->inputs[0], job->prefer_last);
@@ -86,8 +86,10 @@ void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
     graph_point(graph, &add);
 }
 
-/* Rows of an image are [N, C, S], channels last [1, N S, C]: three dims, which is what the
- * engines of elementwise functions take. */
+/*
+ * Row-major images are [N, C, S], channels-last images [1, N S, C]: the pointwise engines
+ * require three dims.
+ */
 void graph_build_channel_biases(struct graph *graph, const struct graph_job *job) {
     struct image image;
     struct graph_shape biases;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains of elementwise functions as one graph. The engines want three dims in rows, so the
- * dims are brought into the order of their strides and collapsed. A function that cuDNN has
- * not got is a program of those that it has.
+ * Chains of elementwise functions as one graph. The engines require three row-major dims, so
+ * axes are sorted by stride and coalesced. Functions that cuDNN lacks are composed of those it
+ * has.
  */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_operations.h"
@@ -18,11 +18,11 @@
 #define MAX_DIMS         3
 #define MAX_INSTRUCTIONS 4
 
-/* What an instruction works with, besides the result of the one before. */
+/* Second operand of an instruction; the first is the result of the previous one. */
 enum source {
     SOURCE_NONE,
-    SOURCE_FIRST,   /* the running value before the program */
-    SOURCE_OPERAND, /* the step's other operand */
+    SOURCE_FIRST,   /* running value at the start of the program */
+    SOURCE_OPERAND, /* other operand of the step */
     SOURCE_ALPHA,
     SOURCE_BETA,
     SOURCE_VALUE,
@@ -40,8 +40,8 @@ enum limits { LIMITS_NONE, LIMITS_ONE, LIMITS_ALPHA_BETA, LIMITS_SLOPE_ALPHA };
 struct program {
     int n;
     struct instruction instructions[MAX_INSTRUCTIONS];
-    enum limits limits; /* of the relu in it */
-    bool logic;         /* bytes of truth, not numbers */
+    enum limits limits; /* limits of its relu */
+    bool logic;         /* boolean operands */
 };
 
 #define ONE(which)                                                                             \
@@ -90,7 +90,7 @@ static const struct program programs[CM_N_FUNCTIONS] = {
         {.mode = CUDNN_POINTWISE_SOFTPLUS_FWD},
         {.mode = CUDNN_POINTWISE_TANH_FWD},
         {.mode = CUDNN_POINTWISE_MUL, .other = SOURCE_FIRST}}},
-    /* max(slope x, x), which it is for slopes below 1. */
+    /* max(slope x, x): valid for slopes below 1. */
     [CM_PRELU] = {.n = 2, .instructions = {
         {.mode = CUDNN_POINTWISE_MUL, .other = SOURCE_OPERAND},
         {.mode = CUDNN_POINTWISE_MAX, .other = SOURCE_FIRST}}},
@@ -100,13 +100,13 @@ static const struct program programs[CM_N_FUNCTIONS] = {
 struct chain {
     struct graph *graph;
     const struct cm_primitive *primitive;
-    struct graph_shape shapes[CM_MAX_INPUTS + 1]; /* the last one of all is the result's */
+    struct graph_shape shapes[CM_MAX_INPUTS + 1]; /* the last one is the result's */
     cudnnBackendDescriptor_t inputs[CM_MAX_INPUTS];
-    cudnnBackendDescriptor_t value; /* the running one */
-    int left;                       /* instructions until the end */
+    cudnnBackendDescriptor_t value; /* running value */
+    int left;                       /* number of instructions left */
 };
 
-/* The axes by falling strides of the result: rows, whatever the layout was. */
+/* Sorts the axes by falling stride of the result, which makes any packed layout row-major. */
 static void order_axes(const struct cm_tensor *shape, int *ret) {
     for (int i = 0; i < shape->rank; i++) {
         int at = i;
@@ -118,7 +118,7 @@ static void order_axes(const struct cm_tensor *shape, int *ret) {
     }
 }
 
-/* The operand with as many axes as the result, in the given order. */
+/* Pads the operand to the rank of the result and permutes its axes. */
 static bool align(const struct cm_tensor *operand, const struct cm_tensor *shape,
                   const int *order, struct cm_tensor *ret) {
     const int more = shape->rank - operand->rank;
@@ -174,7 +174,7 @@ static cudnnBackendDescriptor_t input(struct chain *chain, int which) {
     return chain->inputs[which];
 }
 
-/* Where the next instruction writes: the result, or something between. */
+/* Returns the tensor that the next instruction writes: the result or a virtual tensor. */
 static cudnnBackendDescriptor_t next_place(struct chain *chain, bool truth) {
     struct graph_shape shape = chain->shapes[chain->primitive->n_inputs];
     chain->left--;
@@ -234,7 +234,7 @@ static void run_program(struct chain *chain, const struct program *program,
     }
 }
 
-/* Condition, then, else are the first three operands. */
+/* The first three operands are condition, then, else. */
 static void run_select(struct chain *chain) {
     if (chain->primitive->n_inputs < 3) {
         graph_fail(chain->graph, CM_BACKEND_REFUSED, "a selection must have three operands");
@@ -251,7 +251,7 @@ static void run_select(struct chain *chain) {
     chain->value = point.y;
 }
 
-/* False: a function that is no program. */
+/* Returns false if a function has no program. */
 static bool count_instructions(struct chain *chain) {
     const struct cm_primitive *primitive = chain->primitive;
     chain->left = 0;

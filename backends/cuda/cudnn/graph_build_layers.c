@@ -54,7 +54,7 @@ static int64_t product(const struct cm_tensor *tensor, int from, int to) {
     return n;
 }
 
-/* [rows, columns, 1, 1], channels last: what the engines of norms and reductions take. */
+/* [rows, columns, 1, 1] channels-last, which the norm and reduction engines require. */
 static void rows_of(struct graph_shape *shape, int64_t rows, int64_t columns) {
     shape->rank = 4;
     shape->dims[0] = rows;
@@ -63,7 +63,7 @@ static void rows_of(struct graph_shape *shape, int64_t rows, int64_t columns) {
     graph_shape_pack(shape, GRAPH_CHANNELS_LAST);
 }
 
-/* An operand of one element a channel or a column; NULL: there is none. */
+/* Returns an operand with one element per channel or column; NULL if absent. */
 static cudnnBackendDescriptor_t vector(struct graph *graph, const struct graph_job *job,
                                        int which, int64_t n, const struct graph_shape *like,
                                        enum graph_order order) {
@@ -98,7 +98,7 @@ static void normalize(struct graph *graph, const struct graph_job *job,
     graph_normalize(graph, &norm);
 }
 
-/* Of rows: the last dims from `axis` on are one column each. */
+/* Normalizes rows: the dims from `axis` on are the columns. */
 static void normalize_rows(struct graph *graph, const struct graph_job *job,
                            cudnnBackendNormMode_t mode) {
     const struct cm_tensor *x = &job->primitive->inputs[0];
@@ -123,7 +123,7 @@ static void normalize_images(struct graph *graph, const struct graph_job *job) {
         refuse_element(graph);
 }
 
-/* Images as three dims: [N, C, S] of rows, [1, N S, C] of channels last. */
+/* Images as three dims: row-major [N, C, S], channels-last [1, N S, C]. */
 static void image_3d(const struct cm_tensor *x, enum graph_order order, int64_t channels,
                      struct graph_shape *shape, struct graph_shape *vectors) {
     const int64_t inner = product(x, 2, x->rank);
@@ -138,8 +138,8 @@ static void image_3d(const struct cm_tensor *x, enum graph_order order, int64_t 
 
 struct statistics {
     struct graph *graph;
-    struct graph_shape vectors; /* one element a channel */
-    struct graph_shape between; /* as large as the image */
+    struct graph_shape vectors; /* one element per channel */
+    struct graph_shape between; /* shape of the image */
 };
 
 static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointwiseMode_t mode,
@@ -155,9 +155,9 @@ static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointw
 }
 
 /*
- * y = (x - mean) / sqrt(variance + epsilon) scale + shift, element by element: the norm node
- * of cuDNN has no batch norm with given statistics that an engine takes. The root is taken
- * before, once a channel, when the model is loaded: the variance stands for its inverse here.
+ * y = (x - mean) / sqrt(variance + epsilon) scale + shift as pointwise operations: no engine
+ * supports the norm node for batch norm inference. A runtime computes 1 / sqrt(...) once per
+ * channel at load time, so the variance operand is used as that factor.
  */
 static void normalize_batch(struct graph *graph, const struct graph_job *job) {
     enum { SCALE = 1, SHIFT, MEAN, VARIANCE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products: y [B, M, N] = a [B, M, K] b [B, K, N] (+ addend), batches as one dim. */
+/* Matrix products: y [B, M, N] = a [B, M, K] b [B, K, N] (+ addend), with one batch dim. */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
@@ -12,10 +12,10 @@
 enum { A, B, Y, ADDEND, N_OPERANDS };
 
 struct product {
-    struct graph_shape operands[N_OPERANDS]; /* rank 3; a batch of 1 where it repeats itself */
+    struct graph_shape operands[N_OPERANDS]; /* rank 3; batch of 1 if broadcast */
 };
 
-/* The last `n` dims taken away, dims of the batch being what is left; a vector has none. */
+/* Drops the last `n` dims, which leaves the batch dims. */
 static struct cm_tensor without_last(const struct cm_tensor *tensor, int n) {
     struct cm_tensor ret = *tensor;
     ret.rank = tensor->rank > n ? tensor->rank - n : 0;
@@ -37,8 +37,8 @@ static int64_t stride_at(const struct cm_tensor *tensor, int from_last) {
 }
 
 /*
- * With a single b for all batches the rows of all of them are one matrix: `n_last` is 1, and M
- * is part of the batch dims. Else it is 2, and M is a dim of its own.
+ * If all batches share b, their rows form one matrix: `n_last` is 1 and M is coalesced with the
+ * batch dims. Else `n_last` is 2 and M is a dim of its own.
  */
 static bool read_batches(const struct cm_primitive *primitive, int n_last, int n_operands,
                          struct product *ret) {
@@ -83,7 +83,7 @@ static bool is_shared(const struct cm_tensor *b) {
     return true;
 }
 
-/* A dim of one element has the stride of what lies behind it. */
+/* Gives dims of one element the stride of a packed tensor. */
 static void settle(struct graph_shape *shape) {
     int64_t reach = 1;
     for (int i = 2; i >= 0; i--) {
@@ -167,7 +167,7 @@ void graph_build_addend(struct graph *graph, const struct graph_job *job) {
     graph_point(graph, &add);
 }
 
-/* Batch and strides of rows, of the dims that it has. */
+/* Returns true if the batch and the strides are row-major. */
 static bool is_rows(const struct graph_shape *shape) {
     struct graph_shape rows = *shape;
     graph_shape_pack(&rows, GRAPH_ROWS);
@@ -184,13 +184,13 @@ static struct graph_shape image(cudnnDataType_t type, int64_t n, int64_t channel
 }
 
 /*
- * The same multiplications on the same bytes, for what no engine of products takes: fp32 that
- * is not to be rounded has engines of convolutions alone.
+ * The same work as a 1x1 convolution, for products without an engine: fp32 that must not be
+ * rounded to tf32 has convolution engines only.
  *
- *     b [B, K, N] in rows     an image of B K channels and N pixels, a the filter [B M, K], in
- *                             B groups: y has B M channels of N pixels
- *     b of columns, B = 1     a an image of M pixels of K channels, channels last, b the
- *                             filter [N, K]
+ *     row-major b [B, K, N]          an image of B K channels and N pixels, a is the filter
+ *                                    [B M, K] in B groups; y has B M channels of N pixels
+ *     column-major b, B = 1          a is a channels-last image of M pixels with K channels,
+ *                                    b is the filter [N, K]
  */
 void graph_build_product_convolution(struct graph *graph, const struct graph_job *job) {
     static const struct cm_window window = {

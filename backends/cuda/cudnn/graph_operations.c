@@ -4,8 +4,8 @@
 #include "support/banned.h"
 
 /*
- * Younger than the oldest headers that this builds with, so that the names may be missing:
- * values of cudnn_graph_v9.h as 9.21 has them. An older library refuses them.
+ * Values of cudnn_graph_v9.h of 9.21: the oldest supported headers lack these names. An older
+ * library refuses them.
  */
 #define OPERATION_ATTENTION ((cudnnBackendDescriptorType_t)41)
 #define ATTENTION_Q         ((cudnnBackendAttributeName_t)2800)
@@ -145,7 +145,7 @@ void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t operator,
     graph_add(graph, operation, "the reduction");
 }
 
-/* Windows, strides and pads are fractions here: a resize has others than whole ones. */
+/* cuDNN takes windows, strides and pads as fractions. */
 static void set_whole(struct graph *graph, cudnnBackendDescriptor_t descriptor,
                       cudnnBackendAttributeName_t name, int n, const int64_t *values) {
     cudnnFraction_t fractions[CM_MAX_SPATIAL];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuDNN's operations, each added to a graph with the descriptors of its tensors. */
+/* cuDNN's operations: each function adds one to a graph. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_OPERATIONS_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_OPERATIONS_H
 
 #include "backends/cuda/cudnn/graph.h"
 
-/* y = x * w; `backward`: x = y * w turned round, which is a transposed convolution. */
+/* y = x * w; `backward`: a transposed convolution. */
 struct graph_convolution {
     bool backward;
     cudnnDataType_t compute;
@@ -14,14 +14,14 @@ struct graph_convolution {
 };
 void graph_convolve(struct graph *graph, const struct graph_convolution *convolution);
 
-/* b and t may be NULL. The limits and `alpha` matter to the modes that have such a thing. */
+/* b and t may be NULL. Limits and `alpha` apply to the modes that use them. */
 struct graph_pointwise {
     cudnnPointwiseMode_t mode;
-    cudnnDataType_t compute; /* CUDNN_DATA_FLOAT is 0 */
+    cudnnDataType_t compute; /* the default 0 is CUDNN_DATA_FLOAT */
     cudnnBackendDescriptor_t x, b, t, y;
-    bool has_limits; /* of relu: slope below `low`, nothing above `high` */
+    bool has_limits; /* relu: slope below `low`, clipped at `high` */
     double low, high, slope;
-    double alpha; /* of elu, swish */
+    double alpha; /* elu, swish */
 };
 void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
 
@@ -48,7 +48,7 @@ struct graph_attention {
 };
 void graph_attend(struct graph *graph, const struct graph_attention *attention);
 
-/* Of cuDNN 9.21 and later: along the last dim of [B, H, M, N]. */
+/* Requires cuDNN 9.21: softmax along the last dim of [B, H, M, N]. */
 void graph_softmax(struct graph *graph, cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider `cudnn graph`: a primitive as one or two graphs, each with its plan. */
+/* Provider `cudnn graph`: a primitive as one or two graphs, each with its plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNAT
 /* clang-format on */
 
 struct part {
-    struct graph graph; /* the plan is one of its descriptors */
+    struct graph graph; /* owns the plan */
     struct graph_found found;
 };
 
@@ -50,7 +50,7 @@ struct graph_step {
     const struct cuda_cudnn *cudnn;
     cudnnHandle_t handle;
     const struct graph_alternative *way;
-    bool multiplies; /* engines that have tensor cores have them for this */
+    bool multiplies; /* true if an engine with tensor cores uses them for this primitive */
     int n_parts;
     struct part parts[GRAPH_MAX_PARTS];
 };
@@ -66,8 +66,8 @@ static bool is_product(int32_t kind) {
 }
 
 /*
- * Engines for 16 bits and less have channels last; rows cost them two transpositions in their
- * workspace. A choice of the layout is ours only where the user left it open
+ * Engines for 16-bit and narrower types are channels-last; for row-major images they transpose
+ * twice in the workspace. The layout is changed only if the user left it open
  * (docs/decisions/planning.md).
  */
 static bool prefers_last(const struct cm_device *device, const struct cm_primitive *primitive) {
@@ -87,7 +87,7 @@ static bool is_empty(const struct cm_tensor *tensor) {
     return false;
 }
 
-/* What cuDNN would be asked to divide by, or to reach past 2^63 with. */
+/* Rejects empty operands, which cuDNN would divide by. */
 static int check(const struct cm_primitive *primitive, struct cm_reason *reason) {
     for (int i = 0; i < primitive->n_inputs; i++)
         if (is_empty(&primitive->inputs[i]))
@@ -98,7 +98,7 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
     return CM_BACKEND_OK;
 }
 
-/* The first part multiplies; what is added after it has nothing that could be rounded. */
+/* Only the first part multiplies; adding a bias cannot round fp32 to tf32. */
 static int make_part(struct cm_device *device, const struct graph_job *job,
                      const struct graph_alternative *way, int which, int candidate,
                      struct part *ret) {
@@ -116,7 +116,7 @@ static int make_part(struct cm_device *device, const struct graph_job *job,
     return graph_search(&ret->graph, &wanted, &ret->found);
 }
 
-/* The candidates are those of the first part: it does the work. */
+/* Candidates are those of the first part, which does most of the work. */
 static int try_alternative(struct cm_device *device, const struct graph_job *job,
                            const struct graph_alternative *way, int candidate,
                            struct graph_step *step, struct cm_reason *reason) {
@@ -135,7 +135,7 @@ static int try_alternative(struct cm_device *device, const struct graph_job *job
     return status;
 }
 
-/* The reason of the first way: the others are what else one could do. */
+/* Reports the reason of the first alternative. */
 static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
                             int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive)};
@@ -203,7 +203,7 @@ static void print_algorithm(const struct graph_step *step, char *ret, size_t siz
     if (step->way->remark != NULL) (void)append(ret, size, used, step->way->remark);
 }
 
-/* cuDNN marks engines, not uses: the one of elementwise functions is marked as well. */
+/* The note marks engines, not their use: the pointwise engine has it too. */
 static int32_t tensor_cores(const struct graph_step *step) {
     const uint64_t bit = UINT64_C(1) << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
     if ((step->parts[0].found.numerical_notes & bit) == 0) return CM_TENSOR_CORES_NO;
@@ -216,14 +216,14 @@ static void facts(const void *own, struct cm_how *ret) {
     ret->tensor_cores = tensor_cores(step);
 }
 
-/* Values of the host are read when the pack is executed; they live as long as the step. */
+/* cuDNN reads host values at execution; they live as long as the step. */
 static void *address_of(struct graph_operand *operand, const struct cuda_operands *operands) {
     CUdeviceptr address = 0;
     void *ret = NULL;
     if (operand->role == GRAPH_VALUE) return &operand->value;
     address = operand->role == GRAPH_INPUT ? operands->inputs[operand->index]
                                            : operands->outputs[operand->index];
-    /* An address of the device is a number to the driver and a pointer to cuDNN. */
+    /* Device addresses are integers to the driver, pointers to cuDNN. */
     memcpy(&ret, &address, sizeof(ret));
     return ret;
 }
@@ -263,7 +263,7 @@ static int execute(const struct graph_step *step, struct part *part,
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN cannot execute the plan: %s", words);
 }
 
-/* The stream is the handle's. */
+/* The handle has the stream. */
 static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason) {
     struct graph_step *step = own;

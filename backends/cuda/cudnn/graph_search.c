@@ -9,12 +9,12 @@
 
 #include "support/banned.h"
 
-/* Of one mode: mode B names up to about 90. */
+/* per mode; mode B has up to about 90 */
 #define MAX_ENGINES 128
 #define MAX_NOTES   32
 
 #define BIT(note) (UINT64_C(1) << (note))
-/* All that computes with less than the operands have, as tf32 does with fp32. */
+/* Notes of engines that compute with less precision than the operands, as tf32 for fp32. */
 #define LESS_PRECISE                                                                           \
     (BIT(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) | BIT(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) |   \
      BIT(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
@@ -22,12 +22,12 @@
 struct search {
     struct graph *graph;
     const struct graph_wanted *wanted;
-    cudnnBackendDescriptor_t operations; /* the graph's, as one */
+    cudnnBackendDescriptor_t operations; /* the operation graph */
     struct graph_found found;
-    int accepted;             /* so far */
-    int with_less;            /* left out for their precision */
-    int64_t least_bytes;      /* of the plans that take too much; 0: none did */
-    char why[CM_REASON_SIZE]; /* of the first engine that refused */
+    int accepted;        /* candidates accepted so far */
+    int with_less;       /* engines skipped for their precision */
+    int64_t least_bytes; /* least workspace of the rejected plans; 0 if none was rejected */
+    char why[CM_REASON_SIZE]; /* error of the first engine that refused */
 };
 
 static void set_device(const struct search *search, cudnnBackendDescriptor_t descriptor,
@@ -53,13 +53,15 @@ static void join_operations(struct search *search) {
 static void note_refusal(struct search *search, cudnnStatus_t status) {
     char why[CM_REASON_SIZE];
     graph_last_error(search->graph->cudnn, status, why, sizeof(why));
-    /* The first is the engine that cuDNN thinks best; of an engine for other devices one
-     * learns nothing. */
+    /*
+     * Keep the error of the first engine, which cuDNN ranks best; errors of engines for other
+     * devices say little.
+     */
     if (search->why[0] != '\0' && strstr(search->why, "ARCH_MISMATCH") == NULL) return;
     (void)snprintf(search->why, sizeof(search->why), "%s", why);
 }
 
-/* The configurations that the heuristics have, filled into descriptors that exist. */
+/* Fills existing descriptors with the configurations of the heuristics. */
 static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode,
                               cudnnBackendDescriptor_t *ret) {
     struct graph *graph = search->graph;
@@ -92,7 +94,7 @@ static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode
 
 static uint64_t read_notes(const struct cuda_cudnn *cudnn, cudnnBackendDescriptor_t engine,
                            cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
-    /* Both kinds of notes are enums of 32 bits. */
+    /* Both note types are 32-bit enums. */
     int32_t notes[MAX_NOTES] = {0};
     int64_t n = 0;
     uint64_t bits = 0;
@@ -142,7 +144,7 @@ static bool fits_workspace(struct search *search, struct graph_found *found) {
     return false;
 }
 
-/* Whether this configuration became a plan within the limits. */
+/* Returns true if this configuration yields a plan within the limits. */
 static bool try_configuration(struct search *search, cudnnBackendDescriptor_t configuration) {
     struct graph *graph = search->graph;
     struct graph_found *found = &search->found;

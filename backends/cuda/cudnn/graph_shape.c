@@ -7,7 +7,7 @@
 
 #define MIN_SPATIAL 2
 
-/* primitive_check has seen to it that a product of dims stays below 2^60. */
+/* primitive_check guarantees that products of dims stay below 2^60. */
 void graph_shape_pack(struct graph_shape *shape, enum graph_order order) {
     int64_t stride = 1;
     if (order == GRAPH_CHANNELS_LAST) {
@@ -21,7 +21,7 @@ void graph_shape_pack(struct graph_shape *shape, enum graph_order order) {
     }
 }
 
-/* A dim of one element has no stride that matters. */
+/* Strides of dims of one element are irrelevant. */
 static bool is_packed(const struct cm_tensor *tensor, enum graph_order order) {
     struct graph_shape packed = {.rank = tensor->rank};
     memcpy(packed.dims, tensor->dims, sizeof(packed.dims));

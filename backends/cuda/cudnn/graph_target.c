@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The members of the text are those that cuDNN 9.19 asks for by name when they are missing. It
- * documents none of them; the true text of a device is what cuDNN itself writes on it
- * (docs/gpu-verification.md).
+ * The JSON members are those that cuDNN 9.19 requests by name in its error messages; they are
+ * undocumented. cuDNN writes the real text on a device (docs/gpu-verification.md).
  */
 #include "backends/cuda/cudnn/graph_target.h"
 
@@ -24,13 +23,15 @@
 #define GIB          (KIB * MIB)
 #define DEFAULT_NAME "h200"
 
-/* What all devices of a compute capability have: the table "Technical Specifications per
- * Compute Capability" of the CUDA C++ Programming Guide. */
+/*
+ * Limits by compute capability: table "Technical Specifications per Compute Capability" of the
+ * CUDA C++ Programming Guide.
+ */
 struct capability {
-    int version; /* 900 */
+    int version; /* for example 900 */
     int threads_a_unit;
     int blocks_a_unit;
-    int shared_bytes_optin; /* of a block that asks for more than 48 KiB */
+    int shared_bytes_optin; /* per block that opts in to more than 48 KiB */
     int shared_bytes_reserved;
 };
 
@@ -46,8 +47,10 @@ static const struct capability capabilities[] = {
     {1200, 1536, 24, 101376, 1024},
 };
 
-/* What differs: written by hand from NVIDIA's data sheets and architecture papers, clocks in
- * kHz. Heuristics were seen to look at capability, units and clocks. */
+/*
+ * Properties by device, from NVIDIA's data sheets and architecture papers; clocks in kHz. The
+ * heuristics depend on capability, units and clocks.
+ */
 static const struct custom {
     const char *name;
     const char *full_name;
@@ -134,7 +137,7 @@ static int find_text(const char *device, char *ret, size_t size, struct cm_reaso
                        "unknown target '%s': expected %s, or a .json file", device, names);
 }
 
-/* Of a text that cuDNN has accepted: nothing here depends on finding them. */
+/* Finds a member of a text that cuDNN has accepted; NULL is not an error. */
 static const char *find_member(const char *text, const char *name) {
     const char *at = strstr(text, name);
     if (at == NULL) return NULL;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A device that plans are made for and that need not be here: cuDNN 9.8 and later takes its
- * properties as a JSON text of its own making.
- */
+/* Target device of deviceless planning: cuDNN 9.8 and later takes its properties as JSON. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H
 
@@ -14,13 +11,13 @@ struct cuda_cudnn;
 
 struct graph_target {
     const struct cuda_cudnn *cudnn;
-    cudnnBackendDescriptor_t descriptor; /* its properties; NULL: there is none */
-    int sm;                              /* 90; 0 not known */
+    cudnnBackendDescriptor_t descriptor; /* device properties; NULL if none */
+    int sm;                              /* for example 90; 0 if unknown */
     char name[CM_NAME_SIZE];
 };
 
 /*
- * `device`: one of the devices described here, or the path of a file (.json); NULL: an H200.
+ * `device`: a built-in name or the path of a .json file; NULL for an H200. Returns
  * CM_BACKEND_OK, or a status with its reason.
  */
 int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,

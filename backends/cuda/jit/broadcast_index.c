@@ -16,7 +16,7 @@ static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *s
     return operand->dims[own] == shape->dims[axis];
 }
 
-/* Whether the axis at the end and the next one lie behind each other in every operand. */
+/* Returns true if the last axis and the next one are contiguous in every operand. */
 static bool can_merge(const struct broadcast_index *index, const int64_t *strides,
                       int64_t dim) {
     for (int i = 0; i < index->n; i++)

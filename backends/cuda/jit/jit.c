@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of a program and its compilation by NVRTC. */
+/* Source text of kernels and their compilation by NVRTC. */
 #include "backends/cuda/jit/jit.h"
 
 #include <stdarg.h>
@@ -81,7 +81,7 @@ void jit_begin(struct jit *jit, bool as_bits, int64_t threads, int block) {
     jit->kernels[jit->n_kernels++] = (struct jit_kernel){threads, block};
 }
 
-/* The first line of what the compiler has to say. */
+/* Reports the first line of the compiler's log. */
 static int refuse_program(const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
                           nvrtcResult result, struct cm_reason *reason) {
     size_t size = 0;

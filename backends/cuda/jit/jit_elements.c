@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to each element by itself, and what only moves them: one template. */
+/* Elementwise functions and copies: one template. */
 #include <string.h>
 
 #include "backends/cuda/jit/jit_index.h"
@@ -9,8 +9,8 @@
 #include "support/banned.h"
 
 /*
- * v is the running value, w the other operand, A and B the constants. Integers are computed as
- * such where all operands and functions are theirs.
+ * v is the running value, w the other operand, A and B the constants. The compute type is
+ * integer if all operands and functions are.
  */
 static const struct {
     const char *text;
@@ -76,7 +76,7 @@ static bool is_float(int32_t element) {
     return element >= CM_F64 && element <= CM_F8E5M2;
 }
 
-/* double for doubles, 64-bit integers where nothing else occurs, float for the rest. */
+/* double if any operand is, long long if all are integers, else float. */
 static const char *compute_type(const struct cm_primitive *primitive) {
     bool integers = true;
     for (int32_t i = 0; i < primitive->n_inputs + 1; i++) {
@@ -102,7 +102,10 @@ static int check_steps(const struct cm_primitive *primitive, struct cm_reason *r
     return CM_BACKEND_OK;
 }
 
-/* The elements that a thread has, in a<operand>_; one for all where an operand repeats it. */
+/*
+ * Loads the elements of a thread into a<operand>_; a single one if broadcast along the last
+ * axis.
+ */
 static void load_operands(struct jit *jit, const struct broadcast_index *index, int vector) {
     const int last = index->rank - 1;
     for (int i = 0; i < index->n - 1; i++) {
@@ -168,7 +171,7 @@ int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* One part of the result, `offset` elements from its begin. */
+/* Copies one input to the result at `offset` elements. */
 static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int input,
                      int64_t offset, struct cm_reason *reason) {
     struct cm_tensor part = primitive->outputs[0];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Elements from anywhere. An index is brought into its range, so that what stands in memory
- * can never send a thread out of it.
- */
+/* Gathers. Every index is reduced modulo its range, so no thread can access memory outside. */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
@@ -18,7 +15,7 @@ static int vector_of(const struct cm_tensor *x, int64_t run) {
     return (int)vector;
 }
 
-/* Opens a kernel of `n` threads; leaves i. */
+/* Opens a kernel of `n` threads; declares i. */
 static void begin(struct jit *jit, int64_t n) {
     const char *type = n <= INT32_MAX ? "unsigned" : "u64";
     jit_begin(jit, true, n, JIT_BLOCK);
@@ -34,7 +31,7 @@ static void move(struct jit *jit, int vector) {
             vector, type, vector);
 }
 
-/* x[before, axis, after] by indices: y[before, indices, after]. */
+/* y[before, indices, after] = x[before, axis, after]. */
 static void write_rows(struct jit *jit, int64_t before, int64_t axis, int64_t n_indices,
                        int64_t after) {
     const int vector = vector_of(&jit->primitive->inputs[0], after);
@@ -49,7 +46,7 @@ static void write_rows(struct jit *jit, int64_t before, int64_t axis, int64_t n_
     move(jit, vector);
 }
 
-/* An index for each element of the result, along the axis. */
+/* GatherElements: one index per element of the result, along the axis. */
 static void write_elements(struct jit *jit) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
@@ -69,7 +66,7 @@ static void write_elements(struct jit *jit) {
     move(jit, 1);
 }
 
-/* GatherND: each row of indices names one run of x. */
+/* GatherND: each row of indices selects a run of x. */
 static bool write_runs(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *indices = &jit->primitive->inputs[1];
@@ -96,7 +93,7 @@ static bool write_runs(struct jit *jit) {
     return true;
 }
 
-/* By a formula that the primitive does not tell: as many elements, in their order. */
+/* Proxy for an index formula that the primitive does not have: copies in order. */
 static void write_in_order(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];

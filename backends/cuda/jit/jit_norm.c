@@ -17,12 +17,12 @@
 struct rows {
     int64_t n, q_inner, q_outer_stride, q_stride;
     int64_t length, inner, outer_stride, stride;
-    const char *parameter; /* which scale and shift element r of row q has */
-    int64_t channels;      /* %1 of it: of a row, or of the image */
+    const char *parameter; /* index of scale and shift of element r of row q */
+    int64_t channels;      /* %1 of it: of a row or of the image */
     int64_t spatial;
 };
 
-/* [N, C, S]: the spatial dims as one. False where they are not, by their strides. */
+/* Returns [N, C, S] with coalesced spatial dims; false if the strides do not permit it. */
 struct image {
     int64_t n, c, s;
     int64_t n_stride, c_stride, s_stride;
@@ -110,7 +110,7 @@ static bool read_images(const struct cm_primitive *primitive, struct rows *ret) 
     return true;
 }
 
-/* Scale and shift of the channel `p`, where there are operands for them. */
+/* Applies scale and shift of channel `p`, if present. */
 static void scale_and_shift(struct jit *jit, int64_t n_parameters) {
     const struct cm_primitive *primitive = jit->primitive;
     jit_add(jit, "        const i64 p = (PARAMETER) %% %lldll;\n        (void)p;\n",
@@ -156,7 +156,7 @@ static void write_rows(struct jit *jit, const struct rows *rows) {
     jit_add(jit, "        put(y0[AT], v);\n    }\n}\n");
 }
 
-/* As an elementwise function of five operands, four of which have one element a channel. */
+/* Batch norm as an elementwise function of five operands, four with one element per channel. */
 static int write_given(struct jit *jit, struct cm_reason *reason) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
@@ -173,7 +173,7 @@ static int write_given(struct jit *jit, struct cm_reason *reason) {
     if (!broadcast_index_read(operands[5], operands, 6, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the shape of the result does not match");
-    /* One channel a vector, and x and y without gaps: else one by one. */
+    /* Vectorizes along contiguous channels or images, else one element per thread. */
     int vector = 4;
     while (vector > 1 && (index.strides[1][index.rank - 1] != 0 ||
                           broadcast_index_vector(&index, vector) != vector))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers of 16 and 8 bits without NVIDIA's headers, which are not where the library is. What
- * is converted in software (8 bits) takes longer than memory does to bring it only by little.
+ * 16-bit and 8-bit floats without NVIDIA's headers, which are not installed with the library.
+ * Software conversion (8 bits) is slower than memory by little.
  */
 #include "backends/cuda/jit/jit.h"
 
@@ -49,7 +49,7 @@ const char jit_prelude[] =
     "__device__ void put(e4m3 &x, C v) { x.bits = shrink((float)v, 3, 7, 448); }\n"
     "__device__ void put(e5m2 &x, C v) { x.bits = shrink((float)v, 2, 15, 57344); }\n"
     "template <class T, int N> struct alignas(sizeof(T) * N) vec { T at[N]; };\n"
-    /* Over TPR threads, a power of two; every thread of a row gets the result. */
+    /* Reduces over TPR threads, a power of two; every thread of the row gets the result. */
     "template <int TPR, class F> __device__ C fold(C v, F f) {\n"
     "    for (int i = TPR < 32 ? TPR / 2 : 16; i > 0; i /= 2)\n"
     "        v = f(v, __shfl_xor_sync(0xffffffffu, v, i));\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provider `nvrtc`: the writer of each kind, and the step that launches the kernels. */
+/* Provider `nvrtc`: writer of each kind, and the step that launches the kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Softmax, reductions and norms: many elements become one, or each is measured by all of its
- * row. A row whose elements lie side by side has up to 256 threads; of others each thread has
- * one row, so that neighbours read neighbours.
+ * Softmax and reductions. A contiguous row gets up to 256 threads; otherwise each thread has
+ * one row, so that neighbouring threads read neighbouring elements.
  */
 #include <string.h>
 
@@ -17,14 +16,14 @@ static const char *float_type(const struct cm_primitive *primitive) {
     return primitive->inputs[0].element == CM_F64 ? "double" : "float";
 }
 
-/* Threads of a row: as many as it has elements, within one warp and one block. */
+/* Returns the threads per row: up to its elements, within one warp or one block. */
 static int threads_of_row(int64_t length) {
     int threads = 32;
     while (threads < JIT_BLOCK && threads < length) threads *= 2;
     return threads;
 }
 
-/* Every thread of a block stays to the end: they meet in `fold`. */
+/* No thread may return early: all meet in `fold`. */
 static void begin_rows(struct jit *jit, int64_t n_rows, int64_t length) {
     const int threads = threads_of_row(length);
     jit_begin(jit, false, checked_mul(n_rows, threads), JIT_BLOCK);
@@ -92,7 +91,7 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* How a reduction begins, takes an element v, joins two, and ends with s of n. */
+/* Initial value, update by element v, combination of two, final value of s and n. */
 static const struct {
     const char *begin;
     const char *take;
@@ -113,7 +112,7 @@ static const struct {
     [CM_REDUCE_ARG_MIN] = {"3e38f", "v", "least", "s"},
 };
 
-/* The axes that are kept and those that are reduced, neighbours of a sort as one. */
+/* Axes that are kept and axes that are reduced, neighbours of one sort merged. */
 struct reduction {
     int n_kept, n_reduced;
     int64_t kept[CM_MAX_RANK], kept_strides[CM_MAX_RANK];
@@ -150,7 +149,7 @@ static void read_reduction(const struct cm_primitive *primitive, struct reductio
     }
 }
 
-/* `offset` += where element `of` of these axes lies. */
+/* Adds the offset of element `of` of these axes to `offset`. */
 static void add_offset(struct jit *jit, const char *offset, const char *of, int n,
                        const int64_t *dims, const int64_t *strides) {
     jit_add(jit, "    %s = 0;\n    { i64 r = %s;\n", offset, of);

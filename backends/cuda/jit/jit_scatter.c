@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy of x, and over it the updates, each where its index says: brought into the range that
- * there is. Two updates of one place are written in any order.
+ * Scatter: copies x, then writes the updates. Indices are reduced modulo their range. The order
+ * of two updates of one element is undefined.
  */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/operands.h"
@@ -18,7 +18,7 @@ static void begin(struct jit *jit, int64_t n) {
             JIT_BLOCK, (long long)n);
 }
 
-/* An index for each update, along the axis. */
+/* ScatterElements: one index per update, along the axis. */
 static void write_elements(struct jit *jit) {
     const struct cm_tensor *updates = &jit->primitive->inputs[2];
     const struct cm_tensor *y = &jit->primitive->outputs[0];
@@ -36,7 +36,7 @@ static void write_elements(struct jit *jit) {
     jit_add(jit, "    y0[to] = x2[i];\n}\n");
 }
 
-/* Each row of indices names a run of the result. */
+/* ScatterND: each row of indices selects a run of the result. */
 static void write_runs(struct jit *jit, int64_t width, int64_t after) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     jit_add(jit, "    const u64 row = i / %lldull;\n    u64 which = 0;\n", (long long)after);

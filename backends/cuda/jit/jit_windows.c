@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools and images in another size: each thread has one element of the result. */
+/* Pools and resizing: one thread per element of the result. */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
@@ -25,7 +25,7 @@ static int begin(struct jit *jit, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-/* Neighbouring threads have neighbouring elements: the axis of the least stride goes first. */
+/* Neighbouring threads get neighbouring elements: the axis of the least stride is innermost. */
 static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
     int32_t best = -1;
     for (int32_t i = y->rank - 1; i >= 0; i--)
@@ -33,7 +33,7 @@ static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
     return best;
 }
 
-/* p<axis>: where this thread's element is along each axis. */
+/* Declares p<axis>, the position of this thread's element. */
 static void places(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     unsigned done = 0;
@@ -87,7 +87,7 @@ int jit_write_pool(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Each axis: the lower neighbour a, the upper b, and the weight of the upper w. */
+/* Declares per axis the lower neighbour a, the upper one b, and the weight w of the upper. */
 static void neighbours(struct jit *jit, bool linear) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands for libcuda.so.1 where plans are made for a device that is not here. cuDNN's
- * engines that compile when they are planned hand the code to the driver at once, and are
- * refused where there is none. This one takes the code, keeps nothing and runs nothing: a plan
- * that is made with it exists, and that is all that can be said of it
- * (docs/decisions/planning.md).
- *
- * It has the functions that cuDNN 9.8 to 9.26 look up, by their plain names, each as far as
- * they go: those about code succeed, all others say that there is no device.
+ * Stub driver for planning without a device, loaded as libcuda.so.1. cuDNN engines that compile
+ * at planning time hand the code to the driver at once and refuse if there is none. The stub
+ * accepts code, keeps nothing and runs nothing: a plan made with it proves only that cuDNN
+ * accepts the work (docs/decisions/planning.md). It has the functions that cuDNN 9.8 to 9.26
+ * look up: those that load code succeed, all others report that there is no device.
  */
 #include <stddef.h>
 
 #include "support/banned.h"
 
-/* enum cudaError_enum of cuda.h. */
+/* enum cudaError_enum of cuda.h */
 #define CUDA_SUCCESS         0
 #define CUDA_ERROR_NO_DEVICE 100
 
-/* The version that it says to be of: code for any device of today compiles with it. */
+/* Reported driver version; cuDNN compiles for any current device with it. */
 #define VERSION 13000
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Callers pass more arguments than are declared here, which no calling convention minds that
- * has the caller take them away again. */
+/* Callers pass more arguments than declared, which is harmless if the caller removes them. */
 #define REFUSES(name)                                                                          \
     EXPORTED int name(void);                                                                   \
     int name(void) {                                                                           \
@@ -36,7 +32,7 @@
         return CUDA_SUCCESS;                                                                   \
     }
 
-/* Handles are never looked into; they must not be NULL. */
+/* Handles are opaque to callers, but must not be NULL. */
 #define HANDS_OUT(name)                                                                        \
     EXPORTED int name(const void **ret);                                                       \
     int name(const void **ret) {                                                               \

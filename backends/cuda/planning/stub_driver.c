@@ -12,7 +12,7 @@
 #define FILE_NAME "libcostmodel-planning.so"
 #define MAX_PATH  4096
 
-/* By the place of the module, wherever it was installed or moved to. */
+/* Finds the folder of the module, wherever it is installed. */
 static int find_path(char *ret, size_t size) {
     static const char here;
     Dl_info info;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver that stands for a real one while plans are made (planning/driver.c). */
+/* The stub driver for planning without a device (planning/driver.c). */
 #ifndef BACKENDS_CUDA_PLANNING_STUB_DRIVER_H
 #define BACKENDS_CUDA_PLANNING_STUB_DRIVER_H
 
 #include "costmodel/backend.h"
 
 /*
- * Loads it, so that who loads libcuda.so.1 after that gets it: a library that is loaded already
- * is found by its soname. It lies beside the module. CM_BACKEND_REFUSED: it does not.
+ * Loads the stub driver from the folder of the module. A later load of libcuda.so.1 finds it by
+ * its soname. Returns CM_BACKEND_REFUSED if it is missing.
  */
 int stub_driver_load(struct cm_reason *reason) __attribute__((warn_unused_result));
 
