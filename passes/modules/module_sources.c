@@ -1,38 +1,198 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of sources, the best first: see module_sources.h. */
+/* The table of module sources, and the search for the scope of every node: see
+ * module_sources.h. */
 #include "passes/modules/module_sources.h"
 
+#include "passes/infer/node_order.h"
+#include "support/arena.h"
+#include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
+/* The most reliable first. */
 /* clang-format off */
 static const struct module_source sources[] = {
     {.name = "metadata", .start = metadata_start, .find = metadata_find,
-     .summary = "what the exporter noted of each node: paths and classes of its modules"},
+     .summary = "module paths and classes that the exporter recorded for each node"},
     {.name = "functions", .start = functions_start, .find = functions_find,
      .summary = "calls of model-local functions"},
-    {.name = "scopes", .find = named_find,
+    {.name = "scopes", .find = slashes_find,
      .summary = "names with slashes: /layer1/conv1/Conv"},
     {.name = "paddle", .guesses = true, .start = paddle_start, .find = paddle_find,
-     .summary = "Paddle's names: conv2d_0.w_0, relu_0.tmp_0"},
+     .summary = "Paddle names: conv2d_0.w_0, relu_0.tmp_0"},
     {.name = "mxnet", .guesses = true, .start = mxnet_start, .find = mxnet_find,
-     .summary = "MXNet's and Gluon's names: stage1_conv0_weight"},
+     .summary = "MXNet and Gluon names: stage1_conv0_weight"},
     {.name = "parameters", .guesses = true, .find = params_find,
      .summary = "dotted names of parameters: layer1.conv1.weight"},
     {.name = "fused", .find = fused_find,
-     .summary = "names of nodes that were made of several: /a/Conv + /b/Relu"},
+     .summary = "names of fused nodes: /a/Conv + /b/Relu"},
     {.name = "types", .guesses = true, .foreign = true, .find = types_find,
-     .summary = "nothing known: nodes by the type of their operator"},
+     .summary = "fallback: group nodes by operator type"},
 };
 /* clang-format on */
 
+#define N_SOURCES (sizeof sources / sizeof *sources)
+
 const struct module_source *module_source_at(size_t index) {
-    return index < sizeof sources / sizeof *sources ? &sources[index] : NULL;
+    return index < N_SOURCES ? &sources[index] : NULL;
 }
 
 const struct module_source *module_source_find(const char *name) {
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    for (size_t i = 0; i < N_SOURCES; i++)
         if (text_equal(sources[i].name, name)) return &sources[i];
     return NULL;
+}
+
+static void add_source(struct modules_table *table, const char *name, size_t n) {
+    if (n > 0) table->sources[table->n_sources++] = (struct cm_name_count){name, (int64_t)n};
+}
+
+/* Asks one source for all nodes of unknown scope; adds how many it knew to *n_known. */
+static int ask_source(struct scope_finder *finder, const struct module_source *source,
+                      bool forced, struct modules_table *table, size_t *n_known) {
+    struct scopes *scopes = finder->scopes;
+    bool applies = true;
+    size_t n = 0;
+    int status = source->start ? source->start(finder, &applies) : CM_OK;
+    if (status < 0 || !(applies || forced)) return status;
+    for (size_t i = 0; i < scopes->n_nodes; i++) {
+        uint32_t id = scopes->nodes[i];
+        if (scopes->of_node[id] != ID_NONE) continue;
+        status = source->find(finder, id, &scopes->of_node[id]);
+        if (status < 0) return status;
+        n += scopes->of_node[id] != ID_NONE;
+    }
+    add_source(table, source->name, n);
+    *n_known += n;
+    scopes->foreign = scopes->foreign || (n > 0 && source->foreign);
+    return CM_OK;
+}
+
+/*
+ * Nodes whose scope no source knows join their neighbours: each gets the innermost scope around
+ * all its producers and consumers, through others of unknown scope. A node of constants that
+ * feeds one module belongs to that module; a node between two modules to the one around both.
+ */
+struct joiner {
+    const struct model *model;
+    struct scopes *scopes; /* of_node: ID_NONE if unknown */
+    uint32_t *before; /* by node: scope around its producers; ID_NONE if all are constant */
+    uint32_t *after;  /* by node: scope around its consumers; ID_NONE if it has none */
+};
+
+static void widen(const struct joiner *joiner, uint32_t *around, uint32_t scope) {
+    if (scope == ID_NONE) return;
+    *around = *around == ID_NONE ? scope : paths_common(&joiner->scopes->paths, *around, scope);
+}
+
+static uint32_t scope_from(const struct joiner *joiner, const uint32_t *side, uint32_t node) {
+    uint32_t scope = joiner->scopes->of_node[node];
+    return scope == ID_NONE ? side[node] : scope;
+}
+
+/* Returns the scope of values that enter or leave a graph: its owner's, or the root. */
+static uint32_t outside(const struct joiner *joiner, const uint32_t *side, uint32_t graph) {
+    uint32_t owner = joiner->model->graphs[graph].owner;
+    return owner == ID_NONE ? 0 : scope_from(joiner, side, owner);
+}
+
+static uint32_t producers_scope(const struct joiner *joiner, uint32_t id) {
+    const struct node *node = &joiner->model->nodes[id];
+    uint32_t around = ID_NONE;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (node->inputs[i] == ID_NONE) continue;
+        const struct value *value = &joiner->model->values[node->inputs[i]];
+        if (value->origin == VALUE_OUTPUT)
+            widen(joiner, &around, scope_from(joiner, joiner->before, value->node));
+        else if (!value->constant)
+            widen(joiner, &around, outside(joiner, joiner->before, value->graph));
+    }
+    return around;
+}
+
+static uint32_t consumers_scope(const struct joiner *joiner, uint32_t id) {
+    const struct node *node = &joiner->model->nodes[id];
+    uint32_t around = ID_NONE;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        if (node->outputs[i] == ID_NONE) continue;
+        const struct value *value = &joiner->model->values[node->outputs[i]];
+        for (uint32_t k = 0; k < value->n_uses; k++)
+            widen(joiner, &around, scope_from(joiner, joiner->after, value->uses[k].node));
+        if (value->is_graph_output)
+            widen(joiner, &around, outside(joiner, joiner->after, value->graph));
+    }
+    return around;
+}
+
+static int join(struct scope_finder *finder, size_t n_unknown, struct modules_table *table) {
+    struct scopes *scopes = finder->scopes;
+    const struct model *model = finder->model;
+    struct arena *arena = finder->analysis->arena;
+    if (n_unknown == 0) return CM_OK;
+    struct joiner joiner = {
+        .model = model,
+        .scopes = scopes,
+        .before = arena_array(arena, model->n_nodes, sizeof *joiner.before),
+        .after = arena_array(arena, model->n_nodes, sizeof *joiner.after),
+    };
+    uint32_t *unknown = arena_array(arena, n_unknown, sizeof *unknown);
+    size_t n = 0;
+    size_t n_joined = 0;
+    if (!joiner.before || !joiner.after || !unknown) return CM_NO_MEMORY;
+    for (size_t i = 0; i < model->n_nodes; i++) joiner.before[i] = joiner.after[i] = ID_NONE;
+    for (size_t i = 0; i < scopes->n_nodes; i++)
+        if (scopes->of_node[scopes->nodes[i]] == ID_NONE) unknown[n++] = scopes->nodes[i];
+    for (size_t i = 0; i < n; i++)
+        joiner.before[unknown[i]] = producers_scope(&joiner, unknown[i]);
+    for (size_t i = n; i-- > 0;)
+        joiner.after[unknown[i]] = consumers_scope(&joiner, unknown[i]);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t node = unknown[i];
+        uint32_t owner = model->graphs[model->nodes[node].graph].owner;
+        uint32_t around = joiner.before[node];
+        widen(&joiner, &around, joiner.after[node]);
+        if (around == ID_NONE) around = owner == ID_NONE ? 0 : scopes->of_node[owner];
+        scopes->of_node[node] = around;
+        n_joined += around != 0;
+    }
+    add_source(table, "joined", n_joined);
+    add_source(table, "none", n_unknown - n_joined);
+    return CM_OK;
+}
+
+static int find(struct scope_finder *finder, struct modules_table *table) {
+    const struct analysis *analysis = finder->analysis;
+    const struct model *model = finder->model;
+    const char *wanted = analysis->options->module_source;
+    const struct module_source *forced = wanted ? module_source_find(wanted) : NULL;
+    struct scopes *scopes = finder->scopes;
+    struct arena *arena = analysis->arena;
+    size_t n_known = 0;
+    scopes->of_node = arena_array(arena, model->n_nodes, sizeof *scopes->of_node);
+    table->sources = arena_array(analysis->kept, N_SOURCES + 2, sizeof *table->sources);
+    if (!scopes->of_node || !table->sources || paths_init(&scopes->paths, arena, '/') < 0 ||
+        paths_reserve(&scopes->paths, model->n_nodes + model->n_nodes / 4) < 0 ||
+        order_nodes(model, arena, &scopes->n_nodes, &scopes->nodes) < 0)
+        return CM_NO_MEMORY;
+    for (size_t i = 0; i < model->n_nodes; i++) scopes->of_node[i] = ID_NONE;
+    for (size_t i = 0; i < N_SOURCES; i++) {
+        const struct module_source *source = &sources[i];
+        if (forced ? source != forced : source->guesses && n_known > 0) continue;
+        if (ask_source(finder, source, forced, table, &n_known) < 0) return CM_NO_MEMORY;
+    }
+    if (forced && n_known == 0) {
+        scopes->foreign = true;
+        diag_note(analysis->diag, DIAG_ASSUMPTION,
+                  "module source '%s' knows no node: all belong to the root module",
+                  forced->name);
+    }
+    return join(finder, scopes->n_nodes - n_known, table);
+}
+
+int module_sources_find_scopes(const struct analysis *analysis, struct scopes *ret,
+                               struct modules_table *table) {
+    struct scope_finder finder = {
+        .analysis = analysis, .model = analysis->model, .scopes = ret};
+    return find(&finder, table) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
 }

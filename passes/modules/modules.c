@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass modules: the hierarchy that the model was written in, and what each of its modules
- * costs. Four questions in a row: in which scope does a node stand (module_scopes), of which
- * module is that an entry (module_paths), what is the tree of them (module_tree), and what does
- * a module cost, give and call itself (module_totals, module_outputs, module_types).
+ * Pass modules: recovers the module hierarchy and sums the costs of each module, in steps: the
+ * scope of each node (module_sources), the module of each scope (module_paths), the tree
+ * (module_tree), and the costs, outputs and classes of modules (module_totals, module_outputs,
+ * module_types).
  */
 #include "passes/modules/module_groups.h"
+#include "passes/modules/module_sources.h"
 #include "passes/modules/module_tree.h"
 #include "passes/pass.h"
 
 #include "support/banned.h"
 
-/* Trees of scopes and paths are built in scratch memory: they are larger than what comes of
- * them. */
+/* The trees of scopes and paths are in scratch memory: they are larger than the table. */
 int pass_modules(const struct analysis *analysis, void *own) {
     struct analysis building = *analysis;
     building.arena = analysis->scratch;
@@ -23,7 +23,7 @@ int pass_modules(const struct analysis *analysis, void *own) {
                                .names = &names,
                                .table = own,
                                .tables = analysis->arena};
-    int status = scopes_find(&building, &scopes, own);
+    int status = module_sources_find_scopes(&building, &scopes, own);
     if (status == CM_OK) status = module_paths_find(&building, &scopes, &names);
     if (status == CM_OK && analysis->options->group)
         status = module_groups_make(&building, &scopes, &names);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How exporters, PyTorch's above all, name values and scopes: see names.h. */
+/* Naming conventions of exporters, mainly PyTorch's: see names.h. */
 #include "passes/params/names.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Where the digits at the end of text[0..length) begin; `length` when there are none. */
+/* Returns where the digits at the end of text[0..length) begin. */
 static size_t trailing_digits(const char *text, size_t length) {
     while (length > 0 && is_digit(text[length - 1])) length--;
     return length;
@@ -45,9 +45,9 @@ static bool is_node_output(const char *base) {
 }
 
 /*
- * Calls after which PyTorch's newer exporter names what it computed from no parameter, sorted:
- * masks ("where", "val_21"), angles ("unsqueeze_14", "cos"), what is filled. Views and simple
- * functions of parameters (slice_1, neg, embedding_2) bear such names too and are learned.
+ * Calls after which PyTorch's newer exporter names constants that it did not compute from a
+ * parameter, sorted: masks ("where", "val_21"), angles ("unsqueeze_14", "cos"), filled tensors.
+ * Views and simple functions of parameters have similar names (slice_1, neg, embedding_2).
  */
 static const char *const calls[] = {
     "arange",    "cos",       "full",          "full_like", "masked_fill", "mul",
@@ -102,4 +102,22 @@ int names_repeat(const char *name, size_t length, size_t *ret_length) {
     if (!text_to_int64(name + end, length - end, &number) || number > LARGEST_REPEAT) return 0;
     *ret_length = end - 1;
     return (int)number;
+}
+
+/* Returns the length of the whole parts with which both paths begin. */
+static size_t common_length(const char *a, size_t a_length, const char *b, size_t b_length) {
+    size_t same = 0;
+    while (same < a_length && same < b_length && a[same] == b[same]) same++;
+    bool whole = (same == a_length || a[same] == '.') && (same == b_length || b[same] == '.');
+    while (!whole && same > 0 && a[same - 1] != '.') same--;
+    return !whole && same > 0 ? same - 1 : same;
+}
+
+void names_add_common(struct common_module *common, const char *param_name) {
+    const char *base = names_base(param_name);
+    size_t length = names_module_length(param_name);
+    if (length == 0) return;
+    common->length =
+        common->path ? common_length(common->path, common->length, base, length) : length;
+    if (!common->path) common->path = base;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the names in a file tell. Exporters keep the names that a person gave ("fc1.weight") and
- * make up the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12", "17"): which of the
- * two a name is decides whether a constant is taken for a parameter.
+ * Conventions of the names in a file. Exporters keep names that a person gave ("fc1.weight")
+ * and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12", "17"): this
+ * decides whether a constant is classified as a parameter.
  */
 #ifndef PASSES_PARAMS_NAMES_H
 #define PASSES_PARAMS_NAMES_H
@@ -10,20 +10,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The name without what stands before it: the scope, or the call of an inlined function. */
+/* Returns the name without its scope or inlined call: the text after the last '/'. */
 const char *names_base(const char *name);
-/* Whether an exporter made it up. Also true of "". */
+/* Returns true if an exporter generated the name. Also true for "". */
 bool names_generated(const char *name);
-/* Whether PyTorch's newer exporter made it up for what it computed, of no parameter as a rule,
- * before the model runs: "val_12", "unsqueeze_3". */
+/* Returns true if PyTorch's newer exporter generated the name for a value that it computed at
+ * export, usually not from a parameter: "val_12", "unsqueeze_3". */
 bool names_traced(const char *name);
-/* Whether it is dotted as frameworks name parameters and buffers: "layer1.0.bn1.weight". */
+/* Returns true if the name is dotted like a parameter or buffer: "layer1.0.bn1.weight". */
 bool names_parameter(const char *name);
-/* Length of the module's path at the front of names_base: 14 of "layer1.0.conv1.weight". 0
- * where it has none. */
+/* Returns the length of the module path at the front of names_base: 14 for
+ * "layer1.0.conv1.weight"; 0 if it has none. */
 size_t names_module_length(const char *name);
-/* "relu_2", name[0..length), is a further use of the name "relu": gives 2 and the length of
- * "relu", else 0. */
+/* Returns 2 and the length of "relu" if name[0..length) is "relu_2", the second reuse of
+ * "relu"; 0 if the name is not a reuse. */
 int names_repeat(const char *name, size_t length, size_t *ret_length);
+
+/* Module path that contains the modules of several parameters: layer1 for layer1.0.conv1.weight
+ * and layer1.bn.bias. */
+struct common_module {
+    const char *path; /* NULL if no parameter with a module was added */
+    size_t length;
+};
+
+void names_add_common(struct common_module *common, const char *param_name);
 
 #endif

@@ -338,9 +338,10 @@ static void a_source_that_knows_no_node_says_so(void **state) {
     struct bench *bench =
         bench_open_with("in x float[1]\nnode /a/Relu Relu x -> y\nout y\n", &options);
     (void)state;
-    assert_string_equal(bench_messages(bench),
-                        "note[assumption]: no node's module can be told from 'functions', all "
-                        "stand in the model itself");
+    assert_string_equal(
+        bench_messages(bench),
+        "note[assumption]: module source 'functions' knows no node: all belong to "
+        "the root module");
     bench_close(bench);
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interface of module sources, and the functions in the rows of module_sources.c. */
+#ifndef PASSES_MODULES_MODULE_SOURCE_H
+#define PASSES_MODULES_MODULE_SOURCE_H
+
+#include "passes/modules/module_scopes.h"
+
+/* State that the sources share. */
+struct scope_finder {
+    const struct analysis *analysis;
+    const struct model *model;
+    struct scopes *scopes;
+    uint32_t *of_call;   /* by function call: its scope, ID_NONE if metadata locates it */
+    struct visit *visit; /* of source metadata */
+};
+
+struct module_source {
+    const char *name; /* of --module-source and in reports */
+    const char *summary;
+    bool guesses; /* a heuristic: used only if earlier sources know no node of the file */
+    bool foreign; /* its modules are unrelated to the names of parameters */
+    /* Prepares; sets *ret to false if the file has nothing for this source. NULL: always true.
+     */
+    int (*start)(struct scope_finder *finder, bool *ret);
+    /* Finds the node's scope, ID_NONE if the source does not know it. */
+    int (*find)(struct scope_finder *finder, uint32_t node, uint32_t *ret);
+};
+
+/* module_source_exporter.c: modules that the exporter recorded. */
+int metadata_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
+int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+int functions_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
+int functions_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+
+/* module_source_names.c: naming conventions of nodes, values and parameters. */
+int slashes_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+int fused_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+int params_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+int paddle_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
+int paddle_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+int mxnet_start(struct scope_finder *finder, bool *ret) CM_MUST_CHECK;
+int mxnet_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+int types_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) CM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Module sources that the exporter recorded: metadata of nodes, and model-local functions. */
+#include <string.h>
+
+#include "passes/modules/module_source.h"
+#include "passes/params/names.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* --- Metadata. --- */
+
+/* The modules of the last node, outermost first, without the root. */
+struct visit {
+    size_t depth;
+    struct {
+        const char *path;
+        uint32_t scope;
+    } levels[PATHS_MAX_DEPTH];
+};
+
+/* The place of a node, part by part. */
+struct stack {
+    size_t n;
+    struct place_part parts[PATHS_MAX_DEPTH];
+};
+
+/*
+ * Source metadata: PyTorch's current exporter records the paths and classes of the modules
+ * around a node. It does not record where one call of a module ends and the next begins; nodes
+ * are in execution order, so each node of a module that follows one outside it starts another
+ * call.
+ */
+int metadata_start(struct scope_finder *finder, bool *ret) {
+    *ret = false;
+    for (size_t i = 0; i < finder->model->n_nodes && !*ret; i++)
+        *ret = finder->model->nodes[i].place != NULL;
+    finder->visit = arena_alloc(finder->analysis->arena, sizeof *finder->visit);
+    return finder->visit ? CM_OK : CM_NO_MEMORY;
+}
+
+/* Returns true if `path` is module text[0..length) or contains it. */
+static bool is_around(const char *path, const char *text, size_t length) {
+    size_t n = strlen(path);
+    if (n == 0) return true;
+    return n <= length && strncmp(path, text, n) == 0 && (n == length || text[n] == '.');
+}
+
+/* Returns the module path that all learned parameters of the node have in their names, or NULL.
+ */
+static const char *owner_of_params(const struct scope_finder *finder, uint32_t node,
+                                   size_t *ret_length) {
+    const struct params_table *params = &finder->analysis->params;
+    const char *owner = NULL;
+    for (size_t i = 0; i < params->n_used[node]; i++) {
+        const struct param *param = &params->params[params->used[node][i]];
+        size_t length = names_module_length(param->name);
+        const char *base = names_base(param->name);
+        if (param->kind != PARAM_LEARNED || length == 0) continue;
+        if (owner && (length != *ret_length || strncmp(base, owner, length) != 0)) return NULL;
+        owner = base;
+        *ret_length = length;
+    }
+    return owner;
+}
+
+/* Folding a BatchNorm into a convolution leaves one node with the module path of the one and
+ * the parameters of the other. The parameters' module is used then. */
+static int follow_params(const struct scope_finder *finder, uint32_t node,
+                         struct stack *stack) {
+    size_t length = 0;
+    const char *owner = owner_of_params(finder, node, &length);
+    if (!owner || stack->n == 0) return CM_OK;
+    const char *last = stack->parts[stack->n - 1].path;
+    char *path = arena_strndup(finder->analysis->arena, owner, length);
+    if (!path) return CM_NO_MEMORY;
+    if (is_around(last, path, length) || is_around(path, last, strlen(last))) return CM_OK;
+    while (stack->n > 0 && !is_around(stack->parts[stack->n - 1].path, path, length))
+        stack->n--;
+    stack->parts[stack->n++] = (struct place_part){path, ""};
+    return CM_OK;
+}
+
+static int take_place(const struct scope_finder *finder, uint32_t id, struct stack *ret) {
+    const struct node *node = &finder->model->nodes[id];
+    ret->n = 0;
+    for (size_t i = 0; i < node->place->n_parts && ret->n < PATHS_MAX_DEPTH; i++)
+        if (node->place->parts[i].path[0] != '\0') ret->parts[ret->n++] = node->place->parts[i];
+    return node->fused ? follow_params(finder, id, ret) : CM_OK;
+}
+
+/* Returns the length without the call number: "relu" in "relu@1", its second call. */
+static size_t path_length(const char *path) {
+    const char *at = strrchr(path, '@');
+    int64_t number;
+    bool counted = at && at > path && text_to_int64(at + 1, strlen(at + 1), &number);
+    return counted ? (size_t)(at - path) : strlen(path);
+}
+
+/* Enters the module below `outer` as one part: "net.0", at its second call "net.0@1". */
+static int enter_entry(struct scope_finder *finder, uint32_t outer, const char *path,
+                       uint32_t entry, uint32_t *ret) {
+    struct arena *arena = finder->analysis->arena;
+    const int length = (int)path_length(path);
+    char *text = entry == 0 ? arena_printf(arena, "%.*s", length, path)
+                            : arena_printf(arena, "%.*s@%u", length, path, entry);
+    if (!text) return CM_NO_MEMORY;
+    for (char *at = text; *at; at++)
+        if (*at == '/') *at = '|';
+    return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text), ret);
+}
+
+static int note_part(struct scope_finder *finder, uint32_t scope, const struct place_part *part,
+                     bool again) {
+    struct scope_notes *notes = scopes_note(finder->scopes, scope);
+    if (!notes) return CM_NO_MEMORY;
+    if (notes->path) return CM_OK;
+    notes->path = arena_strndup(finder->analysis->arena, part->path, path_length(part->path));
+    notes->class = part->class[0] ? part->class : NULL;
+    notes->again = again;
+    return notes->path ? CM_OK : CM_NO_MEMORY;
+}
+
+static int enter_part(struct scope_finder *finder, uint32_t outer,
+                      const struct place_part *part, uint32_t *ret) {
+    uint32_t scope = outer;
+    int status = enter_entry(finder, outer, part->path, 0, &scope);
+    struct scope_notes *notes = status < 0 ? NULL : scopes_note(finder->scopes, scope);
+    if (!notes) return CM_NO_MEMORY;
+    *ret = scope;
+    if (scope == outer) return CM_OK; /* deeper than PATHS_MAX_DEPTH */
+    const uint32_t entry = notes->entries++;
+    if (entry > 0) status = enter_entry(finder, outer, part->path, entry, ret);
+    return status < 0 ? status : note_part(finder, *ret, part, entry > 0);
+}
+
+static int walk_to(struct scope_finder *finder, const struct stack *stack, uint32_t *ret) {
+    struct visit *visit = finder->visit;
+    uint32_t scope = 0;
+    for (size_t i = 0; i < stack->n; i++) {
+        const struct place_part *part = &stack->parts[i];
+        if (i < visit->depth && text_equal(visit->levels[i].path, part->path)) {
+            scope = visit->levels[i].scope;
+            continue;
+        }
+        int status = enter_part(finder, scope, part, &scope);
+        if (status < 0) return status;
+        visit->levels[i].path = part->path;
+        visit->levels[i].scope = scope;
+        visit->depth = i + 1;
+    }
+    visit->depth = stack->n;
+    *ret = scope;
+    return CM_OK;
+}
+
+int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
+    const struct place *place = finder->model->nodes[node].place;
+    struct stack stack;
+    *ret = ID_NONE;
+    if (!place) return CM_OK;
+    struct scope_notes *root = scopes_note(finder->scopes, 0);
+    if (!root || take_place(finder, node, &stack) < 0) return CM_NO_MEMORY;
+    const struct place_part *first = &place->parts[0];
+    if (first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
+    return walk_to(finder, &stack, ret);
+}
+
+/* --- Functions. --- */
+
+static struct common_module common_of_call(const struct scope_finder *finder,
+                                           const struct call *call) {
+    const struct params_table *params = &finder->analysis->params;
+    struct common_module common = {0};
+    for (size_t i = 0; i < call->n_inputs; i++) {
+        if (call->inputs[i] == ID_NONE) continue;
+        uint32_t param = params->of_value[call->inputs[i]];
+        if (param != ID_NONE) names_add_common(&common, params->params[param].name);
+    }
+    return common;
+}
+
+/* Returns the length of the class: the exporter numbers versions of Tnet as "Tnet.1". */
+static size_t class_length(const char *function) {
+    const char *dot = strrchr(function, '.');
+    int64_t number;
+    bool numbered = dot && dot > function && text_to_int64(dot + 1, strlen(dot + 1), &number);
+    return numbered ? (size_t)(dot - function) : strlen(function);
+}
+
+/* Enters the call below `outer` by its class in lower case: logsoftmax for LogSoftmax. */
+static int enter_by_class(struct scope_finder *finder, const struct call *call, uint32_t outer,
+                          uint32_t *ret) {
+    size_t length = class_length(call->function);
+    char *text = arena_strndup(finder->analysis->arena, call->function, length);
+    if (!text) return CM_NO_MEMORY;
+    for (char *at = text; *at; at++)
+        if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+    return paths_enter_below(&finder->scopes->paths, outer, text, length, ret);
+}
+
+/* Returns true if an operand is a parameter of the module with which the call's name begins. */
+static bool owns_any(const struct scope_finder *finder, const struct call *call) {
+    const struct params_table *params = &finder->analysis->params;
+    const char *name = call->name + strspn(call->name, "/");
+    size_t length = strcspn(name, "/.");
+    for (size_t i = 0; i < call->n_inputs; i++) {
+        if (call->inputs[i] == ID_NONE) continue;
+        uint32_t param = params->of_value[call->inputs[i]];
+        const char *other = param == ID_NONE ? "" : params->params[param].name;
+        if (strncmp(other, name, length) == 0 && other[length] == '.') return true;
+    }
+    return false;
+}
+
+/*
+ * The module of a call is that of its scoped name, else the common module of its parameters. A
+ * call with parameters of all modules is the model itself, even if the exporter gave it the
+ * scope of its last module.
+ */
+static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+    const struct call *call = &finder->model->calls[id];
+    struct common_module common = common_of_call(finder, call);
+    bool outermost = call->outer == ID_NONE;
+    bool of_all = outermost && common.path && common.length == 0;
+    uint32_t outer = outermost ? 0 : finder->of_call[call->outer];
+    if (outermost && strchr(call->name, '/') && !(of_all && !owns_any(finder, call)))
+        return paths_enter(&finder->scopes->paths, call->name,
+                           (size_t)(names_base(call->name) - call->name), ret);
+    *ret = outer;
+    if (of_all) return CM_OK;
+    if (common.length > 0) {
+        int status = scopes_enter_module(finder->scopes, common.path, common.length, ret);
+        if (status < 0 || *ret != outer) return status;
+    }
+    return enter_by_class(finder, call, outer, ret);
+}
+
+/* Renames the scope of a second call in the same scope: PyTorch's "_1". */
+static int number_calls(struct scope_finder *finder, uint32_t *scope) {
+    struct paths *paths = &finder->scopes->paths;
+    const struct path path = paths->items[*scope];
+    struct scope_notes *notes = scopes_note(finder->scopes, *scope);
+    if (!notes) return CM_NO_MEMORY;
+    if (*scope == 0 || notes->entries++ == 0) return CM_OK;
+    const char *text = arena_printf(finder->analysis->arena, "%.*s_%u", (int)path.length,
+                                    path.name, notes->entries - 1);
+    if (!text) return CM_NO_MEMORY;
+    return paths_enter_below(paths, path.parent, text, strlen(text), scope);
+}
+
+/* Records the class of the scope; the last call in a scope decides. */
+static int note_class(struct scope_finder *finder, uint32_t id) {
+    const char *function = finder->model->calls[id].function;
+    const char *class =
+        arena_strndup(finder->analysis->arena, function, class_length(function));
+    struct scope_notes *notes = scopes_note(finder->scopes, finder->of_call[id]);
+    if (!class || !notes) return CM_NO_MEMORY;
+    notes->class = class;
+    return CM_OK;
+}
+
+/*
+ * Source functions: nodes of inlined model-local functions belong to the module of the call;
+ * the function's name is the class. A call with metadata is an operator exported as a function.
+ */
+int functions_start(struct scope_finder *finder, bool *ret) {
+    const struct model *model = finder->model;
+    finder->of_call =
+        arena_array(finder->analysis->arena, model->n_calls, sizeof *finder->of_call);
+    *ret = model->n_calls > 0;
+    if (!finder->of_call) return CM_NO_MEMORY;
+    for (uint32_t id = 0; id < model->n_calls; id++) {
+        uint32_t outer = model->calls[id].outer;
+        BUG_ON(outer != ID_NONE && outer >= id);
+        finder->of_call[id] = ID_NONE;
+        if (model->calls[id].place) continue;
+        int status = enter_call(finder, id, &finder->of_call[id]);
+        if (status == CM_OK) status = number_calls(finder, &finder->of_call[id]);
+        if (status == CM_OK) status = note_class(finder, id);
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+int functions_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
+    uint32_t call = finder->model->nodes[node].call;
+    *ret = call == ID_NONE ? ID_NONE : finder->of_call[call];
+    return CM_OK;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Module sources that read the naming conventions of frameworks: see module_source.h. */
+#include <string.h>
+
+#include "passes/modules/module_source.h"
+#include "passes/params/names.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* --- Names with slashes. --- */
+
+#define FUSED_FRONT "fused "
+#define FUSED_JOINT " + "
+#define FUSED_END   "Fusion"
+
+/* Returns the length of the part of text[0..length) after its last '/'. */
+static size_t last_part(const char *text, size_t length) {
+    size_t n = 0;
+    while (n < length && text[length - 1 - n] != '/') n++;
+    return n;
+}
+
+/* Returns the length of "/a/MatMul" in "/a/MatMul/MatMulAddFusion" or
+ * "/a/MatMul/MatMulAddFusion/", 0 for other names. */
+static size_t before_fusion(const char *name, size_t length) {
+    size_t end = length > 0 && name[length - 1] == '/' ? length - 1 : length;
+    size_t mark = strlen(FUSED_END);
+    if (end < mark || memcmp(name + end - mark, FUSED_END, mark) != 0) return 0;
+    size_t part = last_part(name, end);
+    return part < end ? end - part - 1 : 0;
+}
+
+static bool is_fused(const char *name, size_t length) {
+    if (memchr(name, ' ', length) &&
+        (text_starts_with(name, FUSED_FRONT) || strstr(name, FUSED_JOINT)))
+        return true;
+    return before_fusion(name, length) > 0;
+}
+
+/* Returns true for a scope that TensorFlow's runtime or a JAX transformation adds:
+ * "StatefulPartitionedCall", "PartitionedCall_1", "jit(main)". */
+static bool is_wrapper(const char *part, size_t length) {
+    static const char *const calls[] = {"StatefulPartitionedCall", "PartitionedCall"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        size_t n = strlen(calls[i]);
+        if (length >= n && strncmp(part, calls[i], n) == 0 && (length == n || part[n] == '_'))
+            return true;
+    }
+    return length > 0 && part[length - 1] == ')' && memchr(part, '(', length);
+}
+
+/* Enters the scope without wrappers; each part is a distinct module. */
+static int enter_unwrapped(struct scope_finder *finder, const char *name, size_t length,
+                           uint32_t *ret) {
+    struct text text;
+    text_init(&text, finder->analysis->arena);
+    for (size_t at = 0; at < length;) {
+        const char *slash = memchr(name + at, '/', length - at);
+        size_t end = slash ? (size_t)(slash - name) : length;
+        if (end > at && !is_wrapper(name + at, end - at)) {
+            if (text.length > 0) text_append_n(&text, "/", 1);
+            text_append_n(&text, name + at, end - at);
+        }
+        at = end + 1;
+    }
+    if (text.failed) return CM_NO_MEMORY;
+    return scopes_enter_distinct(finder->scopes, text_string(&text), text.length, ret);
+}
+
+/* Enters name[0..length); sets *ret to ID_NONE if it is empty: a name without a slash. */
+static int enter_scope(struct scope_finder *finder, const char *name, size_t length,
+                       uint32_t *ret) {
+    *ret = ID_NONE;
+    if (length == 0) return CM_OK;
+    if (name[0] != '/') return enter_unwrapped(finder, name, length, ret);
+    return paths_enter(&finder->scopes->paths, name, length, ret);
+}
+
+/*
+ * Source scopes: names with slashes. PyTorch since 1.13 names nodes
+ * "/layer1/layer1.0/conv1/Conv": the scope precedes the last slash. TensorFlow and Keras, by
+ * tf2onnx, write "model/conv1/Conv2D" or "StatefulPartitionedCall/model/conv1/Conv2D"; JAX
+ * "jit(main)/Dense_0/dot_general". Outputs of PyTorch's "/fc1/Gemm" are "/fc1/Gemm_output_0".
+ */
+int slashes_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+    const struct node *node = &finder->model->nodes[id];
+    const char *name = node->name;
+    size_t length = strlen(name);
+    *ret = ID_NONE;
+    if (is_fused(name, length)) return CM_OK;
+    size_t scope = length - last_part(name, length);
+    if (scope == 0 && node->n_outputs > 0) {
+        name = value_name(finder->model, node->outputs[0]);
+        scope = name[0] == '/' ? (size_t)(names_base(name) - name) : 0;
+    }
+    return enter_scope(finder, name, scope, ret);
+}
+
+/* Widens *scope, ID_NONE at first, to contain one name of a fused node, which may be fused
+ * itself. */
+static int add_name(struct scope_finder *finder, const char *name, size_t length,
+                    uint32_t *scope) {
+    size_t front = strlen(FUSED_FRONT);
+    while (length > front && strncmp(name, FUSED_FRONT, front) == 0) {
+        name += front;
+        length -= front;
+    }
+    for (size_t inner = length; inner > 0; inner = before_fusion(name, inner)) length = inner;
+    uint32_t found = ID_NONE;
+    int status = enter_scope(finder, name, length - last_part(name, length), &found);
+    if (status < 0 || found == ID_NONE) return status;
+    *scope = *scope == ID_NONE ? found : paths_common(&finder->scopes->paths, *scope, found);
+    return CM_OK;
+}
+
+/* Source fused: names of nodes that an optimizer fused contain those of their parts:
+ * "fused /a/Conv", "/a/Conv + /b/Relu", onnxruntime's "/a/MatMul/MatMulAddFusion". */
+int fused_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+    const char *name = finder->model->nodes[id].name;
+    *ret = ID_NONE;
+    if (!is_fused(name, strlen(name))) return CM_OK;
+    for (const char *at = name; at;) {
+        const char *joint = strstr(at, FUSED_JOINT);
+        size_t length = joint ? (size_t)(joint - at) : strlen(at);
+        int status = add_name(finder, at, length, ret);
+        if (status < 0) return status;
+        at = joint ? joint + strlen(FUSED_JOINT) : NULL;
+    }
+    return CM_OK;
+}
+
+/* --- Parameters. --- */
+
+/* Source parameters: a node that uses layer1.0.conv1.weight is in module layer1.0.conv1; one
+ * that uses parameters of several modules is in the module around them. */
+int params_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
+    const struct params_table *params = &finder->analysis->params;
+    struct common_module common = {0};
+    for (size_t i = 0; i < params->n_used[node]; i++)
+        names_add_common(&common, params->params[params->used[node][i]].name);
+    *ret = ID_NONE;
+    if (common.length == 0) return CM_OK;
+    return scopes_enter_module(finder->scopes, common.path, common.length, ret);
+}
+
+/* --- Conventions of Paddle and MXNet; operator types. --- */
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_number(const char *text) {
+    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Returns the length of the layer "conv2d_0" in Paddle's "conv2d_0.w_0", 0 if no kind follows.
+ */
+static size_t paddle_layer(const char *name, const char *const *kinds) {
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot == name || !is_digit(dot[-1])) return 0;
+    for (; *kinds; kinds++)
+        if (text_starts_with(dot + 1, *kinds) && is_number(dot + 1 + strlen(*kinds)))
+            return (size_t)(dot - name);
+    return 0;
+}
+
+static size_t paddle_param(const char *name) {
+    static const char *const kinds[] = {"w_", "b_", NULL};
+    return paddle_layer(name, kinds);
+}
+
+static size_t paddle_result(const char *name) {
+    static const char *const kinds[] = {"tmp_", NULL};
+    return paddle_layer(name, kinds);
+}
+
+/* Returns the length of the layer "stage1_conv0" in MXNet's "stage1_conv0_weight". */
+static size_t mxnet_param(const char *name) {
+    static const char *const ends[] = {"_weight",       "_bias",       "_gamma",
+                                       "_beta",         "_moving_var", "_moving_mean",
+                                       "_running_mean", "_running_var"};
+    if (strpbrk(name, "./:")) return 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (text_ends_with(name, ends[i])) return strlen(name) - strlen(ends[i]);
+    return 0;
+}
+
+/* Returns true if at least half of the parameters follow the convention. Names of this kind
+ * have no mark of a path, so the whole file must support the guess. */
+static bool is_convention(const struct scope_finder *finder,
+                          size_t (*length)(const char *name)) {
+    const struct params_table *params = &finder->analysis->params;
+    size_t n = 0;
+    for (size_t i = 0; i < params->n_params; i++) n += length(params->params[i].name) > 0;
+    return n > 0 && n >= params->n_params - n;
+}
+
+int paddle_start(struct scope_finder *finder, bool *ret) {
+    *ret = is_convention(finder, paddle_param);
+    return CM_OK;
+}
+
+int mxnet_start(struct scope_finder *finder, bool *ret) {
+    *ret = is_convention(finder, mxnet_param);
+    return CM_OK;
+}
+
+/* A layer with parameters has their name, another one that of its output: "relu_0.tmp_0". */
+int paddle_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+    const struct params_table *params = &finder->analysis->params;
+    const struct node *node = &finder->model->nodes[id];
+    *ret = ID_NONE;
+    for (size_t i = 0; i < params->n_used[id]; i++) {
+        const char *name = params->params[params->used[id][i]].name;
+        size_t length = paddle_param(name);
+        if (length > 0) return scopes_enter_distinct(finder->scopes, name, length, ret);
+    }
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const char *name = value_name(finder->model, node->outputs[i]);
+        size_t length = paddle_result(name);
+        if (length > 0) return scopes_enter_distinct(finder->scopes, name, length, ret);
+    }
+    return CM_OK;
+}
+
+/* Returns the length without the operator: "_fwd", or the text after "__" ("stage1__plus0"). */
+static size_t mxnet_block(const char *name) {
+    const char *own = strstr(name, "__");
+    if (own) return (size_t)(own - name);
+    size_t length = strlen(name);
+    return text_ends_with(name, "_fwd") ? length - strlen("_fwd") : length;
+}
+
+/* Blocks are numbered, so a block ends at a number: "resnetv10_stage1_conv0". */
+int mxnet_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+    const char *name = finder->model->nodes[id].name;
+    size_t length = mxnet_block(name);
+    *ret = ID_NONE;
+    if (length == 0 || name[0] == '_') return CM_OK;
+    char *text = arena_strndup(finder->analysis->arena, name, length);
+    if (!text) return CM_NO_MEMORY;
+    for (size_t i = 1; i < length; i++)
+        if (text[i] == '_' && is_digit(text[i - 1])) text[i] = '/';
+    return scopes_enter_distinct(finder->scopes, text, length, ret);
+}
+
+int types_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
+    const char *type = finder->model->nodes[id].type;
+    return scopes_enter_distinct(finder->scopes, type, strlen(type), ret);
+}
