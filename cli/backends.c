@@ -22,7 +22,7 @@
 
 #include "support/banned.h"
 
-#define MOST_COLUMNS ((size_t)76)
+#define MAX_COLUMNS ((size_t)76)
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -146,8 +146,7 @@ static void print_devices(void) {
     size_t column = 0;
     printf("\nbuilt-in devices of the roofline backend:\n");
     for (size_t i = 0; device_name_at(i) != NULL; i++) {
-        if (column + strlen(device_name_at(i)) > MOST_COLUMNS)
-            column = 0 * (size_t)printf("\n");
+        if (column + strlen(device_name_at(i)) > MAX_COLUMNS) column = 0 * (size_t)printf("\n");
         column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_name_at(i));
     }
     printf("\n");

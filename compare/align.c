@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three steps, each within the gaps that the one before it left: what is the same, what is of a
- * kind, what is as many. In a step the common beginning and end are taken first, then the
- * longest run of pairs that do not cross, of the k-th on one side with the k-th on the other.
+ * Three steps, each within the gaps of the previous one: equal items, items of equal kind, and
+ * gaps of equal length. A step first pairs the common prefix and suffix, then the longest
+ * non-crossing set of pairs of the k-th item of a key on one side with the k-th on the other.
  */
 #include "compare/align.h"
 
@@ -41,7 +41,7 @@ static bool are_alike(const struct aligner *aligner, size_t before, size_t after
     return key_of(&aligner->before[before], step) == key_of(&aligner->after[after], step);
 }
 
-/* Pairs the common beginning and end; what is left stands between them. */
+/* Pairs the common prefix and suffix; the span shrinks to the rest. */
 static void trim(const struct aligner *aligner, enum step step, struct span *span) {
     while (span->before < span->before_end && span->after < span->after_end &&
            are_alike(aligner, span->before, span->after, step))
@@ -51,7 +51,7 @@ static void trim(const struct aligner *aligner, enum step step, struct span *spa
         pair(aligner, --span->before_end, --span->after_end);
 }
 
-/* An item by its key, and a pair of which the side before is known. */
+/* An item and its key. */
 struct keyed {
     uint64_t key;
     size_t at;
@@ -74,7 +74,8 @@ static size_t collect(const struct align_item *items, size_t from, size_t to, en
     return n;
 }
 
-/* candidates[after - span.after]: the k-th like it on the other side, or CM_NO_INDEX. */
+/* Sets candidates[after - span.after] to the k-th item with the same key before; CM_NO_INDEX.
+ */
 static int find_candidates(const struct aligner *aligner, enum step step,
                            const struct span *span, size_t *candidates) {
     const size_t n_before = span->before_end - span->before;
@@ -96,7 +97,7 @@ static int find_candidates(const struct aligner *aligner, enum step step,
     return CM_OK;
 }
 
-/* How many of ends[0 .. n) have a candidate below `value`; they ascend. */
+/* Returns how many of ends[0 .. n), ascending, have a candidate below `value`. */
 static size_t count_below(const size_t *candidates, const size_t *ends, size_t n,
                           size_t value) {
     size_t low = 0;
@@ -110,10 +111,10 @@ static size_t count_below(const size_t *candidates, const size_t *ends, size_t n
     return low;
 }
 
-/* Keeps the longest ascending run of the candidates (patience sorting), drops the others. */
+/* Keeps the longest ascending subsequence of the candidates (patience sorting). */
 static int keep_longest(const struct aligner *aligner, size_t *candidates, size_t n) {
-    size_t *ends =
-        arena_array(aligner->arena, n, sizeof(*ends)); /* of the run of each length */
+    size_t *ends = arena_array(aligner->arena, n,
+                               sizeof(*ends)); /* last item of the best run of each length */
     size_t *fores = arena_array(aligner->arena, n, sizeof(*fores));
     size_t length = 0;
     if (!ends || !fores) return CM_NO_MEMORY;
@@ -136,7 +137,7 @@ static int keep_longest(const struct aligner *aligner, size_t *candidates, size_
 
 static int align_span(const struct aligner *aligner, enum step step, struct span span);
 
-/* The gaps before, between and behind the pairs that were kept. */
+/* Pairs the kept candidates and aligns the gaps around them with the next step. */
 static int align_gaps(const struct aligner *aligner, enum step step, const struct span *span,
                       const size_t *candidates) {
     struct span gap = {span->before, span->before, span->after, span->after};
@@ -156,7 +157,7 @@ static int align_gaps(const struct aligner *aligner, enum step step, const struc
     return align_span(aligner, step, gap);
 }
 
-/* Goes no deeper than there are steps. */
+/* The recursion depth is the number of steps. */
 static int align_span(const struct aligner *aligner, enum step step, struct span span) {
     const struct arena_mark mark = arena_save(aligner->arena);
     if (step != STEP_PLACE) trim(aligner, step, &span);

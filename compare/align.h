@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two sequences laid beside each other so that as much as can be stands beside its like, in
- * order: the layers of a Sequential, whose numbers are places and not names. Takes n log n.
+ * Aligns two sequences so that as many items as possible are paired with similar ones, in
+ * order: the layers of a Sequential, whose names are only indices. O(n log n).
  */
 #ifndef COMPARE_ALIGN_H
 #define COMPARE_ALIGN_H
@@ -13,10 +13,10 @@
 struct arena;
 
 struct align_item {
-    uint64_t whole; /* equal of what is the same */
-    uint64_t kind;  /* equal of what is of a kind */
-    bool anchors;   /* what is the same as this says where the rest belongs */
-    size_t mate;    /* where in the other sequence; CM_NO_INDEX: nowhere */
+    uint64_t whole; /* key of identical items */
+    uint64_t kind;  /* key of items of the same kind */
+    bool anchors;   /* identical items are paired in the first step */
+    size_t mate;    /* index in the other sequence; CM_NO_INDEX: none */
 };
 
 struct align_items {

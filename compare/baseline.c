@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A baseline is what of profiles is worth keeping in a repository: totals, and a line for each
- * module. Indices would change with every module that is added, so the tree is told from paths.
+ * A baseline is the part of profiles that is kept in a repository: totals and one line per
+ * module. The module tree is rebuilt from paths, because indices would change with every added
+ * module.
  */
 #include "compare/baseline.h"
 
@@ -16,7 +17,7 @@
 
 #include "support/banned.h"
 
-#define MOST_SKIPPED 64 /* levels of a path that are no module, looked for a parent in */
+#define MAX_SKIPPED 64 /* largest number of path components without a module above a module */
 
 const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,
                                                 int64_t batch) {
@@ -25,7 +26,7 @@ const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseli
     return NULL;
 }
 
-/* The tree while it grows. */
+/* A module tree under construction. */
 struct tree {
     struct arena *arena;
     struct cm_diagnostics *diag;
@@ -34,12 +35,12 @@ struct tree {
     size_t n;
 };
 
-/* The nearest module above that came before: "a.b" of "a.b.c", else "a", else the root. */
+/* Finds the nearest preceding ancestor: "a.b" for "a.b.c", else "a", else the root. */
 static int find_parent(struct tree *tree, const char *path, size_t *ret) {
     char *above = arena_strdup(tree->arena, path);
     if (above == NULL) return diag_no_memory(tree->diag);
     *ret = 0;
-    for (int i = 0; i < MOST_SKIPPED; i++) {
+    for (int i = 0; i < MAX_SKIPPED; i++) {
         char *dot = strrchr(above, '.');
         if (dot == NULL) return CM_OK;
         *dot = '\0';
@@ -57,11 +58,11 @@ static int place_module(struct tree *tree, const struct cm_module *from) {
     size_t parent = CM_NO_INDEX;
     if ((from->path[0] == '\0') != (tree->n == 0))
         return diag_error(tree->diag, DIAG_FORMAT,
-                          "modules: the root is not the first of its batch");
+                          "modules: the root must be the first module of its batch");
     if (map_add(&tree->map, from->path, (uint32_t)tree->n, &existing) != CM_OK)
         return diag_no_memory(tree->diag);
     if (existing != MAP_NONE)
-        return diag_error(tree->diag, DIAG_FORMAT, "modules: '%.200s' is there twice",
+        return diag_error(tree->diag, DIAG_FORMAT, "modules: duplicate path '%.200s'",
                           from->path);
     const int status = tree->n > 0 ? find_parent(tree, from->path, &parent) : CM_OK;
     if (status != CM_OK) return status;
@@ -74,7 +75,7 @@ static int place_module(struct tree *tree, const struct cm_module *from) {
     return CM_OK;
 }
 
-/* Counted first, then listed: in the order of the file. */
+/* Lists the children of each module in file order: counts first, then fills. */
 static int list_children(const struct tree *tree) {
     struct cm_module *modules = tree->modules;
     size_t **children = arena_array(tree->arena, tree->n, sizeof(*children));
@@ -97,8 +98,8 @@ static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct t
     size_t n = 0;
     for (size_t i = 0; i < baseline->n_modules; i++) n += baseline->modules[i].batch == batch;
     if (n >= MAP_NONE)
-        return diag_error(tree->diag, DIAG_LIMIT, "%zu modules, at most %u are read", n,
-                          MAP_NONE - 1);
+        return diag_error(tree->diag, DIAG_LIMIT, "at most %u modules are supported, got %zu",
+                          MAP_NONE - 1, n);
     tree->modules = arena_array(tree->arena, n, sizeof(*tree->modules));
     if (tree->modules == NULL) return diag_no_memory(tree->diag);
     map_init(&tree->map, tree->arena);
@@ -107,11 +108,12 @@ static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct t
         const int status = place_module(tree, &baseline->modules[i].module);
         if (status != CM_OK) return status;
     }
-    if (tree->n == 0) return diag_error(tree->diag, DIAG_FORMAT, "modules: there is no root");
+    if (tree->n == 0)
+        return diag_error(tree->diag, DIAG_FORMAT, "modules: the root is missing");
     return list_children(tree);
 }
 
-/* Enough of it that the result has times, and says whose. */
+/* Makes a cm_measure with the conditions of the times. */
 static int take_times(const struct cm_baseline_times *times, struct arena *arena,
                       struct cm_diagnostics *diag, struct cm_result *ret) {
     struct cm_measure *measure = arena_alloc(arena, sizeof(*measure));
@@ -149,7 +151,128 @@ int baseline_result(const struct cm_baseline *baseline,
     return profile->times.present ? take_times(&profile->times, arena, diag, ret) : CM_OK;
 }
 
-/* Of the struct, what the schema of a baseline has. */
+/*
+ * Spread of measured times, of the model and of each module: from the sum of first quartiles to
+ * the sum of third quartiles. Errors of layers are correlated (clock, load), so quartiles are
+ * added, not their squares.
+ */
+
+/* latency * quartile / median: the node may run several times. */
+static int64_t scaled(int64_t latency, int64_t quartile, int64_t median) {
+    if (!is_known(quartile) || median <= 0) return latency;
+    const double scaled = (double)latency * ((double)quartile / (double)median);
+    return scaled < 0x1p62 ? (int64_t)scaled : DIM_OVERFLOW;
+}
+
+/* Called for each timed node with its quartiles. */
+typedef void spread_taker(void *context, const struct cm_node *node, int64_t low, int64_t high);
+
+static void walk_primitive(const struct cm_result *result, const struct cm_timed *timed,
+                           spread_taker *take, void *context) {
+    for (size_t i = 0; i < timed->n_nodes; i++) {
+        if (timed->nodes[i] >= result->n_nodes) continue; /* untrusted file */
+        const struct cm_node *node = &result->nodes[timed->nodes[i]];
+        const int64_t latency = node->costs.latency_ps;
+        if (!is_known(latency)) continue;
+        take(context, node, scaled(latency, timed->q1_ps, timed->median_ps),
+             scaled(latency, timed->q3_ps, timed->median_ps));
+    }
+}
+
+static void walk_times(const struct cm_result *result, spread_taker *take, void *context) {
+    for (size_t i = 0; i < result->measure->n_primitives; i++)
+        walk_primitive(result, &result->measure->primitives[i], take, context);
+}
+
+static void add_to_total(void *context, const struct cm_node *node, int64_t low, int64_t high) {
+    struct cm_baseline_times *times = context;
+    (void)node;
+    times->low_ps = checked_add(times->low_ps, low);
+    times->high_ps = checked_add(times->high_ps, high);
+}
+
+/* The modules of a result and their spreads. */
+struct spreads {
+    const struct cm_result *result;
+    struct cm_baseline_spread *of_module;
+};
+
+static void add_spread(struct spreads *spreads, size_t module, int64_t low, int64_t high) {
+    struct cm_baseline_spread *spread = &spreads->of_module[module];
+    spread->low_ps = checked_add(spread->low_ps, low);
+    spread->high_ps = checked_add(spread->high_ps, high);
+}
+
+static void add_to_module(void *context, const struct cm_node *node, int64_t low,
+                          int64_t high) {
+    struct spreads *spreads = context;
+    if (node->module < spreads->result->n_modules) add_spread(spreads, node->module, low, high);
+}
+
+/* Adds each spread to its ancestors. Parents precede their children. */
+static void add_up(struct spreads *spreads) {
+    for (size_t i = spreads->result->n_modules; i-- > 1;) {
+        const struct cm_baseline_spread *spread = &spreads->of_module[i];
+        const size_t parent = spreads->result->modules[i].parent;
+        if (parent < i) add_spread(spreads, parent, spread->low_ps, spread->high_ps);
+    }
+}
+
+struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
+                                            struct arena *arena) {
+    struct cm_baseline_spread *list = arena_array(arena, result->n_modules, sizeof(*list));
+    struct spreads spreads = {result, list};
+    if (list == NULL || !cm_result_timed(result) || result->measure->modelled) return list;
+    walk_times(result, add_to_module, &spreads);
+    add_up(&spreads);
+    for (size_t i = 0; i < result->n_modules; i++)
+        list[i].present = is_known(list[i].low_ps) && is_known(list[i].high_ps);
+    return list;
+}
+
+struct cm_baseline_spread *baseline_kept_spreads(const struct cm_baseline *baseline,
+                                                 int64_t batch, struct arena *arena) {
+    struct cm_baseline_spread *list = arena_array(arena, baseline->n_modules, sizeof(*list));
+    size_t n = 0;
+    for (size_t i = 0; list != NULL && i < baseline->n_modules; i++)
+        if (baseline->modules[i].batch == batch) list[n++] = baseline->modules[i].times;
+    return list;
+}
+
+static const char *doubt_of(const struct cm_measure *measure) {
+    if (measure->warning[0] != '\0') return measure->warning;
+    for (size_t i = 0; i < measure->n_primitives; i++) {
+        const struct cm_timed *timed = &measure->primitives[i];
+        if (timed->unstable) return "layers were unstable";
+        if (timed->throttled) return "the device was throttled";
+        if (timed->few_samples) return "layers have few samples";
+    }
+    return "";
+}
+
+struct cm_baseline_times baseline_times(const struct cm_result *result) {
+    struct cm_baseline_times times = {
+        .state = "", .device = "", .precision = "", .layout = "", .doubt = ""};
+    const struct cm_measure *measure = result->measure;
+    if (!cm_result_timed(result)) return times;
+    times.present = true;
+    times.state = measure->modelled ? "modelled" : measure->invented ? "invented" : "measured";
+    times.device = measure->device;
+    times.precision = measure->precision;
+    times.layout = measure->layout;
+    for (size_t i = 0; i < measure->n_untimed; i++)
+        times.untimed_nodes = checked_add(times.untimed_nodes, measure->untimed[i].nodes);
+    if (measure->modelled) {
+        times.low_ps = result->totals.latency_ps;
+        times.high_ps = result->totals.latency_ps;
+        return times;
+    }
+    walk_times(result, add_to_total, &times);
+    times.doubt = doubt_of(measure);
+    return times;
+}
+
+/* Copies the members that the baseline schema stores. */
 static void take_profile(struct cm_baseline_profile *profile, const struct cm_result *result) {
     profile->figures.model.n_inputs = result->model.n_inputs;
     profile->figures.model.inputs = result->model.inputs;
@@ -194,7 +317,7 @@ static size_t count_metrics(void) {
     return n;
 }
 
-/* What changed from the profile of the same batch, metric by metric. */
+/* Lists the metrics that changed since the profile of the same batch. */
 static int list_changes(const struct cm_result *old, const struct cm_result *now,
                         struct arena *arena, struct cm_baseline_change *ret) {
     struct cm_named_size *changes = arena_array(arena, count_metrics(), sizeof(*changes));
@@ -213,7 +336,7 @@ static int list_changes(const struct cm_result *old, const struct cm_result *now
     return CM_OK;
 }
 
-/* Of the first batch alone: the others follow from it, and the file says them all. */
+/* Adds the changes of the first batch to the history. */
 static int add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
                        const char *reason, struct arena *arena) {
     const size_t n = old == NULL ? 0 : old->n_history;

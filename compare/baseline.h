@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile of a baseline as a result again, and what its times may be compared by. */
+/* Converts profiles of a baseline to results, and computes the spread of times. */
 #ifndef COMPARE_BASELINE_H
 #define COMPARE_BASELINE_H
 
@@ -7,26 +7,28 @@
 
 struct arena;
 
-/* The profile of that batch; NULL: there is none. */
+/* Returns the profile of a batch; NULL: none. */
 const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,
                                                 int64_t batch);
 
 /*
- * A result with the figures and the tree of modules of one profile, and no nodes, in `arena`;
- * it borrows from the baseline. CM_OK, CM_REFUSED (its modules are no tree), CM_NO_MEMORY.
+ * Makes a result with the values and the module tree of one profile, without nodes, in `arena`.
+ * It borrows from the baseline. CM_OK, CM_REFUSED (the modules do not form a tree),
+ * CM_NO_MEMORY.
  */
 int baseline_result(const struct cm_baseline *baseline,
                     const struct cm_baseline_profile *profile, struct arena *arena,
                     struct cm_diagnostics *diag, struct cm_result *ret)
     __attribute__((warn_unused_result));
 
-/* Borrows from the result. */
+/* Returns conditions and spread of the total time; borrows from the result. */
 struct cm_baseline_times baseline_times(const struct cm_result *result);
 
-/* The spread of each module's time; NULL: no memory. */
+/* Returns the spread of each module's time; NULL if out of memory. */
 struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
                                             struct arena *arena);
-/* The same as the baseline keeps it, in the order of baseline_result's modules. */
+/* Returns the stored spreads in the order of the modules of baseline_result; NULL if out of
+ * memory. */
 struct cm_baseline_spread *baseline_kept_spreads(const struct cm_baseline *baseline,
                                                  int64_t batch, struct arena *arena);
 

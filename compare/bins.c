@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear probing over a power of two, at most half full; a list of items behind each key. */
+/* Hash table with linear probing, at most half full; each key has a list of items. */
 #include "compare/bins.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* The finalizer of MurmurHash3 (public domain) over a sum that is not the same both ways. */
+/* Finalizer of MurmurHash3 (public domain) over a non-commutative sum. */
 uint64_t bins_mix(uint64_t a, uint64_t b) {
     uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
@@ -41,7 +41,7 @@ int bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *a
         .nexts = arena_array(arena, n, sizeof(*bins->nexts)),
     };
     if (!bins->keys || !bins->heads || !bins->nexts) return CM_NO_MEMORY;
-    for (size_t i = n; i-- > 0;) { /* backwards: the first item becomes the head */
+    for (size_t i = n; i-- > 0;) { /* backwards, so that the first item becomes the head */
         if (keys[i] == BINS_NO_KEY) continue;
         const size_t slot = find_slot(bins, keys[i]);
         const bool is_new = bins->keys[slot] == BINS_NO_KEY;

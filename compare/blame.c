@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who accounts for a change: each module for what no deeper one accounts for. */
+/* Attributes the change of a metric to modules: each gets what no deeper module accounts for.
+ */
 #include "costmodel/compare.h"
 
 #include <stdlib.h>
@@ -8,17 +9,17 @@
 
 #include "support/banned.h"
 
-/* What is known of neither side says nothing of a change. */
+/* Returns the difference; 0 if both are unknown. */
 static int64_t difference_of(int64_t was, int64_t is) {
     return !is_known(was) && !is_known(is) ? 0 : checked_sub(is, was);
 }
 
-static bool is_told_by_parent(const struct cm_diff_module *row, int depth) {
+static bool is_reported_by_parent(const struct cm_diff_module *row, int depth) {
     return row->is_part || (depth >= 0 && row->depth > depth);
 }
 
-/* What a module counts that no child counts; 0 of none. Children that moved away, or came, so
- * take their figures with them. */
+/* Returns the value of a module without its children; 0 for CM_NO_INDEX. Children that move
+ * take their values along. */
 static int64_t own_of(const struct cm_result *result, size_t module, size_t metric) {
     struct cm_figure all;
     if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &all)) return 0;
@@ -31,18 +32,18 @@ static int64_t own_of(const struct cm_result *result, size_t module, size_t metr
     return own;
 }
 
-/* ret[row].module: the row that tells its change. Parents stand before their children. */
+/* For sums. ret[row].module is the row that reports its change. Parents precede children. */
 static void share_out(const struct cm_diff *diff, size_t metric, int depth,
                       struct cm_blame *ret) {
     for (size_t i = 0; i < diff->n_modules; i++) {
         const struct cm_diff_module *row = &diff->modules[i];
         const int64_t was = own_of(diff->old_result, row->old_module, metric);
         const int64_t is = own_of(diff->new_result, row->new_module, metric);
-        const bool told = i > 0 && is_told_by_parent(row, depth);
-        const size_t teller = told ? ret[row->parent].module : i;
-        ret[i] = (struct cm_blame){.module = teller};
-        ret[teller].old_value = checked_add(ret[teller].old_value, was);
-        ret[teller].new_value = checked_add(ret[teller].new_value, is);
+        const bool by_parent = i > 0 && is_reported_by_parent(row, depth);
+        const size_t reporter = by_parent ? ret[row->parent].module : i;
+        ret[i] = (struct cm_blame){.module = reporter};
+        ret[reporter].old_value = checked_add(ret[reporter].old_value, was);
+        ret[reporter].new_value = checked_add(ret[reporter].new_value, is);
     }
     for (size_t i = diff->n_modules; i-- > 0;) {
         ret[i].difference = difference_of(ret[i].old_value, ret[i].new_value);
@@ -51,7 +52,7 @@ static void share_out(const struct cm_diff *diff, size_t metric, int depth,
     }
 }
 
-/* Of what is no sum: the deepest that changed. */
+/* For metrics that are not sums: reports the deepest modules that changed. */
 static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
     for (size_t i = diff->n_modules; i-- > 0;) {
@@ -66,9 +67,9 @@ static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
     for (size_t i = diff->n_modules; i-- > 0;) {
         const struct cm_diff_module *row = &diff->modules[i];
         const bool changed = ret[i].is_rest || ret[i].difference != 0;
-        if (ret[i].is_rest) ret[i].difference = 0; /* one inside tells it */
+        if (ret[i].is_rest) ret[i].difference = 0; /* reported by a child */
         if (i == 0) continue;
-        if (is_told_by_parent(row, depth))
+        if (is_reported_by_parent(row, depth))
             ret[i].difference = 0;
         else if (changed)
             ret[row->parent].is_rest = true;
@@ -80,7 +81,7 @@ static uint64_t magnitude(int64_t value) {
     return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* What is not known is the largest: it might be. */
+/* Unknown differences sort first. */
 static int compare_blames(const void *a, const void *b) {
     const struct cm_blame *x = a;
     const struct cm_blame *y = b;
@@ -93,7 +94,7 @@ static int64_t known_or_not(int64_t value) {
     return is_known(value) ? value : CM_UNKNOWN;
 }
 
-/* Users know of one way only in which a figure is not known. */
+/* Reports overflow as CM_UNKNOWN. */
 static void mask_overflow(struct cm_blame *blame) {
     blame->old_value = known_or_not(blame->old_value);
     blame->new_value = known_or_not(blame->new_value);

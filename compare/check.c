@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate: each limit at each batch is one case, and the worst of them is the verdict. */
+/* Regression gate: each limit at each batch is one case; the worst case is the verdict. */
 #include "costmodel/check.h"
 
 #include <stdlib.h>
@@ -18,10 +18,10 @@
 
 #include "support/banned.h"
 
-#define MOST_FINDINGS 50 /* that are listed of a case */
+#define MAX_FINDINGS 50 /* listed findings per case */
 
-/* What holds where nothing else was asked: nothing gets dearer. Operations on integers, which
- * come last, are among the flops of most conventions. */
+/* Default limits: no cost increases. int_ops comes last: most conventions include it in flops.
+ */
 static const struct cm_check_limit default_limits[] = {
     {"params <= +0%", "default"},
     {"macs <= +0%", "default"},
@@ -48,36 +48,36 @@ static const char *const units[] = {
     [CM_UNIT_BYTES] = "bytes",       [CM_UNIT_PS] = "ps",
 };
 
-/* A text that outlives what it came from. */
-static const char *keep(struct check *gate, const char *text) {
-    const char *copy = arena_strdup(gate->arena, text);
+/* Returns a copy in the arena of the verdict. */
+static const char *keep(struct check *check, const char *text) {
+    const char *copy = arena_strdup(check->arena, text);
     return copy == NULL ? "" : copy;
 }
 
-static int read_limits(struct check *gate, const char *convention) {
-    const bool given = gate->options->n_limits > 0;
-    const struct cm_check_limit *from = given ? gate->options->limits : default_limits;
+static int read_limits(struct check *check, const char *convention) {
+    const bool given = check->options->n_limits > 0;
+    const struct cm_check_limit *from = given ? check->options->limits : default_limits;
     const size_t n_defaults = N_DEFAULTS - !conventions_tell_integers(convention);
-    gate->n_limits = given ? gate->options->n_limits : n_defaults;
-    gate->limits = arena_array(gate->arena, gate->n_limits, sizeof(*gate->limits));
-    if (gate->limits == NULL) return diag_no_memory(gate->diag);
-    for (size_t i = 0; i < gate->n_limits; i++) {
-        const int status = limit_parse(keep(gate, from[i].text), keep(gate, from[i].source),
-                                       gate->arena, gate->diag, &gate->limits[i]);
+    check->n_limits = given ? check->options->n_limits : n_defaults;
+    check->limits = arena_array(check->arena, check->n_limits, sizeof(*check->limits));
+    if (check->limits == NULL) return diag_no_memory(check->diag);
+    for (size_t i = 0; i < check->n_limits; i++) {
+        const int status = limit_parse(keep(check, from[i].text), keep(check, from[i].source),
+                                       check->arena, check->diag, &check->limits[i]);
         if (status != CM_OK) return status;
     }
     return CM_OK;
 }
 
-/* The findings of one case while they are gathered. */
+/* Findings of one case. */
 struct gathered {
-    struct cm_check_finding *list; /* MOST_FINDINGS */
+    struct cm_check_finding *list; /* MAX_FINDINGS */
     size_t n;
     int64_t more;
     enum judgement worst;
 };
 
-/* A regression by how much, then what cannot be said. */
+/* Orders findings: largest regression first, then by value. */
 static int by_weight(const void *a, const void *b) {
     const struct cm_check_finding *left = a;
     const struct cm_check_finding *right = b;
@@ -90,9 +90,9 @@ static int by_weight(const void *a, const void *b) {
 static void gather(struct gathered *gathered, const struct cm_check_finding *finding,
                    enum judgement judgement) {
     if (judgement > gathered->worst) gathered->worst = judgement;
-    if (gathered->n == MOST_FINDINGS) {
+    if (gathered->n == MAX_FINDINGS) {
         qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
-        struct cm_check_finding *last = &gathered->list[MOST_FINDINGS - 1];
+        struct cm_check_finding *last = &gathered->list[MAX_FINDINGS - 1];
         if (by_weight(finding, last) < 0) *last = *finding;
         gathered->more++;
         return;
@@ -122,7 +122,7 @@ static void judge_total(const struct side *side, const struct limit *limit,
     gather(gathered, &finding, judgement);
 }
 
-/* A limit that guards nothing must not look like one that holds. */
+/* Adds a finding for a limit that applies to nothing, so that it does not count as passed. */
 static void judge_nothing(const char *because, struct gathered *gathered) {
     const struct cm_check_finding finding = {
         .path = "",
@@ -141,7 +141,7 @@ static const char *const changes[] = {
     [CM_DIFF_ADDED] = "added",  [CM_DIFF_REMOVED] = "removed",
 };
 
-static struct cm_check_blame blame_one(struct check *gate, const struct side *side,
+static struct cm_check_blame blame_one(struct check *check, const struct side *side,
                                        const struct cm_blame *blame, size_t metric) {
     const struct cm_diff_module *pair = &side->diff->modules[blame->module];
     const struct cm_change change = cm_diff_of_module(side->diff, blame->module, metric);
@@ -149,8 +149,8 @@ static struct cm_check_blame blame_one(struct check *gate, const struct side *si
     const bool fresh = pair->old_module == CM_NO_INDEX;
     const char *was = fresh ? "" : side->old.modules[pair->old_module].path;
     return (struct cm_check_blame){
-        .path = keep(gate, gone ? was : side->now->modules[pair->new_module].path),
-        .was = keep(gate, was),
+        .path = keep(check, gone ? was : side->now->modules[pair->new_module].path),
+        .was = keep(check, was),
         .change = changes[pair->status],
         .value = change.new_value,
         .old = change.old_value,
@@ -160,19 +160,19 @@ static struct cm_check_blame blame_one(struct check *gate, const struct side *si
     };
 }
 
-/* Who made it dearer, of a limit on the whole model. */
-static int list_blame(struct check *gate, const struct side *side, const struct limit *limit,
+/* Lists the modules that caused the regression of a limit on the whole model. */
+static int list_blame(struct check *check, const struct side *side, const struct limit *limit,
                       struct cm_check_case *ret) {
-    const size_t top = gate->options->top;
+    const size_t top = check->options->top;
     if (side->diff == NULL || !limit->of.of_modules || side->no_old != NULL) return CM_OK;
-    struct cm_blame *all = arena_array(gate->arena, side->diff->n_modules, sizeof(*all));
-    struct cm_check_blame *list = arena_array(gate->arena, top, sizeof(*list));
-    if (all == NULL || list == NULL) return diag_no_memory(gate->diag);
+    struct cm_blame *all = arena_array(check->arena, side->diff->n_modules, sizeof(*all));
+    struct cm_check_blame *list = arena_array(check->arena, top, sizeof(*list));
+    if (all == NULL || list == NULL) return diag_no_memory(check->diag);
     const size_t n = cm_diff_blame(side->diff, limit->metric, -1, all);
     for (size_t i = 0; i < n; i++) {
         if (!is_known(all[i].difference) || all[i].difference <= 0) continue;
         if (ret->n_blame < top)
-            list[ret->n_blame++] = blame_one(gate, side, &all[i], limit->metric);
+            list[ret->n_blame++] = blame_one(check, side, &all[i], limit->metric);
         else
             ret->more_blame++;
     }
@@ -180,11 +180,11 @@ static int list_blame(struct check *gate, const struct side *side, const struct 
     return CM_OK;
 }
 
-/* Paths and reasons come from results and sides, which the verdict outlives. */
-static void keep_findings(struct check *gate, struct gathered *gathered) {
+/* Copies paths and reasons, because the verdict outlives results and sides. */
+static void keep_findings(struct check *check, struct gathered *gathered) {
     for (size_t i = 0; i < gathered->n; i++) {
-        gathered->list[i].path = keep(gate, gathered->list[i].path);
-        gathered->list[i].because = keep(gate, gathered->list[i].because);
+        gathered->list[i].path = keep(check, gathered->list[i].path);
+        gathered->list[i].because = keep(check, gathered->list[i].because);
     }
 }
 
@@ -198,27 +198,27 @@ static struct cm_check_case case_of(const struct limit *limit, int64_t batch) {
     };
 }
 
-static int gathered_init(struct check *gate, struct gathered *ret) {
+static int gathered_init(struct check *check, struct gathered *ret) {
     *ret = (struct gathered){.worst = JUDGED_PASS};
-    ret->list = arena_array(gate->arena, MOST_FINDINGS, sizeof(*ret->list));
-    return ret->list == NULL ? diag_no_memory(gate->diag) : CM_OK;
+    ret->list = arena_array(check->arena, MAX_FINDINGS, sizeof(*ret->list));
+    return ret->list == NULL ? diag_no_memory(check->diag) : CM_OK;
 }
 
-static void take_findings(struct check *gate, struct gathered *gathered,
+static void take_findings(struct check *check, struct gathered *gathered,
                           struct cm_check_case *ret) {
     qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
-    keep_findings(gate, gathered);
+    keep_findings(check, gathered);
     ret->state = judgement_name(gathered->worst);
     ret->n_findings = gathered->n;
     ret->findings = gathered->list;
     ret->more_findings = gathered->more;
 }
 
-static int make_case(struct check *gate, const struct side *side, const struct limit *limit,
+static int make_case(struct check *check, const struct side *side, const struct limit *limit,
                      struct cm_check_case *ret) {
     struct gathered gathered;
     const bool total = limit->modules[0] == '\0';
-    const int status = gathered_init(gate, &gathered);
+    const int status = gathered_init(check, &gathered);
     if (status != CM_OK) return status;
     *ret = case_of(limit, side->now->options.batch);
     if (total)
@@ -226,12 +226,11 @@ static int make_case(struct check *gate, const struct side *side, const struct l
     else
         judge_modules(side, limit, &gathered, ret);
     if (ret->compared == 0)
-        judge_nothing(arena_printf(gate->arena, "a limit on nothing: no module is like '%s'",
-                                   limit->modules),
+        judge_nothing(arena_printf(check->arena, "no module matches '%s'", limit->modules),
                       &gathered);
-    take_findings(gate, &gathered, ret);
+    take_findings(check, &gathered, ret);
     if (gathered.worst != JUDGED_REGRESSION || !total) return CM_OK;
-    return list_blame(gate, side, limit, ret);
+    return list_blame(check, side, limit, ret);
 }
 
 static void count_case(struct cm_verdict *verdict, const struct cm_check_case *case_) {
@@ -241,59 +240,59 @@ static void count_case(struct cm_verdict *verdict, const struct cm_check_case *c
     verdict->not_compared += text_equal(case_->state, "not-compared");
 }
 
-/* What names no batch holds at each that was asked for. */
+/* Returns true if the limit applies: without a batch it applies to each requested batch. */
 static bool is_tried(const struct limit *limit, int64_t batch, bool is_beside) {
     return limit->batch == CM_UNKNOWN ? !is_beside : limit->batch == batch;
 }
 
-static int check_side(struct check *gate, const struct side *side, bool is_beside,
+static int check_side(struct check *check, const struct side *side, bool is_beside,
                       struct cm_check_case *cases, bool *is_used) {
-    for (size_t i = 0; i < gate->n_limits; i++) {
-        const struct limit *limit = &gate->limits[i];
+    for (size_t i = 0; i < check->n_limits; i++) {
+        const struct limit *limit = &check->limits[i];
         if (!is_tried(limit, side->now->options.batch, is_beside)) continue;
         is_used[i] = true;
-        const int status = make_case(gate, side, limit, &cases[gate->verdict->n_cases]);
+        const int status = make_case(check, side, limit, &cases[check->verdict->n_cases]);
         if (status != CM_OK) return status;
-        const struct cm_check_case *made = &cases[gate->verdict->n_cases++];
-        count_case(gate->verdict, made);
-        gate->can_accept |= text_equal(made->state, "regression") && limit_is_relative(limit);
+        const struct cm_check_case *made = &cases[check->verdict->n_cases++];
+        count_case(check->verdict, made);
+        check->can_accept |= text_equal(made->state, "regression") && limit_is_relative(limit);
     }
     return CM_OK;
 }
 
-static int check_result(struct check *gate, const struct cm_result *result, bool is_beside,
+static int check_result(struct check *check, const struct cm_result *result, bool is_beside,
                         struct cm_check_case *cases, bool *is_used) {
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
-    if (arena == NULL) return diag_no_memory(gate->diag);
-    int status = side_make(result, gate->options, arena, gate->diag, &side);
-    if (status == CM_OK) status = check_side(gate, &side, is_beside, cases, is_used);
+    if (arena == NULL) return diag_no_memory(check->diag);
+    int status = side_make(result, check->options, arena, check->diag, &side);
+    if (status == CM_OK) status = check_side(check, &side, is_beside, cases, is_used);
     side_free(&side);
     status = arena_end(arena, status);
-    return diag_finish(gate->diag, status);
+    return diag_finish(check->diag, status);
 }
 
-/* Of a limit whose batch nobody profiled. */
-static int make_idle_case(struct check *gate, const struct limit *limit,
+/* Makes the case of a limit whose batch was not profiled. */
+static int make_idle_case(struct check *check, const struct limit *limit,
                           struct cm_check_case *ret) {
     struct gathered gathered;
-    const int status = gathered_init(gate, &gathered);
+    const int status = gathered_init(check, &gathered);
     if (status != CM_OK) return status;
     *ret = case_of(limit, limit->batch);
     ret->compared = limit->modules[0] == '\0';
-    judge_nothing("a limit on nothing: that batch is not profiled", &gathered);
-    take_findings(gate, &gathered, ret);
+    judge_nothing("this batch was not profiled", &gathered);
+    take_findings(check, &gathered, ret);
     return CM_OK;
 }
 
-static int check_idle(struct check *gate, struct cm_check_case *cases, const bool *is_used) {
-    for (size_t i = 0; i < gate->n_limits; i++) {
+static int check_idle(struct check *check, struct cm_check_case *cases, const bool *is_used) {
+    for (size_t i = 0; i < check->n_limits; i++) {
         if (is_used[i]) continue;
-        struct cm_check_case *made = &cases[gate->verdict->n_cases];
-        const int status = make_idle_case(gate, &gate->limits[i], made);
+        struct cm_check_case *made = &cases[check->verdict->n_cases];
+        const int status = make_idle_case(check, &check->limits[i], made);
         if (status != CM_OK) return status;
-        gate->verdict->n_cases++;
-        count_case(gate->verdict, made);
+        check->verdict->n_cases++;
+        count_case(check->verdict, made);
     }
     return CM_OK;
 }
@@ -304,19 +303,19 @@ static bool is_profiled(const struct cm_result *const *results, size_t n, int64_
     return false;
 }
 
-/* What the baseline has and nobody asked about. */
-static int list_unchecked(struct check *gate, const struct cm_result *const *results,
+/* Lists the batches of the baseline that were not profiled. */
+static int list_unchecked(struct check *check, const struct cm_result *const *results,
                           size_t n) {
-    const struct cm_baseline *baseline = gate->options->baseline;
+    const struct cm_baseline *baseline = check->options->baseline;
     if (baseline == NULL) return CM_OK;
-    size_t *list = arena_array(gate->arena, baseline->n_profiles, sizeof(*list));
-    if (list == NULL) return diag_no_memory(gate->diag);
+    size_t *list = arena_array(check->arena, baseline->n_profiles, sizeof(*list));
+    if (list == NULL) return diag_no_memory(check->diag);
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const int64_t batch = baseline->profiles[i].figures.options.batch;
         if (is_known(batch) && !is_profiled(results, n, batch))
-            list[gate->verdict->n_unchecked++] = (size_t)batch;
+            list[check->verdict->n_unchecked++] = (size_t)batch;
     }
-    gate->verdict->unchecked = list;
+    check->verdict->unchecked = list;
     return CM_OK;
 }
 
@@ -327,38 +326,38 @@ static const char *worst_state(const struct cm_verdict *verdict) {
                                                       : JUDGED_PASS);
 }
 
-static const char *say_times(struct check *gate, const struct cm_result *result) {
+static const char *say_times(struct check *check, const struct cm_result *result) {
     const struct cm_baseline_times times = baseline_times(result);
     if (!times.present) return "";
-    const char *text = arena_printf(gate->arena, "%s, %s", times.state, times.device);
+    const char *text = arena_printf(check->arena, "%s, %s", times.state, times.device);
     return text == NULL ? "" : text;
 }
 
-static int check_all(struct check *gate, const struct cm_result *const *results, size_t n) {
-    struct cm_verdict *verdict = gate->verdict;
-    const struct cm_baseline *baseline = gate->options->baseline;
-    int status = read_limits(gate, results[0]->options.convention);
+static int check_all(struct check *check, const struct cm_result *const *results, size_t n) {
+    struct cm_verdict *verdict = check->verdict;
+    const struct cm_baseline *baseline = check->options->baseline;
+    int status = read_limits(check, results[0]->options.convention);
     if (status != CM_OK) return status;
-    bool *is_used = arena_array(gate->arena, gate->n_limits, sizeof(*is_used));
-    const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)gate->n_limits);
+    bool *is_used = arena_array(check->arena, check->n_limits, sizeof(*is_used));
+    const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)check->n_limits);
     struct cm_check_case *cases =
-        is_known(n_cases) ? arena_array(gate->arena, (size_t)n_cases, sizeof(*cases)) : NULL;
-    if (is_used == NULL || cases == NULL) return diag_no_memory(gate->diag);
-    verdict->model = keep(gate, results[0]->model.path);
-    verdict->convention = keep(gate, results[0]->options.convention);
-    verdict->times = say_times(gate, results[0]);
-    verdict->fail_ambiguous = gate->options->fail_ambiguous;
-    verdict->baseline = baseline == NULL ? "" : keep(gate, baseline->model);
+        is_known(n_cases) ? arena_array(check->arena, (size_t)n_cases, sizeof(*cases)) : NULL;
+    if (is_used == NULL || cases == NULL) return diag_no_memory(check->diag);
+    verdict->model = keep(check, results[0]->model.path);
+    verdict->convention = keep(check, results[0]->options.convention);
+    verdict->times = say_times(check, results[0]);
+    verdict->fail_ambiguous = check->options->fail_ambiguous;
+    verdict->baseline = baseline == NULL ? "" : keep(check, baseline->model);
     verdict->accept = "";
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status =
-            check_result(gate, results[i], i >= n - gate->options->n_beside, cases, is_used);
-    if (status == CM_OK) status = check_idle(gate, cases, is_used);
-    if (status == CM_OK) status = list_unchecked(gate, results, n);
+            check_result(check, results[i], i >= n - check->options->n_beside, cases, is_used);
+    if (status == CM_OK) status = check_idle(check, cases, is_used);
+    if (status == CM_OK) status = list_unchecked(check, results, n);
     verdict->state = worst_state(verdict);
-    if (verdict->regressions == 0 || gate->can_accept)
-        verdict->accept = keep(gate, gate->options->accept);
+    if (verdict->regressions == 0 || check->can_accept)
+        verdict->accept = keep(check, check->options->accept);
     return status;
 }
 
@@ -376,18 +375,18 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
 int cm_check(const struct cm_result *const *results, size_t n,
              const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
              struct cm_verdict **ret_verdict) {
-    struct check gate = {.options = options, .diag = diagnostics};
-    gate.arena = arena_new("verdict", 0);
-    if (gate.arena == NULL) return diag_no_memory(diagnostics);
-    gate.verdict = arena_alloc(gate.arena, sizeof(*gate.verdict));
-    int status = gate.verdict == NULL ? CM_NO_MEMORY : check_all(&gate, results, n);
-    if (status == CM_NO_MEMORY || arena_failed(gate.arena))
+    struct check check = {.options = options, .diag = diagnostics};
+    check.arena = arena_new("verdict", 0);
+    if (check.arena == NULL) return diag_no_memory(diagnostics);
+    check.verdict = arena_alloc(check.arena, sizeof(*check.verdict));
+    int status = check.verdict == NULL ? CM_NO_MEMORY : check_all(&check, results, n);
+    if (status == CM_NO_MEMORY || arena_failed(check.arena))
         status = diag_no_memory(diagnostics);
     if (status != CM_OK) {
-        arena_free(gate.arena);
+        arena_free(check.arena);
         return status;
     }
-    gate.verdict->arena = gate.arena;
-    *ret_verdict = gate.verdict;
+    check.verdict->arena = check.arena;
+    *ret_verdict = check.verdict;
     return CM_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What somebody chose and what changes figures must be the same on both sides; else a model
- * would seem dearer that was only asked about in another way. A row each; lists are a row for
- * each of their names.
+ * Finds profiling conditions that differ between two results. Options that affect costs must be
+ * equal for a comparison. Lists (dims, trip counts, custom operators) give one condition per
+ * name.
  */
 #include "compare/conditions.h"
 
@@ -55,7 +55,7 @@ static const char *or_none(const char *text) {
     return text == NULL || text[0] == '\0' ? "none" : text;
 }
 
-/* One side has no batch: nobody chose another one. */
+/* Only a note if a side has no batch axis. */
 static void compare_batch(struct finder *finder, int64_t was, int64_t is) {
     const bool chosen = is_known(was) && is_known(is);
     if (was == is) return;
@@ -70,7 +70,7 @@ static void index_sizes(struct finder *finder, const struct cm_named_size *sizes
         if (map_set(ret, sizes[i].name, (uint32_t)i) != CM_OK) finder->failed = true;
 }
 
-/* A symbol that one side alone has is another model, not another question. */
+/* Skips symbolic dims of only one side: these are differences of the models. */
 static void compare_dims(struct finder *finder, const struct cm_result *was,
                          const struct cm_result *is) {
     struct map map;
@@ -80,7 +80,7 @@ static void compare_dims(struct finder *finder, const struct cm_result *was,
         const uint32_t at = map_get(&map, dim->name);
         if (at == MAP_NONE || was->options.dims[at].size == dim->size) continue;
         if (was->options.dims[at].size == was->options.batch && dim->size == is->options.batch)
-            continue; /* it is the batch */
+            continue; /* the batch is a condition of its own */
         add(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "dims.%s", dim->name),
             number_text(finder, was->options.dims[at].size), number_text(finder, dim->size));
     }
@@ -92,7 +92,7 @@ static void add_trips(struct finder *finder, const char *name, int64_t was, int6
         number_text(finder, was), number_text(finder, is));
 }
 
-/* Somebody chose each: one that one side alone has is another question. */
+/* A trip count of only one side is a difference, because the user chose it. */
 static void compare_trips(struct finder *finder, const struct cm_result *was,
                           const struct cm_result *is) {
     const struct cm_named_size *old = was->options.trip_counts;
@@ -109,9 +109,9 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
             add_trips(finder, old[i].name, old[i].size, CM_UNKNOWN);
 }
 
-/* In place of an index into descriptions. */
+/* Special values instead of an index into descriptions. */
 #define OP_UNKNOWN   (MAP_NONE - 1)
-#define OP_DESCRIBED (MAP_NONE - 2) /* nobody kept how */
+#define OP_DESCRIBED (MAP_NONE - 2) /* without a recorded description */
 
 static void index_ops(struct finder *finder, const struct cm_coverage *coverage,
                       struct map *ret) {
@@ -130,12 +130,12 @@ static const char *op_key(struct finder *finder, const char *op) {
     return arena_printf(finder->arena, "op_costs.%s", op);
 }
 
-/* Whether the other side has the operator, as far as can be told, and nobody described it. */
+/* Returns true if the other side has the operator without a description. */
 static bool is_left_out(const struct cm_description *description, uint32_t at) {
     return at == OP_UNKNOWN || (at == MAP_NONE && description->replaces);
 }
 
-/* One that is in one of the models alone is another model, not another question. */
+/* Skips operators of only one model: these are differences of the models. */
 static void compare_descriptions(struct finder *finder, const struct cm_coverage *was,
                                  const struct cm_coverage *is) {
     struct map in_old, in_now;
@@ -257,7 +257,7 @@ static const char *inputs_of(struct finder *finder, const struct cm_result *resu
     return or_none(text_string(&text));
 }
 
-/* Their types alone: a name says nothing of what is computed. */
+/* Returns the types of the inputs without names. */
 static const char *shapes_of(struct finder *finder, const struct cm_result *result) {
     struct text text;
     text_init(&text, finder->arena);
@@ -275,8 +275,8 @@ static bool has_dim(const struct cm_result *result, const char *name) {
     return false;
 }
 
-/* Whether the later side was asked in another way: by shapes or contents, or by a dim that the
- * earlier one has not. */
+/* Returns true if `is` was profiled with other --input or --value options, or has a bound dim
+ * that `was` does not have. */
 static bool is_asked_otherwise(const struct cm_result *was, const struct cm_result *is) {
     if (!text_equal(or_none(was->options.given), or_none(is->options.given))) return true;
     for (size_t i = 0; i < is->options.n_dims; i++)
@@ -284,7 +284,7 @@ static bool is_asked_otherwise(const struct cm_result *was, const struct cm_resu
     return false;
 }
 
-/* In place, stable, from the heaviest: there are few. */
+/* Sorts by weight, largest first; stable insertion sort for few items. */
 static void sort(struct finder *finder) {
     for (size_t i = 1; i < finder->n; i++) {
         const struct cm_condition moved = finder->items[i];
@@ -295,11 +295,11 @@ static void sort(struct finder *finder) {
     }
 }
 
-#define MOST_BESIDE_LISTS 24
+#define MAX_BESIDE_LISTS 24
 
 static size_t most_conditions(const struct cm_result *was, const struct cm_result *is) {
     return is->options.n_dims + was->options.n_trip_counts + is->options.n_trip_counts +
-           was->coverage.n_descriptions + is->coverage.n_descriptions + MOST_BESIDE_LISTS;
+           was->coverage.n_descriptions + is->coverage.n_descriptions + MAX_BESIDE_LISTS;
 }
 
 int conditions_find(struct cm_diff *diff, struct arena *arena) {

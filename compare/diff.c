@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of a comparison: one tree of the modules of both sides, in the order of the new one,
- * what was removed behind its siblings. Figures stay where they are, in the results.
+ * Builds the rows of a comparison: one tree of the modules of both sides in the order of the
+ * new one, removed modules after their siblings. Values stay in the results.
  */
-#include "costmodel/compare.h"
+#include "compare/diff.h"
 
-#include "compare/changes.h"
 #include "compare/conditions.h"
 #include "compare/match.h"
+#include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -16,7 +16,12 @@
 
 #include "support/banned.h"
 
-/* What is not there is a figure of 0. */
+bool diff_is_unchanged(const struct cm_change *change) {
+    return change->in_old == change->in_new && change->old_value == change->new_value &&
+           change->old_upper_bound == change->new_upper_bound;
+}
+
+/* Absent values are 0. */
 static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new,
                                   struct cm_figure is) {
     const int64_t difference = checked_sub(is.value, was.value);
@@ -63,18 +68,18 @@ struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, siz
 
 typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
 
-/* Times aside: they differ from run to run. */
+/* Returns true if no metric changed; times are ignored. */
 static bool all_same(const struct cm_diff *diff, size_t row, change_getter *get) {
     for (size_t i = 0; i < diff->n_metrics; i++) {
         struct cm_metric metric;
         const struct cm_change change = get(diff, row, diff->metrics[i]);
         (void)cm_metric_at(diff->metrics[i], &metric);
-        if (!metric.timed && !change_is_none(&change)) return false;
+        if (!metric.timed && !diff_is_unchanged(&change)) return false;
     }
     return true;
 }
 
-/* A module of either side on its way to a row. */
+/* A module of either side that gets a row. */
 struct pending {
     size_t old_module;
     size_t new_module;
@@ -96,11 +101,11 @@ static bool is_reworked(const struct cm_module *was, const struct cm_module *is)
     return !same_class || !text_equal(was->arguments, is->arguments);
 }
 
-/* Of a pair that stands under a pair of parents, or does no more. */
+/* Returns true if a pair has another name, or its parents are not a pair. */
 static bool is_renamed(const struct builder *builder, const struct cm_diff_module *row) {
     const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
     const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
-    if (row->parent == CM_NO_INDEX) return false; /* the root is called as its file is */
+    if (row->parent == CM_NO_INDEX) return false; /* the name of the root is that of its file */
     return builder->match->old_of[is->parent] != was->parent ||
            !text_equal(was->name, is->name);
 }
@@ -127,7 +132,7 @@ static void push(struct builder *builder, size_t old_module, size_t new_module, 
     builder->stack[builder->n_stack++] = (struct pending){old_module, new_module, parent};
 }
 
-/* In reverse, as a stack wants it: what was removed comes last. */
+/* Pushes in reverse order, so that removed children are popped last. */
 static void push_children(struct builder *builder, size_t parent) {
     const struct cm_diff_module *row = &builder->rows[parent];
     const struct match *match = builder->match;
@@ -210,8 +215,9 @@ static bool has_condition(const struct cm_diff *diff, enum cm_condition_weight w
     return false;
 }
 
-/* There is none of it, or an earlier program wrote one side and did not tell it. */
-static bool says_nothing(const struct cm_change *part) {
+/* Returns true if the value is 0 on both sides, or absent from a profile of an older version.
+ */
+static bool is_irrelevant(const struct cm_change *part) {
     const bool is_none = part->old_value == 0 && part->new_value == 0;
     return is_none || !part->in_old || !part->in_new;
 }
@@ -226,7 +232,7 @@ static int make_metrics(struct cm_diff *diff, struct arena *arena) {
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         const struct cm_change total = cm_diff_total(diff, i);
         if (metric.timed && no_times) continue;
-        if (metric.is_part && says_nothing(&total)) continue;
+        if (metric.is_part && is_irrelevant(&total)) continue;
         if (total.in_old || total.in_new) metrics[diff->n_metrics++] = i;
     }
     diff->metrics = metrics;

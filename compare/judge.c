@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known exactly is above a bound or it is not. What was measured lies in a range: it
- * passes when all of it is allowed, is a regression when nothing of it is, and ambiguous
- * between. What has only an upper bound lies in one too, from 0 on; between, nothing can be
- * said. What is known only in part is at least that much, so that it may be too much, but is
- * never little enough.
+ * Judges a value against a limit. A measured value is a range: pass if the whole range is
+ * allowed, regression if none of it is, else ambiguous. An upper bound is the range from 0 to
+ * its value, and not-compared instead of ambiguous. A partial sum (unknown operators) is a
+ * lower bound: it may be a regression, but never passes.
  */
 #include "compare/judge.h"
 
@@ -25,7 +24,7 @@ const char *judgement_name(enum judgement judgement) {
     return names[judgement];
 }
 
-/* What has only an upper bound may be as little as nothing. */
+/* Extends an upper bound down to 0, unless upper bounds count as values. */
 static struct range opened(struct range range, bool bounds_count) {
     if (range.upper_bound && !bounds_count && is_known(range.value)) range.low = 0;
     return range;
@@ -39,8 +38,7 @@ static struct range allowed(const struct bound *bound, const struct range *old) 
     };
 }
 
-/* Of two upper bounds the worst cases are compared: both were taken alike, and more is known of
- * neither. */
+/* Two upper bounds are compared as values: both are computed in the same way. */
 static enum judgement judge_bound(const struct bound *bound, const struct figure *figure) {
     const bool relative = bound->kind != BOUND_ABSOLUTE;
     const bool bounds_count = figure->bounds_count ||
@@ -62,14 +60,12 @@ static const char *because(const struct limit *limit, const struct figure *figur
                            enum judgement judgement) {
     if (judgement == JUDGED_PASS) return "";
     if (judgement == JUDGED_AMBIGUOUS)
-        return figure->doubt != NULL ? figure->doubt
-                                     : "what was measured lies on both sides of the limit";
+        return figure->doubt != NULL ? figure->doubt : "the measured range overlaps the limit";
     if (figure->no_value != NULL) return figure->no_value;
     if (judgement == JUDGED_REGRESSION) return "";
     if (figure->no_old != NULL && limit_is_relative(limit)) return figure->no_old;
-    return figure->now.upper_bound
-               ? "it is known only to be at most that, and may be within the limit"
-               : "the baseline's is known only to be at most that";
+    return figure->now.upper_bound ? "the value is an upper bound and may be within the limit"
+                                   : "the baseline value is an upper bound";
 }
 
 enum judgement judge(const struct limit *limit, const struct figure *figure,

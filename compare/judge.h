@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One figure held against one limit. */
+/* Judges one value against one limit. */
 #ifndef COMPARE_JUDGE_H
 #define COMPARE_JUDGE_H
 
@@ -9,32 +9,33 @@
 #include "compare/limit.h"
 #include "costmodel/check.h"
 
-/* From the best to the worst: of bounds the best counts, of findings the worst. */
+/* Best first. A limit takes the best judgement of its bounds, a case the worst of its findings.
+ */
 enum judgement { JUDGED_PASS, JUDGED_AMBIGUOUS, JUDGED_NOT_COMPARED, JUDGED_REGRESSION };
 
-/* A figure lies between two, which are equal unless it was measured. */
+/* A value with its spread; low == high unless it was measured. */
 struct range {
-    int64_t value; /* CM_UNKNOWN: it is not known */
+    int64_t value; /* CM_UNKNOWN: unknown */
     int64_t low;
     int64_t high;
-    bool upper_bound; /* all of them are upper bounds */
+    bool upper_bound; /* value, low and high are upper bounds */
 };
 
-/* What there is to be judged. */
+/* A value to be judged, and the baseline value. */
 struct figure {
     struct range now;
-    struct range old;     /* the baseline's; value CM_UNKNOWN: there is none, for `no_old` */
-    const char *no_value; /* why it is not known, or only in part; NULL: it is known */
-    const char *no_old;
-    const char *doubt; /* why it says little: nothing is sure of it; NULL */
-    bool bounds_count; /* an upper bound is taken for the figure */
+    struct range old;     /* baseline; value CM_UNKNOWN: none, see `no_old` */
+    const char *no_value; /* why the value is unknown or a partial sum; NULL: it is known */
+    const char *no_old;   /* why there is no baseline value; NULL: there is one */
+    const char *doubt;    /* why the times are unreliable; NULL: reliable */
+    bool bounds_count;    /* upper bounds count as values */
 };
 
-/* The finding but for its path. */
+/* Judges a value; sets all members of *ret but the path. */
 enum judgement judge(const struct limit *limit, const struct figure *figure,
                      struct cm_check_finding *ret);
 
-/* "pass", "ambiguous", "not-compared", "regression" */
+/* Returns "pass", "ambiguous", "not-compared" or "regression". */
 const char *judgement_name(enum judgement judgement);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers are read in integers: "4.1G" is 4,100,000,000 and not what a double makes of it. A
- * part of a unit is dropped, which changes no verdict: figures are whole.
+ * Parses limits. Numbers are parsed as integers, so "4.1G" is exactly 4,100,000,000. Fractions
+ * of a unit are dropped; this changes no verdict, because values are integers.
  */
 #include "compare/limit.h"
 
@@ -15,18 +15,18 @@
 
 #include "support/banned.h"
 
-#define MOST_DECIMALS 6
-#define PERCENT_ONE   1000000                          /* a percent in millionths */
-#define MOST_PERCENT  (INT64_C(1000000) * PERCENT_ONE) /* ten thousand times as much */
+#define MAX_DECIMALS  6
+#define PERCENT_ONE   1000000                          /* 1 % */
+#define MAX_PERCENT   (INT64_C(1000000) * PERCENT_ONE) /* a factor of 10^4 */
 #define PERCENT_WHOLE (INT64_C(100) * PERCENT_ONE)
 
-/* What a suffix measures, and so which metrics it fits. */
+/* Quantity of a suffix; decides which metrics accept it. */
 enum measure { MEASURE_ANY, MEASURE_BYTES, MEASURE_TIME, MEASURE_SHARE };
 
 struct suffix {
     const char *name;
     enum measure measure;
-    int64_t factor; /* of bytes, picoseconds, or things that are counted */
+    int64_t factor; /* in bytes, picoseconds or counts */
 };
 
 static const struct suffix suffixes[] = {
@@ -60,7 +60,7 @@ struct parse {
     struct limit *limit;
 };
 
-/* The text may come from any file. */
+/* Escapes control characters of a word. */
 static const char *safe(const struct parse *parse, const char *word) {
     struct text text;
     text_init(&text, parse->arena);
@@ -87,7 +87,7 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* What stands between two places, without blanks around it; NULL: no memory. */
+/* Returns a copy of [from, to) without surrounding blanks; NULL if out of memory. */
 static char *copy_trimmed(const struct parse *parse, const char *from, const char *to) {
     while (from < to && is_blank(*from)) from++;
     while (to > from && is_blank(to[-1])) to--;
@@ -104,7 +104,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* A decimal as two integers: whole, and its millionths. */
+/* A decimal number as integers: whole + millionths / 10^6. */
 struct decimal {
     int64_t whole; /* DIM_OVERFLOW past 2^63 */
     int64_t millionths;
@@ -112,21 +112,21 @@ struct decimal {
     int n_decimals;
 };
 
-/* Where it ends. */
+/* Returns the end of the number. */
 static const char *read_decimal(const char *at, struct decimal *ret) {
     *ret = (struct decimal){0, 0, 0, 0};
     for (; is_digit(*at); at++, ret->n_digits++)
         ret->whole = checked_add(checked_mul(ret->whole, 10), *at - '0');
     if (*at != '.') return at;
     for (at++; is_digit(*at); at++, ret->n_digits++)
-        if (ret->n_decimals++ < MOST_DECIMALS)
+        if (ret->n_decimals++ < MAX_DECIMALS)
             ret->millionths = ret->millionths * 10 + (*at - '0');
-    for (int n = ret->n_decimals; n < MOST_DECIMALS; n++) ret->millionths *= 10;
+    for (int n = ret->n_decimals; n < MAX_DECIMALS; n++) ret->millionths *= 10;
     return at;
 }
 
-/* whole * factor + millionths * factor / 10^6; no factor is above 2^40, so no product of the
- * second sum passes 2^63. */
+/* Returns whole * factor + millionths * factor / 10^6; factors are at most 2^40, so the second
+ * product does not overflow. */
 static int64_t decimal_times(const struct decimal *decimal, int64_t factor) {
     return checked_add(checked_mul(decimal->whole, factor),
                        decimal->millionths * factor / PERCENT_ONE);
@@ -137,31 +137,33 @@ static int check_unit(const struct parse *parse, const struct suffix *suffix,
     const struct cm_metric *metric = &parse->limit->of;
     const bool is_time = metric->unit == CM_UNIT_PS;
     if (suffix->measure == MEASURE_BYTES && metric->unit != CM_UNIT_BYTES)
-        return limit_fault(parse, "'%s' is a size in bytes, %s has none", safe(parse, word),
+        return limit_fault(parse, "'%s' is a size in bytes, but %s is not", safe(parse, word),
                            metric->key);
     if (suffix->measure == MEASURE_TIME && !is_time)
-        return limit_fault(parse, "'%s' is a time, %s has none", safe(parse, word),
+        return limit_fault(parse, "'%s' is a time, but %s is not", safe(parse, word),
                            metric->key);
     if (suffix->measure == MEASURE_ANY && is_time)
-        return limit_fault(parse, "'%s' wants a unit of time: ps, ns, us, ms or s",
+        return limit_fault(parse, "'%s' requires a time unit: ps, ns, us, ms or s",
                            safe(parse, word));
     return CM_OK;
 }
 
 static int no_bound(const struct parse *parse, const char *word) {
-    return limit_fault(parse, "'%s' is no bound: want one as 4.1G, 16MiB, +2%% or +1MiB",
+    return limit_fault(parse,
+                       "bound must be a number such as 4.1G, 16MiB, +2%% or +1MiB, got '%s'",
                        safe(parse, word));
 }
 
 static int check_bound(const struct parse *parse, const struct decimal *decimal,
                        const char *word, const struct bound *bound) {
-    if (decimal->n_decimals > MOST_DECIMALS)
-        return limit_fault(parse, "'%s' has more than %d decimals", safe(parse, word),
-                           MOST_DECIMALS);
+    if (decimal->n_decimals > MAX_DECIMALS)
+        return limit_fault(parse, "at most %d decimals are supported, got '%s'", MAX_DECIMALS,
+                           safe(parse, word));
     if (is_overflow(bound->value))
-        return limit_fault(parse, "'%s' is past 2^63", safe(parse, word));
-    if (bound->kind == BOUND_PERCENT && bound->value > MOST_PERCENT)
-        return limit_fault(parse, "'%s' is more than a million percent", safe(parse, word));
+        return limit_fault(parse, "bound must be below 2^63, got '%s'", safe(parse, word));
+    if (bound->kind == BOUND_PERCENT && bound->value > MAX_PERCENT)
+        return limit_fault(parse, "percentage must be at most 1000000, got '%s'",
+                           safe(parse, word));
     return CM_OK;
 }
 
@@ -169,15 +171,14 @@ static int read_bound(const struct parse *parse, const char *word, struct bound 
     struct decimal decimal;
     const bool more = word[0] == '+';
     if (word[0] == '-')
-        return limit_fault(parse, "'%s' is negative: a limit is the most that is allowed",
-                           safe(parse, word));
+        return limit_fault(parse, "bound must be >= 0, got '%s'", safe(parse, word));
     const char *end = read_decimal(word + more, &decimal);
     while (is_blank(*end)) end++;
     const struct suffix *suffix = find_suffix(end);
     if (decimal.n_digits == 0 || suffix == NULL) return no_bound(parse, word);
     if (suffix->measure == MEASURE_SHARE && !more)
-        return limit_fault(parse, "'%s' is a share of nothing: want +%s, from the baseline on",
-                           safe(parse, word), safe(parse, word));
+        return limit_fault(parse, "percentages are relative to the baseline, use +%s",
+                           safe(parse, word));
     ret->kind = !more                              ? BOUND_ABSOLUTE
                 : suffix->measure == MEASURE_SHARE ? BOUND_PERCENT
                                                    : BOUND_MORE;
@@ -192,8 +193,8 @@ static int read_bounds(const struct parse *parse, const char *text) {
         const char *end = at + strcspn(at, "|");
         const char *word = copy_trimmed(parse, at, end);
         if (word == NULL) return diag_no_memory(parse->diag);
-        if (limit->n_bounds == LIMIT_MOST_BOUNDS)
-            return limit_fault(parse, "more than %d bounds", LIMIT_MOST_BOUNDS);
+        if (limit->n_bounds == LIMIT_MAX_BOUNDS)
+            return limit_fault(parse, "at most %d bounds are supported", LIMIT_MAX_BOUNDS);
         const int status = read_bound(parse, word, &limit->bounds[limit->n_bounds++]);
         if (status != CM_OK) return status;
         at = *end == '|' ? end + 1 : NULL;
@@ -204,7 +205,7 @@ static int read_bounds(const struct parse *parse, const char *text) {
 static int read_batch(const struct parse *parse, const char *word) {
     int64_t batch = 0;
     if (!text_to_int64(word, strlen(word), &batch) || batch < 1)
-        return limit_fault(parse, "'%s' is no batch", safe(parse, word));
+        return limit_fault(parse, "batch must be >= 1, got '%s'", safe(parse, word));
     parse->limit->batch = batch;
     return CM_OK;
 }
@@ -217,12 +218,12 @@ static int unknown_metric(const struct parse *parse, const char *word) {
         if (i > 0) text_append(&known, ", ");
         text_append(&known, metric.key);
     }
-    const int status = limit_fault(parse, "'%s' is no metric", safe(parse, word));
+    const int status = limit_fault(parse, "unknown metric '%s'", safe(parse, word));
     diag_hint(parse->diag, "metrics are %s", text_string(&known));
     return status;
 }
 
-/* "latency" is short for the time, whose key says its unit. */
+/* "latency" is an alias of latency_ps. */
 static int find_metric(const struct parse *parse, const char *word) {
     struct limit *limit = parse->limit;
     limit->metric = cm_metric_find(text_equal(word, "latency") ? "latency_ps" : word);
@@ -240,14 +241,15 @@ static int read_metric(const struct parse *parse, const char *from, const char *
     return status != CM_OK || batch == NULL ? status : read_batch(parse, batch);
 }
 
-/* [MODULES:] METRIC [@ BATCH]. A path may hold a colon, a metric has none. */
+/* [MODULES:] METRIC [@ BATCH]. A path may contain a colon, a metric cannot. */
 static int read_subject(const struct parse *parse, const char *from, const char *to) {
     const char *colon = to;
     while (colon > from && colon[-1] != ':') colon--;
     if (colon > from) {
         const char *modules = copy_trimmed(parse, from, colon - 1);
         if (modules == NULL) return diag_no_memory(parse->diag);
-        if (modules[0] == '\0') return limit_fault(parse, "no modules stand before ':'");
+        if (modules[0] == '\0')
+            return limit_fault(parse, "the module pattern before ':' is empty");
         parse->limit->modules = modules;
     }
     return read_metric(parse, colon, to);
@@ -256,7 +258,7 @@ static int read_subject(const struct parse *parse, const char *from, const char 
 static int check_module_metric(const struct parse *parse) {
     const struct limit *limit = parse->limit;
     if (limit->modules[0] == '\0' || limit->of.of_modules) return CM_OK;
-    return limit_fault(parse, "%s is of the whole model, not of modules", limit->of.key);
+    return limit_fault(parse, "metric %s is not defined for modules", limit->of.key);
 }
 
 int limit_parse(const char *text, const char *source, struct arena *arena,
@@ -265,7 +267,8 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
     const struct parse parse = {arena, diag, ret};
     const char *sign = NULL;
     for (const char *at = strstr(text, "<="); at != NULL; at = strstr(at + 2, "<=")) sign = at;
-    if (sign == NULL) return limit_fault(&parse, "want METRIC <= BOUND, there is no '<='");
+    if (sign == NULL)
+        return limit_fault(&parse, "METRIC <= BOUND is required, '<=' is missing");
     int status = read_subject(&parse, text, sign);
     if (status == CM_OK) status = check_module_metric(&parse);
     return status == CM_OK ? read_bounds(&parse, sign + 2) : status;
@@ -277,12 +280,11 @@ bool limit_is_relative(const struct limit *limit) {
     return false;
 }
 
-/* old + old * percent / 100, rounded down: in two parts, so that nothing passes 2^63 but the
- * sum. */
+/* Returns old + old * percent / 100, rounded down; split so that only the sum can overflow. */
 static int64_t add_percent(int64_t old, int64_t percent) {
     const int64_t wholes = checked_mul(old / PERCENT_WHOLE, percent);
     int64_t rest = old % PERCENT_WHOLE;
-    /* rest < 10^8 and percent <= 10^12 in millionths: parted once more */
+    /* rest < 10^8 and percent <= 10^12 in millionths: split again */
     const int64_t high = checked_mul(rest, percent / PERCENT_ONE) / 100;
     const int64_t low =
         (rest * (percent / PERCENT_ONE) % 100) * PERCENT_ONE + rest * (percent % PERCENT_ONE);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A limit, as a person writes it:
+ * Limits and their syntax:
  *
  *     [MODULES:] METRIC [@ BATCH] <= BOUND [| BOUND]...
  *
- * MODULES is a pattern of module paths ('*', '?'), without it the limit is on the whole model.
- * A BOUND is a size ("4.1G", "16MiB", "2.5ms"), or, from the baseline on, a share ("+2%") or a
- * size ("+1MiB") by which it may grow. Of several, one that holds is enough.
+ * MODULES is a pattern of module paths ('*', '?'); without it the limit applies to the whole
+ * model. A BOUND is a value ("4.1G", "16MiB", "2.5ms") or an allowed increase over the baseline
+ * ("+2%", "+1MiB"). The limit is met if any of its bounds is met.
  */
 #ifndef COMPARE_LIMIT_H
 #define COMPARE_LIMIT_H
@@ -22,8 +22,8 @@ struct cm_diagnostics;
 
 enum bound_kind {
     BOUND_ABSOLUTE,
-    BOUND_MORE,    /* than the baseline's */
-    BOUND_PERCENT, /* the same, of it: in millionths of a percent */
+    BOUND_MORE,    /* increase over the baseline */
+    BOUND_PERCENT, /* increase over the baseline, in millionths of a percent */
 };
 
 struct bound {
@@ -31,30 +31,30 @@ struct bound {
     int64_t value;
 };
 
-#define LIMIT_MOST_BOUNDS 4
+#define LIMIT_MAX_BOUNDS 4
 
 struct limit {
     const char *text;
-    const char *source;  /* where it stands */
-    const char *modules; /* "" the whole model */
-    size_t metric;       /* as cm_metric_at counts, and what that gives */
+    const char *source;  /* as in cm_check_limit */
+    const char *modules; /* "": the whole model */
+    size_t metric;       /* index for cm_metric_at */
     struct cm_metric of;
-    int64_t batch; /* CM_UNKNOWN: every one */
+    int64_t batch; /* CM_UNKNOWN: every batch */
     size_t n_bounds;
-    struct bound bounds[LIMIT_MOST_BOUNDS];
+    struct bound bounds[LIMIT_MAX_BOUNDS];
 };
 
-/* CM_OK, CM_USAGE (told, with what is wrong with which word), CM_NO_MEMORY. `text` and `source`
- * are borrowed. */
+/* Parses a limit; `text` and `source` are borrowed. CM_OK, CM_USAGE with a message,
+ * CM_NO_MEMORY. */
 int limit_parse(const char *text, const char *source, struct arena *arena,
                 struct cm_diagnostics *diag, struct limit *ret)
     __attribute__((warn_unused_result));
 
-/* Whether some bound stands on the baseline: what is absolute no new baseline changes. */
+/* Returns true if a bound is relative to the baseline. */
 bool limit_is_relative(const struct limit *limit);
 
-/* The most that the bound allows; `old` is the baseline's. CM_UNKNOWN: one needs a baseline and
- * there is none. Past 2^63 it is INT64_MAX: no figure is more. */
+/* Returns the largest value that the bound allows for the baseline value `old`; CM_UNKNOWN if
+ * it needs one and there is none; INT64_MAX on overflow. */
 int64_t bound_most(const struct bound *bound, int64_t old);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By path, from the root down: a child belongs to the child of that name and class of the
- * module that its parent belongs to; children whose names are numbers are laid beside each
- * other instead, since an insertion shifts them all (align.h). Then by structure: what is left
- * and equal inside, the largest first, was renamed where the parent is the same, or moved. Then
- * by place: what is left under one parent, by name whatever the class, and by class in order.
+ * Matches the modules of two results in three steps:
+ * 1. By path, from the root down: children of matched parents with equal name and class.
+ *    Children with numeric names are aligned as sequences, because an insertion shifts all of
+ *    them (align.h).
+ * 2. By structure, largest first: unmatched modules with equal contents were renamed (same
+ *    parent) or moved.
+ * 3. By position: unmatched children of matched parents, by name with any class, then by class
+ *    in order.
  */
 #include "compare/match.h"
 
@@ -13,12 +16,59 @@
 
 #include "compare/align.h"
 #include "compare/bins.h"
-#include "compare/fingerprint.h"
 #include "costmodel/costmodel.h"
+#include "report/table/columns.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/text.h"
 
 #include "support/banned.h"
+
+/* Fingerprints of modules, independent of names. */
+struct prints {
+    uint64_t *whole; /* by module: class, arguments and costs, including all modules inside */
+    uint64_t *kind;  /* by module: class; equal for all modules of unknown class */
+    size_t *size;    /* by module: number of modules inside, including itself */
+};
+
+/* Hashes class, arguments and costs of a module, without its name and times. */
+static uint64_t own_print(const struct cm_module *module, uint64_t kind) {
+    uint64_t print = bins_mix(kind, bins_text(module->arguments));
+    for (size_t i = 0; i < n_columns; i++)
+        if (!columns[i].timed)
+            print = bins_mix(print, (uint64_t)column_get(&columns[i], &module->costs));
+    return bins_mix(print, module->n_children);
+}
+
+/* Computes the fingerprints. Parents precede their children, so one backward pass suffices. */
+static int make_prints(const struct cm_result *result, struct arena *arena,
+                       struct prints *ret) {
+    const size_t n = result->n_modules;
+    *ret = (struct prints){
+        .whole = arena_array(arena, n, sizeof(*ret->whole)),
+        .kind = arena_array(arena, n, sizeof(*ret->kind)),
+        .size = arena_array(arena, n, sizeof(*ret->size)),
+    };
+    if (!ret->whole || !ret->kind || !ret->size) return CM_NO_MEMORY;
+    for (size_t i = n; i-- > 0;) {
+        const struct cm_module *module = &result->modules[i];
+        ret->kind[i] = bins_text(module->type_known ? module->type : "");
+        ret->whole[i] = own_print(module, ret->kind[i]);
+        ret->size[i] = 1;
+        for (size_t k = 0; k < module->n_children; k++) {
+            ret->whole[i] = bins_mix(ret->whole[i], ret->whole[module->children[k]]);
+            ret->size[i] += ret->size[module->children[k]];
+        }
+    }
+    return CM_OK;
+}
+
+/* Returns true if the module has params or MACs, which distinguish it from others of its class.
+ */
+static bool has_weight(const struct cm_module *module) {
+    return (is_known(module->costs.params) && module->costs.params > 0) ||
+           (is_known(module->costs.macs) && module->costs.macs > 0);
+}
 
 struct side {
     const struct cm_result *result;
@@ -31,7 +81,7 @@ struct matcher {
     struct side before;
     struct side after;
     struct bins names; /* modules before, by parent and name */
-    size_t *queue;     /* modules after that found their mate, and whose children wait */
+    size_t *queue;     /* matched modules after; those from `next` on have unmatched children */
     size_t n_queue;
     size_t next;
 };
@@ -50,14 +100,15 @@ static bool is_kin(const struct matcher *matcher, size_t before, size_t after) {
     return matcher->before.prints.kind[before] == matcher->after.prints.kind[after];
 }
 
-/* "0", "12": a place in a Sequential, or a ModuleList. */
+/* Returns true for "0", "12": an index in a Sequential or a ModuleList. */
 static bool is_number(const char *name) {
     const char *c = name;
     while (*c >= '0' && *c <= '9') c++;
     return *c == '\0' && c > name;
 }
 
-/* The module before that has this name under the mate of its parent, and is free. */
+/* Returns the unmatched child of `before_parent` with the name of `after`; CM_NO_INDEX: none.
+ */
 static size_t find_named(struct matcher *matcher, size_t before_parent, size_t after) {
     const char *name = module_at(&matcher->after, after)->name;
     const uint64_t key = bins_mix(bins_text(name), before_parent);
@@ -68,7 +119,8 @@ static size_t find_named(struct matcher *matcher, size_t before_parent, size_t a
     return is_it ? found : CM_NO_INDEX;
 }
 
-/* The children that are numbers and free, as a sequence; `ret_modules` says which they are. */
+/* Collects the unmatched children with numeric names as a sequence; ret_modules are their
+ * indices. */
 static int collect_numbers(const struct matcher *matcher, const struct side *side,
                            size_t parent, struct align_items *ret, size_t **ret_modules) {
     const struct cm_module *module = module_at(side, parent);
@@ -84,7 +136,7 @@ static int collect_numbers(const struct matcher *matcher, const struct side *sid
         ret->items[ret->n] = (struct align_item){
             .whole = side->prints.whole[child],
             .kind = side->prints.kind[child],
-            .anchors = fingerprint_has_weight(module_at(side, child)),
+            .anchors = has_weight(module_at(side, child)),
         };
         modules[ret->n++] = child;
     }
@@ -109,7 +161,7 @@ static int match_numbers(struct matcher *matcher, size_t before, size_t after) {
     return status;
 }
 
-/* Of a pair: the children that keep their name and class, and the numbers. */
+/* Matches children of a pair by name and class, and those with numeric names. */
 static int match_children(struct matcher *matcher, size_t before, size_t after) {
     const struct cm_module *module = module_at(&matcher->after, after);
     bool has_numbers = false;
@@ -126,7 +178,7 @@ static int match_children(struct matcher *matcher, size_t before, size_t after) 
     return has_numbers ? match_numbers(matcher, before, after) : CM_OK;
 }
 
-/* Goes down from every pair that was made. */
+/* Matches the children of all queued pairs. */
 static int descend(struct matcher *matcher) {
     int status = CM_OK;
     while (status == CM_OK && matcher->next < matcher->n_queue) {
@@ -136,7 +188,7 @@ static int descend(struct matcher *matcher) {
     return status;
 }
 
-/* How alike two free modules must be, beside being equal inside. */
+/* Requirement for two unmatched modules besides equal contents. */
 enum likeness {
     LIKE_SIBLING, /* a child of the same parent */
     LIKE_NAMED,   /* of the same name, elsewhere */
@@ -144,7 +196,8 @@ enum likeness {
     N_LIKENESSES
 };
 
-/* What moves without weight, one ReLU among many, says nothing. */
+/* Returns the key of an unmatched module. Modules without weight (a ReLU among many) match only
+ * as siblings. */
 static uint64_t likeness_key(const struct matcher *matcher, const struct side *side,
                              size_t index, enum likeness likeness) {
     const struct cm_module *module = module_at(side, index);
@@ -155,7 +208,7 @@ static uint64_t likeness_key(const struct matcher *matcher, const struct side *s
         const size_t parent = is_after ? side->mate[module->parent] : module->parent;
         return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(whole, parent);
     }
-    if (!fingerprint_has_weight(module)) return BINS_NO_KEY;
+    if (!has_weight(module)) return BINS_NO_KEY;
     return likeness == LIKE_NAMED ? bins_mix(whole, bins_text(module->name)) : whole;
 }
 
@@ -171,7 +224,7 @@ static int compare_sized(const void *a, const void *b) {
     return x->module < y->module ? -1 : x->module > y->module;
 }
 
-/* Free modules after, the largest first: what holds another is larger. */
+/* Lists the unmatched modules after, largest first, so that parents precede children. */
 static int find_free(const struct matcher *matcher, struct sized **ret, size_t *ret_n) {
     const struct side *side = &matcher->after;
     struct sized *items = arena_array(matcher->arena, side->result->n_modules, sizeof(*items));
@@ -213,7 +266,7 @@ static int match_structure(struct matcher *matcher, enum likeness likeness) {
     return status;
 }
 
-/* Free modules before, by parent and class; a class that nobody knows says nothing. */
+/* Bins the unmatched modules before by parent and class; skips unknown classes. */
 static int make_places(const struct matcher *matcher, struct bins *ret) {
     const struct side *side = &matcher->before;
     const size_t n = side->result->n_modules;
@@ -264,7 +317,7 @@ static int make_side(struct side *side, const struct cm_result *result, size_t *
                      struct arena *arena) {
     *side = (struct side){.result = result, .mate = mate};
     for (size_t i = 0; i < result->n_modules; i++) mate[i] = CM_NO_INDEX;
-    return fingerprint_make(result, arena, &side->prints);
+    return make_prints(result, arena, &side->prints);
 }
 
 static int make_names(struct matcher *matcher) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics that can be compared: the columns of every report, and behind them those that
- * only a whole model has, a row each. Reports of changes and limits go by this table alone.
+ * The table of comparable metrics: the columns of the reports, then metrics of whole models.
+ * Diff and check use this table only.
  */
 #include "costmodel/compare.h"
 
@@ -15,18 +15,18 @@
 
 #define NOWHERE SIZE_MAX
 
-/* Of which result a figure is one of the training step. */
+/* In which results a metric describes the training step. */
 enum of_step { STEP_NEVER, STEP_WHERE_PRESENT, STEP_ALONE };
 
 struct extra {
     const char *key;
     const char *heading;
     enum cm_unit unit;
-    enum of_step of_step; /* STEP_ALONE: a result without one has no such figure */
-    size_t in_result;     /* where the int64_t stands in struct cm_result */
-    size_t upper_bound; /* and the bool that makes an upper bound of it; NOWHERE: it is none */
-    size_t in_module;   /* in struct cm_module; STEP_ALONE: in its struct cm_step */
-    size_t in_operator; /* in struct cm_operator */
+    enum of_step of_step; /* STEP_ALONE: absent from a result without a training step */
+    size_t in_result;     /* offset of the int64_t in struct cm_result */
+    size_t upper_bound;   /* offset of the bool for upper bounds; NOWHERE: never one */
+    size_t in_module;     /* offset in struct cm_module; STEP_ALONE: in struct cm_step */
+    size_t in_operator;   /* offset in struct cm_operator */
     bool is_sum;
     bool is_cost;
 };
@@ -120,7 +120,7 @@ size_t cm_metric_find(const char *key) {
     return CM_NO_INDEX;
 }
 
-/* The row of a metric that is no column; NULL: there is none, or the result has none of it. */
+/* Returns the row of a metric that is not a column; NULL if the result does not have it. */
 static const struct extra *extra_at(size_t metric, const struct cm_result *result) {
     if (metric < n_columns || metric - n_columns >= N_EXTRAS) return NULL;
     const struct extra *extra = &extras[metric - n_columns];
@@ -137,7 +137,7 @@ static struct cm_figure column_figure(const struct column *column,
     return (struct cm_figure){column_get(column, costs), column_is_upper_bound(column, costs)};
 }
 
-/* A step leaves out what has only a bound, which makes no bound of the rest. */
+/* Metrics of a training step skip bounded shapes, so they are not upper bounds. */
 static bool is_upper_bound(const struct extra *extra, const struct cm_result *result) {
     bool upper_bound = false;
     if (extra->upper_bound == NOWHERE) return false;
@@ -158,7 +158,7 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     return true;
 }
 
-/* What a module has alive is bounded where what it makes is. */
+/* The peak of a module is an upper bound if its activation_bytes is. */
 bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t module,
                          struct cm_figure *ret) {
     const struct cm_module *of = &result->modules[module];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of two profiles may be compared is said here once, for all limits. */
+/* Determines which values of a profile and its baseline are comparable. */
 #include "compare/side.h"
 
 #include <inttypes.h>
@@ -23,14 +23,14 @@ static int index_modules(struct side *side, struct arena *arena) {
     return CM_OK;
 }
 
-/* "convention is fvcore in the baseline, deepspeed here" */
+/* Returns "convention is fvcore in the baseline, deepspeed here". */
 static const char *say_condition(const struct cm_condition *condition, struct arena *arena) {
     return arena_printf(arena, "%s is %s in the baseline, %s here", condition->key,
                         condition->old_value[0] == '\0' ? "not set" : condition->old_value,
                         condition->new_value[0] == '\0' ? "not set" : condition->new_value);
 }
 
-/* The heaviest come first, so that the first of each weight is told. */
+/* Keeps the first condition of each weight; conditions are sorted by weight. */
 static int read_conditions(struct side *side, struct arena *arena) {
     bool other_inputs = false;
     const int status = conditions_other_inputs(&side->old, side->now, arena, &other_inputs);
@@ -78,7 +78,7 @@ static const char *find_unknown(const struct cm_result *result, int64_t n_shapes
     return NULL;
 }
 
-/* A bound past what sums hold is none, and the node's figure then in no sum. */
+/* Returns true if the costs of a node overflowed, so that the sums skip them. */
 static bool has_open_node(const struct cm_result *result) {
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_costs *costs = &result->nodes[i].costs;
@@ -89,14 +89,14 @@ static bool has_open_node(const struct cm_result *result) {
     return false;
 }
 
-/* What sums leave out where every shape has a bound. */
+/* Returns why sums are incomplete; NULL: they are complete. */
 static const char *find_unbounded(const struct cm_result *result, const char *whose,
                                   struct arena *arena) {
     const int64_t n_shapes = cm_coverage_unbounded(&result->coverage);
     const char *unknown = find_unknown(result, n_shapes, whose, arena);
     if (unknown != NULL || result->coverage.unknown_shapes == 0) return unknown;
     return has_open_node(result)
-               ? arena_printf(arena, "%s has nodes whose costs have no bound", whose)
+               ? arena_printf(arena, "%s has nodes with unbounded costs", whose)
                : NULL;
 }
 
@@ -104,18 +104,19 @@ static const char *find_untimed(const struct cm_baseline_times *times, const cha
                                 struct arena *arena) {
     if (!times->present || times->untimed_nodes == 0) return NULL;
     if (!is_known(times->untimed_nodes))
-        return arena_printf(arena, "%s does not say how many nodes have no time", whose);
+        return arena_printf(arena, "%s lacks the number of nodes without a time", whose);
     return arena_printf(arena, "%s has %" PRId64 " node%s without a time", whose,
                         times->untimed_nodes, text_plural(times->untimed_nodes));
 }
 
-/* A training step leaves out also what has only a bound, and what no gradient is known of. */
+/* Returns why training metrics are incomplete: they also skip bounded shapes and operators
+ * without a gradient rule. */
 static const char *find_unknown_of_step(const struct cm_result *result, const char *whose,
                                         struct arena *arena) {
     const struct cm_coverage *coverage = &result->coverage;
     const char *unknown = find_unknown(result, coverage->unknown_shapes, whose, arena);
     if (unknown != NULL || coverage->n_unknown_gradients == 0) return unknown;
-    return arena_printf(arena, "%s has operators of unknown gradient: %s", whose,
+    return arena_printf(arena, "%s has operators with unknown gradients: %s", whose,
                         coverage->unknown_gradients[0].name);
 }
 
@@ -136,7 +137,8 @@ static const char *gap_of(const struct gaps *gaps, const struct limit *limit,
 }
 
 static const char *missing_batch(const struct cm_result *now, struct arena *arena) {
-    if (!is_known(now->options.batch)) return "the baseline has batches, the model has none";
+    if (!is_known(now->options.batch))
+        return "the baseline has a batch, the model has no batch axis";
     return arena_printf(arena, "the baseline has no batch %" PRId64, now->options.batch);
 }
 
@@ -153,7 +155,6 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
     ret->spreads = baseline_spreads(now, arena);
     if (ret->spreads == NULL) return diag_no_memory(diag);
     const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
-    /* What is allowed to be incomplete is compared as far as it is known. */
     ret->bounds_count = options->allow_incomplete;
     if (status != CM_OK || options->allow_incomplete) return status;
     ret->gaps = find_gaps(now, &ret->times, "the model", arena);
@@ -180,7 +181,7 @@ static struct cm_figure figure_of(const struct limit *limit, const struct cm_res
     return figure;
 }
 
-/* A module's figure in the baseline: 0 of one that was not there, which is what it cost. */
+/* Returns the baseline value of a module; 0 if it did not exist. */
 static struct cm_figure old_figure(const struct side *side, const struct limit *limit,
                                    size_t module) {
     if (module == CM_NO_INDEX) return figure_of(limit, &side->old, module);
@@ -189,12 +190,12 @@ static struct cm_figure old_figure(const struct side *side, const struct limit *
     return figure_of(limit, &side->old, pair->old_module);
 }
 
-/* What is modelled is exact, and needs no spread. */
+/* Modelled times are exact. */
 static bool is_exact(const struct cm_baseline_times *times) {
     return times->low_ps == times->high_ps;
 }
 
-/* A file may say anything: what it says of the time itself lies in the spread. */
+/* Extends the spread to include the value; files are untrusted. False: unknown spread. */
 static bool widen(struct range *range) {
     if (!is_known(range->low) || !is_known(range->high)) return false;
     if (range->low > range->value) range->low = range->value;
@@ -202,7 +203,7 @@ static bool widen(struct range *range) {
     return true;
 }
 
-/* Of the whole, or of the module whose spread is `of_module`. False: nobody knows it. */
+/* Sets the spread of the total (of_module NULL) or of a module. False: unknown. */
 static bool set_spread(struct range *range, const struct cm_baseline_times *times,
                        const struct cm_baseline_spread *of_module) {
     if (of_module == NULL) {
@@ -217,7 +218,7 @@ static bool set_spread(struct range *range, const struct cm_baseline_times *time
     return widen(range);
 }
 
-/* What was not there took no time, which is known exactly. */
+/* Sets the spread of the baseline value; a module that did not exist took exactly 0. */
 static bool set_old_spread(const struct side *side, size_t module, struct range *range) {
     if (module == CM_NO_INDEX) return set_spread(range, &side->old_times, NULL);
     const size_t old = side->diff->modules[side->of_module[module]].old_module;
@@ -231,11 +232,11 @@ static void add_spread(const struct side *side, const struct limit *limit, size_
     if (!limit->of.timed || !is_known(figure->now.value)) return;
     if (side->times.doubt[0] != '\0') figure->doubt = side->times.doubt;
     if (!set_spread(&figure->now, &side->times, of_module))
-        figure->no_value = "of this time no spread is known";
+        figure->no_value = "the spread of this time is unknown";
     if (!is_known(figure->old.value)) return;
     if (side->old_times.doubt[0] != '\0') figure->doubt = side->old_times.doubt;
     if (set_old_spread(side, module, &figure->old)) return;
-    figure->no_old = "the baseline keeps no spread of a module's time: write it anew";
+    figure->no_old = "the baseline has no time spreads of modules: update it";
     figure->old.value = CM_UNKNOWN;
 }
 
@@ -251,10 +252,11 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
     if (figure.no_old == NULL) figure.no_old = gap_of(&side->old_gaps, limit, &side->old);
     if (!is_known(figure.now.value) && figure.no_value == NULL)
         figure.no_value =
-            limit->of.timed ? "there are no times" : "the profile has no such figure";
+            limit->of.timed ? "there are no times" : "the profile does not have this metric";
     if (figure.no_old == NULL) {
         figure.old = exactly(old_figure(side, limit, module));
-        if (!is_known(figure.old.value)) figure.no_old = "the baseline has no such figure";
+        if (!is_known(figure.old.value))
+            figure.no_old = "the baseline does not have this metric";
     }
     add_spread(side, limit, module, &figure);
     return figure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile of the gate with the baseline's of the same batch beside it. */
+/* A checked profile and the baseline profile of the same batch. */
 #ifndef COMPARE_SIDE_H
 #define COMPARE_SIDE_H
 
@@ -9,10 +9,10 @@
 
 struct arena;
 
-/* Why figures of a profile are not all of it; NULL: they are. */
+/* Why values of a profile are incomplete; NULL: complete. */
 struct gaps {
     const char *sums;
-    const char *step; /* of those of a training step */
+    const char *step; /* metrics of a training step */
     const char *times;
 };
 
@@ -22,24 +22,24 @@ struct side {
     bool has_old;
     struct cm_result old;
     struct cm_baseline_times old_times;
-    struct cm_diff *diff;                     /* NULL: there is no old */
+    struct cm_diff *diff;                     /* NULL: no baseline profile */
     size_t *of_module;                        /* module of `now` -> index into diff->modules */
     const struct cm_baseline_spread *spreads; /* of the modules of `now` */
-    const struct cm_baseline_spread *old_spreads; /* of those of `old` */
-    const char *no_old; /* why figures have nothing to be compared with; NULL: they have */
-    const char *no_old_times;
-    bool bounds_count; /* an upper bound is taken for the figure */
-    struct gaps gaps;  /* of `now` */
+    const struct cm_baseline_spread *old_spreads; /* of the modules of `old` */
+    const char *no_old;       /* why there is no comparable baseline; NULL: there is one */
+    const char *no_old_times; /* why times are not comparable; NULL: they are */
+    bool bounds_count;        /* upper bounds count as values */
+    struct gaps gaps;         /* of `now` */
     struct gaps old_gaps;
 };
 
-/* CM_OK, CM_REFUSED (the baseline is broken), CM_NO_MEMORY. side_free frees it also then. */
+/* CM_OK, CM_REFUSED (invalid baseline), CM_NO_MEMORY. Call side_free in every case. */
 int side_make(const struct cm_result *now, const struct cm_check_options *options,
               struct arena *arena, struct cm_diagnostics *diag, struct side *ret)
     __attribute__((warn_unused_result));
 void side_free(struct side *side);
 
-/* A figure of a module of `now`, or of the whole (CM_NO_INDEX). */
+/* Returns the value of a module of `now`, or of the whole model (CM_NO_INDEX), for a limit. */
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module);
 
 #endif

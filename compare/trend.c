@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a new baseline says less than the old one, or more: what asks for a reason. */
+/* Compares two baselines: which costs decreased or increased. */
 #include "costmodel/check.h"
 
 #include "compare/baseline.h"
@@ -15,15 +15,15 @@
 
 #include "support/banned.h"
 
-/* What is compared: costs, and what a limit is on. Times are not: measured anew they differ by
- * themselves. */
+/* The compared metrics: costs and metrics with a limit. Times are skipped: they always differ.
+ */
 struct scale {
     bool *counts; /* by metric */
     size_t n_limits;
     struct limit *limits;
 };
 
-/* Operations on integers are a cost of their own where flops leave them out. */
+/* int_ops is a cost only if the convention excludes it from flops. */
 static bool is_cost(const struct cm_metric *metric, bool tells_integers) {
     const bool apart = tells_integers && text_equal(metric->key, "int_ops");
     return (metric->is_cost || apart) && !metric->timed;
@@ -78,8 +78,7 @@ static bool is_limited(const struct scale *scale, size_t metric, const char *pat
     return false;
 }
 
-/* A module that is new has no figure to rise from, unless a limit is on it: that takes it to
- * have cost 0. */
+/* A new module counts only if it has a limit, with an old value of 0. */
 static void compare_module(const struct cm_diff *diff, size_t row, const struct scale *scale,
                            struct cm_baseline_trend *trend) {
     const size_t module = diff->modules[row].new_module;
@@ -94,7 +93,7 @@ static void compare_module(const struct cm_diff *diff, size_t row, const struct 
     }
 }
 
-/* Whether the two were taken in one way, as every comparison is told. */
+/* Sets *ret to true if both were profiled under the same conditions. */
 static int are_comparable(const struct cm_diff *diff, struct arena *arena,
                           struct cm_diagnostics *diag, bool *ret) {
     bool other_inputs = false;
@@ -105,7 +104,7 @@ static int are_comparable(const struct cm_diff *diff, struct arena *arena,
     return CM_OK;
 }
 
-/* One batch: the whole first, so that it is what is told. */
+/* Compares one batch; the total first, so that it is reported first. */
 static int compare_profiles(const struct cm_result results[2], const struct scale *scale,
                             struct arena *arena, struct cm_diagnostics *diag,
                             struct cm_baseline_trend *trend) {
@@ -121,7 +120,7 @@ static int compare_profiles(const struct cm_result results[2], const struct scal
     return status;
 }
 
-/* What nobody understood costs nothing: sums without it are lower, and say nothing. */
+/* Returns true if sums skip unknown operators, gradients or unbounded shapes. */
 static bool has_gaps(const struct cm_baseline *baseline) {
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;
@@ -132,7 +131,7 @@ static bool has_gaps(const struct cm_baseline *baseline) {
     return false;
 }
 
-/* Both have the same batches, or one of them guards less. */
+/* Compares all batches; baselines with different batches are not comparable. */
 static int compare_all(const struct cm_baseline *old, const struct cm_baseline *now,
                        const struct scale *scale, struct arena *arena,
                        struct cm_diagnostics *diag, struct cm_baseline_trend *trend) {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows that changed a cost, the largest change first, and those that did not. Whether a module
- * changed any cost is asked of each metric in turn, so that memory holds one at a time.
+ * Selects and orders the rows of a diff report, and formats changes and labels. The list of
+ * modules that changed any cost is computed metric by metric to bound the memory.
  */
 #include "compare/view.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "compare/changes.h"
+#include "compare/diff.h"
+#include "report/number.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -57,7 +60,7 @@ struct viewer {
     const struct cm_diff_options *options;
     struct arena *arena;
     struct cm_blame *scratch; /* n_modules of the diff */
-    bool *costs;              /* by row: it has a part of some change */
+    bool *costs;              /* by row: it contributes to some change */
     struct view *view;
 };
 
@@ -65,7 +68,7 @@ static size_t blame(const struct viewer *viewer, size_t metric) {
     return cm_diff_blame(viewer->diff, metric, viewer->options->depth, viewer->scratch);
 }
 
-/* MACs, or else the first of which modules, or the total, changed. */
+/* Returns the requested metric, else MACs, or the first metric that changed. */
 static size_t choose_metric(const struct viewer *viewer) {
     const size_t macs = cm_metric_find("macs");
     if (viewer->options->metric != CM_NO_INDEX) return viewer->options->metric;
@@ -97,7 +100,7 @@ static int compare_modules(const void *a, const void *b) {
     return x->blame.module < y->blame.module ? -1 : x->blame.module > y->blame.module;
 }
 
-/* Times are told by who asks for them: they differ everywhere. */
+/* Marks the modules that changed a cost. Times count only if requested: they always differ. */
 static void mark_costs(const struct viewer *viewer) {
     const struct cm_diff *diff = viewer->diff;
     for (size_t i = 0; i < diff->n_metrics; i++) {
@@ -133,7 +136,7 @@ static bool is_number(const char *name) {
     return *c == '\0' && c > name;
 }
 
-/* Whether `row` goes on with what `before` began: 3 -> 4, 4 -> 5. */
+/* Returns true if `row` continues the renumbering of `before`: 3 -> 4, 4 -> 5. */
 static bool continues(const struct cm_diff *diff, size_t before, size_t row) {
     const struct cm_diff_module *a = &diff->modules[before];
     const struct cm_diff_module *b = &diff->modules[row];
@@ -148,9 +151,9 @@ static bool continues(const struct cm_diff *diff, size_t before, size_t row) {
 static bool is_plain(const struct viewer *viewer, size_t row) {
     const struct cm_diff_module *module = &viewer->diff->modules[row];
     const bool shown = viewer->options->depth < 0 || module->depth <= viewer->options->depth;
-    const bool says =
+    const bool is_listed =
         module->status == CM_DIFF_CHANGED ? module->reworked : module->status != CM_DIFF_SAME;
-    return shown && says && !module->is_part && !viewer->costs[row];
+    return shown && is_listed && !module->is_part && !viewer->costs[row];
 }
 
 static int list_plain(const struct viewer *viewer) {
@@ -185,7 +188,7 @@ static bool any_changed(const struct cm_diff *diff, size_t row) {
         struct cm_metric metric;
         const struct cm_change change = cm_diff_of_operator(diff, row, diff->metrics[i]);
         (void)cm_metric_at(diff->metrics[i], &metric);
-        if (!metric.timed && !change_is_none(&change)) return true;
+        if (!metric.timed && !diff_is_unchanged(&change)) return true;
     }
     return false;
 }
@@ -198,7 +201,7 @@ static int list_operators(const struct viewer *viewer) {
     if (!view->operators) return CM_NO_MEMORY;
     for (size_t i = 0; i < diff->n_operators; i++) {
         const struct cm_change change = cm_diff_of_operator(diff, i, view->operator_metric);
-        if (change_is_none(&change) && !any_changed(diff, i)) continue;
+        if (diff_is_unchanged(&change) && !any_changed(diff, i)) continue;
         view->operators[view->n_operators++] =
             (struct view_operator){i, change, cm_diff_of_operator(diff, i, nodes)};
     }
@@ -207,7 +210,7 @@ static int list_operators(const struct viewer *viewer) {
     return CM_OK;
 }
 
-/* Beside MACs parameters, beside anything else MACs. */
+/* The second metric is params for MACs, else MACs. */
 static void choose_metrics(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t macs = cm_metric_find("macs");
@@ -236,4 +239,199 @@ int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
     int status = list_modules(&viewer);
     if (status == CM_OK) status = list_plain(&viewer);
     return status == CM_OK ? list_operators(&viewer) : status;
+}
+
+static const enum number_unit unit_names[] = {
+    [CM_UNIT_ELEMENTS] = NUMBER_PARAMS, [CM_UNIT_MACS] = NUMBER_MACS,
+    [CM_UNIT_FLOPS] = NUMBER_FLOPS,     [CM_UNIT_BYTES] = NUMBER_BYTES,
+    [CM_UNIT_PS] = NUMBER_TIME,
+};
+
+static const enum number_units scales[] = {
+    [CM_UNITS_AUTO] = NUMBERS_PLAIN,
+    [CM_UNITS_EXACT] = NUMBERS_EXACT,
+    [CM_UNITS_SI] = NUMBERS_SI,
+    [CM_UNITS_BINARY] = NUMBERS_BINARY,
+};
+
+static void append_value(struct text *text, struct view_look look, int64_t value) {
+    if (is_known(value) && value < 0) text_append(text, "-");
+    number_append(text, scales[look.units], unit_names[look.unit],
+                  is_known(value) && value < 0 ? -value : value);
+}
+
+static void append_side(struct text *text, struct view_look look, bool is_there,
+                        struct cm_figure figure) {
+    if (!is_there) {
+        text_append(text, "-");
+        return;
+    }
+    if (figure.upper_bound && is_known(figure.value)) text_append(text, look.upper_bound);
+    append_value(text, look, figure.value);
+}
+
+void view_append_old(struct text *text, struct view_look look, const struct cm_change *change) {
+    append_side(text, look, change->in_old,
+                (struct cm_figure){change->old_value, change->old_upper_bound});
+}
+
+void view_append_new(struct text *text, struct view_look look, const struct cm_change *change) {
+    append_side(text, look, change->in_new,
+                (struct cm_figure){change->new_value, change->new_upper_bound});
+}
+
+void view_append_difference(struct text *text, struct view_look look, int64_t difference) {
+    if (difference == 0) {
+        text_append(text, "=");
+        return;
+    }
+    if (is_known(difference) && difference > 0) text_append(text, "+");
+    append_value(text, look, difference);
+}
+
+#define HUGE_RATIO 1000000 /* limit of number_append_percent */
+
+static void append_share(struct text *text, int64_t part, int64_t whole) {
+    if (part / whole >= HUGE_RATIO)
+        text_append(text, ">99999999%");
+    else if (part < whole / 20000)
+        text_append(text, "<0.01%");
+    else
+        number_append_percent(text, part, whole);
+}
+
+void view_append_percent(struct text *text, const struct cm_change *change) {
+    const int64_t difference = change->difference;
+    if (!is_known(difference)) {
+        text_append(text, "?");
+    } else if (!change->in_old && change->in_new) {
+        text_append(text, "new");
+    } else if (change->in_old && !change->in_new) {
+        text_append(text, "gone");
+    } else if (difference != 0 && change->old_value == 0) {
+        text_append(text, "new");
+    } else if (difference != 0) {
+        text_append(text, difference < 0 ? "-" : "+");
+        append_share(text, llabs(difference), llabs(change->old_value));
+    }
+}
+
+struct cm_change view_blame_change(const struct cm_diff *diff, const struct cm_blame *blame,
+                                   size_t metric) {
+    const struct cm_diff_module *row = &diff->modules[blame->module];
+    const struct cm_change all = cm_diff_of_module(diff, blame->module, metric);
+    return (struct cm_change){
+        .in_old = row->old_module != CM_NO_INDEX,
+        .in_new = row->new_module != CM_NO_INDEX,
+        .old_value = blame->old_value,
+        .new_value = blame->new_value,
+        .difference = blame->difference,
+        .old_upper_bound = all.old_upper_bound,
+        .new_upper_bound = all.new_upper_bound,
+    };
+}
+
+/* Returns the length up to the next ", " outside brackets. */
+static size_t argument_length(const char *arguments) {
+    size_t depth = 0;
+    size_t length = 0;
+    for (; arguments[length] != '\0'; length++) {
+        const char c = arguments[length];
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && depth > 0) depth--;
+        if (depth == 0 && c == ',' && arguments[length + 1] == ' ') break;
+    }
+    return length;
+}
+
+static const char *next_argument(const char *arguments) {
+    arguments += argument_length(arguments);
+    return *arguments == '\0' ? arguments : arguments + strlen(", ");
+}
+
+static size_t count_arguments(const char *arguments) {
+    size_t n = 0;
+    for (; *arguments != '\0'; arguments = next_argument(arguments)) n++;
+    return n;
+}
+
+/* Returns the length of "stride=" for "stride=(2, 2)", 0 for "64". */
+static size_t argument_name_length(const char *argument, size_t length) {
+    const char *equals = memchr(argument, '=', length);
+    return equals ? (size_t)(equals - argument) + 1 : 0;
+}
+
+/* Appends "64 -> 128", "stride=(1, 1) -> (2, 2)". */
+static void append_argument(struct text *text, const char *was, const char *is,
+                            const char *arrow) {
+    const size_t old_length = argument_length(was);
+    const size_t new_length = argument_length(is);
+    size_t name = argument_name_length(was, old_length);
+    if (name > new_length || memcmp(was, is, name) != 0) name = 0;
+    text_append_n(text, was, old_length);
+    text_printf(text, " %s ", arrow);
+    text_append_n(text, is + name, new_length - name);
+}
+
+/* Appends only the arguments that differ, if both have the same number of arguments. */
+static void append_arguments(struct text *text, const char *was, const char *is,
+                             const char *arrow) {
+    const char *between = "";
+    if (count_arguments(was) != count_arguments(is)) {
+        text_printf(text, "%s %s %s", was[0] == '\0' ? "none" : was, arrow,
+                    is[0] == '\0' ? "none" : is);
+        return;
+    }
+    for (; *was != '\0'; was = next_argument(was), is = next_argument(is)) {
+        const size_t length = argument_length(was);
+        if (length == argument_length(is) && memcmp(was, is, length) == 0) continue;
+        text_append(text, between);
+        append_argument(text, was, is, arrow);
+        between = ", ";
+    }
+}
+
+static const char *path_of(const struct cm_module *module) {
+    return module->path[0] == '\0' ? "(model)" : module->path;
+}
+
+/* Appends the class unless it only repeats the name. */
+static void append_class(struct text *text, const struct cm_module *module) {
+    if (module->type_known) text_printf(text, " %s", module->type);
+}
+
+static void append_rework(struct text *text, const struct cm_module *was,
+                          const struct cm_module *is, const char *arrow) {
+    append_class(text, was);
+    if (was->type_known != is->type_known ||
+        (is->type_known && !text_equal(was->type, is->type))) {
+        text_printf(text, " %s", arrow);
+        append_class(text, is);
+        if (!is->type_known) text_append(text, " ?");
+    }
+    if (text_equal(was->arguments, is->arguments)) return;
+    text_append(text, "(");
+    append_arguments(text, was->arguments, is->arguments, arrow);
+    text_append(text, ")");
+}
+
+void view_append_label(struct text *text, const struct cm_diff *diff, size_t index,
+                       const char *arrow) {
+    const struct cm_diff_module *row = &diff->modules[index];
+    const struct cm_module *module = view_module_of(diff, index);
+    if (row->status == CM_DIFF_ADDED || row->status == CM_DIFF_REMOVED) {
+        const size_t inside = view_inside(diff, index);
+        text_append(text, row->status == CM_DIFF_ADDED ? "added " : "removed ");
+        text_append(text, path_of(module));
+        append_class(text, module);
+        if (inside > 1) text_printf(text, ", %zu modules", inside);
+        return;
+    }
+    const struct cm_module *was = view_old_module_of(diff, index);
+    if (row->status == CM_DIFF_RENAMED) text_printf(text, "%s %s ", path_of(was), arrow);
+    text_append(text, path_of(module));
+    if (row->reworked)
+        append_rework(text, was, module, arrow);
+    else
+        append_class(text, module);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every report of a diff shows, in the order in which it does. */
+/* The rows of a diff report in display order, and their text. All report formats use these. */
 #ifndef COMPARE_VIEW_H
 #define COMPARE_VIEW_H
 
@@ -11,21 +11,21 @@
 struct arena;
 struct text;
 
-/* A module that changed what something costs: in the metric of the view, or in another one. */
+/* A module that changed some cost: in the metric of the view or in another one. */
 struct view_module {
-    struct cm_blame blame; /* by the metric of the view; all 0 where another one changed */
-    int64_t beside;        /* its part of the change of view.beside */
+    struct cm_blame blame; /* by the metric of the view; all 0 if only another one changed */
+    int64_t beside;        /* contribution to the change of view.beside */
 };
 
-/* Modules that are called otherwise, came, went or were reworked, and cost as much as before:
- * `n` neighbours whose numbers were shifted alike are one row. */
+/* Modules that were renamed, added, removed or reworked without a change of costs. `n`
+ * neighbours whose numbers were shifted alike are one row. */
 struct view_plain {
-    size_t first; /* in view.plain_rows */
+    size_t first; /* index into view.plain_rows */
     size_t n;
 };
 
 struct view_operator {
-    size_t row; /* of the diff */
+    size_t row; /* index into cm_diff.operators */
     struct cm_change change;
     struct cm_change nodes;
 };
@@ -33,34 +33,64 @@ struct view_operator {
 struct view {
     size_t metric;
     struct cm_metric by;
-    size_t beside; /* another metric that people look at first */
+    size_t beside; /* second metric, shown in another column */
     struct cm_metric beside_by;
     size_t n_modules;
-    struct view_module *modules;
+    struct view_module *modules; /* largest change first */
     size_t n_plain;
     struct view_plain *plain;
-    size_t *plain_rows;     /* rows of the diff, in their order */
-    size_t operator_metric; /* that of the view, or where operators have none another one */
+    size_t *plain_rows;     /* indices into cm_diff.modules, ascending */
+    size_t operator_metric; /* the metric of the view, or MACs if operators do not have it */
     struct cm_metric operator_by;
     size_t n_operators;
-    struct view_operator *operators;
+    struct view_operator *operators; /* largest change first */
 };
 
 /* CM_OK, CM_NO_MEMORY. */
 int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
               struct arena *arena, struct view *ret) __attribute__((warn_unused_result));
 
-/* Whether both sides have the same operators, as often, that somebody describes. */
+/* Returns true if both sides have the same custom operators, equally often. */
 bool view_is_described_alike(const struct cm_diff *diff);
 
-/* How many of `n` rows to show. */
+/* Returns how many of `n` rows to show. */
 size_t view_shown(const struct cm_diff_options *options, size_t n);
 
-/* How many modules stand in a row that was added or removed, itself too. */
+/* Returns the number of modules in an added or removed row, including itself. */
 size_t view_inside(const struct cm_diff *diff, size_t row);
 
-/* The module of a row as a report prints it; the old one where there is no new one. */
+/* Return the module of a row: the new one, or the old one if it was removed; the old one. */
 const struct cm_module *view_module_of(const struct cm_diff *diff, size_t row);
 const struct cm_module *view_old_module_of(const struct cm_diff *diff, size_t row);
+
+/* Number format of one metric. */
+struct view_look {
+    enum cm_units units;
+    enum cm_unit unit;
+    const char *upper_bound; /* prefix of upper bounds: CELL_UPPER_BOUND */
+};
+
+/* Append "14.07 GMACs", "<= 3.0 k", "?" if unknown, "-" if absent. */
+void view_append_old(struct text *text, struct view_look look, const struct cm_change *change);
+void view_append_new(struct text *text, struct view_look look, const struct cm_change *change);
+
+/* Appends "+4.56 M", "-1", "=", "?". */
+void view_append_difference(struct text *text, struct view_look look, int64_t difference);
+
+/* Appends "+17.85%", "+<0.01%", "new" (old value absent or 0), "gone", "?", or nothing if
+ * nothing changed. */
+void view_append_percent(struct text *text, const struct cm_change *change);
+
+/* Returns a contribution as a change. A contribution to an upper bound is an upper bound. */
+struct cm_change view_blame_change(const struct cm_diff *diff, const struct cm_blame *blame,
+                                   size_t metric);
+
+/*
+ * Appends the label of a row with names as in the files: "layer1.0.conv1 Conv2d(64 -> 128)",
+ * "body -> trunk Body", "added head Sequential, 3 modules". `arrow` separates old and new. The
+ * caller escapes the text.
+ */
+void view_append_label(struct text *text, const struct cm_diff *diff, size_t row,
+                       const char *arrow);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-#define MOST_BUDGET ((size_t)1 << 20) /* bytes */
+#define MAX_BUDGET ((size_t)1 << 20) /* bytes */
 
 static int read_file(const char *path, size_t most, struct arena *arena,
                      struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
@@ -29,7 +29,7 @@ int check_budget_read(const char *path, struct arena *arena, struct cm_diagnosti
                       struct cm_budget **ret) {
     char *text = NULL;
     size_t size = 0;
-    const int status = read_file(path, MOST_BUDGET, arena, diag, &text, &size);
+    const int status = read_file(path, MAX_BUDGET, arena, diag, &text, &size);
     return status == CM_OK ? cm_budget_read_json(text, size, path, diag, ret) : status;
 }
 

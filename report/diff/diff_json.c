@@ -5,7 +5,7 @@
  */
 #include "costmodel/compare.h"
 
-#include "compare/changes.h"
+#include "compare/diff.h"
 #include "compare/view.h"
 #include "report/json/json_diff.h"
 #include "report/json/json_document.h"
@@ -86,7 +86,7 @@ static size_t count_changes(const struct cm_diff *diff, size_t row, change_gette
     size_t n = 0;
     for (size_t i = 0; i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
-        n += !change_is_none(&change);
+        n += !diff_is_unchanged(&change);
     }
     return n;
 }
@@ -100,7 +100,7 @@ static const struct diff_metric *gather_metrics(struct gatherer *gatherer, size_
     size_t n = 0;
     for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
-        if (!change_is_none(&change)) rows[n++] = metric_row(diff->metrics[i], &change);
+        if (!diff_is_unchanged(&change)) rows[n++] = metric_row(diff->metrics[i], &change);
     }
     *ret_n = n;
     return rows;

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "compare/changes.h"
+#include "compare/diff.h"
 #include "compare/view.h"
 #include "report/table/cell.h"
 #include "report/table/markdown.h"
@@ -52,21 +52,21 @@ static bool flush(struct writer *writer, size_t room) {
     return fits;
 }
 
-static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct change_look){writer->options->units, unit, CELL_UPPER_BOUND_UTF8};
+static struct view_look look_of(const struct writer *writer, enum cm_unit unit) {
+    return (struct view_look){writer->options->units, unit, CELL_UPPER_BOUND_UTF8};
 }
 
 /* "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */
-static void put_change(struct writer *writer, struct change_look look,
+static void put_change(struct writer *writer, struct view_look look,
                        const struct cm_change *change) {
     text_append(&writer->text, "| ");
-    change_append_old(&writer->text, look, change);
+    view_append_old(&writer->text, look, change);
     text_append(&writer->text, " | ");
-    change_append_new(&writer->text, look, change);
+    view_append_new(&writer->text, look, change);
     text_append(&writer->text, " | ");
-    change_append_difference(&writer->text, look, change->difference);
+    view_append_difference(&writer->text, look, change->difference);
     text_append(&writer->text, " | ");
-    change_append_percent(&writer->text, change);
+    view_append_percent(&writer->text, change);
     text_append(&writer->text, " ");
 }
 
@@ -130,7 +130,7 @@ static void write_totals(struct writer *writer) {
         const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
         struct cm_metric metric;
         (void)cm_metric_at(diff->metrics[i], &metric);
-        if (change_is_none(&total)) continue;
+        if (diff_is_unchanged(&total)) continue;
         text_printf(&writer->text, "%s| %s ", head, metric.heading);
         put_change(writer, look_of(writer, metric.unit), &total);
         text_append(&writer->text, "|\n");
@@ -144,20 +144,20 @@ static void write_totals(struct writer *writer) {
 static void put_label(struct writer *writer, size_t row) {
     struct text raw;
     text_init(&raw, writer->arena);
-    change_append_label(&raw, writer->diff, row, "→");
+    view_append_label(&raw, writer->diff, row, "→");
     put_name(writer, text_string(&raw));
 }
 
 static void put_module(struct writer *writer, size_t index) {
     const struct view *view = &writer->view;
     const struct view_module *module = &view->modules[index];
-    const struct cm_change change = change_of_blame(writer->diff, &module->blame, view->metric);
+    const struct cm_change change = view_blame_change(writer->diff, &module->blame, view->metric);
     text_append(&writer->text, "| ");
     put_label(writer, module->blame.module);
     text_append(&writer->text, module->blame.is_rest ? ", itself " : " ");
     put_change(writer, look_of(writer, view->by.unit), &change);
     text_append(&writer->text, "| ");
-    change_append_difference(&writer->text, look_of(writer, view->beside_by.unit),
+    view_append_difference(&writer->text, look_of(writer, view->beside_by.unit),
                              module->beside);
     text_append(&writer->text, " |\n");
 }
@@ -179,7 +179,7 @@ static void put_operator(struct writer *writer, size_t index) {
     text_append(&writer->text, " ");
     put_change(writer, look_of(writer, view->operator_by.unit), &row->change);
     text_append(&writer->text, "| ");
-    change_append_difference(&writer->text, look_of(writer, CM_UNIT_ELEMENTS),
+    view_append_difference(&writer->text, look_of(writer, CM_UNIT_ELEMENTS),
                              row->nodes.difference);
     text_append(&writer->text, " |\n");
 }

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "compare/changes.h"
 #include "compare/view.h"
 #include "report/page.h"
 #include "report/table/cell.h"
@@ -78,20 +77,20 @@ static void write_head(struct writer *writer) {
     page_end_line(&writer->page);
 }
 
-static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct change_look){writer->options->units, unit, CELL_UPPER_BOUND};
+static struct view_look look_of(const struct writer *writer, enum cm_unit unit) {
+    return (struct view_look){writer->options->units, unit, CELL_UPPER_BOUND};
 }
 
 /* Old, new, change, percent. */
-static void fill_change(struct table *table, struct change_look look,
+static void fill_change(struct table *table, struct view_look look,
                         const struct cm_change *change) {
-    change_append_old(table_cell(table), look, change);
+    view_append_old(table_cell(table), look, change);
     table_end_cell(table);
-    change_append_new(table_cell(table), look, change);
+    view_append_new(table_cell(table), look, change);
     table_end_cell(table);
-    change_append_difference(table_cell(table), look, change->difference);
+    view_append_difference(table_cell(table), look, change->difference);
     table_end_cell(table);
-    change_append_percent(table_cell(table), change);
+    view_append_percent(table_cell(table), change);
     table_end_cell(table);
 }
 
@@ -122,7 +121,7 @@ static void write_rest(struct writer *writer, size_t n, size_t shown) {
 static void append_label(struct writer *writer, struct text *cell, size_t row) {
     struct text raw;
     text_init(&raw, writer->page.arena);
-    change_append_label(&raw, writer->diff, row, "->");
+    view_append_label(&raw, writer->diff, row, "->");
     text_append_name(cell, text_string(&raw));
 }
 
@@ -140,9 +139,9 @@ static void write_modules(struct writer *writer) {
     for (size_t i = 0; i < n; i++) {
         const struct view_module *module = &view->modules[i];
         const struct cm_change change =
-            change_of_blame(writer->diff, &module->blame, view->metric);
+            view_blame_change(writer->diff, &module->blame, view->metric);
         fill_change(&table, look_of(writer, view->by.unit), &change);
-        change_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
+        view_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
                                  module->beside);
         table_end_cell(&table);
         struct text *label = table_cell(&table);
@@ -188,7 +187,7 @@ static void write_operators(struct writer *writer) {
     for (size_t i = 0; i < n; i++) {
         const struct view_operator *row = &view->operators[i];
         fill_change(&table, look_of(writer, view->operator_by.unit), &row->change);
-        change_append_difference(table_cell(&table), look_of(writer, CM_UNIT_ELEMENTS),
+        view_append_difference(table_cell(&table), look_of(writer, CM_UNIT_ELEMENTS),
                                  row->nodes.difference);
         table_end_cell(&table);
         text_append_name(table_cell(&table), writer->diff->operators[row->row].op);

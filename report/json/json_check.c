@@ -22,7 +22,7 @@
 
 static int check_root(const struct cm_result *result, struct cm_diagnostics *diag) {
     if (result->n_modules == 0)
-        return diag_error(diag, DIAG_FORMAT, "modules: there is no root");
+        return diag_error(diag, DIAG_FORMAT, "modules: the root is missing");
     if (result->modules[0].parent != CM_NO_INDEX || result->modules[0].depth != 0)
         return diag_error(diag, DIAG_FORMAT, "modules[0]: the root has a parent");
     return CM_OK;

@@ -119,8 +119,8 @@ static int index_modules(struct json_reader *reader) {
     const struct cm_result *result = reader->result;
     if (reader->modules.n_entries > 0) return CM_OK;
     if (result->n_modules >= MAP_NONE)
-        return diag_error(reader->diag, DIAG_LIMIT, "%zu modules, at most %u are read",
-                          result->n_modules, MAP_NONE - 1);
+        return diag_error(reader->diag, DIAG_LIMIT, "at most %u modules are supported, got %zu",
+                          MAP_NONE - 1, result->n_modules);
     for (size_t i = 0; i < result->n_modules; i++) {
         uint32_t existing = MAP_NONE;
         if (map_add(&reader->modules, result->modules[i].path, (uint32_t)i, &existing) != CM_OK)

@@ -56,7 +56,7 @@ static const struct json_field timed_fields[] = {
     OPTIONAL("unstable", JSON_FLAG, struct cm_timed, unstable, "they were far apart"),
     OPTIONAL("few_samples", JSON_FLAG, struct cm_timed, few_samples, "less than are wanted"),
     OPTIONAL("not_cold", JSON_FLAG, struct cm_timed, not_cold, "operands stayed in the cache"),
-    OPTIONAL("throttled", JSON_FLAG, struct cm_timed, throttled, "the device held its clock back"),
+    OPTIONAL("throttled", JSON_FLAG, struct cm_timed, throttled, "the device was throttled"),
     OPTIONAL("launches", JSON_FLAG, struct cm_timed, launches, "each execution was launched by the host"),
     OPTIONAL("cached", JSON_FLAG, struct cm_timed, cached, "it ran in an earlier call of the program"),
     VALUE("flops", JSON_COUNT, struct cm_timed, flops, "of one execution, by the exact convention"),

@@ -97,7 +97,7 @@ static void the_reason_is_that_of_the_limit(void **state) {
     assert_int_equal(limit_parse("macs <= 100", "test", arena, diag, &limit), CM_OK);
     (void)judge(&limit, &figure, &finding);
     assert_string_equal(finding.because,
-                        "it is known only to be at most that, and may be within the limit");
+                        "the value is an upper bound and may be within the limit");
     assert_int_equal(limit_parse("macs <= +1%", "test", arena, diag, &limit), CM_OK);
     (void)judge(&limit, &figure, &finding);
     assert_string_equal(finding.because, "no baseline");

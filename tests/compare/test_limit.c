@@ -103,47 +103,45 @@ static const struct {
     const char *text;
     const char *message;
 } faults[] = {
-    {"macs < 3", "--limit: limit 'macs < 3': want METRIC <= BOUND, there is no '<='"},
-    {"", "--limit: limit '': want METRIC <= BOUND, there is no '<='"},
-    {"mac <= 3", "--limit: limit 'mac <= 3': 'mac' is no metric"},
-    {"<= 3", "--limit: limit '<= 3': '' is no metric"},
-    {": macs <= 3", "--limit: limit ': macs <= 3': no modules stand before ':'"},
-    {"macs @ 0 <= 3", "--limit: limit 'macs @ 0 <= 3': '0' is no batch"},
-    {"macs @ x <= 3", "--limit: limit 'macs @ x <= 3': 'x' is no batch"},
-    {"macs <= -3",
-     "--limit: limit 'macs <= -3': '-3' is negative: a limit is the most that is allowed"},
-    {"macs <= nan",
-     "--limit: limit 'macs <= nan': 'nan' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
-    {"macs <= +inf",
-     "--limit: limit 'macs <= +inf': '+inf' is no bound: want one as 4.1G, 16MiB, +2% or "
-     "+1MiB"},
-    {"macs <= 1e9",
-     "--limit: limit 'macs <= 1e9': '1e9' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
-    {"macs <= 1 |",
-     "--limit: limit 'macs <= 1 |': '' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
-    {"macs <= +-1",
-     "--limit: limit 'macs <= +-1': '+-1' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
+    {"macs < 3", "--limit: limit 'macs < 3': METRIC <= BOUND is required, '<=' is missing"},
+    {"", "--limit: limit '': METRIC <= BOUND is required, '<=' is missing"},
+    {"mac <= 3", "--limit: limit 'mac <= 3': unknown metric 'mac'"},
+    {"<= 3", "--limit: limit '<= 3': unknown metric ''"},
+    {": macs <= 3", "--limit: limit ': macs <= 3': the module pattern before ':' is empty"},
+    {"macs @ 0 <= 3", "--limit: limit 'macs @ 0 <= 3': batch must be >= 1, got '0'"},
+    {"macs @ x <= 3", "--limit: limit 'macs @ x <= 3': batch must be >= 1, got 'x'"},
+    {"macs <= -3", "--limit: limit 'macs <= -3': bound must be >= 0, got '-3'"},
+    {"macs <= nan", "--limit: limit 'macs <= nan': bound must be a number such as 4.1G, 16MiB, "
+                    "+2% or +1MiB, got 'nan'"},
+    {"macs <= +inf", "--limit: limit 'macs <= +inf': bound must be a number such as 4.1G, "
+                     "16MiB, +2% or +1MiB, got '+inf'"},
+    {"macs <= 1e9", "--limit: limit 'macs <= 1e9': bound must be a number such as 4.1G, 16MiB, "
+                    "+2% or +1MiB, got '1e9'"},
+    {"macs <= 1 |", "--limit: limit 'macs <= 1 |': bound must be a number such as 4.1G, 16MiB, "
+                    "+2% or +1MiB, got ''"},
+    {"macs <= +-1", "--limit: limit 'macs <= +-1': bound must be a number such as 4.1G, 16MiB, "
+                    "+2% or +1MiB, got '+-1'"},
     {"macs <= 2%",
-     "--limit: limit 'macs <= 2%': '2%' is a share of nothing: want +2%, from the baseline on"},
-    {"macs <= 5MiB", "--limit: limit 'macs <= 5MiB': '5MiB' is a size in bytes, macs has none"},
-    {"macs <= 5ms", "--limit: limit 'macs <= 5ms': '5ms' is a time, macs has none"},
+     "--limit: limit 'macs <= 2%': percentages are relative to the baseline, use +2%"},
+    {"macs <= 5MiB",
+     "--limit: limit 'macs <= 5MiB': '5MiB' is a size in bytes, but macs is not"},
+    {"macs <= 5ms", "--limit: limit 'macs <= 5ms': '5ms' is a time, but macs is not"},
     {"latency <= 5",
-     "--limit: limit 'latency <= 5': '5' wants a unit of time: ps, ns, us, ms or s"},
+     "--limit: limit 'latency <= 5': '5' requires a time unit: ps, ns, us, ms or s"},
     {"macs <= 4.0891842",
-     "--limit: limit 'macs <= 4.0891842': '4.0891842' has more than 6 decimals"},
-    {"macs <= 9223372036854775808",
-     "--limit: limit 'macs <= 9223372036854775808': '9223372036854775808' is past 2^63"},
+     "--limit: limit 'macs <= 4.0891842': at most 6 decimals are supported, got '4.0891842'"},
+    {"macs <= 9223372036854775808", "--limit: limit 'macs <= 9223372036854775808': bound must "
+                                    "be below 2^63, got '9223372036854775808'"},
     {"arena_bytes <= 8388608TiB",
-     "--limit: limit 'arena_bytes <= 8388608TiB': '8388608TiB' is past 2^63"},
+     "--limit: limit 'arena_bytes <= 8388608TiB': bound must be below 2^63, got '8388608TiB'"},
     {"macs <= +1000001%",
-     "--limit: limit 'macs <= +1000001%': '+1000001%' is more than a million percent"},
-    {"macs <= 1|2|3|4|5", "--limit: limit 'macs <= 1|2|3|4|5': more than 4 bounds"},
-    {"layer1.*: arena_bytes <= 1",
-     "--limit: limit 'layer1.*: arena_bytes <= 1': arena_bytes is of the whole model, not of "
-     "modules"},
+     "--limit: limit 'macs <= +1000001%': percentage must be at most 1000000, got '+1000001%'"},
+    {"macs <= 1|2|3|4|5", "--limit: limit 'macs <= 1|2|3|4|5': at most 4 bounds are supported"},
+    {"layer1.*: arena_bytes <= 1", "--limit: limit 'layer1.*: arena_bytes <= 1': metric "
+                                   "arena_bytes is not defined for modules"},
     {"macs <= \x1b[31m",
-     "--limit: limit 'macs <= \\x1b[31m': '\\x1b[31m' is no bound: want one as 4.1G, 16MiB, "
-     "+2% or +1MiB"},
+     "--limit: limit 'macs <= \\x1b[31m': bound must be a number such as 4.1G, 16MiB, +2% or "
+     "+1MiB, got '\\x1b[31m'"},
 };
 
 static void test_a_fault_names_the_limit_and_the_word(void **state) {

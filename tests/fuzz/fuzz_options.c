@@ -22,17 +22,17 @@
 #include "support/glob.h"
 
 #define N(array)   (sizeof(array) / sizeof((array)[0]))
-#define MOST_WORDS 64
+#define MAX_WORDS 64
 
 /* Every array of values has as much room as there are words. */
 struct line {
     struct invocation call;
-    const char *words[MOST_WORDS];
+    const char *words[MAX_WORDS];
 };
 
 static void take_words(char *text, struct line *ret) {
     ret->call.argv = ret->words;
-    for (char *word = text; word != NULL && ret->call.argc < MOST_WORDS;) {
+    for (char *word = text; word != NULL && ret->call.argc < MAX_WORDS;) {
         char *end = strchr(word, '\n');
         if (end != NULL) *end = '\0';
         ret->words[ret->call.argc++] = word;
@@ -80,7 +80,7 @@ static void read_limit(const struct invocation *call, const char *text) {
     const int status = limit_parse(text, "--limit", call->arena, call->diag, &limit);
     fuzz_require_status(status, call->diag);
     if (status != CM_OK) return;
-    FUZZ_REQUIRE(limit.n_bounds >= 1 && limit.n_bounds <= LIMIT_MOST_BOUNDS);
+    FUZZ_REQUIRE(limit.n_bounds >= 1 && limit.n_bounds <= LIMIT_MAX_BOUNDS);
     FUZZ_REQUIRE(limit.batch == CM_UNKNOWN || limit.batch >= 1);
     FUZZ_REQUIRE(limit.modules[0] == '\0' || limit.of.of_modules);
     for (size_t i = 0; i < limit.n_bounds; i++) require_bound(&limit.bounds[i]);

@@ -31,7 +31,7 @@ static const struct cm_check_finding modules_over[] = {
 };
 static const struct cm_check_finding unsure[] = {
     {"", "ambiguous", 1234567890, 1200000000, 1200000000, U,
-     "what was measured lies on both sides of the limit", false, false}};
+     "the measured range overlaps the limit", false, false}};
 static const struct cm_check_finding none[] = {
     {"", "not-compared", 9223372036854775807, U, U, U, "no baseline was given", true, false}};
 

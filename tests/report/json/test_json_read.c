@@ -319,7 +319,7 @@ static void a_profile_without_modules_is_refused(void **state) {
     none.n_modules = 0;
     none.n_nodes = 0;
     char *json = fixture_json(&none);
-    expect_refusal(json, strlen(json), "modules: there is no root");
+    expect_refusal(json, strlen(json), "modules: the root is missing");
     free(json);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes as people read them: nothing is hidden by rounding, nothing unknown is a number. */
-#include "compare/changes.h"
+#include "compare/diff.h"
+#include "compare/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,7 @@ static void a_percentage_says_what_it_is_of(void **state) {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct text text;
         text_init(&text, arena);
-        change_append_percent(&text, &cases[i].change);
+        view_append_percent(&text, &cases[i].change);
         assert_string_equal(text_string(&text), cases[i].want);
     }
     arena_free(arena);
@@ -61,17 +62,17 @@ static void a_difference_has_a_sign_and_a_fitting_unit(void **state) {
     struct arena *arena = arena_new("test", 0);
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct change_look look = {CM_UNITS_AUTO, cases[i].unit, ""};
+        const struct view_look look = {CM_UNITS_AUTO, cases[i].unit, ""};
         struct text text;
         text_init(&text, arena);
-        change_append_difference(&text, look, cases[i].difference);
+        view_append_difference(&text, look, cases[i].difference);
         assert_string_equal(text_string(&text), cases[i].want);
     }
     arena_free(arena);
 }
 
 static void an_upper_bound_has_its_sign_where_it_is_known(void **state) {
-    const struct change_look look = {CM_UNITS_AUTO, CM_UNIT_MACS, "<= "};
+    const struct view_look look = {CM_UNITS_AUTO, CM_UNIT_MACS, "<= "};
     const struct cm_change change = {true, true, 1500, CM_UNKNOWN, CM_UNKNOWN, true, true};
     const struct cm_change exact = {true, true, 1500, 1500, 0, false, false};
     const struct cm_change bounded = {true, true, 1500, 1500, 0, false, true};
@@ -79,14 +80,14 @@ static void an_upper_bound_has_its_sign_where_it_is_known(void **state) {
     struct text text;
     (void)state;
     text_init(&text, arena);
-    change_append_old(&text, look, &change);
+    view_append_old(&text, look, &change);
     text_append(&text, ", ");
-    change_append_new(&text, look, &change);
+    view_append_new(&text, look, &change);
     text_append(&text, ", ");
-    change_append_old(&text, look, &exact);
+    view_append_old(&text, look, &exact);
     assert_string_equal(text_string(&text), "<= 1.5 KMACs, ?, 1.5 KMACs");
-    assert_true(change_is_none(&exact));
-    assert_false(change_is_none(&bounded));
+    assert_true(diff_is_unchanged(&exact));
+    assert_false(diff_is_unchanged(&bounded));
     arena_free(arena);
 }
 
@@ -98,7 +99,7 @@ static void expect_label(const char *was, const char *is, const char *want) {
     struct arena *arena = arena_new("test", 0);
     struct text text;
     text_init(&text, arena);
-    change_append_label(&text, diff, diff->n_modules - 1, "->");
+    view_append_label(&text, diff, diff->n_modules - 1, "->");
     assert_string_equal(text_string(&text), want);
     arena_free(arena);
     cm_diff_free(diff);
