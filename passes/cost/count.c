@@ -8,6 +8,7 @@
 #include "passes/cost/count.h"
 
 #include "ops/flops/conventions.h"
+#include "passes/costs.h"
 #include "passes/infer/context.h"
 #include "passes/latency/estimate.h"
 #include "passes/memory/liveness.h"
@@ -18,6 +19,11 @@
 #include "support/diag.h"
 
 #include "support/banned.h"
+
+/* A graph writes the same buffers in each of its runs. */
+#define NOT_PER_RUN (COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes))
+/* Latencies are measured at one size. */
+#define NOT_BOUNDED (COSTS_OF_PARAMS | CM_COST_BIT(latency_ps))
 
 static bool moves_bytes(enum storage storage) {
     return storage == STORAGE_ACTIVATION;
@@ -155,23 +161,15 @@ int64_t count_int_ops(const struct count_terms *terms) {
     return checked_mul(convention_sum(terms->terms, terms->n, true), terms->runs);
 }
 
-static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
-    int64_t *const fields[] = {&costs->macs,      &costs->int_macs,   &costs->flops,
-                               &costs->int_ops,   &costs->bytes_read, &costs->bytes_written,
-                               &costs->latency_ps};
-    return fields[index];
-}
-
-#define N_SCALED 7 /* activation_bytes are not scaled: each run writes the same buffers */
-
 static void scale(struct cm_costs *costs, int64_t runs) {
     if (runs == 1) return;
-    for (size_t i = 0; i < N_SCALED; i++) {
-        int64_t *field = scaled_field(costs, i);
-        *field = checked_mul(*field, runs);
+    for (size_t i = 0; i < N_COSTS; i++) {
+        int64_t *figure = costs_figure(costs, i);
+        if (!costs_contain(NOT_PER_RUN, i)) *figure = checked_mul(*figure, runs);
     }
-    if (runs == 0) costs->activation_bytes = 0;
-    if (runs == 0) costs->upper_bound = 0;
+    if (runs != 0) return;
+    costs->activation_bytes = 0;
+    costs->upper_bound = 0;
 }
 
 /* Runs of a graph in one pass through the model: the product over the graphs around it. */
@@ -281,24 +279,19 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     return analysis->count.runs[node->graph] != analysis->count.most_runs[node->graph];
 }
 
-/* Figures that the file does not determine, or that hang on how often a body runs, from the
- * largest there can be. One that would bring a sum past 2^63 says nothing. */
-static void take_most(const struct analysis *analysis, const struct cm_costs *most,
-                      struct cm_costs *costs) {
+/* Replaces figures that are data-dependent by their upper bounds, unless those could overflow a
+ * sum over all nodes. */
+static void take_upper_bounds(const struct analysis *analysis, struct cm_costs *upper,
+                              struct cm_costs *costs) {
     const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
-    const size_t offsets[] = {offsetof(struct cm_costs, macs),
-                              offsetof(struct cm_costs, int_macs),
-                              offsetof(struct cm_costs, flops),
-                              offsetof(struct cm_costs, int_ops),
-                              offsetof(struct cm_costs, bytes_read),
-                              offsetof(struct cm_costs, bytes_written),
-                              offsetof(struct cm_costs, activation_bytes)};
-    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
-        int64_t *exact = (int64_t *)((char *)costs + offsets[i]);
-        const int64_t bound = *(const int64_t *)((const char *)most + offsets[i]);
-        if (!is_known(bound) || bound > limit || bound == *exact) continue;
-        *exact = bound;
-        costs->upper_bound |= UINT32_C(1) << (offsets[i] / sizeof(int64_t));
+    for (size_t i = 0; i < N_COSTS; i++) {
+        const int64_t bound = *costs_figure(upper, i);
+        int64_t *figure = costs_figure(costs, i);
+        if (costs_contain(NOT_BOUNDED, i) || !is_known(bound) || bound > limit ||
+            bound == *figure)
+            continue;
+        *figure = bound;
+        costs->upper_bound |= UINT32_C(1) << i;
     }
 }
 
@@ -311,7 +304,7 @@ static int count_most(const struct analysis *analysis, const struct convention *
     int status = count_node(analysis, convention, &source, id, &most);
     if (status < 0) return status;
     scale(&most, analysis->count.most_runs[analysis->model->nodes[id].graph]);
-    take_most(analysis, &most, costs);
+    take_upper_bounds(analysis, &most, costs);
     return CM_OK;
 }
 
@@ -334,10 +327,10 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     return CM_OK;
 }
 
-static bool has_overflow(const struct cm_costs *costs) {
-    return is_overflow(costs->macs) || is_overflow(costs->flops) ||
-           is_overflow(costs->int_ops) || is_overflow(costs->bytes_read) ||
-           is_overflow(costs->bytes_written);
+static bool has_overflow(struct cm_costs *costs) {
+    for (size_t i = 0; i < N_COSTS; i++)
+        if (!costs_contain(NOT_BOUNDED, i) && is_overflow(*costs_figure(costs, i))) return true;
+    return false;
 }
 
 static int report_overflow(const struct analysis *analysis, uint32_t id) {

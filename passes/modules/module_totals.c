@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "passes/costs.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -39,16 +40,12 @@ static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
 
 /* Params are no sums, and still 0 on both sides. */
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
-    sum->upper_bound |= costs->upper_bound;
-    add_known(&sum->latency_ps, costs->latency_ps);
-    if (add_known_work(sum, costs)) return;
-    add_known(&sum->macs, costs->macs);
-    add_known(&sum->int_macs, costs->int_macs);
-    add_known(&sum->flops, costs->flops);
-    add_known(&sum->int_ops, costs->int_ops);
-    add_known(&sum->bytes_read, costs->bytes_read);
-    add_known(&sum->bytes_written, costs->bytes_written);
-    add_known(&sum->activation_bytes, costs->activation_bytes);
+    if (add_known_work(sum, costs)) {
+        sum->upper_bound |= costs->upper_bound;
+        add_known(&sum->latency_ps, costs->latency_ps);
+    } else {
+        costs_add(sum, costs, ~COSTS_OF_PARAMS);
+    }
 }
 
 static void sum_work(const struct module_tree *tree) {

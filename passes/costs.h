@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The figures of struct cm_costs as a list, for code that treats them alike. A new metric is a
+ * member of struct cm_costs, the line in passes/cost/count.c that computes it, and its row in
+ * report/table/columns.c.
+ */
+#ifndef PASSES_COSTS_H
+#define PASSES_COSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "costmodel/result.h"
+#include "support/checked.h"
+
+#define N_COSTS (offsetof(struct cm_costs, upper_bound) / sizeof(int64_t))
+
+/* Figures of parameters: each tensor counts once, so they are not sums over nodes. */
+#define COSTS_OF_PARAMS (CM_COST_BIT(params) | CM_COST_BIT(buffers) | CM_COST_BIT(weight_bytes))
+
+/* Returns the figure whose bit is 1 << index. */
+static inline int64_t *costs_figure(struct cm_costs *costs, size_t index) {
+    return (int64_t *)((char *)costs + index * sizeof(int64_t));
+}
+
+static inline bool costs_contain(uint32_t set, size_t index) {
+    return (set >> index & 1) != 0;
+}
+
+/* Adds the figures that are in `set`. Unknown figures are left out of the sum. */
+static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs, uint32_t set) {
+    struct cm_costs addend = *costs;
+    for (size_t i = 0; i < N_COSTS; i++)
+        if (costs_contain(set, i)) {
+            int64_t *figure = costs_figure(sum, i);
+            *figure = checked_add_known(*figure, *costs_figure(&addend, i));
+        }
+    sum->upper_bound |= costs->upper_bound;
+}
+
+/* Returns an unknown or overflown count as the public API shows it. */
+static inline int64_t costs_public(int64_t value) {
+    return is_known(value) ? value : CM_UNKNOWN;
+}
+
+#endif
