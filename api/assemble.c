@@ -9,32 +9,19 @@
 #include <string.h>
 
 #include "api/assembly.h"
+#include "passes/costs.h"
 #include "passes/memory/liveness.h"
+#include "passes/training/optimizers.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-/* As the public API says what is unknown, or past 2^63. */
-static void public_costs(struct cm_costs *costs) {
-    costs->params = assembly_count(costs->params);
-    costs->buffers = assembly_count(costs->buffers);
-    costs->macs = assembly_count(costs->macs);
-    costs->int_macs = assembly_count(costs->int_macs);
-    costs->flops = assembly_count(costs->flops);
-    costs->int_ops = assembly_count(costs->int_ops);
-    costs->bytes_read = assembly_count(costs->bytes_read);
-    costs->bytes_written = assembly_count(costs->bytes_written);
-    costs->weight_bytes = assembly_count(costs->weight_bytes);
-    costs->activation_bytes = assembly_count(costs->activation_bytes);
-    costs->latency_ps = assembly_count(costs->latency_ps);
-}
-
 static const int64_t *take_dims(struct assembly *assembly, const struct shape *shape) {
     size_t n = (size_t)shape->rank;
     int64_t *dims = assembly_array(assembly, n, sizeof(*dims));
-    for (size_t i = 0; dims && i < n; i++) dims[i] = assembly_count(shape->dims[i]);
+    for (size_t i = 0; dims && i < n; i++) dims[i] = public_count(shape->dims[i]);
     return dims;
 }
 
@@ -73,7 +60,7 @@ static void take_value(struct assembly *assembly, uint32_t id, const struct cm_v
     if (before && is_alike(info, info - 1) && (most == info || is_alike(most, most - 1))) {
         *value = *before;
     } else {
-        value->bytes = assembly_count(liveness_bytes(most));
+        value->bytes = public_count(liveness_bytes(most));
         take_type(assembly, info, most, &value->type);
     }
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
@@ -104,8 +91,8 @@ static struct cm_step *take_steps(struct assembly *assembly, const struct cm_ste
                                   size_t n) {
     struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
     for (size_t i = 0; steps && i < n; i++)
-        steps[i] = (struct cm_step){.backward_macs = assembly_count(from[i].backward_macs),
-                                    .saved_bytes = assembly_count(from[i].saved_bytes)};
+        steps[i] = (struct cm_step){.backward_macs = public_count(from[i].backward_macs),
+                                    .saved_bytes = public_count(from[i].saved_bytes)};
     return steps;
 }
 
@@ -126,7 +113,7 @@ static void complete_node(struct assembly *assembly, uint32_t id, const char **i
     ret->n_outputs = node->n_outputs;
     ret->outputs = assembly_values(assembly, node->outputs, node->n_outputs);
     add_params(assembly, id, &ret->costs);
-    public_costs(&ret->costs);
+    costs_publish(&ret->costs);
 }
 
 static size_t count_inputs(const struct model *model) {
@@ -158,10 +145,10 @@ static void complete_module(struct assembly *assembly, size_t index, struct cm_m
     const uint32_t first = table->first_output[index];
     module->n_outputs = table->first_output[index + 1] - first;
     module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
-    module->peak_activation_bytes = assembly_count(analysis->memory.of_module[index]);
+    module->peak_activation_bytes = public_count(analysis->memory.of_module[index]);
     if (analysis->bounds.done)
         module->achieved = assembly_achieved(assembly, &analysis->bounds.of_module[index]);
-    public_costs(&module->costs);
+    costs_publish(&module->costs);
 }
 
 /* The rows are pass modules' own, which stand in the result's memory. */
@@ -296,8 +283,8 @@ static void take_options(struct assembly *assembly) {
     struct cm_named_size *dims = assembly_array(assembly, batch->n_symbols, sizeof(*dims));
     for (size_t i = 0; dims && i < batch->n_symbols; i++)
         dims[i] = (struct cm_named_size){assembly_text(assembly, batch->symbols[i].name),
-                                         assembly_count(batch->symbols[i].size)};
-    result->options.batch = assembly_count(batch->batch);
+                                         public_count(batch->symbols[i].size)};
+    result->options.batch = public_count(batch->batch);
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
     take_trip_counts(assembly);
@@ -323,12 +310,120 @@ static void take_rebatched(struct assembly *assembly) {
             .input = assembly_value(assembly, node->inputs[from->slot]).name,
             .what = from->what,
             .axis = from->axis,
-            .from = assembly_count(from->from),
-            .to = assembly_count(from->to),
+            .from = public_count(from->from),
+            .to = public_count(from->to),
         };
     }
     assembly->result->n_rebatched = batch->n_rebatched;
     assembly->result->rebatched = list;
+}
+
+static const char *const phase_names[] = {
+    [PHASE_FORWARD] = "forward",
+    [PHASE_RECOMPUTE] = "recompute",
+    [PHASE_BACKWARD] = "backward",
+    [PHASE_STEP] = "step",
+};
+
+static const char *const *take_patterns(struct assembly *assembly, const char *const *patterns,
+                                        size_t n) {
+    const char **list = assembly_array(assembly, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = assembly_text(assembly, patterns[i]);
+    return list;
+}
+
+static void take_training(struct assembly *assembly) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct cm_options *options = analysis->options;
+    const struct training_table *table = &analysis->training;
+    if (!table->optimizer) return;
+    assembly->result->training = (struct cm_training){
+        .present = true,
+        .optimizer = assembly_text(assembly, table->optimizer->name),
+        .amp = options->amp,
+        .n_freeze = options->n_freeze,
+        .freeze = take_patterns(assembly, options->freeze, options->n_freeze),
+        .n_checkpoint = options->n_checkpoint,
+        .checkpoint = take_patterns(assembly, options->checkpoint, options->n_checkpoint),
+        .learned = public_count(table->learned),
+        .frozen = public_count(table->frozen),
+        .backward_macs = public_count(table->backward_macs),
+        .backward_flops = public_count(table->backward_flops),
+        .recompute_macs = public_count(table->recompute_macs),
+        .recompute_flops = public_count(table->recompute_flops),
+        .recompute_int_ops = public_count(table->recompute_int_ops),
+        .step_flops = public_count(table->step_flops),
+        .iteration_flops = public_count(table->iteration_flops),
+        .iteration_int_ops = public_count(table->iteration_int_ops),
+        .weight_bytes = public_count(table->weight_bytes),
+        .gradient_bytes = public_count(table->gradient_bytes),
+        .optimizer_bytes = public_count(table->optimizer_bytes),
+        .master_bytes = public_count(table->master_bytes),
+        .saved_bytes = public_count(table->saved_bytes),
+        .peak_bytes = public_count(table->peak_bytes),
+        .peak_phase = phase_names[table->peak_phase],
+        .peak_node = table->peak_node == ID_NONE ? CM_NO_INDEX : table->peak_node,
+    };
+}
+
+/* Rows that passes have filled, in the result's memory. */
+static void take_rows(struct assembly *assembly) {
+    const struct analysis *analysis = assembly->analysis;
+    struct cm_result *result = assembly->result;
+    result->n_explanations = analysis->explain.n;
+    result->explanations = analysis->explain.items;
+    result->n_operators = analysis->breakdown.n_operators;
+    result->operators = analysis->breakdown.operators;
+    result->n_advice = analysis->advice.n;
+    result->advice = analysis->advice.items;
+}
+
+static const char *optional_text(struct arena *arena, const char *text, bool *failed) {
+    if (!text) return NULL;
+    const char *copy = arena_strdup(arena, text);
+    if (!copy) *failed = true;
+    return copy;
+}
+
+static int copy_message(struct arena *arena, const struct cm_diagnostic *from,
+                        struct cm_diagnostic *to) {
+    bool failed = false;
+    *to = (struct cm_diagnostic){
+        .severity = from->severity,
+        .code = from->code,
+        .message = optional_text(arena, from->message, &failed),
+        .place = optional_text(arena, from->place, &failed),
+        .node = optional_text(arena, from->node, &failed),
+        .hint = optional_text(arena, from->hint, &failed),
+    };
+    return failed ? CM_NO_MEMORY : CM_OK;
+}
+
+int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
+                      struct message_list *ret) {
+    if (diag_starved(diagnostics)) return diag_no_memory(diagnostics);
+    size_t n = cm_diagnostics_count(diagnostics);
+    struct cm_diagnostic *items = arena_array(arena, n - from, sizeof(*items));
+    ret->n = 0;
+    ret->items = items;
+    if (!items) return CM_NO_MEMORY;
+    for (size_t i = from; i < n; i++)
+        if (copy_message(arena, cm_diagnostics_get(diagnostics, i), &items[ret->n++]) < 0)
+            return CM_NO_MEMORY;
+    return CM_OK;
+}
+
+static void take_messages(struct assembly *assembly, const struct message_list *first,
+                          const struct message_list *then) {
+    struct cm_diagnostic *items = assembly_array(assembly, first->n + then->n, sizeof(*items));
+    size_t n = 0;
+    for (size_t i = 0; items && i < first->n + then->n; i++) {
+        const struct cm_diagnostic *from =
+            i < first->n ? &first->items[i] : &then->items[i - first->n];
+        if (copy_message(assembly->arena, from, &items[n++]) < 0) assembly->failed = true;
+    }
+    assembly->result->n_diagnostics = n;
+    assembly->result->diagnostics = items;
 }
 
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
@@ -347,12 +442,10 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         take_composites(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);
-        assemble_training(&assembly);
-        assemble_explanations(&assembly);
-        assemble_operators(&assembly);
+        take_training(&assembly);
         assemble_measure(&assembly);
-        assemble_advice(&assembly);
-        assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
+        take_rows(&assembly);
+        take_messages(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed || arena_failed(assembly.arena) || arena_failed(analysis->arena))
         return diag_no_memory(analysis->diag);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a backend said, as a part of the result. */
-#include "api/assembly.h"
-
+/* The part of a result that a backend gives: the device, the times, and how each primitive ran.
+ */
 #include <time.h>
 
+#include "api/assembly.h"
 #include "backends/primitive.h"
-#include "passes/latency/advice.h"
 #include "passes/latency/estimate.h"
 #include "passes/latency/roofline_bounds.h"
+#include "support/checked.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -15,7 +16,114 @@ static int64_t known_if(int64_t value) {
     return value > 0 ? value : CM_UNKNOWN;
 }
 
-/* Which nodes have each primitive: counted first, then listed. */
+/* Returns seconds as picoseconds; CM_UNKNOWN if there are none. */
+static int64_t picoseconds(double seconds) {
+    return seconds > 0 ? public_count(estimate_ps(seconds)) : CM_UNKNOWN;
+}
+
+const struct cm_achieved *assembly_achieved(struct assembly *assembly,
+                                            const struct achieved *from) {
+    if (!from->present) return NULL;
+    struct cm_achieved *achieved = assembly_array(assembly, 1, sizeof(*achieved));
+    if (!achieved) return NULL;
+    *achieved = (struct cm_achieved){.flops_per_s = public_rounded(from->flops_per_s),
+                                     .bytes_per_s = public_rounded(from->bytes_per_s),
+                                     .roofline = public_ratio(from->roofline),
+                                     .limited_by = roofline_bounds_name(from->bound)};
+    return achieved;
+}
+
+static void take_how(struct assembly *assembly, const struct cm_how *how,
+                     struct cm_timed *ret) {
+    const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
+    ret->provider = assembly_text(assembly, how->provider);
+    ret->algorithm = assembly_text(assembly, how->algorithm);
+    ret->tensor_cores = estimate_tensor_cores_name(how->tensor_cores);
+    ret->plans_tried = how->plans_tried;
+    ret->sets = how->n_sets;
+    ret->workspace_bytes = how->workspace_bytes;
+    ret->plan_ps = picoseconds(how->plan_seconds);
+    if (n <= 0) return;
+    struct cm_kernel_run *kernels = assembly_array(assembly, (size_t)n, sizeof(*kernels));
+    for (int32_t i = 0; kernels && i < n; i++) {
+        const struct cm_kernel *from = &how->kernels[i];
+        kernels[i] = (struct cm_kernel_run){
+            .name = assembly_text(assembly, from->name),
+            .calls = from->calls,
+            .grid = {from->grid[0], from->grid[1], from->grid[2]},
+            .block = {from->block[0], from->block[1], from->block[2]},
+            .registers = from->registers,
+            .shared_bytes = from->shared_bytes,
+            .tensor_cores = estimate_tensor_cores_name(from->tensor_cores),
+            .rule = assembly_text(assembly, from->rule),
+            .blocks_per_unit = public_ratio(from->blocks_per_unit),
+            .occupancy = public_ratio(from->occupancy),
+        };
+    }
+    ret->n_kernels = (size_t)n;
+    ret->kernels = kernels;
+    ret->more_kernels = how->n_kernels - n;
+}
+
+static struct cm_clock_state take_clocks(struct assembly *assembly,
+                                         const struct cm_clocks *from) {
+    const struct cm_clock_state none = {.present = false, .throttle = ""};
+    if (from->unit_mhz <= 0 && from->temperature_c <= 0 && !(from->power_w > 0)) return none;
+    return (struct cm_clock_state){
+        .present = true,
+        .unit_mhz = from->unit_mhz,
+        .unit_most_mhz = from->unit_most_mhz,
+        .memory_mhz = from->memory_mhz,
+        .temperature_c = from->temperature_c,
+        .power_mw = public_rounded(from->power_w * 1000),
+        .throttle = assembly_text(assembly, from->throttle),
+    };
+}
+
+static const char *primitive_text(struct assembly *assembly,
+                                  const struct cm_primitive *primitive) {
+    struct text text;
+    text_init(&text, assembly->arena);
+    primitive_print(primitive, &text);
+    if (text.failed) assembly->failed = true;
+    return text_string(&text);
+}
+
+static void take_timed(struct assembly *assembly, size_t index, struct cm_timed *ret) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct cm_primitive *primitive = &analysis->primitives.items[index];
+    const struct cm_measurement *from = &analysis->estimate.items[index];
+    const bool is_cold = from->cold.median > 0;
+    const bool is_warm = from->warm.median > 0;
+    *ret = (struct cm_timed){
+        .primitive = primitive_text(assembly, primitive),
+        .state = primitive_state_name(from->state),
+        .reason = assembly_text(assembly, from->reason.text),
+        .unstable = (from->flags & CM_FLAG_UNSTABLE) != 0,
+        .few_samples = (from->flags & CM_FLAG_FEW_SAMPLES) != 0,
+        .not_cold = (from->flags & CM_FLAG_NOT_COLD) != 0,
+        .throttled = (from->flags & CM_FLAG_THROTTLED) != 0,
+        .launches = (from->flags & CM_FLAG_LAUNCHES) != 0,
+        .cached = (from->flags & CM_FLAG_CACHED) != 0,
+        .flops = public_count(primitive->flops),
+        .bytes = public_count(checked_add(primitive->bytes_read, primitive->bytes_written)),
+        .achieved = assembly_achieved(assembly, &analysis->bounds.of_primitive[index]),
+        .clocks = take_clocks(assembly, &from->clocks),
+        .median_ps = picoseconds(from->cold.median),
+        .q1_ps = is_cold ? picoseconds(from->cold.q1) : CM_UNKNOWN,
+        .q3_ps = is_cold ? picoseconds(from->cold.q3) : CM_UNKNOWN,
+        .min_ps = is_cold ? picoseconds(from->cold.min) : CM_UNKNOWN,
+        .max_ps = is_cold ? picoseconds(from->cold.max) : CM_UNKNOWN,
+        .warm_ps = picoseconds(from->warm.median),
+        .warm_q1_ps = is_warm ? picoseconds(from->warm.q1) : CM_UNKNOWN,
+        .warm_q3_ps = is_warm ? picoseconds(from->warm.q3) : CM_UNKNOWN,
+        .samples = from->cold.n_samples,
+        .drift = public_ratio(from->drift),
+    };
+    take_how(assembly, &from->how, ret);
+}
+
+/* Lists the nodes of each primitive: counts them first. */
 static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
     const struct primitives_table *table = &assembly->analysis->primitives;
     const size_t n_nodes = assembly->analysis->model->n_nodes;
@@ -33,47 +141,6 @@ static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
     }
 }
 
-/* As they are listed: what has a time first. */
-static const enum cm_measure_state order[CM_N_MEASURE_STATES] = {
-    CM_MEASURED, CM_MODELLED,    CM_INVENTED,      CM_PROXY,   CM_PLANNED,
-    CM_VIEW,     CM_UNSUPPORTED, CM_OUT_OF_MEMORY, CM_CRASHED, CM_TIMED_OUT};
-
-/* Of the states that nodes are in, in the order above. */
-static const struct cm_state_share *
-list_states(struct assembly *assembly, const struct state_total *by_state, size_t *ret_n) {
-    struct cm_state_share *states =
-        assembly_array(assembly, CM_N_MEASURE_STATES, sizeof(*states));
-    *ret_n = 0;
-    for (size_t i = 0; states && i < sizeof(order) / sizeof(order[0]); i++) {
-        const struct state_total *share = &by_state[order[i]];
-        if (share->nodes == 0) continue;
-        states[(*ret_n)++] = (struct cm_state_share){primitive_state_name((int32_t)order[i]),
-                                                     share->nodes, assembly_count(share->macs)};
-    }
-    return states;
-}
-
-static void take_states(struct assembly *assembly, struct cm_measure *ret) {
-    const struct breakdown_table *table = &assembly->analysis->breakdown;
-    ret->states = list_states(assembly, table->states, &ret->n_states);
-    ret->invented = table->states[CM_INVENTED].nodes > 0;
-    ret->measured_macs_share = assembly_ratio(table->measured_share);
-}
-
-static void take_untimed(struct assembly *assembly, struct cm_measure *ret) {
-    const struct breakdown_table *table = &assembly->analysis->breakdown;
-    struct cm_untimed *list = assembly_array(assembly, table->n_untimed, sizeof(*list));
-    for (size_t i = 0; list && i < table->n_untimed; i++) {
-        const struct untimed_row *from = &table->untimed[i];
-        list[i] = (struct cm_untimed){.op = assembly_text(assembly, from->op),
-                                      .reason = assembly_text(assembly, from->reason),
-                                      .nodes = from->nodes,
-                                      .macs = assembly_count(from->macs)};
-    }
-    ret->n_untimed = table->n_untimed;
-    ret->untimed = list;
-}
-
 static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
     const struct roofline_bounds_table *table = &assembly->analysis->bounds;
     struct cm_limiter_share *limiters = assembly_array(assembly, N_BOUNDS, sizeof(*limiters));
@@ -81,7 +148,7 @@ static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
         if (table->totals[i].nodes > 0)
             limiters[ret->n_limiters++] = (struct cm_limiter_share){
                 roofline_bounds_name((enum bound)i), table->totals[i].nodes,
-                assembly_count(table->totals[i].latency_ps)};
+                public_count(table->totals[i].latency_ps)};
     ret->limiters = limiters;
 }
 
@@ -97,35 +164,12 @@ static void take_facts(struct assembly *assembly, struct cm_measure *ret) {
     ret->cache_bytes = known_if(facts->cache_bytes);
     ret->units = known_if(facts->n_units);
     ret->threads_per_unit = known_if(facts->threads_a_unit);
-    ret->bandwidth = known_if(assembly_rounded(facts->bandwidth));
-    ret->floor_ps = assembly_ps(facts->floor);
+    ret->bandwidth = known_if(public_rounded(facts->bandwidth));
+    ret->floor_ps = picoseconds(facts->floor);
     ret->has_tensor_cores = facts->has_tensor_cores != 0;
 }
 
-static void take_kernels(struct assembly *assembly, struct cm_measure *ret) {
-    const struct breakdown_table *table = &assembly->analysis->breakdown;
-    struct cm_kernel_row *rows = assembly_array(assembly, table->n_kernels, sizeof(*rows));
-    for (size_t i = 0; rows && i < table->n_kernels; i++) {
-        const struct kernel_row *from = &table->kernels[i];
-        rows[i] = (struct cm_kernel_row){
-            .name = assembly_text(assembly, from->name),
-            .primitive = from->primitive == ID_NONE ? CM_NO_INDEX : from->primitive,
-            .tensor_cores = assembly_tensor_cores(from->tensor_cores),
-            .rule = assembly_text(assembly, from->rule),
-            .calls = assembly_count(from->calls),
-            .total_ps = assembly_count(from->total_ps),
-            .mean_ps = assembly_count(from->mean_ps),
-            .min_ps = from->min_ps,
-            .max_ps = from->max_ps,
-            .blocks_per_unit = assembly_ratio(from->blocks_per_unit),
-            .occupancy = assembly_ratio(from->occupancy),
-        };
-    }
-    ret->n_kernels = table->n_kernels;
-    ret->kernels = rows;
-}
-
-/* As ISO 8601 has it, UTC. */
+/* Returns the time as ISO 8601 in UTC. */
 static const char *date_text(struct assembly *assembly, int64_t seconds) {
     char text[32] = "";
     struct tm parts;
@@ -136,48 +180,49 @@ static const char *date_text(struct assembly *assembly, int64_t seconds) {
 }
 
 static void take_times(struct assembly *assembly, struct cm_measure *ret) {
+    const struct breakdown_table *breakdown = &assembly->analysis->breakdown;
+    const struct estimate_table *estimate = &assembly->analysis->estimate;
     const size_t n = assembly->analysis->primitives.n;
     struct cm_timed *list = assembly_array(assembly, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) assemble_timed(assembly, i, &list[i]);
+    for (size_t i = 0; list && i < n; i++) take_timed(assembly, i, &list[i]);
     if (!list) return;
     take_nodes(assembly, list);
-    take_untimed(assembly, ret);
-    take_states(assembly, ret);
     take_limiters(assembly, ret);
     take_facts(assembly, ret);
-    take_kernels(assembly, ret);
     ret->n_primitives = n;
     ret->primitives = list;
-    const struct estimate_table *estimate = &assembly->analysis->estimate;
+    ret->n_untimed = breakdown->n_untimed;
+    ret->untimed = breakdown->untimed;
+    ret->n_states = breakdown->n_states;
+    ret->states = breakdown->states;
+    ret->invented = breakdown->invented;
+    ret->measured_macs_share = public_ratio(breakdown->measured_share);
+    ret->n_kernels = breakdown->n_kernels;
+    ret->kernels = breakdown->kernels;
     ret->n_cached = (int64_t)estimate->n_cached;
     if (estimate->n_cached > 0) ret->cached_since = date_text(assembly, estimate->cached_since);
 }
 
-/* A rate that nobody measured is left out. */
-static void take_rates(struct assembly *assembly, const struct ceilings *from,
-                       struct cm_ceilings *ret) {
-    const bool rounds = assembly->analysis->options->precision == CM_PRECISION_TF32;
-    struct cm_named_size *rates = assembly_array(assembly, CM_N_ELEMENTS, sizeof(*rates));
-    for (int32_t i = 0; rates && i < CM_N_ELEMENTS; i++) {
-        if (from->flops_per_s[i] <= 0) continue;
-        const char *name = i == CM_F32 && rounds ? "tf32" : primitive_element_name(i);
-        rates[ret->n_flops_per_s++] =
-            (struct cm_named_size){name, (int64_t)from->flops_per_s[i]};
-    }
-    ret->flops_per_s = rates;
-}
-
+/* Lists only the rates that were measured. */
 static void take_ceilings(struct assembly *assembly, struct cm_measure *measure) {
     const struct ceilings *from = &assembly->analysis->estimate.ceilings;
+    const bool is_tf32 = assembly->analysis->options->precision == CM_PRECISION_TF32;
     struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
-    if (!ret) return;
+    struct cm_named_size *rates = assembly_array(assembly, CM_N_ELEMENTS, sizeof(*rates));
+    if (!ret || !rates) return;
     *ret = (struct cm_ceilings){
         .state = primitive_state_name(from->invented ? CM_INVENTED : CM_MEASURED),
         .copy_bytes_per_s =
             from->copy_bytes_per_s > 0 ? (int64_t)from->copy_bytes_per_s : CM_UNKNOWN,
-        .floor_ps = from->floor_s > 0 ? assembly_count(estimate_ps(from->floor_s)) : CM_UNKNOWN,
+        .floor_ps = picoseconds(from->floor_s),
+        .flops_per_s = rates,
     };
-    take_rates(assembly, from, ret);
+    for (int32_t i = 0; i < CM_N_ELEMENTS; i++) {
+        if (from->flops_per_s[i] <= 0) continue;
+        const char *name = i == CM_F32 && is_tf32 ? "tf32" : primitive_element_name(i);
+        rates[ret->n_flops_per_s++] =
+            (struct cm_named_size){name, (int64_t)from->flops_per_s[i]};
+    }
     measure->ceilings = ret;
 }
 
@@ -190,12 +235,12 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
     *ret = (struct cm_end_to_end){
         .state = primitive_state_name(from->measurement.state),
         .reason = assembly_text(assembly, from->measurement.reason.text),
-        .median_ps = assembly_ps(timing->median),
-        .q1_ps = assembly_ps(timing->q1),
-        .q3_ps = assembly_ps(timing->q3),
+        .median_ps = picoseconds(timing->median),
+        .q1_ps = picoseconds(timing->q1),
+        .q3_ps = picoseconds(timing->q3),
         .samples = timing->n_samples,
-        .sum_cold_ps = assembly_count(from->sum_cold_ps),
-        .sum_warm_ps = assembly_count(from->sum_warm_ps),
+        .sum_cold_ps = public_count(from->sum_cold_ps),
+        .sum_warm_ps = public_count(from->sum_warm_ps),
     };
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const int64_t macs = analysis->count.nodes[id].costs.macs;
@@ -203,63 +248,8 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
         ret->nodes++;
         if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);
     }
-    ret->macs = assembly_count(ret->macs);
+    ret->macs = public_count(ret->macs);
     measure->end_to_end = ret;
-}
-
-void assemble_operators(struct assembly *assembly) {
-    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
-                                  CM_COST_BIT(flops) | CM_COST_BIT(int_ops) |
-                                  CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
-    const struct breakdown_table *table = &assembly->analysis->breakdown;
-    struct cm_operator *list = assembly_array(assembly, table->n_operators, sizeof(*list));
-    for (size_t i = 0; list && i < table->n_operators; i++) {
-        const struct operator_row *from = &table->operators[i];
-        list[i] = (struct cm_operator){
-            .op = assembly_text(assembly, from->name),
-            .nodes = from->nodes,
-            .macs = assembly_count(from->costs.macs),
-            .int_macs = assembly_count(from->costs.int_macs),
-            .flops = assembly_count(from->costs.flops),
-            .int_ops = assembly_count(from->costs.int_ops),
-            .bytes_read = assembly_count(from->costs.bytes_read),
-            .bytes_written = assembly_count(from->costs.bytes_written),
-            .latency_ps = assembly->analysis->estimate.done
-                              ? assembly_count(from->costs.latency_ps)
-                              : CM_UNKNOWN,
-            .upper_bound = from->costs.upper_bound & of_operators,
-        };
-        if (assembly->analysis->estimate.done)
-            list[i].states = list_states(assembly, from->states, &list[i].n_states);
-    }
-    assembly->result->n_operators = table->n_operators;
-    assembly->result->operators = list;
-}
-
-static const size_t *indices(struct assembly *assembly, const uint32_t *ids, size_t n) {
-    size_t *list = assembly_array(assembly, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) list[i] = ids[i];
-    return list;
-}
-
-void assemble_advice(struct assembly *assembly) {
-    const struct advice_table *table = &assembly->analysis->advice;
-    struct cm_advice *list = assembly_array(assembly, table->n, sizeof(*list));
-    for (size_t i = 0; list && i < table->n; i++) {
-        const struct advice *from = &table->items[i];
-        list[i] = (struct cm_advice){
-            .rule = from->rule->id,
-            .name = from->rule->name,
-            .text = assembly_text(assembly, from->text),
-            .gain_ps = assembly_count(from->gain_ps),
-            .n_nodes = from->n_nodes,
-            .nodes = indices(assembly, from->nodes, from->n_nodes),
-            .n_modules = from->n_modules,
-            .modules = indices(assembly, from->modules, from->n_modules),
-        };
-    }
-    assembly->result->n_advice = table->n;
-    assembly->result->advice = list;
 }
 
 void assemble_measure(struct assembly *assembly) {

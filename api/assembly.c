@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every part of a result is made with: see assembly.h. */
+/* Helpers that all parts of a result use: see assembly.h. */
 #include "api/assembly.h"
 
-#include <math.h>
-
-#include "passes/latency/estimate.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -27,18 +24,6 @@ const char *assembly_shared(struct assembly *assembly, const char *text) {
     if (slot->text != text || !text)
         *slot = (struct shared_text){text, assembly_text(assembly, text)};
     return slot->copy;
-}
-
-int64_t assembly_rounded(double value) {
-    return value >= 0 && value < 9.2e18 ? (int64_t)round(value) : CM_UNKNOWN;
-}
-
-int64_t assembly_ratio(double value) {
-    return assembly_rounded(value * CM_RATIO_ONE);
-}
-
-int64_t assembly_ps(double seconds) {
-    return seconds > 0 ? assembly_count(estimate_ps(seconds)) : CM_UNKNOWN;
 }
 
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A result under construction: what every part of it is made with. */
+/* A result under construction, and the helpers that all parts of it use. */
 #ifndef API_ASSEMBLY_H
 #define API_ASSEMBLY_H
 
@@ -8,64 +8,44 @@
 #include <stdint.h>
 
 #include "passes/pass.h"
+#include "passes/public_figures.h"
 #include "support/checked.h"
 
-struct message_list;
-
-/* Texts that many nodes share, as operator types, and their copies. */
+/* Strings that many nodes share, such as operator types, and their copies. */
 #define N_SHARED_TEXTS 64
 struct shared_text {
     const char *text;
     const char *copy;
 };
 
-/* Once `failed` is set (out of memory) nothing is read any more. */
+/* `failed`: out of memory; the result is unusable. */
 struct assembly {
     const struct analysis *analysis;
     struct arena *arena; /* the result's */
     struct cm_result *result;
-    const struct cm_fit *fit; /* NULL: not asked */
+    const struct cm_fit *fit; /* NULL: no memory limit */
     struct cm_value *values;  /* by value id, in the result's arena */
     struct shared_text shared[N_SHARED_TEXTS];
     bool failed;
 };
 
-/* Zeroed, in the result's arena; NULL: failed. */
+/* Returns zeroed memory in the result's arena; NULL: failed. */
 void *assembly_array(struct assembly *assembly, size_t n, size_t size);
-/* A copy; NULL text is "". */
+/* Returns a copy; "" if text is NULL. */
 const char *assembly_text(struct assembly *assembly, const char *text);
-/* The same of a text of the model that is mostly the same object again. */
+/* The same for a string of the model that is mostly the same object as for the last node. */
 const char *assembly_shared(struct assembly *assembly, const char *text);
-/* An unknown or overflown count as the public API says it. */
-static inline int64_t assembly_count(int64_t value) {
-    return is_known(value) ? value : CM_UNKNOWN;
-}
-/* Rounded; what is negative, no number or past 2^63 is unknown. */
-int64_t assembly_rounded(double value);
-/* In millionths; negative is unknown. */
-int64_t assembly_ratio(double value);
-/* Seconds in picoseconds; none is unknown. */
-int64_t assembly_ps(double seconds);
-/* ID_NONE is an omitted operand. */
+/* ID_NONE: an omitted operand. */
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n);
 
-/* Of enum cm_tensor_cores: "yes", "no", "unknown" for anything else. */
-const char *assembly_tensor_cores(int32_t said);
-/* NULL where there is no time. */
+/* Returns NULL if there is no time. */
 const struct cm_achieved *assembly_achieved(struct assembly *assembly,
                                             const struct achieved *from);
 
-/* The parts that stand in files of their own. */
+/* The parts of a result, each in a file of its own. */
 void assemble_memory(struct assembly *assembly);
-void assemble_training(struct assembly *assembly);
-void assemble_explanations(struct assembly *assembly);
-void assemble_timed(struct assembly *assembly, size_t index, struct cm_timed *ret);
 void assemble_measure(struct assembly *assembly);
-void assemble_operators(struct assembly *assembly);
-void assemble_advice(struct assembly *assembly);
-void assemble_diagnostics(struct assembly *assembly, const struct message_list *first,
-                          const struct message_list *then);
 
 #endif

@@ -2,6 +2,7 @@
 /* One profile after the other, of each what a table of batches wants. */
 #include "api/assemble.h"
 #include "costmodel/costmodel.h"
+#include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -69,7 +70,6 @@ static int64_t untimed_nodes(const struct cm_measure *measure) {
 static void take_times(struct sweeping *sweeping, const struct cm_result *result,
                        struct cm_sweep_row *row) {
     if (!cm_result_timed(result)) return;
-    row->latency_ps = result->totals.latency_ps;
     row->timed_macs = timed_macs(result);
     row->untimed_nodes = untimed_nodes(result->measure);
     row->cached = result->measure->n_cached;
@@ -93,19 +93,23 @@ static void take_described(struct sweeping *sweeping, const struct cm_coverage *
     sweeping->ret->custom_ops = list;
 }
 
+/* Bits of the figures that a sweep shows. */
+static uint32_t cost_bits_of_sweep(void) {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < n_columns; i++)
+        if (columns[i].of_batch) bits |= column_bit(&columns[i]);
+    return bits;
+}
+
 static void take_result(struct sweeping *sweeping, const struct cm_result *result,
                         const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
     const bool timeless = result->measure && !cm_result_timed(result);
-    row->params = result->totals.params;
-    row->macs = result->totals.macs;
-    row->int_macs = result->totals.int_macs;
-    row->flops = result->totals.flops;
-    row->int_ops = result->totals.int_ops;
+    row->costs = result->totals;
+    row->costs.upper_bound &= cost_bits_of_sweep();
+    if (!cm_result_timed(result)) row->costs.latency_ps = CM_UNKNOWN;
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
     row->required_bytes = result->memory.required_bytes;
-    row->upper_bound = result->totals.upper_bound & (CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
-                                                     CM_COST_BIT(flops) | CM_COST_BIT(int_ops));
     row->peak_upper_bound = result->memory.peak_upper_bound;
     row->memory_upper_bound = result->memory.upper_bound;
     take_times(sweeping, result, row);
@@ -154,23 +158,18 @@ static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
 }
 
 static struct cm_sweep_row not_profiled(int64_t batch) {
-    return (struct cm_sweep_row){
+    struct cm_sweep_row row = {
         .batch = batch,
         .state = "done",
         .problem = "",
-        .params = CM_UNKNOWN,
-        .macs = CM_UNKNOWN,
-        .int_macs = CM_UNKNOWN,
-        .flops = CM_UNKNOWN,
-        .int_ops = CM_UNKNOWN,
         .peak_activation_bytes = CM_UNKNOWN,
         .arena_bytes = CM_UNKNOWN,
         .required_bytes = CM_UNKNOWN,
-        .latency_ps = CM_UNKNOWN,
         .timed_macs = CM_UNKNOWN,
         .untimed_nodes = CM_UNKNOWN,
-        .cached = 0,
     };
+    for (size_t i = 0; i < n_columns; i++) column_set(&columns[i], &row.costs, CM_UNKNOWN);
+    return row;
 }
 
 static void sweep_all(struct sweeping *sweeping, const int64_t *batches,

@@ -91,7 +91,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
             .heading = column->heading,
             .unit = units[column->unit],
             .of_modules = true,
-            .of_operators = column->of_operator != 0,
+            .of_operators = column->of_operator,
             .is_sum = true,
             .timed = column->timed,
             .is_part = column->part,
@@ -185,9 +185,9 @@ bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t
     const struct cm_operator *row = &result->operators[operator_index];
     if (metric < n_columns) {
         const struct column *column = &columns[metric];
-        if (column->of_operator == 0 || !column_is_there(column, result)) return false;
-        *ret = (struct cm_figure){read_at(row, column->of_operator),
-                                  (row->upper_bound & column_bit(column)) != 0};
+        if (!column->of_operator || !column_is_there(column, result)) return false;
+        *ret = (struct cm_figure){column_get(column, &row->costs),
+                                  column_is_upper_bound(column, &row->costs)};
         return true;
     }
     const struct extra *extra = extra_at(metric, result);

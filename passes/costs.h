@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "costmodel/result.h"
+#include "passes/public_figures.h"
 #include "support/checked.h"
 
 #define N_COSTS (offsetof(struct cm_costs, upper_bound) / sizeof(int64_t))
@@ -39,9 +40,12 @@ static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs,
     sum->upper_bound |= costs->upper_bound;
 }
 
-/* Returns an unknown or overflown count as the public API shows it. */
-static inline int64_t costs_public(int64_t value) {
-    return is_known(value) ? value : CM_UNKNOWN;
+/* Turns unknown and overflown figures into CM_UNKNOWN. */
+static inline void costs_publish(struct cm_costs *costs) {
+    for (size_t i = 0; i < N_COSTS; i++) {
+        int64_t *figure = costs_figure(costs, i);
+        *figure = public_count(*figure);
+    }
 }
 
 #endif

@@ -265,49 +265,16 @@ struct training_table {
     struct cm_step *of_module; /* by module, its children included */
 };
 
-struct count_terms; /* passes/cost/count.h */
-
-struct explained {
-    const char *name;
-    bool of_module;
-    uint32_t module;
-    size_t n_nodes;
-    const uint32_t *nodes;     /* one, or those of the module that have MACs or FLOPs */
-    int64_t n_free;            /* the others */
-    struct count_terms *terms; /* of each of these, by the convention of the options */
-    int64_t *flops;            /* by convention, in the order of conventions_at */
-    int64_t *int_ops;          /* the same */
-    struct count_terms *by;    /* the same, of a node; NULL of a module */
-};
-
 struct explain_table {
     size_t n;
-    struct explained *items;
-};
-
-/* Where the elements of a weight are. */
-enum weight_storage {
-    WEIGHT_RAW,      /* the file's raw_data: little-endian, 4-bit elements packed */
-    WEIGHT_TYPED,    /* a list of the file, float_data and the like */
-    WEIGHT_EXTERNAL, /* another file */
-    WEIGHT_COMPUTED, /* from the file, once: ConstantOfShape and the like */
-    WEIGHT_INPUT,    /* fed as an input */
-    WEIGHT_ABSENT,   /* sparse, or left out of the file */
-};
-
-struct weight_group {
-    enum dtype dtype;
-    enum weight_storage storage;
-    int64_t tensors;
-    int64_t elements;
-    int64_t bytes;
+    struct cm_explanation *items; /* in `kept` */
 };
 
 struct memory_required_table {
-    size_t n_groups;
-    struct weight_group *groups; /* in order of first use */
-    int64_t weight_bytes;        /* of all groups but inputs, which are in the arena */
-    int64_t required_bytes;      /* what all of it takes on a device, workspace aside */
+    size_t n_weights;
+    struct cm_weights *weights; /* by dtype and storage, in order of first use; in `kept` */
+    int64_t weight_bytes;   /* all weights but those fed as inputs, which are in the arena */
+    int64_t required_bytes; /* on the device, without workspace */
 };
 
 /* What a node is to a backend. */
@@ -380,68 +347,23 @@ struct roofline_bounds_table {
     struct bound_total totals[N_BOUNDS];
 };
 
-/* Nodes whose time is in one state. */
-struct state_total {
-    int64_t nodes;
-    int64_t macs;
-};
-
-/* All nodes of one operator; sums of what is known. */
-struct operator_row {
-    const char *name; /* "Conv", "com.microsoft::Gelu" */
-    int64_t nodes;
-    struct cm_costs costs; /* all but what belongs to parameters */
-    struct state_total states[CM_N_MEASURE_STATES];
-};
-
-/* Nodes of one operator that have no time, for one reason. */
-struct untimed_row {
-    const char *op;
-    const char *reason;
-    int64_t nodes;
-    int64_t macs;
-};
-
-struct kernel_row {
-    const char *name;
-    uint32_t primitive; /* whose time it is; ID_NONE: a kernel's */
-    int32_t tensor_cores;
-    const char *rule;
-    int64_t calls;
-    int64_t total_ps;
-    int64_t mean_ps; /* of a call */
-    int64_t min_ps;
-    int64_t max_ps;
-    double blocks_per_unit; /* weighted by time; negative: not known */
-    double occupancy;
-};
-
+/* Rows of the result, in `kept`. */
 struct breakdown_table {
     size_t n_operators;
-    struct operator_row *operators;
-    struct state_total states[CM_N_MEASURE_STATES]; /* of all of them */
-    double measured_share; /* of the MACs, by CM_MEASURED; negative: there are none */
+    struct cm_operator *operators; /* slowest first; without times, most MACs first */
+    size_t n_states;
+    const struct cm_state_share *states; /* of all nodes */
+    bool invented;                       /* some times are invented by the fake backend */
+    double measured_share; /* of the MACs, in nodes that were measured; negative: no MACs */
     size_t n_untimed;
-    struct untimed_row *untimed; /* what does most of the work first */
+    struct cm_untimed *untimed; /* most MACs first */
     size_t n_kernels;
-    struct kernel_row *kernels;
-};
-
-struct advice_rule; /* passes/latency/advice.h */
-
-struct advice {
-    const struct advice_rule *rule;
-    const char *text;
-    int64_t gain_ps; /* DIM_UNKNOWN */
-    size_t n_nodes;
-    const uint32_t *nodes; /* ascending */
-    size_t n_modules;
-    const uint32_t *modules; /* ascending */
+    struct cm_kernel_row *kernels; /* slowest first */
 };
 
 struct advice_table {
     size_t n;
-    struct advice *items; /* the largest gain first */
+    struct cm_advice *items; /* largest gain first; in `kept` */
 };
 
 struct analysis {

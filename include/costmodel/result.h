@@ -515,15 +515,8 @@ struct cm_measure {
 struct cm_operator {
     const char *op; /* "Conv", "com.microsoft::Gelu" */
     int64_t nodes;
-    int64_t macs;
-    int64_t int_macs;
-    int64_t flops;
-    int64_t int_ops;
-    int64_t bytes_read;
-    int64_t bytes_written;
-    int64_t latency_ps;   /* CM_UNKNOWN unless cm_result_timed */
-    uint32_t upper_bound; /* CM_COST_BIT set, as in cm_costs */
-    size_t n_states;      /* 0 unless cm_result_timed */
+    struct cm_costs costs; /* sums over the nodes; without the figures of parameters */
+    size_t n_states;       /* 0 unless cm_result_timed */
     const struct cm_state_share *states;
 };
 
@@ -599,19 +592,13 @@ struct cm_sweep_row {
      * limit. Rows without values: "refused", "usage", "failed".
      */
     const char *state;
-    const char *problem; /* first error message if not done; "" */
-    int64_t params;      /* this and all below: CM_UNKNOWN if unknown */
-    int64_t macs;
-    int64_t int_macs;
-    int64_t flops;
-    int64_t int_ops;
+    const char *problem;   /* first error message if not done; "" */
+    struct cm_costs costs; /* of the model; this and all below: CM_UNKNOWN if unknown */
     int64_t peak_activation_bytes;
     int64_t arena_bytes;
     int64_t required_bytes;
-    int64_t latency_ps;      /* CM_UNKNOWN without times */
     int64_t timed_macs;      /* MACs of the nodes that have a time */
     int64_t cached;          /* primitives measured in earlier calls */
-    uint32_t upper_bound;    /* CM_COST_BIT set for macs to int_ops */
     bool peak_upper_bound;   /* peak_activation_bytes is an upper bound */
     bool memory_upper_bound; /* arena_bytes and required_bytes are upper bounds */
     int64_t untimed_nodes;   /* nodes missing from latency_ps; CM_UNKNOWN without times */

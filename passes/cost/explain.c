@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass explain: finds the nodes and modules that were asked about, and what every convention
- * makes of them. The factors and terms themselves are pass count's: see count.h.
+ * Pass explain: finds the requested nodes and modules, and lists the factors and terms of their
+ * figures, and the figures by every convention. Pass count computes the terms.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "ops/flops/names/convention_names.h"
 #include "passes/cost/count.h"
 #include "passes/pass.h"
+#include "passes/public_figures.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -40,7 +41,7 @@ static bool makes(const struct analysis *analysis, uint32_t id, const char *name
     return false;
 }
 
-/* By its name, or by that of a value that it makes; *ret_n says how many bear it. */
+/* Finds a node by its name or by that of an output; *ret_n: number of matching nodes. */
 static uint32_t find_name(const struct analysis *analysis, const char *name, size_t *ret_n) {
     const struct model *model = analysis->model;
     uint32_t found = ID_NONE;
@@ -76,114 +77,128 @@ static bool costs_nothing(const struct cm_costs *costs) {
     return costs->macs == 0 && costs->flops == 0 && costs->int_ops == 0;
 }
 
-static int list_module(const struct analysis *analysis, uint32_t module,
-                       struct explained *ret) {
-    const struct modules_table *table = &analysis->modules;
-    const size_t n = analysis->model->n_nodes;
-    uint32_t *nodes = arena_array(analysis->arena, n, sizeof(*nodes));
-    if (!nodes) return diag_no_memory(analysis->diag);
-    ret->nodes = nodes;
-    ret->of_module = true;
-    ret->module = module;
-    for (uint32_t id = 0; id < n; id++) {
-        if (!is_inside(table, table->of_node[id], module)) continue;
-        if (costs_nothing(&analysis->count.nodes[id].costs))
-            ret->n_free++;
-        else
-            nodes[ret->n_nodes++] = id;
+static const struct cm_term *copy_terms(const struct analysis *analysis,
+                                        const struct count_terms *from) {
+    struct cm_term *terms = arena_array(analysis->kept, from->n, sizeof(*terms));
+    for (size_t i = 0; terms && i < from->n; i++)
+        terms[i] = (struct cm_term){
+            .factor = from->terms[i].factor,
+            .of = arena_strdup(analysis->kept, from->terms[i].of),
+            .count = public_count(from->terms[i].count),
+            .of_integers = from->terms[i].of_integers,
+        };
+    return terms;
+}
+
+static int explain_node(const struct analysis *analysis, uint32_t id,
+                        struct cm_explained_node *ret) {
+    const struct convention *convention = convention_find(analysis->options->convention);
+    struct count_terms terms;
+    int status = count_terms(analysis, convention, id, &terms);
+    if (status < 0) return status;
+    struct cm_named_size *factors = arena_array(analysis->kept, terms.macs.n, sizeof(*factors));
+    for (size_t i = 0; factors && i < terms.macs.n; i++)
+        factors[i] =
+            (struct cm_named_size){arena_strdup(analysis->kept, terms.macs.factors[i].name),
+                                   public_count(terms.macs.factors[i].size)};
+    *ret = (struct cm_explained_node){
+        .node = id,
+        .runs = public_count(terms.runs),
+        .n_factors = terms.macs.n,
+        .factors = factors,
+        .n_terms = terms.n,
+        .terms = copy_terms(analysis, &terms),
+    };
+    return factors && ret->terms ? CM_OK : diag_no_memory(analysis->diag);
+}
+
+/* Sums over all nodes of the module, not only the listed ones: another convention counts other
+ * nodes. Unknown figures are left out. */
+static int sum_module(const struct analysis *analysis, uint32_t module,
+                      const struct convention *convention, struct cm_explained_by *ret) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        struct count_terms terms;
+        if (!is_inside(&analysis->modules, analysis->modules.of_node[id], module)) continue;
+        int status = count_terms(analysis, convention, id, &terms);
+        if (status < 0) return status;
+        ret->flops = checked_add_known(ret->flops, count_flops(&terms));
+        ret->int_ops = checked_add_known(ret->int_ops, count_int_ops(&terms));
     }
     return CM_OK;
 }
 
-static int list_node(const struct analysis *analysis, uint32_t id, struct explained *ret) {
-    uint32_t *nodes = arena_copy(analysis->arena, &id, sizeof(id));
-    if (!nodes) return diag_no_memory(analysis->diag);
-    ret->nodes = nodes;
-    ret->n_nodes = 1;
-    ret->module = analysis->modules.of_node[id];
+/* Fills the figures by every convention. The terms of a module are not listed. */
+static int explain_by(const struct analysis *analysis, struct cm_explanation *ret) {
+    struct cm_explained_by *by;
+    ret->n_by = conventions_count();
+    ret->by = by = arena_array(analysis->kept, ret->n_by, sizeof(*by));
+    if (!by) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < ret->n_by; i++) {
+        const struct cm_convention *public = conventions_at(i);
+        const struct convention *convention = convention_find(public->name);
+        struct count_terms terms = {.n = 0};
+        int status =
+            ret->of_module
+                ? sum_module(analysis, (uint32_t)ret->module, convention, &by[i])
+                : count_terms(analysis, convention, (uint32_t)ret->nodes[0].node, &terms);
+        if (status < 0) return status;
+        by[i].convention = public->name;
+        by[i].unit = public->unit;
+        by[i].flops = public_count(ret->of_module ? by[i].flops : count_flops(&terms));
+        by[i].int_ops = public_count(ret->of_module ? by[i].int_ops : count_int_ops(&terms));
+        by[i].n_terms = terms.n;
+        by[i].terms = copy_terms(analysis, &terms);
+        if (!by[i].terms) return diag_no_memory(analysis->diag);
+    }
     return CM_OK;
 }
 
-static int find(const struct analysis *analysis, const char *name, struct explained *ret) {
+/* Lists one node, or the nodes of a module that have MACs or operations. */
+static int explain(const struct analysis *analysis, const char *name, uint32_t module,
+                   uint32_t node, struct cm_explanation *ret) {
+    const struct modules_table *table = &analysis->modules;
+    const size_t n = analysis->model->n_nodes;
+    struct cm_explained_node *nodes =
+        arena_array(analysis->kept, node == ID_NONE ? n : 1, sizeof(*nodes));
+    *ret = (struct cm_explanation){
+        .name = arena_strdup(analysis->kept, name),
+        .of_module = node == ID_NONE,
+        .module = node == ID_NONE ? module : table->of_node[node],
+        .nodes = nodes,
+    };
+    if (!nodes || !ret->name) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n; id++) {
+        if (ret->of_module ? !is_inside(table, table->of_node[id], module) : id != node)
+            continue;
+        if (ret->of_module && costs_nothing(&analysis->count.nodes[id].costs)) {
+            ret->n_free++;
+            continue;
+        }
+        int status = explain_node(analysis, id, &nodes[ret->n_nodes++]);
+        if (status < 0) return status;
+    }
+    return explain_by(analysis, ret);
+}
+
+static int find(const struct analysis *analysis, const char *name, struct cm_explanation *ret) {
     size_t n = 0;
     const uint32_t module = find_module(analysis, name);
-    uint32_t node = ID_NONE;
-    *ret = (struct explained){.name = name};
-    if (module != ID_NONE) return list_module(analysis, module, ret);
-    node = find_name(analysis, name, &n);
+    if (module != ID_NONE) return explain(analysis, name, module, ID_NONE, ret);
+    uint32_t node = find_name(analysis, name, &n);
     if (n > 1) return refuse_ambiguous(analysis, name, n, node);
     if (node == ID_NONE) node = find_number(analysis, name);
     if (node == ID_NONE) return refuse_unknown(analysis, name);
-    return list_node(analysis, node, ret);
-}
-
-/* Over all nodes of the module, since another convention counts others; without what is
- * unknown, as everywhere. */
-static int sum_nodes(const struct analysis *analysis, const struct explained *explained,
-                     const struct convention *convention, int64_t *ret_flops,
-                     int64_t *ret_int_ops) {
-    const struct modules_table *table = &analysis->modules;
-    *ret_flops = 0;
-    *ret_int_ops = 0;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        if (!is_inside(table, table->of_node[id], explained->module)) continue;
-        struct count_terms terms;
-        int status = count_terms(analysis, convention, id, &terms);
-        if (status < 0) return status;
-        *ret_flops = checked_add_known(*ret_flops, count_flops(&terms));
-        *ret_int_ops = checked_add_known(*ret_int_ops, count_int_ops(&terms));
-    }
-    return CM_OK;
-}
-
-/* What the figures of the listed nodes are made of. */
-static int keep_terms(const struct analysis *analysis, struct explained *ret) {
-    const struct convention *convention = convention_find(analysis->options->convention);
-    int status = CM_OK;
-    ret->terms = arena_array(analysis->arena, ret->n_nodes, sizeof(*ret->terms));
-    if (!ret->terms) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; status == CM_OK && i < ret->n_nodes; i++)
-        status = count_terms(analysis, convention, ret->nodes[i], &ret->terms[i]);
-    return status;
-}
-
-/* A module's terms would be as many as its nodes have: of it there are sums alone. */
-static int explain_by(const struct analysis *analysis, struct explained *ret) {
-    const size_t n = conventions_count();
-    int status = CM_OK;
-    ret->flops = arena_array(analysis->arena, n, sizeof(*ret->flops));
-    ret->int_ops = arena_array(analysis->arena, n, sizeof(*ret->int_ops));
-    if (!ret->of_module) ret->by = arena_array(analysis->arena, n, sizeof(*ret->by));
-    if (!ret->flops || !ret->int_ops || (!ret->of_module && !ret->by))
-        return diag_no_memory(analysis->diag);
-    for (size_t i = 0; status == CM_OK && i < n; i++) {
-        const struct convention *convention = convention_find(conventions_at(i)->name);
-        if (ret->of_module) {
-            status = sum_nodes(analysis, ret, convention, &ret->flops[i], &ret->int_ops[i]);
-            continue;
-        }
-        status = count_terms(analysis, convention, ret->nodes[0], &ret->by[i]);
-        if (status < 0) continue;
-        ret->flops[i] = count_flops(&ret->by[i]);
-        ret->int_ops[i] = count_int_ops(&ret->by[i]);
-    }
-    return status;
-}
-
-static int explain(const struct analysis *analysis, const char *name, struct explained *ret) {
-    int status = find(analysis, name, ret);
-    if (status == CM_OK) status = keep_terms(analysis, ret);
-    return status < 0 ? status : explain_by(analysis, ret);
+    return explain(analysis, name, ID_NONE, node, ret);
 }
 
 int pass_explain(const struct analysis *analysis, void *own) {
     struct explain_table *table = own;
     const size_t n = analysis->options->n_explain;
     int status = CM_OK;
-    table->items = arena_array(analysis->arena, n, sizeof(*table->items));
+    table->items = arena_array(analysis->kept, n, sizeof(*table->items));
     if (!table->items) return diag_no_memory(analysis->diag);
     table->n = n;
     for (size_t i = 0; status == CM_OK && i < n; i++)
-        status = explain(analysis, analysis->options->explain[i], &table->items[i]);
+        status = find(analysis, analysis->options->explain[i], &table->items[i]);
     return status;
 }

@@ -1,22 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass advice: applies each rule to the times. Without times nobody knows what is worth doing,
- * and nothing is said.
+ * Pass advice: what would make the model faster. Each rule picks nodes by their times, with the
+ * time that it could save, and writes what it found. The table of rules is at the end. Without
+ * times there is no advice.
+ *
+ * Thresholds are those that profilers have published (PyTorch's profiler plugin: memory above
+ * 90 % of the device; trtexec and HTA: launches), else round figures.
  */
-#include "passes/latency/advice.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/primitive.h"
 #include "passes/latency/estimate.h"
+#include "passes/latency/roofline_bounds.h"
+#include "passes/pass.h"
+#include "passes/public_figures.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
-void advice_pick(struct advice_case *advice, uint32_t node, double gain_s) {
+#define LEAST_UTILISATION 0.5
+#define FULL_MEMORY       0.9  /* share of the device's */
+#define TINY_GRID_SHARE   0.02 /* share of the latency that one layer must have */
+#define LEAST_TRANSPOSE   0.8  /* workspace / (input + output): such a workspace holds copies */
+#define MOST_TRANSPOSE    1.3
+#define VECTOR_BYTES      16 /* alignment of matrix rows for tensor cores */
+
+/* What one rule finds. Times are seconds in one pass through the model. */
+struct advice_case {
+    const struct analysis *analysis;
+    double total_s;  /* of all nodes */
+    double *seconds; /* by node; 0: no time */
+    bool *picked;    /* by node */
+    size_t n_picked;
+    double picked_s; /* of the picked nodes */
+    double gain_s;   /* sum of the known gains */
+    bool has_gain;
+    struct text text; /* sentences: observation, recommendation */
+};
+
+struct advice_rule {
+    const char *id;   /* "R3" */
+    const char *name; /* "channels-last" */
+    double least;     /* minimum share of the latency in the picked nodes; 0: none */
+    void (*pick)(struct advice_case *advice);
+    void (*write)(struct advice_case *advice);
+};
+
+/* `gain_s` negative: unknown. A node is picked once; gains add up. */
+static void pick(struct advice_case *advice, uint32_t node, double gain_s) {
     if (!advice->picked[node]) {
         advice->picked[node] = true;
         advice->n_picked++;
@@ -27,13 +63,15 @@ void advice_pick(struct advice_case *advice, uint32_t node, double gain_s) {
     advice->has_gain = true;
 }
 
-void advice_append_picked(struct advice_case *advice, const char *what) {
+/* Appends "12 nodes (34.56% of latency)". */
+static void append_picked(struct advice_case *advice, const char *what) {
     text_printf(&advice->text, "%zu %s%s (%.2f%% of latency)", advice->n_picked, what,
                 text_plural((int64_t)advice->n_picked),
                 100 * advice->picked_s / advice->total_s);
 }
 
-void advice_append_bytes(struct advice_case *advice, double bytes) {
+/* Appends "3.46 GB". */
+static void append_bytes(struct advice_case *advice, double bytes) {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
     size_t unit = 0;
     while (bytes >= 1000 && unit + 1 < sizeof units / sizeof *units) {
@@ -42,6 +80,330 @@ void advice_append_bytes(struct advice_case *advice, double bytes) {
     }
     text_printf(&advice->text, "%.*f %s", unit == 0 ? 0 : 2, bytes, units[unit]);
 }
+
+static const struct cm_primitive *primitive_of(const struct advice_case *advice,
+                                               uint32_t node) {
+    return &advice->analysis->primitives.items[advice->analysis->primitives.of_node[node]];
+}
+
+static const struct cm_measurement *measurement_of(const struct advice_case *advice,
+                                                   uint32_t node) {
+    return &advice->analysis->estimate.items[advice->analysis->primitives.of_node[node]];
+}
+
+static const struct achieved *achieved_of(const struct advice_case *advice, uint32_t node) {
+    return &advice->analysis->bounds.of_primitive[advice->analysis->primitives.of_node[node]];
+}
+
+static double tensor_bytes(const struct cm_tensor *tensor) {
+    const int64_t elements = primitive_elements(tensor);
+    return is_known(elements)
+               ? (double)elements * (double)primitive_element_size(tensor->element)
+               : 0;
+}
+
+/* Returns the lower bound on the seconds that moving the bytes takes; negative: unknown. */
+static double traffic_s(const struct advice_case *advice, double bytes) {
+    const double bandwidth = roofline_bounds_bandwidth(advice->analysis);
+    return bandwidth > 0 ? bytes / bandwidth : -1;
+}
+
+/* Returns the seconds above the roofline; negative: unknown. Modelled times are on it. */
+static double above_roofline(const struct advice_case *advice, uint32_t node) {
+    const struct achieved *achieved = achieved_of(advice, node);
+    if (achieved->roofline < 0 || measurement_of(advice, node)->state == CM_MODELLED) return -1;
+    return advice->seconds[node] * fmax(0, 1 - achieved->roofline);
+}
+
+/* Returns true if tensor cores could run the product at the requested precision. */
+static bool is_eligible(const struct advice_case *advice,
+                        const struct cm_primitive *primitive) {
+    const int32_t element = primitive->inputs[0].element;
+    if (!primitive_is_product(primitive)) return false;
+    if (element == CM_F32) return advice->analysis->options->precision == CM_PRECISION_TF32;
+    return element == CM_F16 || element == CM_BF16 || element == CM_I8 || element == CM_U8 ||
+           element == CM_F8E4M3 || element == CM_F8E5M2;
+}
+
+/* R1. Returns the sum of the layer times / the time of the whole network; 1: unknown. */
+static double utilisation(const struct advice_case *advice) {
+    const struct network_time *network = &advice->analysis->estimate.network;
+    const double seconds = network->measurement.warm.median;
+    const bool has_time = network->in_it != NULL && estimate_has_time(&network->measurement);
+    if (!has_time || seconds <= 0 || !is_known(network->sum_warm_ps)) return 1;
+    return (double)network->sum_warm_ps * 1e-12 / seconds;
+}
+
+/* Gives no gain: it is one of the network's time, not of the layers'. */
+static void pick_idle(struct advice_case *advice) {
+    if (utilisation(advice) >= LEAST_UTILISATION) return;
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
+        if (advice->analysis->estimate.network.in_it[node] && advice->seconds[node] > 0)
+            pick(advice, node, -1);
+}
+
+static void write_idle(struct advice_case *advice) {
+    const double whole = advice->analysis->estimate.network.measurement.warm.median;
+    text_printf(
+        &advice->text,
+        "Of the %.3f ms that the network takes its layers take %.2f%%: the device waits "
+        "for the rest. Take a larger batch, or replay it as one graph.",
+        whole * 1e3, 100 * utilisation(advice));
+}
+
+/* R2. A modelled device runs fp32 without tensor cores unless the precision is tf32. */
+static bool runs_without(const struct advice_case *advice, uint32_t node) {
+    const struct cm_primitive *primitive = primitive_of(advice, node);
+    const struct cm_measurement *measurement = measurement_of(advice, node);
+    if (!primitive_is_product(primitive)) return false;
+    if (primitive->inputs[0].element == CM_F64) return false;
+    if (measurement->state == CM_MODELLED)
+        return primitive->inputs[0].element == CM_F32 && !is_eligible(advice, primitive);
+    return measurement->how.tensor_cores == CM_TENSOR_CORES_NO;
+}
+
+static void pick_without_tensor_cores(struct advice_case *advice) {
+    if (!advice->analysis->estimate.facts.has_tensor_cores) return;
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (advice->seconds[node] <= 0 || !runs_without(advice, node)) continue;
+        const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
+        const double memory =
+            traffic_s(advice, roofline_bounds_bytes(primitive_of(advice, node)) * runs);
+        pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - memory));
+    }
+}
+
+static void write_without_tensor_cores(struct advice_case *advice) {
+    append_picked(advice, "matrix product");
+    text_append(
+        &advice->text,
+        " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 "
+        "if accuracy allows. The gain is their time above that of moving their bytes.");
+}
+
+/* R3. */
+static bool hides_transposes(const struct advice_case *advice, uint32_t node) {
+    const struct cm_primitive *primitive = primitive_of(advice, node);
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const double workspace = (double)measurement_of(advice, node)->how.workspace_bytes;
+    const double images = tensor_bytes(x) + tensor_bytes(&primitive->outputs[0]);
+    if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return false;
+    if (x->rank < 3 || x->dims[1] < 2 || !primitive_is_packed(x)) return false;
+    return images > 0 && workspace >= LEAST_TRANSPOSE * images &&
+           workspace <= MOST_TRANSPOSE * images;
+}
+
+/* The gain is the time of one more read and write of both images. */
+static void pick_transposes(struct advice_case *advice) {
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (advice->seconds[node] <= 0 || !hides_transposes(advice, node)) continue;
+        const struct cm_primitive *primitive = primitive_of(advice, node);
+        const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
+        const double bytes =
+            2 * (tensor_bytes(&primitive->inputs[0]) + tensor_bytes(&primitive->outputs[0]));
+        pick(advice, node, traffic_s(advice, bytes * runs));
+    }
+}
+
+static void write_transposes(struct advice_case *advice) {
+    append_picked(advice, "convolution");
+    text_append(
+        &advice->text,
+        " with a workspace of the size of their images, which are turned to channels-last and "
+        "back in it: try --layout nhwc, and channels_last in the framework.");
+}
+
+/* R4. Checks the input and output channels of a product. */
+static bool has_odd_channels(const struct cm_primitive *primitive) {
+    const int64_t size = primitive_element_size(primitive->inputs[0].element);
+    const int64_t multiple = size > 0 && size < VECTOR_BYTES ? VECTOR_BYTES / size : 1;
+    const struct cm_tensor *a = &primitive->inputs[0];
+    const struct cm_tensor *b = &primitive->inputs[1];
+    if (primitive->kind == CM_GEMM && a->rank > 0 && b->rank > 0)
+        return a->dims[a->rank - 1] % multiple != 0 || b->dims[b->rank - 1] % multiple != 0;
+    if ((primitive->kind == CM_CONV || primitive->kind == CM_DECONV) && a->rank > 1)
+        return primitive->groups == 1 &&
+               (a->dims[1] % multiple != 0 || primitive->outputs[0].dims[1] % multiple != 0);
+    return false;
+}
+
+static void pick_odd_channels(struct advice_case *advice) {
+    if (!advice->analysis->estimate.facts.has_tensor_cores) return;
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
+        if (advice->seconds[node] > 0 && is_eligible(advice, primitive_of(advice, node)) &&
+            has_odd_channels(primitive_of(advice, node)))
+            pick(advice, node, above_roofline(advice, node));
+}
+
+static void write_odd_channels(struct advice_case *advice) {
+    append_picked(advice, "matrix product");
+    text_append(&advice->text,
+                " on channels that are no multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, "
+                "4 of tf32), which tensor cores want: pad them.");
+}
+
+/* R5. */
+static bool is_elementwise(const struct cm_primitive *primitive) {
+    return primitive->kind == CM_ELTWISE ||
+           (primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
+}
+
+static bool is_bound_by_traffic(const struct advice_case *advice, uint32_t node) {
+    const enum bound bound = achieved_of(advice, node)->bound;
+    return bound == BOUND_MEMORY || bound == BOUND_LAUNCH;
+}
+
+/* Returns the producer of the value if this is its only reader and the two can be fused; else
+ * ID_NONE. */
+static uint32_t fusable_producer(const struct advice_case *advice, uint32_t input) {
+    const struct value *values = advice->analysis->model->values;
+    if (input == ID_NONE || values[input].node == ID_NONE) return ID_NONE;
+    const uint32_t producer = values[input].node;
+    if (values[input].n_uses != 1 || values[input].is_graph_output) return ID_NONE;
+    if (advice->seconds[producer] <= 0) return ID_NONE;
+    const struct cm_primitive *primitive = primitive_of(advice, producer);
+    const bool takes_more = is_elementwise(primitive) || primitive_is_product(primitive) ||
+                            primitive->kind == CM_NORM;
+    return takes_more ? producer : ID_NONE;
+}
+
+/* Returns the bytes per run that fusing the node with a producer saves; 0: not fusable. */
+static double saved_bytes(const struct advice_case *advice, uint32_t node) {
+    const struct node *from = &advice->analysis->model->nodes[node];
+    for (size_t i = 0; i < from->n_inputs; i++) {
+        const uint32_t producer = fusable_producer(advice, from->inputs[i]);
+        if (producer != ID_NONE)
+            return 2 * tensor_bytes(&primitive_of(advice, producer)->outputs[0]);
+    }
+    return 0;
+}
+
+static double all_saved_bytes(const struct advice_case *advice) {
+    double bytes = 0;
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (!advice->picked[node]) continue;
+        bytes += saved_bytes(advice, node) * advice->seconds[node] /
+                 measurement_of(advice, node)->cold.median;
+    }
+    return bytes;
+}
+
+static void pick_chains(struct advice_case *advice) {
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (advice->seconds[node] <= 0 || !is_elementwise(primitive_of(advice, node))) continue;
+        if (!is_bound_by_traffic(advice, node)) continue;
+        const double bytes = saved_bytes(advice, node);
+        if (bytes <= 0) continue;
+        const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
+        const double gain = traffic_s(advice, bytes * runs);
+        pick(advice, node, fmin(gain, advice->seconds[node]));
+    }
+}
+
+static void write_chains(struct advice_case *advice) {
+    append_picked(advice, "elementwise node");
+    text_append(&advice->text, " on what one node wrote for them alone: fused with it, as a "
+                               "compiler or an inference runtime does, they would save ");
+    append_bytes(advice, all_saved_bytes(advice));
+    text_append(&advice->text, " of traffic.");
+}
+
+/* R6. Returns the largest number of blocks per multiprocessor of its kernels; 1: enough, or
+ * unknown. */
+static double fullest_grid(const struct cm_how *how) {
+    double most = 0;
+    for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
+        most = fmax(most,
+                    how->kernels[i].blocks_per_unit > 0 ? how->kernels[i].blocks_per_unit : 1);
+    return how->n_kernels > 0 ? most : 1;
+}
+
+static void pick_tiny_grids(struct advice_case *advice) {
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (advice->seconds[node] <= TINY_GRID_SHARE * advice->total_s) continue;
+        const double most = fullest_grid(&measurement_of(advice, node)->how);
+        if (most < 1) pick(advice, node, advice->seconds[node] * (1 - most));
+    }
+}
+
+static void write_tiny_grids(struct advice_case *advice) {
+    append_picked(advice, "node");
+    text_append(&advice->text,
+                " with fewer blocks than the device has multiprocessors, part of which is "
+                "idle: take a larger batch, or an algorithm that splits the sum (split-K).");
+}
+
+/* R7. */
+static void pick_launches(struct advice_case *advice) {
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (advice->seconds[node] <= 0) continue;
+        const struct achieved *achieved = achieved_of(advice, node);
+        const double share = achieved->roofline;
+        if (achieved->bound != BOUND_LAUNCH) continue;
+        pick(advice, node, share < 0 ? -1 : advice->seconds[node] * fmax(0, 1 - share));
+    }
+}
+
+static void write_launches(struct advice_case *advice) {
+    append_picked(advice, "node");
+    text_append(&advice->text,
+                " within three times the shortest that anything takes, launches rather than "
+                "work: take a larger batch, fuse them, or replay them as one graph.");
+}
+
+/* R8. */
+static void pick_memory(struct advice_case *advice) {
+    const int64_t have = advice->analysis->estimate.facts.memory_bytes;
+    const int64_t required = advice->analysis->demand.required_bytes;
+    const uint32_t peak = advice->analysis->liveness.peak_node;
+    if (have <= 0 || !is_known(required) || peak == ID_NONE) return;
+    if ((double)required > FULL_MEMORY * (double)have) pick(advice, peak, -1);
+}
+
+static void write_memory(struct advice_case *advice) {
+    const double required = (double)advice->analysis->demand.required_bytes;
+    const double have = (double)advice->analysis->estimate.facts.memory_bytes;
+    append_bytes(advice, required);
+    text_append(&advice->text, " are required, ");
+    text_printf(&advice->text, "%.2f%% of the device's ", 100 * required / have);
+    append_bytes(advice, have);
+    text_append(&advice->text,
+                ", and workspace comes on top. Take a smaller batch or elements, or try "
+                "--schedule min-memory; --memory-limit tells which batch fits.");
+}
+
+/* R9. */
+static void pick_copies(struct advice_case *advice) {
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
+        if (advice->seconds[node] <= 0) continue;
+        const int32_t kind = primitive_of(advice, node)->kind;
+        if (kind == CM_COPY || kind == CM_GATHER) pick(advice, node, advice->seconds[node]);
+    }
+}
+
+static void write_copies(struct advice_case *advice) {
+    append_picked(advice, "node");
+    text_append(&advice->text,
+                " without arithmetic (transposes, slices, concatenations, gathers): look for "
+                "layouts that need none of them. The gain is all of their time.");
+}
+
+/* clang-format off */
+static const struct advice_rule rules[] = {
+    /* id,  name,             least share, pick,                      write */
+    {"R1", "utilisation",     0,           pick_idle,                 write_idle},
+    {"R2", "tensor-cores",    0.01,        pick_without_tensor_cores, write_without_tensor_cores},
+    {"R3", "channels-last",   0.01,        pick_transposes,           write_transposes},
+    {"R4", "channels",        0.01,        pick_odd_channels,         write_odd_channels},
+    {"R5", "fusion",          0.01,        pick_chains,               write_chains},
+    {"R6", "tiny-grids",      0,           pick_tiny_grids,           write_tiny_grids},
+    {"R7", "launches",        0.2,         pick_launches,             write_launches},
+    {"R8", "memory",          0,           pick_memory,               write_memory},
+    {"R9", "copies",          0.1,         pick_copies,               write_copies},
+};
+/* clang-format on */
+
+#define N_RULES (sizeof rules / sizeof *rules)
 
 static void find_seconds(const struct analysis *analysis, struct advice_case *ret) {
     for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
@@ -53,13 +415,13 @@ static void find_seconds(const struct analysis *analysis, struct advice_case *re
     }
 }
 
-/* Each node, and the module that it stands in, once. */
-static int list_picked(const struct advice_case *advice, struct advice *ret) {
+/* Lists the picked nodes and their modules, each once, ascending. */
+static int list_picked(const struct advice_case *advice, struct cm_advice *ret) {
     const struct analysis *analysis = advice->analysis;
     const struct modules_table *modules = &analysis->modules;
-    uint32_t *nodes = arena_array(analysis->arena, advice->n_picked, sizeof *nodes);
-    uint32_t *list = arena_array(analysis->arena, modules->n_modules, sizeof *list);
-    bool *has = arena_array(analysis->arena, modules->n_modules, sizeof *has);
+    size_t *nodes = arena_array(analysis->kept, advice->n_picked, sizeof *nodes);
+    size_t *list = arena_array(analysis->kept, modules->n_modules, sizeof *list);
+    bool *has = arena_array(analysis->scratch, modules->n_modules, sizeof *has);
     if (!nodes || !list || !has) return diag_no_memory(analysis->diag);
     for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
         if (!advice->picked[node]) continue;
@@ -73,61 +435,53 @@ static int list_picked(const struct advice_case *advice, struct advice *ret) {
     return CM_OK;
 }
 
-/* No gain is more than the time of what it is about. */
-static int64_t gain_of(const struct advice_case *advice) {
-    return advice->has_gain ? estimate_ps(fmin(advice->gain_s, advice->picked_s)) : DIM_UNKNOWN;
-}
-
-static void clear(struct advice_case *advice) {
-    memset(advice->picked, 0, advice->analysis->model->n_nodes * sizeof *advice->picked);
+static int apply(struct advice_case *advice, const struct advice_rule *rule,
+                 struct advice_table *table) {
+    const struct analysis *analysis = advice->analysis;
+    memset(advice->picked, 0, analysis->model->n_nodes * sizeof *advice->picked);
     advice->n_picked = 0;
     advice->picked_s = 0;
     advice->gain_s = 0;
     advice->has_gain = false;
-    text_init(&advice->text, advice->analysis->arena);
-}
-
-static int apply(struct advice_case *advice, const struct advice_rule *rule,
-                 struct advice_table *table) {
-    clear(advice);
     rule->pick(advice);
     if (advice->n_picked == 0 || advice->picked_s < rule->least * advice->total_s) return CM_OK;
-    rule->tell(advice);
-    if (advice->text.failed) return diag_no_memory(advice->analysis->diag);
-    struct advice *item = &table->items[table->n++];
-    *item = (struct advice){
-        .rule = rule, .text = text_string(&advice->text), .gain_ps = gain_of(advice)};
+    text_init(&advice->text, analysis->kept);
+    rule->write(advice);
+    if (advice->text.failed) return diag_no_memory(analysis->diag);
+    const double gain_s = fmin(advice->gain_s, advice->picked_s);
+    struct cm_advice *item = &table->items[table->n++];
+    *item = (struct cm_advice){.rule = rule->id,
+                               .name = rule->name,
+                               .text = text_string(&advice->text),
+                               .gain_ps = advice->has_gain ? public_count(estimate_ps(gain_s))
+                                                           : CM_UNKNOWN};
     return list_picked(advice, item);
 }
 
-/* An unknown gain is the least of all. */
+/* Largest gain first; unknown gains last. */
 static int compare(const void *left, const void *right) {
-    const struct advice *a = left;
-    const struct advice *b = right;
+    const struct cm_advice *a = left;
+    const struct cm_advice *b = right;
     if (a->gain_ps != b->gain_ps) return a->gain_ps > b->gain_ps ? -1 : 1;
-    return strcmp(a->rule->id, b->rule->id);
+    return strcmp(a->rule, b->rule);
 }
 
-static int apply_all(const struct analysis *analysis, struct advice_table *table) {
+int pass_advice(const struct analysis *analysis, void *own) {
+    struct advice_table *table = own;
     const size_t n_nodes = analysis->model->n_nodes;
     struct advice_case advice = {.analysis = analysis};
-    size_t n_rules = 0;
-    while (advice_rule_at(n_rules) != NULL) n_rules++;
-    advice.seconds = arena_array(analysis->arena, n_nodes, sizeof *advice.seconds);
-    advice.picked = arena_array(analysis->arena, n_nodes, sizeof *advice.picked);
-    table->items = arena_array(analysis->arena, n_rules, sizeof *table->items);
+    if (!analysis->bounds.done) return CM_OK;
+    advice.seconds = arena_array(analysis->scratch, n_nodes, sizeof *advice.seconds);
+    advice.picked = arena_array(analysis->scratch, n_nodes, sizeof *advice.picked);
+    table->items = arena_array(analysis->kept, N_RULES, sizeof *table->items);
     if (!advice.seconds || !advice.picked || !table->items)
         return diag_no_memory(analysis->diag);
     find_seconds(analysis, &advice);
     if (advice.total_s <= 0) return CM_OK;
-    for (size_t i = 0; i < n_rules; i++) {
-        int status = apply(&advice, advice_rule_at(i), table);
+    for (size_t i = 0; i < N_RULES; i++) {
+        int status = apply(&advice, &rules[i], table);
         if (status < 0) return status;
     }
     if (table->n > 0) qsort(table->items, table->n, sizeof *table->items, compare);
     return CM_OK;
-}
-
-int pass_advice(const struct analysis *analysis, void *own) {
-    return analysis->bounds.done ? apply_all(analysis, own) : CM_OK;
 }

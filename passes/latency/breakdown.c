@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass breakdown: the costs of the model by operator, and its time by kernel. Nobody sees how
- * long a kernel took but where its primitive has no other: the time of several stays with the
- * primitive.
+ * Pass breakdown: the costs by operator, the nodes without a time by operator and reason, and
+ * the time by kernel. A backend measures primitives: if a primitive runs several kernels, the
+ * time of each is unknown and the row is the primitive.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/primitive.h"
+#include "passes/costs.h"
 #include "passes/latency/estimate.h"
-#include "passes/latency/untimed.h"
 #include "passes/pass.h"
+#include "passes/public_figures.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -19,37 +20,113 @@
 
 #include "support/banned.h"
 
-static void add_known(int64_t *sum, int64_t value) {
-    *sum = checked_add_known(*sum, value);
+/* Operators have neither figures of parameters nor activations. */
+#define OPERATOR_COSTS                                                                         \
+    (~(COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes) | CM_COST_BIT(latency_ps)))
+
+/* In this order states are listed: those with a time first. */
+static const enum cm_measure_state state_order[CM_N_MEASURE_STATES] = {
+    CM_MEASURED, CM_MODELLED,    CM_INVENTED,      CM_PROXY,   CM_PLANNED,
+    CM_VIEW,     CM_UNSUPPORTED, CM_OUT_OF_MEMORY, CM_CRASHED, CM_TIMED_OUT};
+
+struct state_totals {
+    int64_t nodes[CM_N_MEASURE_STATES];
+    int64_t macs[CM_N_MEASURE_STATES];
+};
+
+struct operators {
+    struct breakdown_table *table;
+    struct state_totals *totals; /* by operator */
+    size_t capacity;
+};
+
+/* Returns "Conv" or "com.microsoft::Gelu"; NULL: out of memory. */
+static const char *operator_name(const struct analysis *analysis, uint32_t id) {
+    const struct node *node = &analysis->model->nodes[id];
+    if (node->domain[0] == '\0' || text_equal(node->domain, "ai.onnx")) return node->type;
+    return arena_printf(analysis->arena, "%s::%s", node->domain, node->type);
 }
 
-/* A sum of nothing that is known is not known. */
-static void add_time(int64_t *sum, int64_t value) {
-    if (value != DIM_UNKNOWN) *sum = *sum == DIM_UNKNOWN ? value : checked_add(*sum, value);
+static int add_operator(const struct analysis *analysis, struct operators *operators,
+                        const char *name) {
+    struct breakdown_table *table = operators->table;
+    const size_t n = table->n_operators;
+    if (n == operators->capacity) {
+        operators->capacity = n > 0 ? 2 * n : 32;
+        struct cm_operator *rows =
+            arena_array(analysis->kept, operators->capacity, sizeof *rows);
+        struct state_totals *totals =
+            arena_array(analysis->scratch, operators->capacity, sizeof *totals);
+        if (!rows || !totals) return CM_NO_MEMORY;
+        if (n > 0) memcpy(rows, table->operators, n * sizeof *rows);
+        if (n > 0) memcpy(totals, operators->totals, n * sizeof *totals);
+        table->operators = rows;
+        operators->totals = totals;
+    }
+    table->operators[n].op = arena_strdup(analysis->kept, name);
+    table->operators[n].costs.latency_ps = DIM_UNKNOWN;
+    table->n_operators++;
+    return table->operators[n].op ? CM_OK : CM_NO_MEMORY;
 }
 
-static void add_operator(const struct analysis *analysis, uint32_t node,
-                         struct operator_row *row) {
-    const struct cm_costs *costs = &analysis->count.nodes[node].costs;
+static void add_node(const struct analysis *analysis, uint32_t id, struct cm_operator *row,
+                     struct state_totals *totals) {
+    const struct cm_costs *costs = &analysis->count.nodes[id].costs;
     row->nodes++;
-    row->costs.upper_bound |= costs->upper_bound;
-    add_known(&row->costs.macs, costs->macs);
-    add_known(&row->costs.int_macs, costs->int_macs);
-    add_known(&row->costs.flops, costs->flops);
-    add_known(&row->costs.int_ops, costs->int_ops);
-    add_known(&row->costs.bytes_read, costs->bytes_read);
-    add_known(&row->costs.bytes_written, costs->bytes_written);
+    costs_add(&row->costs, costs, OPERATOR_COSTS);
     if (!analysis->estimate.done) return;
-    add_time(&row->costs.latency_ps, costs->latency_ps);
-    const enum cm_measure_state state = estimate_state(analysis, node);
-    row->states[state].nodes++;
-    add_known(&row->states[state].macs, costs->macs);
+    if (row->costs.latency_ps == DIM_UNKNOWN)
+        row->costs.latency_ps = costs->latency_ps;
+    else
+        row->costs.latency_ps = checked_add_known(row->costs.latency_ps, costs->latency_ps);
+    const enum cm_measure_state state = estimate_state(analysis, id);
+    totals->nodes[state]++;
+    totals->macs[state] = checked_add_known(totals->macs[state], costs->macs);
 }
 
-/* What takes longest first; without times, what does most. */
+/* Lists the states that have nodes. Returns NULL if out of memory. */
+static const struct cm_state_share *
+list_states(const struct analysis *analysis, const struct state_totals *totals, size_t *ret_n) {
+    struct cm_state_share *states =
+        arena_array(analysis->kept, CM_N_MEASURE_STATES, sizeof *states);
+    for (size_t i = 0; states && i < CM_N_MEASURE_STATES; i++) {
+        const enum cm_measure_state state = state_order[i];
+        if (totals->nodes[state] == 0) continue;
+        states[(*ret_n)++] =
+            (struct cm_state_share){primitive_state_name((int32_t)state), totals->nodes[state],
+                                    public_count(totals->macs[state])};
+    }
+    return states;
+}
+
+/* Sets the states of each operator and of all of them. */
+static int sum_states(const struct analysis *analysis, const struct operators *operators) {
+    struct breakdown_table *table = operators->table;
+    struct state_totals all = {{0}, {0}};
+    int64_t macs = 0;
+    table->measured_share = -1;
+    if (!analysis->estimate.done) return CM_OK;
+    for (size_t i = 0; i < table->n_operators; i++) {
+        struct cm_operator *row = &table->operators[i];
+        for (size_t k = 0; k < CM_N_MEASURE_STATES; k++) {
+            all.nodes[k] += operators->totals[i].nodes[k];
+            all.macs[k] = checked_add(all.macs[k], operators->totals[i].macs[k]);
+            macs = checked_add(macs, operators->totals[i].macs[k]);
+        }
+        row->states = list_states(analysis, &operators->totals[i], &row->n_states);
+        if (!row->states) return CM_NO_MEMORY;
+    }
+    if (is_known(macs) && macs > 0)
+        table->measured_share = (double)all.macs[CM_MEASURED] / (double)macs;
+    table->invented = all.nodes[CM_INVENTED] > 0;
+    table->states = list_states(analysis, &all, &table->n_states);
+    return table->states ? CM_OK : CM_NO_MEMORY;
+}
+
+/* By latency; without times by work. */
 static int compare_operators(const void *left, const void *right) {
-    const struct operator_row *a = left;
-    const struct operator_row *b = right;
+    const struct cm_operator *a = left;
+    const struct cm_operator *b = right;
     const int64_t keys[][2] = {{a->costs.latency_ps, b->costs.latency_ps},
                                {a->costs.macs, b->costs.macs},
                                {a->costs.flops, b->costs.flops},
@@ -57,185 +134,207 @@ static int compare_operators(const void *left, const void *right) {
                                {a->nodes, b->nodes}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] > keys[i][1] ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
-static void sum_states(struct breakdown_table *table) {
-    int64_t macs = 0;
-    for (size_t i = 0; i < table->n_operators; i++)
-        for (size_t k = 0; k < CM_N_MEASURE_STATES; k++) {
-            const struct state_total *from = &table->operators[i].states[k];
-            table->states[k].nodes += from->nodes;
-            table->states[k].macs = checked_add(table->states[k].macs, from->macs);
-            macs = checked_add(macs, from->macs);
-        }
-    table->measured_share = -1;
-    if (is_known(macs) && macs > 0)
-        table->measured_share = (double)table->states[CM_MEASURED].macs / (double)macs;
-}
-
-/* Models of a million nodes have a hundred operators. */
-static int add_row(const struct analysis *analysis, struct breakdown_table *table,
-                   size_t *capacity, const char *name) {
-    if (table->n_operators == *capacity) {
-        size_t wider = *capacity ? *capacity * 2 : 32;
-        struct operator_row *rows = arena_array(analysis->arena, wider, sizeof *rows);
-        if (!rows) return CM_NO_MEMORY;
-        if (*capacity) memcpy(rows, table->operators, *capacity * sizeof *rows);
-        table->operators = rows;
-        *capacity = wider;
-    }
-    table->operators[table->n_operators].name = name;
-    table->operators[table->n_operators++].costs.latency_ps = DIM_UNKNOWN;
-    return CM_OK;
+    return strcmp(a->op, b->op);
 }
 
 static int list_operators(const struct analysis *analysis, struct breakdown_table *table) {
-    const struct model *model = analysis->model;
+    struct operators operators = {.table = table};
     struct map index;
     map_init(&index, analysis->arena);
-    size_t capacity = 0;
-    for (uint32_t node = 0; node < model->n_nodes; node++) {
-        const char *name = operator_name(analysis, &model->nodes[node]);
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const char *name = operator_name(analysis, id);
         uint32_t row = MAP_NONE;
         if (!name || map_add(&index, name, (uint32_t)table->n_operators, &row) < 0)
-            return diag_no_memory(analysis->diag);
-        if (row == MAP_NONE && add_row(analysis, table, &capacity, name) < 0)
-            return diag_no_memory(analysis->diag);
-        if (row == MAP_NONE) row = (uint32_t)table->n_operators - 1;
-        add_operator(analysis, node, &table->operators[row]);
+            return CM_NO_MEMORY;
+        if (row == MAP_NONE) {
+            row = (uint32_t)table->n_operators;
+            if (add_operator(analysis, &operators, name) < 0) return CM_NO_MEMORY;
+        }
+        add_node(analysis, id, &table->operators[row], &operators.totals[row]);
     }
+    if (sum_states(analysis, &operators) < 0) return CM_NO_MEMORY;
     if (table->n_operators > 0)
         qsort(table->operators, table->n_operators, sizeof *table->operators,
               compare_operators);
-    sum_states(table);
+    for (size_t i = 0; i < table->n_operators; i++) {
+        table->operators[i].costs.upper_bound &= OPERATOR_COSTS;
+        costs_publish(&table->operators[i].costs);
+    }
     return CM_OK;
 }
 
-/* How often each primitive runs in one pass through the model. */
-static int64_t *count_runs(const struct analysis *analysis) {
-    int64_t *runs = arena_array(analysis->arena, analysis->primitives.n, sizeof *runs);
-    for (uint32_t node = 0; runs && node < analysis->model->n_nodes; node++) {
-        const uint32_t primitive = analysis->primitives.of_node[node];
-        const int64_t of_graph = analysis->count.runs[analysis->model->nodes[node].graph];
-        if (primitive != ID_NONE) add_known(&runs[primitive], of_graph);
-    }
-    return runs;
+/* Returns why the node has no time; NULL if it has one or does nothing. */
+static const char *untimed_reason(const struct analysis *analysis, uint32_t id) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    if (primitives->lowered[id] == LOWERED_NOTHING) return NULL;
+    if (primitives->lowered[id] == LOWERED_NOT) return primitives->why_not[id];
+    const struct cm_measurement *measurement =
+        &analysis->estimate.items[primitives->of_node[id]];
+    const bool is_fine = estimate_has_time(measurement) || measurement->state == CM_VIEW ||
+                         measurement->state == CM_PLANNED;
+    return is_fine ? NULL : measurement->reason.text;
 }
 
-/* A mean weighted by time, of what is known. */
+/* By MACs, then by number of nodes. */
+static int compare_untimed(const void *left, const void *right) {
+    const struct cm_untimed *a = left;
+    const struct cm_untimed *b = right;
+    if (a->macs != b->macs) return a->macs > b->macs ? -1 : 1;
+    if (a->nodes != b->nodes) return a->nodes > b->nodes ? -1 : 1;
+    const int order = strcmp(a->op, b->op);
+    return order != 0 ? order : strcmp(a->reason, b->reason);
+}
+
+static int list_untimed(const struct analysis *analysis, struct breakdown_table *table) {
+    const size_t n_nodes = analysis->model->n_nodes;
+    struct cm_untimed *rows = arena_array(analysis->scratch, n_nodes, sizeof *rows);
+    struct map index;
+    if (!rows) return CM_NO_MEMORY;
+    map_init(&index, analysis->arena);
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        const char *reason = untimed_reason(analysis, id);
+        if (!reason) continue;
+        const char *op = operator_name(analysis, id);
+        const char *key = op ? arena_printf(analysis->arena, "%s\n%s", op, reason) : NULL;
+        uint32_t at = MAP_NONE;
+        if (!key || map_add(&index, key, (uint32_t)table->n_untimed, &at) < 0)
+            return CM_NO_MEMORY;
+        if (at == MAP_NONE) {
+            at = (uint32_t)table->n_untimed++;
+            rows[at].op = arena_strdup(analysis->kept, op);
+            rows[at].reason = arena_strdup(analysis->kept, reason);
+            if (!rows[at].op || !rows[at].reason) return CM_NO_MEMORY;
+        }
+        rows[at].nodes++;
+        rows[at].macs = checked_add_known(rows[at].macs, analysis->count.nodes[id].costs.macs);
+    }
+    if (table->n_untimed > 0) qsort(rows, table->n_untimed, sizeof *rows, compare_untimed);
+    for (size_t i = 0; i < table->n_untimed; i++) rows[i].macs = public_count(rows[i].macs);
+    table->untimed = arena_copy(analysis->kept, rows, table->n_untimed * sizeof *rows);
+    return table->untimed ? CM_OK : CM_NO_MEMORY;
+}
+
+/* A row of the kernel table and its means, weighted by time; negative: unknown. */
+struct kernel_sum {
+    struct cm_kernel_row row;
+    double blocks_per_unit;
+    double occupancy;
+};
+
+/* Returns the mean over the old and the added time. */
 static double mean(double so_far, int64_t time_so_far, double more, int64_t time) {
     const double all = (double)time_so_far + (double)time;
     if (more <= 0 || all <= 0) return so_far;
     return so_far < 0 ? more : (so_far * (double)time_so_far + more * (double)time) / all;
 }
 
-/* `calls` of the row in each of `runs`, in which the primitive took `median`. */
-static void add_kernel(struct kernel_row *row, const struct cm_kernel *kernel, int64_t calls,
-                       int64_t runs, int64_t median) {
+/* Adds a primitive that takes `median` in each of its runs. `kernel`: its only one; NULL. */
+static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, int64_t runs,
+                       int64_t median) {
+    struct cm_kernel_row *row = &sum->row;
+    const int64_t calls = kernel && kernel->calls > 0 ? kernel->calls : 1;
     const int64_t total = checked_mul(median, runs);
     const int64_t each = median / calls;
     if (kernel) {
-        row->blocks_per_unit =
-            mean(row->blocks_per_unit, row->total_ps, kernel->blocks_per_unit, total);
-        row->occupancy = mean(row->occupancy, row->total_ps, kernel->occupancy, total);
+        sum->blocks_per_unit =
+            mean(sum->blocks_per_unit, row->total_ps, kernel->blocks_per_unit, total);
+        sum->occupancy = mean(sum->occupancy, row->total_ps, kernel->occupancy, total);
     }
     if (row->calls == 0 || each < row->min_ps) row->min_ps = each;
     if (each > row->max_ps) row->max_ps = each;
-    add_known(&row->calls, checked_mul(calls, runs));
-    add_known(&row->total_ps, total);
+    row->calls = checked_add_known(row->calls, checked_mul(calls, runs));
+    row->total_ps = checked_add_known(row->total_ps, total);
 }
 
-struct kernels {
-    const struct analysis *analysis;
-    struct breakdown_table *table;
-    struct map index; /* by name */
-    const int64_t *runs;
-};
-
-static struct kernel_row *new_row(struct kernels *kernels, const char *name,
-                                  uint32_t primitive) {
-    struct kernel_row *row = &kernels->table->kernels[kernels->table->n_kernels++];
-    *row = (struct kernel_row){.name = name,
-                               .primitive = primitive,
-                               .rule = "",
-                               .blocks_per_unit = -1,
-                               .occupancy = -1};
-    return row;
-}
-
-/* Its only kernel. */
-static int add_one(struct kernels *kernels, uint32_t primitive, int64_t median) {
-    const struct cm_kernel *kernel =
-        &kernels->analysis->estimate.items[primitive].how.kernels[0];
-    const int64_t calls = kernel->calls > 0 ? kernel->calls : 1;
-    uint32_t existing = MAP_NONE;
-    if (map_add(&kernels->index, kernel->name, (uint32_t)kernels->table->n_kernels, &existing) <
-        0)
-        return diag_no_memory(kernels->analysis->diag);
-    struct kernel_row *row = existing == MAP_NONE ? new_row(kernels, kernel->name, ID_NONE)
-                                                  : &kernels->table->kernels[existing];
-    if (existing == MAP_NONE) {
-        row->tensor_cores = kernel->tensor_cores;
-        row->rule = kernel->rule;
+/* Returns how often each primitive runs in one pass through the model; NULL: out of memory. */
+static int64_t *count_runs(const struct analysis *analysis) {
+    int64_t *runs = arena_array(analysis->scratch, analysis->primitives.n, sizeof *runs);
+    for (uint32_t id = 0; runs && id < analysis->model->n_nodes; id++) {
+        const uint32_t primitive = analysis->primitives.of_node[id];
+        const int64_t of_graph = analysis->count.runs[analysis->model->nodes[id].graph];
+        if (primitive != ID_NONE)
+            runs[primitive] = checked_add_known(runs[primitive], of_graph);
     }
-    add_kernel(row, kernel, calls, kernels->runs[primitive], median);
-    return CM_OK;
+    return runs;
 }
 
-static int add_whole(struct kernels *kernels, uint32_t primitive, int64_t median) {
-    const struct analysis *analysis = kernels->analysis;
+static const char *kernel_name(const struct analysis *analysis, uint32_t primitive,
+                               const struct cm_kernel *kernel) {
     struct text text;
-    text_init(&text, analysis->arena);
+    if (kernel) return arena_strdup(analysis->kept, kernel->name);
+    text_init(&text, analysis->kept);
     primitive_print(&analysis->primitives.items[primitive], &text);
-    if (text.failed) return diag_no_memory(analysis->diag);
-    struct kernel_row *row = new_row(kernels, text_string(&text), primitive);
-    row->tensor_cores = analysis->estimate.items[primitive].how.tensor_cores;
-    add_kernel(row, NULL, 1, kernels->runs[primitive], median);
-    return CM_OK;
-}
-
-static int64_t mean_of(const struct kernel_row *row) {
-    const bool has_mean = is_known(row->calls) && row->calls > 0 && is_known(row->total_ps);
-    return has_mean ? row->total_ps / row->calls : DIM_UNKNOWN;
+    return text.failed ? NULL : text_string(&text);
 }
 
 static int compare_kernels(const void *left, const void *right) {
-    const struct kernel_row *a = left;
-    const struct kernel_row *b = right;
+    const struct cm_kernel_row *a = left;
+    const struct cm_kernel_row *b = right;
     if (a->total_ps != b->total_ps) return a->total_ps > b->total_ps ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
+/* Adds up the primitives by kernel. Returns the number of rows in *ret_n. */
+static int sum_kernels(const struct analysis *analysis, struct kernel_sum *sums,
+                       size_t *ret_n) {
+    const int64_t *runs = count_runs(analysis);
+    struct map index; /* by name of the kernel */
+    map_init(&index, analysis->arena);
+    if (!runs) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
+        const struct cm_measurement *measurement = &analysis->estimate.items[i];
+        const struct cm_how *how = &measurement->how;
+        const int64_t median = estimate_ps(measurement->cold.median);
+        const struct cm_kernel *kernel =
+            how->n_kernels == 1 && how->kernels[0].name[0] != '\0' ? &how->kernels[0] : NULL;
+        uint32_t at = MAP_NONE;
+        if (!estimate_has_time(measurement) || !is_known(median) || runs[i] == 0) continue;
+        if (kernel && map_add(&index, kernel->name, (uint32_t)*ret_n, &at) < 0)
+            return CM_NO_MEMORY;
+        if (at == MAP_NONE) {
+            at = (uint32_t)(*ret_n)++;
+            sums[at] = (struct kernel_sum){.blocks_per_unit = -1, .occupancy = -1};
+            sums[at].row = (struct cm_kernel_row){
+                .name = kernel_name(analysis, i, kernel),
+                .primitive = kernel ? CM_NO_INDEX : i,
+                .tensor_cores = estimate_tensor_cores_name(kernel ? kernel->tensor_cores
+                                                                  : how->tensor_cores),
+                .rule = kernel ? arena_strdup(analysis->kept, kernel->rule) : "",
+            };
+            if (!sums[at].row.name || !sums[at].row.rule) return CM_NO_MEMORY;
+        }
+        add_kernel(&sums[at], kernel, runs[i], median);
+    }
+    return CM_OK;
+}
+
 static int list_kernels(const struct analysis *analysis, struct breakdown_table *table) {
     const size_t n = analysis->primitives.n;
-    struct kernels kernels = {
-        .analysis = analysis, .table = table, .runs = count_runs(analysis)};
-    map_init(&kernels.index, analysis->arena);
-    table->kernels = arena_array(analysis->arena, n, sizeof *table->kernels);
-    if (!kernels.runs || !table->kernels) return diag_no_memory(analysis->diag);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct cm_measurement *measurement = &analysis->estimate.items[i];
-        const int64_t median = estimate_ps(measurement->cold.median);
-        int status = CM_OK;
-        if (!estimate_has_time(measurement) || !is_known(median) || kernels.runs[i] == 0)
-            continue;
-        if (measurement->how.n_kernels == 1 && measurement->how.kernels[0].name[0] != '\0')
-            status = add_one(&kernels, i, median);
-        else
-            status = add_whole(&kernels, i, median);
-        if (status < 0) return status;
+    struct kernel_sum *sums = arena_array(analysis->scratch, n, sizeof *sums);
+    if (!sums || sum_kernels(analysis, sums, &table->n_kernels) < 0) return CM_NO_MEMORY;
+    table->kernels = arena_array(analysis->kept, table->n_kernels, sizeof *table->kernels);
+    if (!table->kernels) return CM_NO_MEMORY;
+    for (size_t i = 0; i < table->n_kernels; i++) {
+        struct cm_kernel_row *row = &table->kernels[i];
+        *row = sums[i].row;
+        const bool has_mean = is_known(row->calls) && row->calls > 0 && is_known(row->total_ps);
+        row->mean_ps = has_mean ? row->total_ps / row->calls : CM_UNKNOWN;
+        row->blocks_per_unit = public_ratio(sums[i].blocks_per_unit);
+        row->occupancy = public_ratio(sums[i].occupancy);
     }
-    for (size_t i = 0; i < table->n_kernels; i++)
-        table->kernels[i].mean_ps = mean_of(&table->kernels[i]);
     if (table->n_kernels > 0)
         qsort(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);
+    for (size_t i = 0; i < table->n_kernels; i++) {
+        table->kernels[i].calls = public_count(table->kernels[i].calls);
+        table->kernels[i].total_ps = public_count(table->kernels[i].total_ps);
+    }
     return CM_OK;
 }
 
 int pass_breakdown(const struct analysis *analysis, void *own) {
     int status = list_operators(analysis, own);
-    if (status == CM_OK && analysis->estimate.done) status = untimed_list(analysis, own);
-    const bool ran = analysis->estimate.done && !analysis->estimate.facts.modelled;
-    return status == CM_OK && ran ? list_kernels(analysis, own) : status;
+    if (status == CM_OK && analysis->estimate.done) status = list_untimed(analysis, own);
+    if (status == CM_OK && analysis->estimate.done && !analysis->estimate.facts.modelled)
+        status = list_kernels(analysis, own);
+    return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
 }

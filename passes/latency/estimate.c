@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass estimate: asks the backend for the time of each distinct primitive. A backend that
- * cannot be used is a warning, not an error: all that the file says is known without it.
+ * Pass estimate: measures each distinct primitive with the backend, except those in the cache.
+ * A backend that cannot be used is a warning, not an error: the other figures need no backend.
  */
 #include "passes/latency/estimate.h"
 
@@ -13,7 +13,8 @@
 #include "backends/plugin/reason.h"
 #include "backends/plugin/settings.h"
 #include "backends/process/subprocess.h"
-#include "passes/latency/measure_all.h"
+#include "backends/repeat.h"
+#include "passes/latency/network.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -24,12 +25,17 @@
 
 #define PS_PER_SECOND 1e12
 
-/* A plan may be a dozen engines that are compiled one after the other. */
+/* A plan may compile a dozen engines one after the other. */
 #define PLAN_TIMEOUT_S 120
 
 bool estimate_has_time(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_MODELLED ||
            measurement->state == CM_PROXY || measurement->state == CM_INVENTED;
+}
+
+const char *estimate_tensor_cores_name(int32_t tensor_cores) {
+    if (tensor_cores == CM_TENSOR_CORES_YES) return "yes";
+    return tensor_cores == CM_TENSOR_CORES_NO ? "no" : "unknown";
 }
 
 int64_t estimate_ps(double seconds) {
@@ -62,8 +68,173 @@ const struct cm_measurement *estimate_of_node(const struct analysis *analysis, u
     return estimate_has_time(measurement) ? measurement : NULL;
 }
 
-static int tell_problem(const struct analysis *analysis, const char *name,
-                        const struct cm_reason *reason, struct estimate_table *ret) {
+/* One run of a backend. */
+struct session {
+    const struct analysis *analysis;
+    struct subprocess *child;
+    double drift;        /* allowed difference of two rounds, relative */
+    struct cache *cache; /* NULL: none */
+    int64_t when;        /* seconds since 1970 */
+    bool failed;         /* out of memory */
+};
+
+/* The primitives that are not in the cache. */
+struct missing {
+    struct session *session;
+    size_t n;
+    size_t *indices;
+    struct cm_measurement *found;
+};
+
+static void report_progress(const struct session *session, const struct cm_progress *at) {
+    const struct cm_options *options = session->analysis->options;
+    if (options->progress != NULL) options->progress(options->progress_context, at);
+}
+
+static void keep(struct session *session, const struct cm_primitive *primitive,
+                 const struct cm_measurement *measurement) {
+    if (session->cache == NULL || session->failed) return;
+    session->failed =
+        cache_put(session->cache, primitive, measurement, session->when) != CM_BACKEND_OK;
+}
+
+static const struct cache_entry *recall(const struct session *session,
+                                        const struct cm_primitive *primitive) {
+    return session->cache ? cache_find(session->cache, primitive) : NULL;
+}
+
+static void measure_ceiling(void *context, const struct cm_primitive *primitive,
+                            struct cm_measurement *ret) {
+    struct session *session = context;
+    const struct cm_progress at = {.what = "device"};
+    const struct cache_entry *known = recall(session, primitive);
+    if (known != NULL) {
+        *ret = known->measurement;
+        return;
+    }
+    report_progress(session, &at);
+    subprocess_measure(session->child, primitive, ret);
+    keep(session, primitive, ret);
+}
+
+static void find_ceilings(struct session *session, struct estimate_table *ret) {
+    const struct primitives_table *primitives = &session->analysis->primitives;
+    const struct ceilings_job job = {measure_ceiling, session};
+    bool wanted[CM_N_ELEMENTS];
+    if (ret->facts.modelled || primitives->n == 0) return;
+    if (session->analysis->options->plan_only) return;
+    ceilings_wanted(primitives->items, primitives->n, wanted);
+    ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
+    ret->has_ceilings = ceilings_any(&ret->ceilings);
+}
+
+/* Takes cached times and lists the other primitives. */
+static void take_known(const struct session *session, struct missing *missing,
+                       struct estimate_table *ret) {
+    const struct primitives_table *primitives = &session->analysis->primitives;
+    for (size_t i = 0; i < primitives->n; i++) {
+        const struct cache_entry *known = recall(session, &primitives->items[i]);
+        if (known == NULL) {
+            missing->indices[missing->n++] = i;
+            continue;
+        }
+        ret->items[i] = known->measurement;
+        ret->items[i].flags |= CM_FLAG_CACHED;
+        if (ret->n_cached++ == 0 || known->when < ret->cached_since)
+            ret->cached_since = known->when;
+    }
+}
+
+static void measure_missing(void *context, size_t index, struct cm_measurement *ret) {
+    const struct missing *missing = context;
+    const struct session *session = missing->session;
+    subprocess_measure(session->child,
+                       &session->analysis->primitives.items[missing->indices[index]], ret);
+}
+
+static void report_round(void *context, int round, size_t done, size_t total) {
+    const struct missing *missing = context;
+    const struct cm_progress at = {"layers", round, done, total};
+    report_progress(missing->session, &at);
+}
+
+static void measure_layers(struct missing *missing, struct estimate_table *ret) {
+    struct session *session = missing->session;
+    const struct repeat_job job = {measure_missing, report_round, missing};
+    take_known(session, missing, ret);
+    repeat_run(&job, missing->n, session->drift, missing->found);
+    for (size_t i = 0; i < missing->n; i++) {
+        const size_t index = missing->indices[i];
+        ret->items[index] = missing->found[i];
+        keep(session, &session->analysis->primitives.items[index], &ret->items[index]);
+    }
+}
+
+static void sum_layers(const struct session *session, const struct cm_measurement *items,
+                       struct network_time *ret) {
+    const struct primitives_table *primitives = &session->analysis->primitives;
+    for (uint32_t id = 0; id < session->analysis->model->n_nodes; id++) {
+        if (!ret->in_it[id]) continue;
+        const struct cm_measurement *item = &items[primitives->of_node[id]];
+        ret->sum_cold_ps = checked_add(ret->sum_cold_ps, estimate_ps(item->cold.median));
+        ret->sum_warm_ps = checked_add(ret->sum_warm_ps, estimate_ps(item->warm.median));
+    }
+}
+
+/* Notes an implausible end-to-end time: longer than the sum of the cold layer times or shorter
+ * than the sum of the warm ones. */
+static void check_network_time(const struct session *session, const struct network_time *time) {
+    struct cm_diagnostics *diag = session->analysis->diag;
+    const int64_t whole = estimate_ps(time->measurement.warm.median);
+    if (!estimate_has_time(&time->measurement)) return;
+    if (whole > time->sum_cold_ps)
+        diag_note(diag, DIAG_BACKEND,
+                  "the whole network takes %.2f times as long as its layers one by one, cold: "
+                  "something between them is not measured",
+                  (double)whole / (double)time->sum_cold_ps);
+    else if (whole < time->sum_warm_ps)
+        diag_note(diag, DIAG_BACKEND,
+                  "the whole network takes %.2f times as long as its layers one by one, warm: "
+                  "they overlap, or a layer was measured another way",
+                  (double)whole / (double)time->sum_warm_ps);
+}
+
+static int run_network(const struct session *session, struct estimate_table *ret) {
+    const struct cm_progress at = {.what = "network"};
+    struct network network;
+    if (!session->analysis->options->e2e) return CM_OK;
+    const int status = network_build(session->analysis, ret, &network);
+    if (status != CM_OK) return status;
+    ret->network.in_it = network.in_it;
+    if (network.why_not != NULL) {
+        (void)reason_fail(&ret->network.measurement.reason, 0, "%s", network.why_not);
+        return CM_OK;
+    }
+    report_progress(session, &at);
+    subprocess_measure_network(session->child, &network.network, &ret->network.measurement);
+    sum_layers(session, ret->items, &ret->network);
+    check_network_time(session, &ret->network);
+    return CM_OK;
+}
+
+/* Measures the ceilings (meanwhile an idle device raises its clock), then the layers in rounds,
+ * then the network end to end. */
+static int measure_all(struct session *session, struct estimate_table *ret) {
+    const struct analysis *analysis = session->analysis;
+    const size_t n = analysis->primitives.n;
+    struct missing missing = {.session = session};
+    ret->items = arena_array(analysis->arena, n, sizeof(*ret->items));
+    missing.indices = arena_array(analysis->arena, n, sizeof(*missing.indices));
+    missing.found = arena_array(analysis->arena, n, sizeof(*missing.found));
+    if (!ret->items || !missing.indices || !missing.found)
+        return diag_no_memory(analysis->diag);
+    find_ceilings(session, ret);
+    measure_layers(&missing, ret);
+    return session->failed ? diag_no_memory(analysis->diag) : run_network(session, ret);
+}
+
+static int report_problem(const struct analysis *analysis, const char *name,
+                          const struct cm_reason *reason, struct estimate_table *ret) {
     ret->problem = arena_strdup(analysis->arena, reason->text);
     if (!ret->problem) return diag_no_memory(analysis->diag);
     diag_warn(analysis->diag, DIAG_BACKEND, "backend %s cannot be used: %s", name,
@@ -72,66 +243,64 @@ static int tell_problem(const struct analysis *analysis, const char *name,
     return CM_OK;
 }
 
-/* The backend that is asked, and how. */
-struct asked {
+struct request {
     const char *name;
     const struct cm_backend *backend;
-    const char *module; /* its file; NULL: built in */
+    const char *module; /* path of the plug-in; NULL: built in */
     struct subprocess_setup setup;
 };
 
-static void tell_cache(const struct analysis *analysis, const struct cm_reason *reason) {
+static void report_cache(const struct analysis *analysis, const struct cm_reason *reason) {
     if (reason->text[0] == '\0') return;
     diag_note(analysis->diag, DIAG_BACKEND, "the cache of times '%s' is not used: %s",
               analysis->options->cache, reason->text);
 }
 
-/*
- * Of a device that says itself that its times are doubtful nothing is kept, nor read; nor of a
- * table, unless that is what is tested.
- */
-static bool may_keep(const struct analysis *analysis, const struct asked *asked,
-                     const struct cm_device_facts *facts) {
-    const struct cm_settings *settings = &asked->setup.settings;
-    const char *kept = settings_get(settings, "cache");
-    if (asked->backend == &fake_backend && !text_equal(kept, "invented")) return false;
+/* Returns false for devices that mark their times as doubtful, for modelled times and for
+ * plans; and for the fake backend unless its settings ask for a cache. */
+static bool may_cache(const struct analysis *analysis, const struct request *request,
+                      const struct cm_device_facts *facts) {
+    const struct cm_settings *settings = &request->setup.settings;
+    const char *cached = settings_get(settings, "cache");
+    if (request->backend == &fake_backend && !text_equal(cached, "invented")) return false;
     return analysis->options->cache != NULL && !facts->modelled && facts->warning[0] == '\0' &&
            !settings->plan_only;
 }
 
-static int open_cache(const struct analysis *analysis, const struct asked *asked,
+static int open_cache(const struct analysis *analysis, const struct request *request,
                       const struct cm_device_facts *facts, struct cache **ret) {
-    const struct cache_key key = {asked->backend, asked->module, facts, &asked->setup.settings,
-                                  &asked->setup.policy};
+    const struct cache_key key = {request->backend, request->module, facts,
+                                  &request->setup.settings, &request->setup.policy};
     struct cm_reason note = {""};
-    if (!may_keep(analysis, asked, facts)) return CM_OK;
-    const int status = cache_open(analysis->options->cache, &key,
-                                  asked->backend == &fake_backend, analysis->arena, ret, &note);
+    if (!may_cache(analysis, request, facts)) return CM_OK;
+    const int status =
+        cache_open(analysis->options->cache, &key, request->backend == &fake_backend,
+                   analysis->arena, ret, &note);
     if (status != CM_BACKEND_OK) return diag_no_memory(analysis->diag);
-    tell_cache(analysis, &note);
+    report_cache(analysis, &note);
     return CM_OK;
 }
 
-static int measure_all(const struct analysis *analysis, const struct asked *asked,
+static int run_session(const struct analysis *analysis, const struct request *request,
                        struct subprocess *child, struct estimate_table *ret) {
     struct cm_reason reason = {""};
-    struct survey survey = {.analysis = analysis,
-                            .child = child,
-                            .drift = asked->setup.policy.drift,
-                            .when = (int64_t)time(NULL)};
+    struct session session = {.analysis = analysis,
+                              .child = child,
+                              .drift = request->setup.policy.drift,
+                              .when = (int64_t)time(NULL)};
     ret->facts = *subprocess_facts(child);
-    int status = open_cache(analysis, asked, &ret->facts, &survey.cache);
-    if (status == CM_OK) status = measure_all_run(&survey, ret);
+    int status = open_cache(analysis, request, &ret->facts, &session.cache);
+    if (status == CM_OK) status = measure_all(&session, ret);
     if (status != CM_OK) return status;
-    if (survey.cache && cache_save(survey.cache, &reason) != CM_BACKEND_OK)
-        tell_cache(analysis, &reason);
+    if (session.cache && cache_save(session.cache, &reason) != CM_BACKEND_OK)
+        report_cache(analysis, &reason);
     ret->done = true;
     return CM_OK;
 }
 
-/* A sum of views alone would read as a model that takes no time. */
-static int refuse_nothing(const struct analysis *analysis, const char *name,
-                          struct estimate_table *ret) {
+/* Discards the times if no layer has one: the sum would read as 0. */
+static int discard_if_untimed(const struct analysis *analysis, const char *name,
+                              struct estimate_table *ret) {
     const size_t n = analysis->primitives.n;
     struct cm_reason reason = {""};
     size_t first = n;
@@ -144,40 +313,40 @@ static int refuse_nothing(const struct analysis *analysis, const char *name,
     (void)reason_fail(&reason, 0, "it has no time for any layer, for the first one because %s",
                       ret->items[first].reason.text);
     ret->done = false;
-    return tell_problem(analysis, name, &reason, ret);
+    return report_problem(analysis, name, &reason, ret);
 }
 
-static int ask(const struct analysis *analysis, struct asked *asked,
-               const struct cm_settings *settings, struct estimate_table *ret) {
+static int run_backend(const struct analysis *analysis, struct request *request,
+                       const struct cm_settings *settings, struct estimate_table *ret) {
     struct places places;
     struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     if (places_find(analysis->arena, &places) != CM_OK) return diag_no_memory(analysis->diag);
-    if (backends_find(&places, asked->name, analysis->arena, &asked->backend, &reason) !=
+    if (backends_find(&places, request->name, analysis->arena, &request->backend, &reason) !=
         CM_BACKEND_OK)
-        return tell_problem(analysis, asked->name, &reason, ret);
-    asked->module = backends_module(&places, asked->name, analysis->arena);
-    subprocess_setup_init(&asked->setup, asked->backend);
-    asked->setup.settings = *settings;
-    if (settings->plan_only) asked->setup.measure_timeout_s = PLAN_TIMEOUT_S;
-    /* Each algorithm that is tried is built and run anew. */
-    if (settings->autotune > 1) asked->setup.measure_timeout_s *= settings->autotune;
-    if (subprocess_start(&asked->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
-        return tell_problem(analysis, asked->name, &reason, ret);
-    int status = measure_all(analysis, asked, child, ret);
+        return report_problem(analysis, request->name, &reason, ret);
+    request->module = backends_module(&places, request->name, analysis->arena);
+    subprocess_setup_init(&request->setup, request->backend);
+    request->setup.settings = *settings;
+    if (settings->plan_only) request->setup.measure_timeout_s = PLAN_TIMEOUT_S;
+    /* Each algorithm is built and run separately. */
+    if (settings->autotune > 1) request->setup.measure_timeout_s *= settings->autotune;
+    if (subprocess_start(&request->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
+        return report_problem(analysis, request->name, &reason, ret);
+    int status = run_session(analysis, request, child, ret);
     subprocess_stop(child);
     if (status == CM_OK && !settings->plan_only)
-        status = refuse_nothing(analysis, asked->name, ret);
+        status = discard_if_untimed(analysis, request->name, ret);
     return status;
 }
 
 int pass_estimate(const struct analysis *analysis, void *own) {
     const char *text = analysis->options->backend;
-    struct asked asked = {.name = NULL};
+    struct request request = {.name = NULL};
     struct cm_settings settings;
     struct cm_reason reason = {""};
     if (text == NULL) return CM_OK;
-    int status = settings_parse(text, analysis->arena, &asked.name, &settings, &reason);
+    int status = settings_parse(text, analysis->arena, &request.name, &settings, &reason);
     if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(analysis->diag);
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", text, reason.text);
@@ -185,5 +354,5 @@ int pass_estimate(const struct analysis *analysis, void *own) {
     settings.plan_only = analysis->options->plan_only;
     settings.layout = (int32_t)analysis->options->layout;
     settings.autotune = analysis->options->autotune;
-    return ask(analysis, &asked, &settings, own);
+    return run_backend(analysis, &request, &settings, own);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the times of primitives mean for the nodes that have them. */
+/* Times of nodes, from the measurements of their primitives. */
 #ifndef PASSES_LATENCY_ESTIMATE_H
 #define PASSES_LATENCY_ESTIMATE_H
 
@@ -10,22 +10,23 @@
 
 struct analysis;
 
-/* Whether it has a time: it ran, something ran in its place, or it was computed. */
+/* Returns true if the primitive was measured, measured by proxy, modelled or invented. */
 bool estimate_has_time(const struct cm_measurement *measurement);
 
-/* What the time of a node stands for; of one that does nothing CM_VIEW. */
+/* Returns the state of a node's time; CM_VIEW if the node does nothing. */
 enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node);
 
-/* The measurement of a node that has a time of its own; NULL: none, or nothing to do. */
+/* Returns the measurement of a node; NULL if it has no time or does nothing. */
 const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node);
 
-/* Seconds in picoseconds, which add up exactly; DIM_OVERFLOW past 2^63 of them. */
+/* Returns seconds as integer picoseconds, or DIM_OVERFLOW past 2^63. */
 int64_t estimate_ps(double seconds);
 
-/*
- * Of one run of a node, in picoseconds: 0 where it does nothing, DIM_UNKNOWN where it has no
- * time or nobody was asked.
- */
+/* Returns the picoseconds of one run of a node: 0 if it does nothing, DIM_UNKNOWN if it has no
+ * time or there is no backend. */
 int64_t estimate_latency(const struct analysis *analysis, uint32_t node);
+
+/* Returns "yes", "no", or "unknown" for all other values: plug-ins are not trusted. */
+const char *estimate_tensor_cores_name(int32_t tensor_cores);
 
 #endif

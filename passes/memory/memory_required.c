@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass demand: what the model wants of a device: its weights, by element type and by how the
- * file stores them, and the arena; or, where an optimizer is given, the peak of a training
- * step. A tensor that many nodes or names share is there once.
+ * Pass memory_required: the memory that the model requires on a device: its weights, by dtype
+ * and storage, and the arena; with an optimizer, the peak of a training step. A tensor that
+ * several nodes or names share counts once.
  */
-#include "passes/memory/memory_required.h"
-
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
+#include "passes/public_figures.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
 
-static const char *const storages[] = {
+/* Where the elements of a weight are stored. */
+enum weight_storage {
+    WEIGHT_RAW,      /* raw_data of the file: little-endian, 4-bit elements packed */
+    WEIGHT_TYPED,    /* a list in the file: float_data and the like */
+    WEIGHT_EXTERNAL, /* another file */
+    WEIGHT_COMPUTED, /* by a node, from the file alone: ConstantOfShape and the like */
+    WEIGHT_INPUT,    /* fed as an input */
+    WEIGHT_ABSENT,   /* sparse, or left out of the file */
+    N_WEIGHT_STORAGES
+};
+
+static const char *const storage_names[] = {
     [WEIGHT_RAW] = "raw",           [WEIGHT_TYPED] = "typed", [WEIGHT_EXTERNAL] = "external",
     [WEIGHT_COMPUTED] = "computed", [WEIGHT_INPUT] = "input", [WEIGHT_ABSENT] = "absent",
 };
 
-const char *memory_required_storage_name(enum weight_storage storage) {
-    return storages[storage];
-}
-
-/* Equal initializers that an exporter merged stand behind Identities, each under its name. */
+/* Returns the value that owns the bytes: exporters merge equal initializers and give each name
+ * an Identity of it. */
 static uint32_t stored_value(const struct analysis *analysis, uint32_t value) {
     for (;;) {
         uint32_t id = analysis->model->values[value].node;
@@ -34,55 +41,48 @@ static uint32_t stored_value(const struct analysis *analysis, uint32_t value) {
     }
 }
 
-/* Of a Constant node; NULL where the node computes, or has its number in an attribute. */
-static const struct constant *constant_of_node(const struct node *node) {
-    for (size_t i = 0; i < node->n_attrs; i++)
-        if (node->n_inputs == 0 && node->attrs[i].kind == ATTR_TENSOR)
-            return node->attrs[i].tensors[0];
-    return NULL;
-}
-
 static enum weight_storage storage_of(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
     const struct constant *constant = value->constant;
-    if (!constant && value->node != ID_NONE)
-        constant = constant_of_node(&model->nodes[value->node]);
-    if (!constant) return value->node == ID_NONE ? WEIGHT_INPUT : WEIGHT_COMPUTED;
-    switch (constant->place) {
-    case CONSTANT_EXTERNAL:
-        return WEIGHT_EXTERNAL;
-    case CONSTANT_ABSENT:
-        return WEIGHT_ABSENT;
-    default:
-        return constant->is_typed ? WEIGHT_TYPED : WEIGHT_RAW;
+    if (!constant && value->node != ID_NONE) { /* a Constant node? */
+        const struct node *node = &model->nodes[value->node];
+        for (size_t i = 0; i < node->n_attrs && !constant; i++)
+            if (node->n_inputs == 0 && node->attrs[i].kind == ATTR_TENSOR)
+                constant = node->attrs[i].tensors[0];
     }
+    if (!constant) return value->node == ID_NONE ? WEIGHT_INPUT : WEIGHT_COMPUTED;
+    if (constant->place == CONSTANT_EXTERNAL) return WEIGHT_EXTERNAL;
+    if (constant->place == CONSTANT_ABSENT) return WEIGHT_ABSENT;
+    return constant->is_typed ? WEIGHT_TYPED : WEIGHT_RAW;
 }
 
-static struct weight_group *group_of(struct memory_required_table *table, enum dtype dtype,
-                                     enum weight_storage storage) {
-    for (size_t i = 0; i < table->n_groups; i++)
-        if (table->groups[i].dtype == dtype && table->groups[i].storage == storage)
-            return &table->groups[i];
-    table->groups[table->n_groups] = (struct weight_group){.dtype = dtype, .storage = storage};
-    return &table->groups[table->n_groups++];
+static struct cm_weights *group_of(struct memory_required_table *table, enum dtype dtype,
+                                   enum weight_storage storage) {
+    for (size_t i = 0; i < table->n_weights; i++)
+        if (table->weights[i].dtype == dtype_name(dtype) &&
+            table->weights[i].storage == storage_names[storage])
+            return &table->weights[i];
+    struct cm_weights *group = &table->weights[table->n_weights++];
+    *group = (struct cm_weights){.dtype = dtype_name(dtype), .storage = storage_names[storage]};
+    return group;
 }
 
-/* What is fed as an input has its place in the arena. */
+/* A weight that is fed as an input is in the arena. */
 static void add_weight(const struct analysis *analysis, uint32_t value,
                        struct memory_required_table *table) {
     const struct value_info *info = &analysis->infer.facts[value];
     enum weight_storage storage = storage_of(analysis->model, value);
     int64_t bytes = liveness_bytes(info);
-    if (bytes == DIM_UNKNOWN) return; /* texts */
-    struct weight_group *group = group_of(table, info->dtype, storage);
+    if (bytes == DIM_UNKNOWN) return; /* strings */
+    struct cm_weights *group = group_of(table, info->dtype, storage);
     group->tensors++;
     group->elements = checked_add(group->elements, shape_elements(&info->shape));
     group->bytes = checked_add(group->bytes, bytes);
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
 }
 
-/* What stands in the file and is read or handed out, be it learned or not: a quantized weight
- * and its scales are no parameters. */
+/* Returns true for tensors of the file that are read or are graph outputs, whether learned or
+ * not: a quantized weight and its scales are not parameters. */
 static bool is_weight(const struct analysis *analysis, uint32_t id) {
     const struct value *value = &analysis->model->values[id];
     if (analysis->params.of_value[id] != ID_NONE) return true;
@@ -92,15 +92,19 @@ static bool is_weight(const struct analysis *analysis, uint32_t id) {
 int pass_memory_required(const struct analysis *analysis, void *own) {
     struct memory_required_table *table = own;
     size_t n_values = analysis->model->n_values;
-    bool *seen = arena_array(analysis->arena, n_values, sizeof *seen);
-    table->groups = arena_array(analysis->arena, (size_t)DTYPE_N * (WEIGHT_ABSENT + 1),
-                                sizeof *table->groups);
-    if (!seen || !table->groups) return diag_no_memory(analysis->diag);
+    bool *seen = arena_array(analysis->scratch, n_values, sizeof *seen);
+    table->weights = arena_array(analysis->kept, (size_t)DTYPE_N * N_WEIGHT_STORAGES,
+                                 sizeof *table->weights);
+    if (!seen || !table->weights) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) {
         uint32_t stored = is_weight(analysis, id) ? stored_value(analysis, id) : ID_NONE;
         if (stored == ID_NONE || seen[stored]) continue;
         seen[stored] = true;
         add_weight(analysis, stored, table);
+    }
+    for (size_t i = 0; i < table->n_weights; i++) {
+        table->weights[i].elements = public_count(table->weights[i].elements);
+        table->weights[i].bytes = public_count(table->weights[i].bytes);
     }
     table->required_bytes = analysis->training.optimizer
                                 ? analysis->training.peak_bytes

@@ -180,14 +180,14 @@ const struct json_record json_measure = RECORD(struct cm_measure, measure_fields
 static const struct json_field operator_fields[] = {
     VALUE("op", JSON_TEXT, struct cm_operator, op, "`Conv`; of another domain `com.microsoft::Gelu`"),
     VALUE("nodes", JSON_COUNT, struct cm_operator, nodes, "how many"),
-    VALUE("macs", JSON_COUNT, struct cm_operator, macs, "multiply-adds"),
-    VALUE("flops", JSON_COUNT, struct cm_operator, flops, "by the convention"),
-    OPTIONAL("int_macs", JSON_COUNT, struct cm_operator, int_macs, "those of macs that multiply integers"),
-    OPTIONAL("int_ops", JSON_COUNT, struct cm_operator, int_ops, "operations on integers, by `exact`"),
-    VALUE("bytes_read", JSON_COUNT, struct cm_operator, bytes_read, "operands"),
-    VALUE("bytes_written", JSON_COUNT, struct cm_operator, bytes_written, "outputs"),
-    VALUE("latency_ps", JSON_COUNT, struct cm_operator, latency_ps, "`null` without times"),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    VALUE("macs", JSON_COUNT, struct cm_operator, costs.macs, "multiply-adds"),
+    VALUE("flops", JSON_COUNT, struct cm_operator, costs.flops, "by the convention"),
+    OPTIONAL("int_macs", JSON_COUNT, struct cm_operator, costs.int_macs, "those of macs that multiply integers"),
+    OPTIONAL("int_ops", JSON_COUNT, struct cm_operator, costs.int_ops, "operations on integers, by `exact`"),
+    VALUE("bytes_read", JSON_COUNT, struct cm_operator, costs.bytes_read, "operands"),
+    VALUE("bytes_written", JSON_COUNT, struct cm_operator, costs.bytes_written, "outputs"),
+    VALUE("latency_ps", JSON_COUNT, struct cm_operator, costs.latency_ps, "`null` without times"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"),
 };
 

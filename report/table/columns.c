@@ -10,24 +10,22 @@
 
 #include "support/banned.h"
 
-#define AT(member)       offsetof(struct cm_costs, member)
-#define OPERATOR(member) offsetof(struct cm_operator, member)
-#define BATCH(member)    offsetof(struct cm_sweep_row, member)
+#define AT(member) offsetof(struct cm_costs, member)
 
 const struct column columns[] = {
     /* clang-format off */
     /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, part, about */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false, false, "elements of learned tensors, each tensor once"},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false, false, "elements of named tensors that are not learned: statistics, masks"},
-    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false, false, "multiply-adds"},
-    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         OPERATOR(int_macs),      BATCH(int_macs),   true,  false, true,  "multiply-adds of integers; they are in macs, too"},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, false, "operations by the convention; `exact` counts no integers among them"},
-    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          OPERATOR(int_ops),       BATCH(int_ops),    true,  false, true,  "operations on integers, as `exact` counts them beside its flops, whatever the convention"},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false, false, "operands of the nodes"},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false, false, "outputs of the nodes"},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false, false, "params and buffers as stored, each tensor once"},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false, false, "fresh node outputs: no views, constants or shape arithmetic"},
-    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true,  false, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           false, true,  false, false, false, "elements of learned tensors, each tensor once"},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          false, false, false, false, false, "elements of named tensors that are not learned: statistics, masks"},
+    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             true,  true,  true,  false, false, "multiply-adds"},
+    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         true,  true,  true,  false, true,  "multiply-adds of integers; they are in macs, too"},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            true,  true,  true,  false, false, "operations by the convention; `exact` counts no integers among them"},
+    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          true,  true,  true,  false, true,  "operations on integers, as `exact` counts them beside its flops, whatever the convention"},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       true,  false, true,  false, false, "operands of the nodes"},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    true,  false, true,  false, false, "outputs of the nodes"},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     false, false, false, false, false, "params and buffers as stored, each tensor once"},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), false, false, true,  false, false, "fresh node outputs: no views, constants or shape arithmetic"},
+    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       true,  true,  true,  true,  false, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
     /* clang-format on */
 };
 

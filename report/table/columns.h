@@ -20,11 +20,11 @@ struct column {
     const char *heading; /* in the text summary */
     const char *ranking; /* in the aggregated profile; NULL: modules are not ranked by it */
     enum number_unit unit;
-    size_t offset;      /* of the int64_t in struct cm_costs */
-    size_t of_operator; /* in struct cm_operator; 0: operators have no such figure */
-    size_t of_batch;    /* in struct cm_sweep_row; 0: a sweep has no such figure */
-    bool sums;          /* the total is the sum over nodes, each tensor not once */
-    bool timed;         /* only of a result that has times */
+    size_t offset;    /* of the int64_t in struct cm_costs */
+    bool of_operator; /* operators have this figure */
+    bool of_batch;    /* a sweep has this figure */
+    bool sums;        /* the total is the sum over nodes, each tensor not once */
+    bool timed;       /* only of a result that has times */
     bool part; /* says of the figure in front of it what of that is on integers: people are told
                   it where there is some; a document of an earlier program has none, and its
                   total is unknown */

@@ -150,42 +150,25 @@ GETTER(get_shape) {
     }
 }
 
-static int64_t metric_of(const struct rows_of *of, size_t row, const struct column *column) {
-    int64_t value = 0;
-    if (of->rows == ROWS_MODULES) return column_get(column, &module_at(of, row)->costs);
-    if (of->rows == ROWS_NODES) return column_get(column, &node_at(of, row)->costs);
-    if (of->rows == ROWS_OPERATORS)
-        memcpy(&value, (const char *)operator_at(of, row) + column->of_operator, sizeof(value));
-    else
-        memcpy(&value, (const char *)batch_at(of, row) + column->of_batch, sizeof(value));
-    return value;
-}
-
-static uint32_t bounds_of(const struct rows_of *of, size_t row) {
-    if (of->rows == ROWS_MODULES) return module_at(of, row)->costs.upper_bound;
-    if (of->rows == ROWS_NODES) return node_at(of, row)->costs.upper_bound;
-    return of->rows == ROWS_OPERATORS ? operator_at(of, row)->upper_bound
-                                      : batch_at(of, row)->upper_bound;
+static const struct cm_costs *costs_of(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_MODULES) return &module_at(of, row)->costs;
+    if (of->rows == ROWS_NODES) return &node_at(of, row)->costs;
+    return of->rows == ROWS_OPERATORS ? &operator_at(of, row)->costs
+                                      : &batch_at(of, row)->costs;
 }
 
 GETTER(get_metric) {
-    set_figure(cell, field->column->unit, metric_of(of, row, field->column));
-    cell->upper_bound = (bounds_of(of, row) & column_bit(field->column)) != 0;
+    const struct cm_costs *costs = costs_of(of, row);
+    set_figure(cell, field->column->unit, column_get(field->column, costs));
+    cell->upper_bound = column_is_upper_bound(field->column, costs);
 }
 
 GETTER(get_metric_share) {
-    set_share(cell, metric_of(of, row, field->column),
+    set_share(cell, column_get(field->column, costs_of(of, row)),
               column_get(field->column, &of->result->totals));
 }
 
-static const struct cm_costs *costs_of(const struct rows_of *of, size_t row) {
-    return of->rows == ROWS_MODULES ? &module_at(of, row)->costs : &node_at(of, row)->costs;
-}
-
 static int64_t bytes_of(const struct rows_of *of, size_t row) {
-    if (of->rows == ROWS_OPERATORS)
-        return checked_add(operator_at(of, row)->bytes_read,
-                           operator_at(of, row)->bytes_written);
     const struct cm_costs *costs = costs_of(of, row);
     return checked_add(costs->bytes_read, costs->bytes_written);
 }
@@ -193,17 +176,15 @@ static int64_t bytes_of(const struct rows_of *of, size_t row) {
 GETTER(get_bytes) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, bytes_of(of, row));
-    cell->upper_bound =
-        (bounds_of(of, row) & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0;
+    cell->upper_bound = (costs_of(of, row)->upper_bound &
+                         (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0;
 }
 
 GETTER(get_intensity) {
-    const bool is_operator = of->rows == ROWS_OPERATORS;
-    const int64_t flops = is_operator ? operator_at(of, row)->flops : costs_of(of, row)->flops;
-    const int64_t int_ops =
-        is_operator ? operator_at(of, row)->int_ops : costs_of(of, row)->int_ops;
+    const struct cm_costs *costs = costs_of(of, row);
     (void)field;
-    set_quotient(cell, column_operations(of->result, flops, int_ops), bytes_of(of, row), 1);
+    set_quotient(cell, column_operations(of->result, costs->flops, costs->int_ops),
+                 bytes_of(of, row), 1);
 }
 
 /* What a module has alive is bounded where what it makes is. */
@@ -304,7 +285,7 @@ static void add_word(struct text *words, const char *word) {
 /* Keys, for formats whose figures are numbers alone. */
 GETTER(get_upper_bound) {
     const bool is_batch = of->rows == ROWS_BATCHES;
-    const uint32_t bounds = bounds_of(of, row);
+    const uint32_t bounds = costs_of(of, row)->upper_bound;
     (void)field;
     set_text(cell, "");
     for (size_t i = 0; i < n_columns; i++)
@@ -322,13 +303,13 @@ GETTER(get_upper_bound) {
 GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
-    set_quotient(cell, batch->batch, batch->latency_ps, PS_PER_SECOND);
+    set_quotient(cell, batch->batch, batch->costs.latency_ps, PS_PER_SECOND);
     cell->upper_bound = batch->untimed_nodes > 0; /* these would only make it slower */
 }
 
 GETTER(get_timed_share) {
     (void)field;
-    set_share(cell, batch_at(of, row)->timed_macs, batch_at(of, row)->macs);
+    set_share(cell, batch_at(of, row)->timed_macs, batch_at(of, row)->costs.macs);
 }
 
 GETTER(get_cached) {
@@ -398,8 +379,8 @@ static const struct field after_metrics[] = {
 #define N_AFTER  (sizeof(after_metrics) / sizeof(after_metrics[0]))
 
 static unsigned rows_of_column(const struct column *column) {
-    return MODULES | NODES | (column->of_operator > 0 ? OPERATORS : 0) |
-           (column->of_batch > 0 ? BATCHES : 0);
+    return MODULES | NODES | (column->of_operator ? OPERATORS : 0) |
+           (column->of_batch ? BATCHES : 0);
 }
 
 /* "MACs" rather than "fwd MACs": a table is narrow. */

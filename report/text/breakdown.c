@@ -94,25 +94,29 @@ static void add_states(struct table *table, const struct cm_operator *row) {
 /* Which of several nodes took how much of the work is not known of an operator. */
 static int64_t operations_of(const struct cm_result *result, const struct cm_operator *row) {
     if (timed_lacks_operator(result, row->op)) return CM_UNKNOWN;
-    return row->latency_ps > 0 ? column_operations(result, row->flops, row->int_ops) : 0;
+    return row->costs.latency_ps > 0
+               ? column_operations(result, row->costs.flops, row->costs.int_ops)
+               : 0;
 }
 
 static void add_operator(struct table *table, const struct cm_result *result,
                          const struct cm_operator *row) {
     if (cm_result_timed(result)) {
-        add_time(table, row->latency_ps);
-        add_percent(table, row->latency_ps, result->totals.latency_ps);
+        add_time(table, row->costs.latency_ps);
+        add_percent(table, row->costs.latency_ps, result->totals.latency_ps);
         times_append_rate(table_cell(table), table->page->units, operations_of(result, row),
-                          row->latency_ps);
+                          row->costs.latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);
-    add_bounded(table, NUMBER_MACS, row->macs, (row->upper_bound & CM_COST_BIT(macs)) != 0);
-    add_percent(table, row->macs, result->totals.macs);
-    add_bounded(table, NUMBER_FLOPS, row->flops, (row->upper_bound & CM_COST_BIT(flops)) != 0);
-    add_bounded(table, NUMBER_BYTES, checked_add(row->bytes_read, row->bytes_written),
-                (row->upper_bound & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) !=
-                    0);
+    add_bounded(table, NUMBER_MACS, row->costs.macs,
+                (row->costs.upper_bound & CM_COST_BIT(macs)) != 0);
+    add_percent(table, row->costs.macs, result->totals.macs);
+    add_bounded(table, NUMBER_FLOPS, row->costs.flops,
+                (row->costs.upper_bound & CM_COST_BIT(flops)) != 0);
+    add_bounded(
+        table, NUMBER_BYTES, checked_add(row->costs.bytes_read, row->costs.bytes_written),
+        (row->costs.upper_bound & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0);
     if (cm_result_timed(result)) add_states(table, row);
     add_name(table, row->op);
 }

@@ -75,7 +75,8 @@ static void write_headings(const struct table *table) {
 }
 
 static bool has_figures(const struct cm_sweep_row *row) {
-    return is_known(row->params) || is_known(row->macs) || is_known(row->required_bytes);
+    return is_known(row->costs.params) || is_known(row->costs.macs) ||
+           is_known(row->required_bytes);
 }
 
 /* Below the row. That it does not fit stands in it already. */

@@ -51,12 +51,12 @@ static void a_row_is_the_profile_of_its_batch(void **state) {
         assert_int_equal(cm_model_profile(f.model, &f.options, f.diag, &result), CM_OK);
         assert_int_equal(row->batch, batches[i]);
         assert_string_equal(row->state, "done");
-        assert_int_equal(row->macs, result->totals.macs);
-        assert_int_equal(row->flops, result->totals.flops);
-        assert_int_equal(row->params, result->totals.params);
+        assert_int_equal(row->costs.macs, result->totals.macs);
+        assert_int_equal(row->costs.flops, result->totals.flops);
+        assert_int_equal(row->costs.params, result->totals.params);
         assert_int_equal(row->required_bytes, result->memory.required_bytes);
         assert_int_equal(row->arena_bytes, result->memory.arena_bytes);
-        assert_int_equal(row->latency_ps, result->totals.latency_ps);
+        assert_int_equal(row->costs.latency_ps, result->totals.latency_ps);
         assert_int_equal(row->timed_macs, result->totals.macs);
         cm_result_free(result);
     }
@@ -98,9 +98,9 @@ static void one_that_fails_does_not_end_it(void **state) {
     assert_string_equal(sweep->rows[0].state, "done");
     assert_string_equal(sweep->rows[1].state, "refused");
     assert_true(sweep->rows[1].problem[0] != '\0');
-    assert_int_equal(sweep->rows[1].macs, CM_UNKNOWN);
+    assert_int_equal(sweep->rows[1].costs.macs, CM_UNKNOWN);
     assert_string_equal(sweep->rows[2].state, "misfit");
-    assert_int_equal(sweep->rows[2].latency_ps, CM_UNKNOWN);
+    assert_int_equal(sweep->rows[2].costs.latency_ps, CM_UNKNOWN);
     assert_string_equal(sweep->times, "");
     cm_sweep_free(sweep);
     tear_down(&f);

@@ -33,7 +33,7 @@ static int64_t total_of(const char *key, const struct cm_result *result) {
 static void a_figure_is_that_of_the_result(void **state) {
     const struct cm_module module = {.costs = {.params = 5, .macs = CM_UNKNOWN},
                                      .peak_activation_bytes = 6};
-    const struct cm_operator conv = {.op = "Conv", .nodes = 7, .macs = 8};
+    const struct cm_operator conv = {.op = "Conv", .nodes = 7, .costs.macs = 8};
     const struct cm_result result = {
         .totals = {.params = 1, .macs = 2},
         .memory = {.peak_activation_bytes = 3, .required_bytes = 4},
@@ -121,7 +121,7 @@ static bool module_is_at_most(const char *key, const struct cm_result *result) {
 static void an_upper_bound_says_so(void **state) {
     const struct cm_module module = {
         .costs = {.upper_bound = CM_COST_BIT(flops) | CM_COST_BIT(activation_bytes)}};
-    const struct cm_operator conv = {.op = "Conv", .upper_bound = CM_COST_BIT(macs)};
+    const struct cm_operator conv = {.op = "Conv", .costs.upper_bound = CM_COST_BIT(macs)};
     struct cm_result result = {
         .totals = {.upper_bound = CM_COST_BIT(macs)},
         .memory = {.upper_bound = true},

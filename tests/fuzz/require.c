@@ -119,7 +119,7 @@ static void require_bounds(const struct cm_result *result) {
     uint32_t of_rows = 0;
     for (size_t i = 0; i < result->n_nodes; i++) of_nodes |= result->nodes[i].costs.upper_bound;
     for (size_t i = 0; i < result->n_operators; i++)
-        of_rows |= result->operators[i].upper_bound;
+        of_rows |= result->operators[i].costs.upper_bound;
     FUZZ_REQUIRE(result->totals.upper_bound == of_nodes);
     FUZZ_REQUIRE(of_rows == (of_nodes & of_operators));
 }

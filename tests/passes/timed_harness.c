@@ -36,6 +36,7 @@ struct bench *timed_open_with(const char *lines, const char *table,
 
 void timed_again(struct bench *bench) {
     struct analysis *analysis = &bench->analysis;
+    analysis->scratch = analysis->arena; /* the pipeline has freed its own */
     memset(&analysis->bounds, 0, sizeof(analysis->bounds));
     memset(&analysis->breakdown, 0, sizeof(analysis->breakdown));
     memset(&analysis->advice, 0, sizeof(analysis->advice));

@@ -26,7 +26,7 @@ static int64_t flops_by(const char *convention) {
     return flops;
 }
 
-static void a_module_costs_by_each_convention_what_its_report_says(void **state) {
+static void explains_a_module_by_each_convention_as_its_report(void **state) {
     static const char *const names[] = {"m"};
     (void)state;
     for (size_t asked = 0; conventions_at(asked); asked++) {
@@ -34,29 +34,29 @@ static void a_module_costs_by_each_convention_what_its_report_says(void **state)
             .convention = conventions_at(asked)->name, .n_explain = 1, .explain = names};
         struct bench *bench = bench_open_with(lines, &options);
         assert_int_equal(bench->status, CM_OK);
-        const struct explained *explained = &bench->analysis.explain.items[0];
+        const struct cm_explanation *explained = &bench->analysis.explain.items[0];
         assert_true(explained->of_module);
         for (size_t i = 0; conventions_at(i); i++)
-            assert_int_equal(explained->flops[i], flops_by(conventions_at(i)->name));
+            assert_int_equal(explained->by[i].flops, flops_by(conventions_at(i)->name));
         bench_close(bench);
     }
 }
 
-static void a_node_of_bounded_size_costs_what_the_largest_does(void **state) {
+static void explains_a_bounded_node_at_its_upper_bound(void **state) {
     static const char *const names[] = {"g"};
     const struct cm_options options = {.n_explain = 1, .explain = names};
     struct bench *bench = bench_open_with(lines, &options);
     (void)state;
     assert_int_equal(bench->status, CM_OK);
     assert_false(bench->analysis.explain.items[0].of_module);
-    assert_int_equal(bench->analysis.explain.items[0].flops[0], 4 * 8);
+    assert_int_equal(bench->analysis.explain.items[0].by[0].flops, 4 * 8);
     bench_close(bench);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_module_costs_by_each_convention_what_its_report_says),
-        cmocka_unit_test(a_node_of_bounded_size_costs_what_the_largest_does),
+        cmocka_unit_test(explains_a_module_by_each_convention_as_its_report),
+        cmocka_unit_test(explains_a_bounded_node_at_its_upper_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

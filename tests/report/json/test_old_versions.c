@@ -35,7 +35,7 @@ static void reads_a_sweep_of_version_1(void **state) {
     char *old = fixture_file(VERSIONS "sweep-1.json");
     struct cm_sweep *sweep = NULL;
     assert_int_equal(cm_sweep_read_json(old, strlen(old), "old", NULL, &sweep), CM_OK);
-    assert_int_equal(sweep->rows[0].upper_bound, CM_COST_BIT(macs) | CM_COST_BIT(flops));
+    assert_int_equal(sweep->rows[0].costs.upper_bound, CM_COST_BIT(macs) | CM_COST_BIT(flops));
     assert_true(sweep->rows[0].peak_upper_bound);
     assert_true(sweep->rows[0].memory_upper_bound);
     free(old);

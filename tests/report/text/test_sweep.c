@@ -13,14 +13,21 @@
 
 #include "support/arena.h"
 
+#define COSTS(p, m, im, f, io, l, bits)                                                        \
+    {                                                                                          \
+        .params = p, .macs = m, .int_macs = im, .flops = f, .int_ops = io, .latency_ps = l,    \
+        .upper_bound = bits                                                                    \
+    }
+#define MOST INT64_MAX
+#define NONE CM_UNKNOWN
+
 static const struct cm_sweep_row rows[] = {
-    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0, CM_COST_BIT(macs), true, false, 3},
-    {INT64_MAX, "misfit", "more\x1b[2J", INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
-     INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_COST_BIT(flops),
-     false, true, INT64_MAX},
-    {0, "usage", "no \"reason\"", CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, 0, false, false,
-     CM_UNKNOWN},
+    {1, "done", "", COSTS(1, 4, 2, 5, 3, 9, CM_COST_BIT(macs)), 6, 7, 8, 2, 0, true, false, 3},
+    {MOST, "misfit", "more\x1b[2J",
+     COSTS(MOST, MOST, MOST, MOST, MOST, MOST, CM_COST_BIT(flops)), MOST, MOST, MOST, MOST,
+     MOST, false, true, MOST},
+    {0, "usage", "no \"reason\"", COSTS(NONE, NONE, NONE, NONE, NONE, NONE, 0), NONE, NONE,
+     NONE, NONE, 0, false, false, NONE},
 };
 
 static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};
@@ -56,9 +63,9 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(cm_sweep_read_json(text, size, "text", diag, &read), CM_OK);
     assert_int_equal(read->n_rows, 3);
     assert_int_equal(read->rows[1].batch, INT64_MAX);
-    assert_int_equal(read->rows[0].int_macs, 2);
-    assert_int_equal(read->rows[0].int_ops, 3);
-    assert_int_equal(read->rows[2].macs, CM_UNKNOWN);
+    assert_int_equal(read->rows[0].costs.int_macs, 2);
+    assert_int_equal(read->rows[0].costs.int_ops, 3);
+    assert_int_equal(read->rows[2].costs.macs, CM_UNKNOWN);
     assert_string_equal(read->model, odd.model);
     assert_int_equal(read->n_custom_ops, 2);
     assert_string_equal(read->custom_ops[0].name, ops[0].name);
