@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 CHAINS = (1000, 10000, 100000, 1000000)
 ROUNDS = {1000: 200, 10000: 30, 100000: 7, 1000000: 3}
-PACKAGES = ("onnx", "onnx-tool", "onnxruntime", "sympy")
+PACKAGES = {"onnx": "1.23.2", "onnx-tool": "1.0.1", "onnxruntime": "1.31.1", "sympy": "1.14.0"}
 TIMED_OUT = 124  # what timeout(1) exits with
 
 # What gives shapes, or costs too, to a Python user. Weights that are not there are not asked for.
@@ -75,8 +75,9 @@ def python_with_peers(folder):
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        for package in PACKAGES:  # one that cannot be had here leaves the others
-            subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=False)
+        for package, version in PACKAGES.items():  # a package that fails leaves the others
+            subprocess.run([python, "-m", "pip", "install", "--quiet", f"{package}=={version}"],
+                           check=False)
     return python
 
 
@@ -225,7 +226,7 @@ def make_models(work):
 def machine(tools):
     versions = subprocess.run(
         [tools.python, "-c", "import importlib.metadata as m\n"
-         f"for p in {PACKAGES!r}:\n"
+         f"for p in {[*PACKAGES]!r}:\n"
          "    try: print(p, m.version(p))\n"
          "    except m.PackageNotFoundError: pass"], capture_output=True, text=True, check=True)
     with open("/proc/cpuinfo", encoding="utf-8") as file:
