@@ -2,17 +2,17 @@
 # costmodel_check(<target> MODEL <file> [BASELINE <file>] [BUDGET <file>] [LIMITS <limit>...]
 #                 [OPTIONS <option>...])
 #
-# A target and a test of that name that fail when the model costs more than it may, and with a
-# baseline a target <target>-accept that takes what it costs now for the baseline; its reason is
-# the environment's COSTMODEL_REASON. Relative paths are from the current source folder. The
-# program is COSTMODEL_PROGRAM, or the one that is found.
+# Adds a target and a test of that name that fail on a cost regression. With a BASELINE, adds a
+# target <target>-accept that updates the baseline, with the reason of the environment variable
+# COSTMODEL_REASON. Paths are relative to the current source folder. COSTMODEL_PROGRAM sets the
+# program; default: the costmodel found in PATH.
 function(costmodel_check target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;BASELINE;BUDGET" "LIMITS;OPTIONS")
   if(NOT arg_MODEL OR NOT (arg_BASELINE OR arg_BUDGET OR arg_LIMITS))
-    message(FATAL_ERROR "costmodel_check(${target}) wants a MODEL, and a BASELINE, a BUDGET or LIMITS")
+    message(FATAL_ERROR "costmodel_check(${target}) requires a MODEL, and a BASELINE, a BUDGET or LIMITS")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "costmodel_check(${target}) does not know ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "costmodel_check(${target}) got unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   find_program(COSTMODEL_PROGRAM costmodel REQUIRED)
   set(command ${COSTMODEL_PROGRAM} check ${arg_MODEL})

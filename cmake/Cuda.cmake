@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The CUDA backend, a module. NVIDIA's headers are needed to build it, the libraries only to run
-# it (backends/cuda/library.h): one build serves machines with a GPU and without.
+# The CUDA backend, a module. Building requires NVIDIA's headers, running requires the libraries
+# (backends/cuda/library.h), so that one build serves machines with and without a GPU.
 set(COSTMODEL_CUDA AUTO CACHE STRING "The CUDA backend: AUTO (if its headers are here), ON, OFF")
 set_property(CACHE COSTMODEL_CUDA PROPERTY STRINGS AUTO ON OFF)
 
@@ -8,7 +8,7 @@ if(COSTMODEL_CUDA STREQUAL "OFF")
   return()
 endif()
 
-# CMake's FindCUDAToolkit wants nvcc; headers come without it as well. The newest toolkit first.
+# CMake's FindCUDAToolkit requires nvcc, which the headers do not need. The newest toolkit first.
 file(GLOB cuda_folders /usr/local/cuda-*/include)
 list(SORT cuda_folders COMPARE NATURAL ORDER DESCENDING)
 list(PREPEND cuda_folders /usr/local/cuda/include)
@@ -34,7 +34,7 @@ if(cuda_missing)
     message(FATAL_ERROR "COSTMODEL_CUDA is ON, but these headers are not found: ${cuda_missing}. "
       "Set CUDA_HOME and CUDNN_PATH, or CMAKE_INCLUDE_PATH")
   endif()
-  message(STATUS "No headers of CUDA (${cuda_missing}): its backend is not built")
+  message(STATUS "CUDA headers not found (${cuda_missing}): the CUDA backend is not built")
   return()
 endif()
 list(REMOVE_DUPLICATES cuda_include)
@@ -46,7 +46,7 @@ file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c
   ${PROJECT_SOURCE_DIR}/backends/cuda/planning/stub_driver.c)
 list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})
-# dladdr says where the module lies; POSIX has no word for it.
+# For dladdr, which finds the module's folder and is not in POSIX.
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/cuda/planning/stub_driver.c
   APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 target_include_directories(costmodel_cuda PRIVATE
@@ -58,8 +58,8 @@ set_target_properties(costmodel_cuda PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
 install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)
 
-# What stands for the driver while plans are made for a device that is not here. Sanitizers have
-# nothing to do in it, and it is loaded under the name of another library.
+# The stub driver of cuDNN plans without a GPU. Not sanitized; it is loaded under the name of
+# libcuda.so.1.
 add_library(costmodel_planning MODULE ${PROJECT_SOURCE_DIR}/backends/cuda/planning/driver.c)
 target_include_directories(costmodel_planning PRIVATE ${PROJECT_SOURCE_DIR})
 set_target_properties(costmodel_planning PROPERTIES

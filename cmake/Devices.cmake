@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# devices/*.json become part of the program, and are installed as examples to start from.
+# Embeds devices/*.json in the program, and installs them as examples.
 file(GLOB device_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/devices/*.json)
 list(SORT device_files COMPARE NATURAL)
 set(device_table ${PROJECT_BINARY_DIR}/devices/device_texts.c)

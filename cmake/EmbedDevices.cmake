@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DFILES=a.json;b.json -DOUTPUT=devices.c -P EmbedDevices.cmake: the files as a table of
-# texts. As bytes and not as strings, since ISO C promises no string longer than 4095.
+# cmake -DFILES=a.json;b.json -DOUTPUT=devices.c -P EmbedDevices.cmake: writes the files as a
+# table of byte arrays; ISO C guarantees string literals of 4095 bytes only.
 set(arrays "")
 set(rows "")
 set(n 0)

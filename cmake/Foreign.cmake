@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# protobuf-c and cJSON: the machine's own, or with COSTMODEL_STATIC from their sources and inside
-# the program (docs/static.md). Under the same names, so that nothing else tells them apart.
+# protobuf-c and cJSON: installed libraries, or with COSTMODEL_STATIC built from source and linked
+# into the program (docs/static.md), under the same target names.
 set(COSTMODEL_STATIC OFF CACHE STRING
   "One program without foreign libraries: OFF, ON (libc alone, with modules), FULL (no modules)")
 set_property(CACHE COSTMODEL_STATIC PROPERTY STRINGS OFF ON FULL)
@@ -16,7 +16,7 @@ endif()
 
 function(costmodel_foreign target includes source)
   if(NOT EXISTS ${source})
-    message(FATAL_ERROR "COSTMODEL_STATIC wants ${source}: run tools/foreign_sources, "
+    message(FATAL_ERROR "COSTMODEL_STATIC requires ${source}: run tools/foreign_sources, "
       "or set COSTMODEL_FOREIGN_SOURCES")
   endif()
   add_library(foreign_${target} STATIC ${source})
@@ -28,7 +28,7 @@ costmodel_foreign(CJSON ${COSTMODEL_FOREIGN_SOURCES} ${COSTMODEL_FOREIGN_SOURCES
 costmodel_foreign(PROTOBUF_C ${COSTMODEL_FOREIGN_SOURCES}/protobuf-c
   ${COSTMODEL_FOREIGN_SOURCES}/protobuf-c/protobuf-c/protobuf-c.c)
 
-if(COSTMODEL_STATIC STREQUAL "FULL") # what has no loader cannot load modules
+if(COSTMODEL_STATIC STREQUAL "FULL") # a static program cannot load modules
   set(COSTMODEL_ONEDNN OFF)
   set(COSTMODEL_CUDA OFF)
   add_link_options(-static)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` lays down: the program, both libraries, the public headers, costmodel.pc
-# and a CMake package with the targets costmodel::costmodel and costmodel::costmodel_static.
+# Installs the program, both libraries, the public headers, costmodel.pc and a CMake package with
+# the targets costmodel::costmodel and costmodel::costmodel_static.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
 install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(COSTMODEL_STATIC) # a tree to carry: the program, its modules, the device files
+if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the device files
   install(FILES LICENSE docs/static.md DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(PROGRAMS tools/gpu_check tools/gpu_torch.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(FILES tools/make_models.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
@@ -34,7 +34,7 @@ install(FILES ${PROJECT_BINARY_DIR}/costmodelConfig.cmake
   ${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake cmake/CostmodelCheck.cmake
   DESTINATION ${package_dir})
 
-# A prefix relative to the file's own place, so that an installed tree may be moved.
+# The prefix is relative to the file, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")

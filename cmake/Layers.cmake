@@ -51,14 +51,14 @@ foreach(target IN ITEMS layer_frontend layer_frontend_wire)
   target_link_libraries(${target} PUBLIC layer_proto)
 endforeach()
 
-# Where modules are: beside the folder of the program, and where they are installed.
+# Search paths of modules: relative to the program's folder, and the installed folder.
 file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
   ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)
 target_compile_definitions(layer_backends_plugin PRIVATE
   COSTMODEL_BACKEND_FOLDER="${backend_folder}"
   COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel")
 
-# Sets `ret` to the folders and to every folder of the library that they include, directly or not.
+# Sets `ret` to the folders and all folders of the library that they include, transitively.
 function(costmodel_closure ret)
   set(closure "")
   set(pending ${ARGN})
@@ -76,7 +76,7 @@ function(costmodel_closure ret)
   set(${ret} ${closure} PARENT_SCOPE)
 endfunction()
 
-# Links the objects and the external libraries of these folders, without what they include.
+# Links the objects and external libraries of these folders, without those that they include.
 function(costmodel_link_folders target)
   foreach(folder IN LISTS ARGN)
     string(REPLACE / _ layer layer_${folder})

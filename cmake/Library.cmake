@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# libcostmodel, shared and static, and the program over the static one: what is installed runs
-# without a library path.
+# libcostmodel, shared and static. The program links the static one, so that it runs without a
+# library path once installed.
 
 function(costmodel_library target kind)
   add_library(${target} ${kind})
@@ -11,11 +11,11 @@ function(costmodel_library target kind)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME costmodel LINKER_LANGUAGE C)
 endfunction()
 
-if(NOT COSTMODEL_STATIC) # which is about the program
+if(NOT COSTMODEL_STATIC) # the static build has no shared library
   costmodel_library(costmodel SHARED)
   set_target_properties(costmodel PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-  if(NOT COSTMODEL_SANITIZE) # a sanitizer's own symbols come with the program
+  if(NOT COSTMODEL_SANITIZE) # the program provides the sanitizer's symbols
     target_link_options(costmodel PRIVATE LINKER:-z,defs)
   endif()
 endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The oneDNN backend, a module. Its headers are needed to build it, the library only to run it
+# The oneDNN backend, a module. Building requires the headers, running requires the library
 # (backends/onednn/api.h).
 set(COSTMODEL_ONEDNN AUTO CACHE STRING "The oneDNN backend: AUTO (if its headers are here), ON, OFF")
 set_property(CACHE COSTMODEL_ONEDNN PROPERTY STRINGS AUTO ON OFF)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# COSTMODEL_SANITIZE=address,undefined: the first finding ends the program, so that a test fails.
+# COSTMODEL_SANITIZE=address,undefined: the first finding aborts the program, so that the test fails.
 if(COSTMODEL_SANITIZE)
   add_compile_options(-fsanitize=${COSTMODEL_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every file of ours is compiled with. Generated code is exempt (cmake/Layers.cmake).
+# Compile options of all files except generated code (cmake/Layers.cmake).
 add_compile_definitions(_POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700 _FILE_OFFSET_BITS=64)
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wvla
   -Wmissing-prototypes -Wwrite-strings -Wundef -Wformat=2)

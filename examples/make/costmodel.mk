@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# include costmodel.mk: `make costmodel-check` fails when the model got dearer, and
-# `make costmodel-accept REASON='…'` takes what it costs now for the baseline (without a reason
-# where nothing got dearer).
+# include costmodel.mk: `make costmodel-check` fails if the model's cost increased, and
+# `make costmodel-accept REASON='…'` updates the baseline (the reason is optional if no cost
+# increased).
 COSTMODEL ?= costmodel
 COSTMODEL_MODEL ?= model.onnx
 COSTMODEL_BASELINE ?= costmodel.json
