@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Counts the instructions of fixed runs of the release build, and compares with those on record.
+Counts the instructions of fixed runs of the release build and compares them with the record.
 
 usage: gate.py --costmodel PROGRAM --compiler NAME [--update]
 
-Time on a shared machine says little; what valgrind's callgrind counts is the same in every run.
-The record, instructions.json, says by which compiler, machine and C library it was made: with
-another one nothing can be compared, and the exit status is 77. It is 1 where a run takes more
-than 3 % more. --update writes the record: after a change that is worth it, or that saves.
+Wall time on a shared machine is unreliable; callgrind's instruction counts are reproducible. The
+record, instructions.json, contains the compiler, machine and C library: with others the exit
+status is 77. It is 1 if a run takes over 3 % more instructions. --update writes the record.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -42,7 +41,7 @@ RUNS = {
 
 
 def count(program, arguments):
-    """The same whatever the environment: its variables lie on the stack that libc looks at."""
+    """Runs with a fixed environment, because libc reads its variables from the stack."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
                *arguments]
     done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.DEVNULL,

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Gives a weight-less model its bytes back: random ones, of the lengths that the file states.
+Adds random weights to a model without weights, with the lengths recorded in the file.
 
 usage: inflate.py MODEL FULL
 
-Every tensor that is marked as external data becomes one with `raw_data` in the file itself. The
-values are no weights: they make a file of the right size and structure to time readers with.
+Every tensor of external data becomes a tensor with `raw_data` in the file itself, so that the file
+has the size and structure of a complete model, for timing readers.
 """
 import random
 import sys
@@ -26,7 +26,7 @@ BLOCK = random.Random(0).randbytes(1 << 20)
 
 
 def payload(length):
-    """Finite floats, whatever the type: no exponent byte is 0xff."""
+    """Returns bytes that are finite floats of any dtype: no exponent byte is 0xff."""
     block = BLOCK.replace(b"\xff", b"\x3f").replace(b"\x7f", b"\x3f")
     return (block * (length // len(block) + 1))[:length]
 

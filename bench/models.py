@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes models to time readers with: their structure as exporters write it, their weights left in
-a file beside them that need not be there.
+Writes models for timing readers: with the structure that exporters write, and the weights in an
+external file that need not exist.
 
 usage: models.py NAME FILE
 
 NAME is vgg16, vit (ViT-B/16), llama7b (32 layers of a decoder, 2048 tokens) or deep (20 000 nodes
-in modules 20 deep). Shapes are those of the published architectures; every name, operator and
-tensor of the file is, so that the bytes of structure are about what an exporter would write.
+in modules 20 deep). Shapes, operators, names and tensors are those of the published
+architectures, so that the structure has about the size of an export.
 """
 import sys
 
@@ -30,7 +30,7 @@ def attribute(name, value):
 
 
 class Graph:
-    """Nodes and tensors in the order of their making; a value's name is what its node makes it."""
+    """Nodes and tensors in the order of their creation; a value's name follows from its node."""
 
     def __init__(self, name):
         self.name, self.nodes, self.tensors, self.infos, self.offset = name, [], [], [], 0

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Measures models twice with one backend, and says how far the two runs lie apart.
+Measures models twice with one backend and prints the ratio of the two sums.
 
 usage: repeat.py --costmodel PROG [--backend SPEC] [--models FOLDER] [MODEL:BATCH ...]
 
-Without models: PointNet at batch 32 and ResNet-50 at batch 1, the two that the project promises
-to repeat within a tenth on a machine at rest. Where modules are found says
-COSTMODEL_BACKEND_PATH. The exit status is 1 where a ratio is past the tenth or less than 95 % of
-the MACs were measured: run it on a machine that does nothing else.
+Default models: PointNet at batch 32 and ResNet-50 at batch 1, which repeat within 10 % on an idle
+machine. COSTMODEL_BACKEND_PATH is the search path of modules. The exit status is 1 if a ratio is
+over 10 % or less than 95 % of the MACs were measured. Run it on an idle machine.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -27,7 +26,7 @@ TIMED = ("measured", "proxy")
 
 
 def jiffies():
-    """Of all processors since the start: everything, and what the host took for others."""
+    """Returns the jiffies of all processors since boot: total, and stolen by the host."""
     with open("/proc/stat", encoding="ascii") as file:
         numbers = [int(word) for word in file.readline().split()[1:]]
     return sum(numbers[:8]), numbers[7]

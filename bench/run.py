@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Times costmodel beside what a Python user has, and writes the tables of docs/performance.md.
+Times costmodel and Python tools, and writes the tables of docs/performance.md.
 
 usage: run.py --build BUILD [--python PYTHON] [--runs N] [--limit SECONDS] [--work FOLDER] [--write]
 
 BUILD is a release build of the project. PYTHON is an interpreter with the packages onnx,
-onnx-tool, onnxruntime and sympy; a peer that it lacks is left out. Without it a virtual
-environment is made in BUILD/bench-venv. --write puts the tables into docs/performance.md instead
-of printing them. The exit status says whether everything ran, not how fast: a missed target is
-shown as such.
+onnx-tool, onnxruntime and sympy; missing packages are left out. Default: a virtual
+environment in BUILD/bench-venv. --write updates the tables in docs/performance.md instead of
+printing them. The exit status is 0 if everything ran, even if a target is missed.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -35,9 +34,9 @@ PAGE = ROOT / "docs" / "performance.md"
 CHAINS = (1000, 10000, 100000, 1000000)
 ROUNDS = {1000: 200, 10000: 30, 100000: 7, 1000000: 3}
 PACKAGES = {"onnx": "1.23.2", "onnx-tool": "1.0.1", "onnxruntime": "1.31.1", "sympy": "1.14.0"}
-TIMED_OUT = 124  # what timeout(1) exits with
+TIMED_OUT = 124  # exit status of timeout(1)
 
-# What gives shapes, or costs too, to a Python user. Weights that are not there are not asked for.
+# Python tools that infer shapes or costs, called without loading external weights.
 LOAD = "import sys, onnx; model = onnx.load(sys.argv[1], load_external_data=False); "
 PEERS = {
     "onnx": LOAD + "onnx.shape_inference.infer_shapes(model)",
@@ -50,11 +49,11 @@ IMPORTS = {"onnx": "import onnx", "onnx-tool": "import onnx_tool",
            "runtime": "import onnxruntime.tools.symbolic_shape_infer"}
 
 Measured = namedtuple("Measured", "wall_ms resident_mb status stderr")
-Model = namedtuple("Model", "name path structure")  # structure: bytes that are no payload
+Model = namedtuple("Model", "name path structure")  # structure: bytes without tensor payloads
 
 
 class Tools:
-    """The programs of a build, and a Python with the peers that it has."""
+    """The programs of a build, and a Python interpreter with its peers."""
 
     def __init__(self, options):
         build = options.build.resolve()
@@ -75,7 +74,7 @@ def python_with_peers(folder):
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        for package, version in PACKAGES.items():  # a package that fails leaves the others
+        for package, version in PACKAGES.items():  # a failure leaves the other packages
             subprocess.run([python, "-m", "pip", "install", "--quiet", f"{package}=={version}"],
                            check=False)
     return python
@@ -95,7 +94,7 @@ def command_of(tools, side, model):
 
 
 def interleaved(tools, model, runs):
-    """Every side once unmeasured (cold caches), then all that ended well in turn."""
+    """Runs every tool once unmeasured (cold caches), then all successful ones in turn."""
     first = {side: measured(tools, command_of(tools, side, model))
              for side in ("costmodel", *tools.peers)}
     if first["costmodel"].status != 0:

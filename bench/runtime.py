@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-ONNX Runtime's time of whole models on processors, beside what costmodel measures of them.
+Compares ONNX Runtime's time of whole models on the CPU with costmodel's measurement.
 
 usage: runtime.py --costmodel PROG [--threads N] [--runs N] [MODEL:BATCH ...]
 
-Wants the packages onnx, numpy and onnxruntime; without them it says so and ends with 0. The
-models of this repository have no weights: they get random ones. Times are medians of N runs
-after as many as warm up, with and without the runtime's own changes of the graph.
+Requires the packages onnx, numpy and onnxruntime; without them it prints a message and exits with
+0. The models get random weights. Times are medians of N runs after N warm-up runs, with and
+without the runtime's graph optimizations.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -45,7 +45,7 @@ def tensors(onnx, graph):
 
 
 def with_weights(numpy, onnx, path):
-    """Random ones that keep activations of one size: no denormals, nothing that overflows."""
+    """Adds random weights that keep activations of constant magnitude (no denormals or overflow)."""
     model = onnx.load(path, load_external_data=False)
     random = numpy.random.default_rng(0)
     for tensor in tensors(onnx, model.graph):

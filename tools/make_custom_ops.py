@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a model of operators that nobody knows, for --op-costs, with the package `onnx`.
+"""Writes a model of unknown operators, for --op-costs, with the package `onnx`.
 
     make_custom_ops.py FILE.onnx
 

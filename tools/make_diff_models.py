@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes models/diff/, and what PyTorch says of what changed in it.
+Makes models/diff/, and PyTorch's counts of the changes.
 
 usage: make_diff_models.py FOLDER
 

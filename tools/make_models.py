@@ -8,7 +8,7 @@ usage: make_models.py FOLDER
 Needs PyTorch 1.13, torchvision 0.14 and onnx, which nothing else of the project needs and no test
 runs: on Debian 12 `apt install python3-torch python3-torchvision python3-onnx`. Weights are
 random; all larger than LIMIT bytes are then left out (tensors marked as external data of a file
-that does not exist), because a static analysis reads none. models/MANIFEST.md says how the files
+that does not exist), because a static analysis reads none. models/MANIFEST.md describes how the files
 in the repository were made.
 """
 import sys

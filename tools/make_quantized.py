@@ -34,7 +34,7 @@ LENGTH, WIDTH, HEADS, INNER = 16, 32, 4, 64
 
 
 class Samples(CalibrationDataReader):
-    """One sample, for ranges that nobody looks at."""
+    """One calibration sample; the ranges do not matter."""
 
     def __init__(self, name):
         sample = numpy.random.default_rng(0).random((1, LENGTH, WIDTH), dtype=numpy.float32)

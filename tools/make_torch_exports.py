@@ -11,7 +11,7 @@ latter at batch 1, after onnxruntime's basic optimizations. Needs PyTorch 2.15, 
 onnx, onnxscript and onnxruntime, which nothing else of the project needs and no test runs.
 Weights are random, and left out as make_models.py does it. Of what dynamo notes of each node
 its stack trace, which holds paths of the machine, and its line of FX are left out too, and in
-ViT-B/16 `namespace`, which says once more what the lists of scopes and classes say.
+ViT-B/16 `namespace`, which repeats the lists of scopes and classes.
 """
 import sys
 import tempfile
@@ -33,7 +33,7 @@ NOTES_LEFT_OUT = {"pkg.torch.onnx.stack_trace", "pkg.torch.onnx.fx_node"}
 
 
 class Block(nn.Module):
-    """Attention and MLP, each behind a LayerNorm; the MLP is a ModuleDict, which is no module
+    """Attention and MLP, each behind a LayerNorm; the MLP is a ModuleDict, which is not a module
     that is called."""
 
     def __init__(self, width, n_heads):

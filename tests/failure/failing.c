@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the program's own objects and of libraries alike come here, because the program is
- * searched first. What does the work is the sanitizer's allocator or libc's, by the names that
- * they have for this.
+ * Replaces malloc, calloc and realloc for the program and its libraries (symbols of the program
+ * take precedence), and forwards to the allocator of the sanitizer or of libc by its internal
+ * names.
  *
- * A program that knows nothing of this is told by its environment: FAILING_AT=n,
- * FAILING_ALWAYS, and FAILING_COUNT=path, a file that gets the number of allocations at the
- * end.
+ * The environment configures a program without code changes: FAILING_AT=n, FAILING_ALWAYS, and
+ * FAILING_COUNT=path, the file to which the number of allocations is written at exit.
  */
 #include "failing.h"
 

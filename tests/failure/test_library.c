@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library where memory ends: whichever allocation fails, the call says CM_NO_MEMORY or
- * gives what it gives otherwise, and nothing leaks (the sanitizers of the dev preset see that).
+ * Out of memory in the library: if any allocation fails, the call returns CM_NO_MEMORY or its
+ * normal result, and leaks nothing (checked by the sanitizers of the dev preset).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,17 +16,17 @@
 #include "costmodel/op_costs.h"
 #include "failing.h"
 
-/* Of allocations of a case so many are made to fail, spread over all; the first ones each. */
+/* Number of allocations per case that fail: the first ones, and a sample of the others. */
 #define MOST_FAILURES 400
 #define FIRST_ONES    150
 
-/* What is asked of the library: `run` gives what was written, which the caller frees. */
+/* A job for the library: `run` returns the written text, which the caller frees. */
 struct job {
     int (*run)(const struct job *job, struct cm_diagnostics *diagnostics, char **ret);
     const char *model;
-    bool everything; /* every option that has passes of its own */
+    bool everything; /* every option that enables passes */
     int64_t batch;
-    const char *json; /* what is read */
+    const char *json; /* the document to read */
 };
 
 static void set_options(const struct job *job, struct cm_options *options) {
@@ -74,7 +74,7 @@ static int write_all(const struct cm_result *result, FILE *out) {
     return status == CM_OK ? write_tables(result, out) : status;
 }
 
-/* Text is what was written, or NULL; the caller frees it. */
+/* Returns the written text or NULL; the caller frees it. */
 static int write_text(const struct cm_result *result, char **ret) {
     size_t size = 0;
     FILE *out = open_memstream(ret, &size);
@@ -119,7 +119,7 @@ static int sweep(const struct job *job, struct cm_diagnostics *diagnostics, char
     return status;
 }
 
-/* An operator that is described, in a model that has it. */
+/* A custom operator, in a model that contains it. */
 static int profile_described(const struct job *job, struct cm_diagnostics *diagnostics,
                              char **ret) {
     struct cm_op_costs *costs = NULL;
@@ -162,7 +162,7 @@ static int read_sweep_back(const struct job *job, struct cm_diagnostics *diagnos
     return status;
 }
 
-/* The job with a failure; CM_NO_MEMORY where there is not even a list of messages. */
+/* Runs the job with a failure; CM_NO_MEMORY if not even the list of messages was allocated. */
 static int run_failing(const struct job *job, size_t nth, bool always, char **ret,
                        size_t *ret_n) {
     *ret = NULL;
@@ -188,7 +188,7 @@ static void expect_same_or_no_memory(const struct job *job, size_t nth, bool alw
     free(text);
 }
 
-/* The caller frees what was written. */
+/* The caller frees the returned text. */
 static char *expect_clean(const struct job *job) {
     size_t n = 0;
     char *want = NULL;
@@ -212,14 +212,14 @@ static void bodies_and_functions(void **state) {
     free(expect_clean(&(struct job){.run = profile, .model = "loop_if.onnx"}));
 }
 
-/* Numbers of formulas and lists of sizes stand as constants in the file. */
+/* The file contains numbers of formulas and lists of sizes as constants. */
 static void formulas_and_another_batch(void **state) {
     (void)state;
     free(expect_clean(
         &(struct job){.run = profile, .model = "quantized/encoder.onnx", .batch = 3}));
 }
 
-static void operators_that_are_described(void **state) {
+static void custom_operators(void **state) {
     (void)state;
     free(expect_clean(&(struct job){.run = profile_described}));
 }
@@ -228,7 +228,7 @@ static void everything_at_once_and_read_back(void **state) {
     (void)state;
     char *text = expect_clean(
         &(struct job){.run = profile, .model = "siamese.onnx", .everything = true, .batch = 3});
-    text[strstr(text, "\n}\n") + 3 - text] = '\0'; /* the object of JSON comes first */
+    text[strstr(text, "\n}\n") + 3 - text] = '\0'; /* the JSON object comes first */
     free(expect_clean(&(struct job){.run = read_back, .json = text}));
     free(text);
 }
@@ -245,7 +245,7 @@ int main(void) {
         cmocka_unit_test(a_plain_profile),
         cmocka_unit_test(bodies_and_functions),
         cmocka_unit_test(formulas_and_another_batch),
-        cmocka_unit_test(operators_that_are_described),
+        cmocka_unit_test(custom_operators),
         cmocka_unit_test(everything_at_once_and_read_back),
         cmocka_unit_test(a_sweep_and_back),
     };

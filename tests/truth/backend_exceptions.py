@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Outputs of ONNX's backend tests that are not told wholly: (pattern of models, pattern of outputs,
-verdict, why). docs/ops.md tells the same.
+Outputs of ONNX's backend tests that are not fully inferred: (pattern of models, pattern of outputs,
+verdict, reason). docs/ops.md lists the same.
 """
-PICTURE = "the encoded picture itself says how large it is"
+PICTURE = "the encoded picture determines its size"
 BOXES = "which boxes remain is computed from overlaps and scores"
 ELEMENTS = "the file does not say what dims the elements of its input sequence have"
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Every check that a file is let off, by name and with its reason.
+Checks that are not applied to a file, each with its reason.
 
-The README beside this file says what the reference can judge. An exemption that no check needs
-any more fails the run: delete it then.
+README.md in this folder describes the reference. An exemption that no check needs any more fails
+the run: delete it.
 """
 from verdicts import Exemption
 

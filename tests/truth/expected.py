@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a file must give: its reference, corrected for what the exporter did to the model.
+The expected result of a file: its reference, corrected for the exporter's changes.
 
-The reference was counted on the PyTorch module. An export may hold another program: a BatchNorm
-folded into its convolution. What it merely writes out, a LayerNorm as arithmetic, is the same
-operation to both and needs no correction. Each difference has an exact size, which follows from the reference's own rows; it is added at
-its module and at every module above. MACs are never corrected.
+The reference was counted on the PyTorch module. An export may be a different program: a BatchNorm
+folded into its convolution. Decomposed operations (a LayerNorm as arithmetic) are fused patterns and
+need no correction. Each difference has an exact size, which follows from the reference's own rows;
+it is added at its module and at every module above. MACs are never corrected.
 """
 import math
 import re

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where a real tool's number is not ours: by how much, and why.
+Known differences between the real tools and this program: amount and reason.
 
-An amount is what the tool says more than we do, of one sample; all that apply to a file are
-summed and must be the whole difference. One that a file no longer shows fails the run: delete it.
-docs/conventions.md tells the causes in words.
+An amount is the tool's count minus ours, for one sample; the sum of the amounts of a file must be the
+whole difference. An amount that a file no longer shows fails the run: delete it.
+docs/conventions.md describes the causes.
 """
 from collections import namedtuple
 
@@ -119,11 +119,11 @@ DIFFERENCES = [
     Difference("thop", "transformer_encoder",
                -4 * 128 * 4 * 256**2 - (3 * ENC_SCORES - ENC_SCORES // 128), ATTENTION),
     Difference("thop", "gpt", -(3 * GPT_2_SCORES - GPT_2_SCORES // 64),
-               "F.scaled_dot_product_attention is no module: its softmax is missing"),
+               "F.scaled_dot_product_attention is not a module: its softmax is missing"),
     Difference("thop", "bert_mini", -(3 * BERT_SCORES - BERT_SCORES // 64),
-               "Tensor.softmax is no module"),
+               "Tensor.softmax is not a module"),
     Difference("thop", "gpt_mini_tied", -(3 * GPT_SCORES - GPT_SCORES // 128),
-               "Tensor.softmax is no module"),
+               "Tensor.softmax is not a module"),
 ]
 
 # Of files. What depends on no input of the model costs nothing with us, onnx-tool counts it.

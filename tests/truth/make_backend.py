@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes onnx_backend.tar.xz: the backend tests of the installed `onnx` package, each model with the
-values of its small inputs and the type and dims of what it really gave. Weights are as they
-are; what the files declare of their results is taken out, so that nothing can be copied from it.
+Writes onnx_backend.tar.xz: the backend tests of the installed `onnx` package, each model with the
+contents of its small inputs and the dtypes and dims of its recorded outputs. The output types that
+the files declare are removed, so that the program has to infer them.
 
     make_backend.py FOLDER      writes FOLDER/onnx_backend.tar.xz
 
@@ -93,7 +93,7 @@ def package_cases():
     """(suite, name, model, inputs by name, outputs by name) of all tests."""
     for case in collect_testcases(None):
         inputs, outputs = case.data_sets[0]
-        # what is None was given to nobody: those inputs are in no list of the graph
+        # inputs without data are not in the graph's list of inputs
         names = [i.name for i in case.model.graph.input]
         yield ("node", case.name, case.model, dict(zip(names, inputs)),
                dict(zip([o.name for o in case.model.graph.output], outputs)))
@@ -110,7 +110,7 @@ def package_cases():
 
 
 def silence(graph):
-    """Takes out what the file says of its results."""
+    """Removes the declared types of the outputs."""
     del graph.value_info[:]
     for output in graph.output:
         output.ClearField("type")

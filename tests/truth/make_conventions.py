@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs the real tools on the nets of nets.py and writes what they say: conventions.csv.
+Runs the real tools on the nets of nets.py and writes their counts: conventions.csv.
 
 usage: make_conventions.py --models DIR [--only NET] [--tool TOOL] [--output FILE]
 
 Needs torch, torchvision, onnx, fvcore, ptflops, thop, onnx-tool, deepspeed and torchinfo from
-PyPI, which nothing else of the project needs and no test runs. DeepSpeed installs without CUDA:
+PyPI; no test needs them. DeepSpeed installs without CUDA:
 `DS_BUILD_OPS=0 pip install --no-build-isolation deepspeed` with torch, wheel and setuptools
 already there. DIR holds what models.tar.xz does, unpacked: onnx-tool reads files, the other tools
 watch the net itself run on the CPU, in eval mode and, where they let it be and it makes a
@@ -38,7 +38,7 @@ import tables
 REPO = Path(__file__).resolve().parents[2]
 BATCH = 1
 FIELDS = ("model", "form", "file", "tool", "version", "batch", "unit", "total")
-EXACT = 2**53  # past it a tool's double is no integer any more
+EXACT = 2**53  # above, a double does not represent every integer
 
 
 def deepspeed(net, inputs):
@@ -193,7 +193,7 @@ def answer(pipe, question, arguments):
             total = question(*arguments)
         exact = int(total)
         if exact != total or exact > EXACT:
-            raise ValueError(f"{total!r} is no exact integer")
+            raise ValueError(f"{total!r} is not an exact integer")
         pipe.send((exact, None))
     except (Exception, SystemExit) as error:  # whatever a tool stops with is its answer
         pipe.send((None, f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"))

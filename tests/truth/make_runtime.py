@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-What ONNX Runtime itself gives for single nodes of its own domains: tests/ops/runtime_cases.txt,
+Runs single nodes of ONNX Runtime's own domains in it and writes tests/ops/runtime_cases.txt,
 in the notation of tests/ops/rule_harness.h. It needs the Python packages onnx and onnxruntime;
 the test ops.runtime, which compares the rules with the file, needs neither.
 
-    make_runtime.py FILE     writes the file anew: outputs that ran, and where each row is from
+    make_runtime.py FILE     updates the outputs and the origin of each row
 
-A row is `op | attributes | inputs | outputs | told | origin`. Outputs are those of
+A row is `op | attributes | inputs | outputs | inferred | origin`. The origin of the outputs:
 
-    ran     the kernel for processors: type and dims of what came out
-    schema  no such kernel, but the runtime's shape inference accepts these outputs and refuses
+    ran     dtypes and dims of the outputs of the CPU kernel
+    schema  no CPU kernel, but the runtime's shape inference accepts these outputs and rejects
             others
-    text    neither: the operator's documentation says so. These rows are written by hand.
+    text    neither: from the operator's documentation. These rows are written by hand.
 
-`told` is what the rule can say, where some of the dims are data; empty: all of them.
+`inferred` is the result of the shape rule if some dims are data-dependent; empty: all dims.
 """
 import argparse
 import re
@@ -94,7 +94,7 @@ def type_and_dims(value):
 
 
 def run(row, outputs):
-    """(outputs, None), or (None, what the runtime said)."""
+    """Returns (outputs, None), or (None, message of the runtime)."""
     made, feed = model(*row[:3], outputs)
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.strict_shape_type_inference", "1")
@@ -109,35 +109,35 @@ def run(row, outputs):
 
 
 def others(outputs):
-    """The same but for one dim of the first result."""
+    """Returns the outputs with one dim of the first one changed."""
     first = re.sub(r"(\d+)\]", lambda m: f"{int(m[1]) + 1}]", outputs[0], count=1)
     return [first, *outputs[1:]]
 
 
-def lacks_kernel(said):
-    """It found the types and dims to fit, and no kernel to run, or one that wants less."""
-    return any(text in said for text in (
+def lacks_kernel(message):
+    """Returns true if shape inference accepted the types, but no kernel could run."""
+    return any(text in message for text in (
         "Could not find an implementation", "Failed to find kernel", "InsertedPrecisionFreeCast",
         "Exception during initialization", "past_key->DataRaw() == present_key->DataRaw()"))
 
 
 def origin(row):
-    """(outputs, where they are from); exits where the runtime says otherwise."""
+    """Returns (outputs, origin); exits if the runtime disagrees."""
     outputs = words(row[3])
-    found, said = run(row, ["x" if w != "-" else w for w in outputs])
+    found, message = run(row, ["x" if w != "-" else w for w in outputs])
     if found:
         return found, "ran"
-    if not lacks_kernel(said) and "type inference failed" not in said:
-        sys.exit(f"{row[0]} {row[2]}: {said}")
-    _, said = run(row, outputs)
-    if not lacks_kernel(said):
-        sys.exit(f"{row[0]} {row[2]}: {said}")
-    _, said = run(row, others(outputs))
-    return outputs, "text" if lacks_kernel(said) else "schema"
+    if not lacks_kernel(message) and "type inference failed" not in message:
+        sys.exit(f"{row[0]} {row[2]}: {message}")
+    _, message = run(row, outputs)
+    if not lacks_kernel(message):
+        sys.exit(f"{row[0]} {row[2]}: {message}")
+    _, message = run(row, others(outputs))
+    return outputs, "text" if lacks_kernel(message) else "schema"
 
 
-def fits(told, real):
-    return all(t in ("?", r) for t, r in zip(re.split(r"[\[\],]", told),
+def fits(inferred, real):
+    return all(t in ("?", r) for t, r in zip(re.split(r"[\[\],]", inferred),
                                              re.split(r"[\[\],]", real), strict=True))
 
 
@@ -158,7 +158,7 @@ def main():
             outputs, row[5] = origin(row)
             row[3] = " ".join(outputs)
             if row[4] and not all(map(fits, words(row[4]), outputs)):
-                sys.exit(f"{row[0]}: told {row[4]}, it is {row[3]}")
+                sys.exit(f"{row[0]}: inferred {row[4]}, is {row[3]}")
         lines.append(" | ".join(row[:6]))
     lines[1] = f"# onnxruntime {onnxruntime.__version__}, written by tests/truth/make_runtime.py"
     with open(args.file, "w", encoding="utf-8") as out:

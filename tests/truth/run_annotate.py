@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-`--annotate` over the models of the repository: without its entries the annotated file is the
-original, annotated twice it is the same, its profile is the original's, and what its nodes say
-adds up to what the model says. With the onnx package installed (else that part is skipped, and
-said to be) its checker takes the file too, and ONNX Runtime runs it where weights are inside.
+Tests `--annotate` on the models of the repository: without its entries the annotated file is the
+original, annotating twice changes nothing, its profile is the original's, and the entries of nodes
+add up to those of the model. If the onnx package is installed (otherwise the part is skipped with a
+note), its checker accepts the file, and ONNX Runtime runs it if it contains its weights.
 """
 import argparse
 import json
@@ -98,7 +98,7 @@ def check_sums(name, report, found, failures):
     for key in (*SUMMED, "params", "buffers", "weight_bytes", "peak_activation_bytes"):
         value = report["totals"].get(key, report["memory"].get(key))
         if model.get(key) != str(value):
-            failures.append(f"{name}: the model says {key} {model.get(key)}, want {value}")
+            failures.append(f"{name}: the model has {key} {model.get(key)}, expected {value}")
     if name == FUNCTIONS or any("calls" in entries for entries in nodes):
         return
     for key in SUMMED:

@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Compares the program with ONNX's own backend tests (onnx_backend.tar.xz, see make_backend.py): of
-every output of every model its element type and dims, given the model and the values of its
-small inputs. What the files declare of their outputs was taken out of them beforehand.
+dtype and dims of every output of every model, given the model and the contents of its small
+inputs. The declared output types were removed from the files.
 
     run_backend.py --costmodel PROGRAM [--archive FILE] [--installed] [--withheld] [--only PATTERN]
                    [--verbose]
 
---withheld gives no values of inputs: the most that data can make of an output must not be less than
-was recorded, nor may it be told wrong. Open and refused it may be.
+--withheld passes no contents of inputs: the upper bound of an output must not be below the recorded
+dims, and its type must not be wrong. It may be unknown or rejected.
 
---installed takes the tests of the installed Python package onnx instead, of whatever version.
+--installed uses the tests of the installed Python package onnx instead.
 
-Prints how many outputs of each operator came out right, bounded (a dim is unknown, and no smaller
-than was recorded is the largest that it can be), open (a type or dim is unknown) or wrong, and exits
-1 when one that is not in EXCEPTIONS did not come out right, or one that is did.
+Prints how many outputs of each operator are right, bounded (a dim is unknown, and its upper bound is
+not below the recorded dim), open (a type or dim is unknown) or wrong. Exits with 1 if one is not right
+that is not in EXCEPTIONS, or if one in EXCEPTIONS is right.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -68,14 +68,14 @@ def judge_most(most, want):
 
 
 def common_dims(elements):
-    """Dims that all elements have in common; None where there is no such rank."""
+    """Returns the dims that all elements have in common; None if ranks differ."""
     if len({len(e["dims"]) for e in elements}) != 1:
         return None
     return [d[0] if len(set(d)) == 1 else None for d in zip(*(e["dims"] for e in elements))]
 
 
 def judge_sequence(have, elements):
-    """Of a sequence one type is told, which holds of all its elements."""
+    """Compares the inferred type of a sequence, which must hold for all its elements."""
     if have is None:
         return OPEN
     if not elements:
@@ -91,7 +91,7 @@ def judge_sequence(have, elements):
 
 
 def judge(have, want):
-    if "optional" in have and "optional" not in want:  # what was recorded is what is in it
+    if "optional" in have and "optional" not in want:  # the recorded value is the content
         return judge(have["optional"], want) if have["optional"] else OPEN
     if want == {"optional": None}:
         return RIGHT if "optional" in have else OPEN
@@ -101,7 +101,7 @@ def judge(have, want):
 
 
 def ask(program, folder, case, withheld):
-    """[(output, verdict, what the program says)]"""
+    """Returns [(output, verdict, type that the program inferred)]."""
     command = [program, str(folder / case["model"]), "--format", "json"]
     for name, text in () if withheld else case["inputs"].items():
         command += ["--value", f"{name}={text}"]

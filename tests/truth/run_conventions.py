@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Compares `costmodel conventions` with what the real tools said: conventions.csv.
+Compares `costmodel conventions` with the counts of the real tools: conventions.csv.
 
 usage: run_conventions.py --costmodel PROGRAM [--source REPO] [--models DIR] [--only PATTERN]
                           [--all]
 
 Every file of models/ and of models.tar.xz whose net a tool was run on, each tool to the integer;
-where a tool's number is another, known_differences.py says by how much and why. Prints
+differences must be listed in known_differences.py. Prints
 `file, convention, verdict` for every failure (--all: for everything) and a summary; exits 1 when
-a number differs otherwise, or when a known difference is none any more.
+a number differs otherwise, or if a known difference no longer occurs.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is

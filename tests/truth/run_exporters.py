@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Compares what two programs made of one model, in models/torch: the exports NAME_dynamo.onnx, by
-PyTorch's current exporter, and NAME_torchscript.onnx, and of GPT also what onnxruntime made of
-the latter. Their module trees, and of each module its class (where both files tell it), calls,
-parameters and MACs, must be the same. What lies in the files themselves is named in DIFFERENCES;
-a row that no longer is needed is a fault too.
+Compares two exports of each model in models/torch: NAME_dynamo.onnx, by PyTorch's current exporter,
+and NAME_torchscript.onnx, and for GPT also the latter after onnxruntime's optimizations. Module
+trees, and the class (if both files have it), calls, parameters and MACs of each module must be equal.
+DIFFERENCES lists differences in the files themselves; a row that is no longer needed is a fault.
 
 The classes, calls and MACs of the current exporter's files are also those that PyTorch counted
 in the model itself (per_module/): its notes name classes, so all of them are compared.
@@ -114,12 +113,12 @@ def check(model, pair):
             faults.append(f"{model}, {key[1]}: {key[2]} is the same, though '{row[2]}'")
     both = set(pair[0]) & set(pair[1])
     if order_of_children(pair[0], both) != order_of_children(pair[1], both):
-        faults.append(f"{model}: modules stand in another order")
+        faults.append(f"{model}: modules are in a different order")
     return faults, len(both)
 
 
 def against_truth(model, modules, truth):
-    """Faults of what the file tells of modules, where it has them; how many were looked at."""
+    """Returns the faults of the file's modules, and the number of modules compared."""
     faults = []
     met = set()
     both = [path for path in modules if path in truth]

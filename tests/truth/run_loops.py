@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-How often a Loop runs whose condition counts: the program against the reference evaluator of the
-installed Python package onnx, which runs the loops. They are made by chance of counters, limits and
-comparisons, from a seed that is the same each time; each round stacks an element.
+Compares the trip counts of Loops with counting conditions with the reference evaluator of the installed
+Python package onnx, which runs the loops. The loops are random combinations of counters, limits and
+comparisons from a fixed seed; each iteration stacks an element.
 
     run_loops.py --costmodel PROGRAM [--loops N] [--seed N] [--runtime]
 
---runtime asks ONNX Runtime instead. Prints how many loops came out right, open (the program does not
-say) or wrong, and ends with 1 where one is wrong or more than a fifth are open.
+--runtime uses ONNX Runtime instead. Prints how many trip counts are right, open (unknown) or wrong, and
+exits with 1 if one is wrong or more than a fifth are open.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is

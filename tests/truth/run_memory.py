@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Peak, arena and their ratio of every model of models.tar.xz, at its own batch (1 where that is
-free), the peak in an order of our own, and the ratios of each planner alone: `file, peak, in place,
-min-memory, arena, ratio, by size, two ends, verdict`. No arena may
-be more than 1.02 times the peak, below which none can be, unless the file is let off by name; no two
-values that are alive at one node may overlap; and no node may run before what it reads is made.
+Prints peak, arena and their ratio for every model of models.tar.xz, at its own batch (1 if symbolic), the
+peak with --schedule min-memory, and the ratio of each planner: `file, peak, in place, min-memory,
+arena, ratio, by size, two ends, verdict`. Checks that the arena is at most 1.02 times the peak, except for
+listed files; that live values do not overlap; and that every node runs after its operands.
 """
 import argparse
 import json
@@ -101,11 +100,11 @@ def check(model, found, ordered):
     memory = found["memory"]
     peak, arena = memory["peak_activation_bytes"], memory["arena_bytes"]
     least = ordered["memory"]["peak_activation_bytes"]
-    said = verdict(model, found, ordered)
+    outcome = verdict(model, found, ordered)
     ratios = [arena or 0] + list(memory.get("planners", {}).values())
     shown = ", ".join(f"{bytes_ / max(peak, 1):.4f}" for bytes_ in ratios)
-    print(f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {least}, {arena}, {shown}, {said}")
-    return said
+    print(f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {least}, {arena}, {shown}, {outcome}")
+    return outcome
 
 
 def run(program, folder, chosen):
@@ -113,10 +112,10 @@ def run(program, folder, chosen):
         found = pool.map(lambda model: profile(program, folder, model, "--memory-plan"), chosen)
         ordered = pool.map(
             lambda model: profile(program, folder, model, "--schedule", "min-memory"), chosen)
-        said = [check(*three) for three in zip(chosen, found, ordered)]
-    count = {kind: sum(s.startswith(kind) for s in said) for kind in ("pass", "fail", "exempt")}
-    print(f"{len(said)} files: {count['pass']} pass, {count['fail']} fail, {count['exempt']} exempt")
-    return 1 if count["fail"] or not said else 0
+        verdicts = [check(*three) for three in zip(chosen, found, ordered)]
+    count = {kind: sum(s.startswith(kind) for s in verdicts) for kind in ("pass", "fail", "exempt")}
+    print(f"{len(verdicts)} files: {count['pass']} pass, {count['fail']} fail, {count['exempt']} exempt")
+    return 1 if count["fail"] or not verdicts else 0
 
 
 def main():

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Tries what ops/monotone.c promises: of models of ONNX's backend tests that are one operator, operands
-are made smaller at random where their letters allow it, and no dim of an output, MACs, FLOPs or bytes
-may become larger.
+Tests ops/monotone.c: for models of ONNX's backend tests with one operator, shrinks operands at random if
+their letters allow it, and checks that no output dim, MACs, FLOPs or bytes grow.
 
     run_monotone.py --costmodel PROGRAM --table ops/monotone.c [--archive FILE] [--seed N] [--only OP]
 
-Prints how many operators, and how many smaller models of them, were tried; exits 1 when one grew.
+Prints the numbers of operators and of shrunk models; exits with 1 if a result grew.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is

@@ -5,7 +5,7 @@ Compares every operator row with ONNX's own schemas, at every version: those of 
 `onnx` package and those of onnx_schemas.json. A fault is an operator or a version that no row
 describes (one row may hold for several versions of one signature), a row that begins where no
 version does, and any difference in the number of operands and results or in the attributes:
-their names, kinds, whether they are wanted, their defaults.
+their names, kinds, whether they are required, their defaults.
 
 Rows of ONNX Runtime's own domains are compared with its schemas (runtime_schemas.json) likewise.
 
@@ -28,7 +28,7 @@ OF_ONNX = ("ai.onnx", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training
 # Of its default domain, but written by ONNX Runtime alone.
 NOT_OF_ONNX = {("ai.onnx", "SimplifiedLayerNormalization")}
 
-# (operator, the version of ONNX) -> why the row says something else
+# (operator, the version of ONNX) -> the reason for a difference
 DIFFERENCES = {
 }
 
@@ -82,7 +82,7 @@ def operator_faults(rows, versions):
             yield row["since"], "a row begins where no version does"
     for schema in versions:
         row = holding(rows, schema["since"])
-        # That version only says that the operator is gone, unless a row describes it.
+        # That version only removes the operator, unless a row describes it.
         if schema.get("deprecated") and (not row or row["since"] != schema["since"]):
             continue
         faults = signature_faults(row, schema) if row else ["no row describes it"]

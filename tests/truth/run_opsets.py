@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-One model is one cost: files that hold the same program, at whatever opset, in whatever form and from
-either exporter, have the same MACs, the same total by each convention, and modules of the same
-classes. A convention that sees the nodes of a file (onnx-tool) is left out. Prints
+Checks that files of the same model, at any opset and from either exporter, have the same MACs, the same
+total in each convention, and the same module classes. The convention onnx-tool, which counts the
+nodes of the file, is left out. Prints
 `model, files, verdict`.
 """
 import sys

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 One transformer, as exported, optimized and quantized in seven ways (models/quantized/): every
-file has the MACs of the layer on paper, as many of integers as INTEGERS says, and its FLOPs and
-parameters but for what stands in DIFFERENCES and MORE_PARAMS. A row that is no longer needed is a fault too.
+file has the MACs of the layer counted by hand, the integer MACs of INTEGERS, and its FLOPs and parameters
+except for DIFFERENCES and MORE_PARAMS. A row that is no longer needed is a fault.
 
     run_quantized.py --costmodel PROGRAM
 """

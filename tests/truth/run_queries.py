@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs the queries of docs/memory.md on an export of each net, beside what the tools whose figures
-they reproduce said of it (conventions.csv).
+Runs the queries of docs/memory.md on an export of each net, and compares them with the numbers of the
+tools that they reproduce (conventions.csv).
 
 usage: run_queries.py --costmodel PROGRAM [--source REPO] [--models DIR]
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Training steps against PyTorch, operator by operator: `case, quantity, operator, ours, PyTorch,
-verdict`. The truth is training_truth.csv, which training_truth.py measured. Where the two differ
-the difference stands in DIFFERENCES, to the byte and with its reason; nothing else may.
+Compares training steps with PyTorch, operator by operator: `case, quantity, operator, ours, PyTorch,
+verdict`. The reference is training_truth.csv, measured by training_truth.py. DIFFERENCES lists all
+differences, to the byte and with their reasons.
 """
 import argparse
 import csv
@@ -19,7 +19,7 @@ from training_cases import CASES, OPTIMIZERS
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 300  # seconds
 
-# What PyTorch calls what ONNX calls otherwise.
+# PyTorch's operator names -> ONNX's.
 ATEN = {
     "convolution": "Conv", "convolution_backward": "Conv", "native_batch_norm": "BatchNormalization",
     "relu": "Relu", "relu_": "Relu", "hardtanh_": "Clip", "max_pool2d_with_indices": "MaxPool",
@@ -29,8 +29,8 @@ ATEN = {
     "gelu": "Gelu", "mean": "mean", "GlobalAveragePool": "mean", "ReduceMean": "mean",
 }
 
-# Where one of PyTorch's operators is several of the file's, or the other way round: case -> names
-# that are summed under another, on both sides.
+# Operators that correspond to several operators of the other side: case -> names that are summed
+# under another name, on both sides.
 SUMMED = {
     # dropout on the CPU is a product, and the noise a quotient
     "pointnet": {"mul": "Dropout", "div_": "Dropout"},

@@ -245,7 +245,7 @@ def check_listing_integers(ledger, model, profile, rows):
 
 
 def check_listing_strings(ledger, model, tree, rows):
-    """A container's class stands in no export: only leaves are judged by it."""
+    """Compares classes of leaf modules; exports do not contain those of containers."""
     for row in rows:
         path = "" if row["path"] == "(root)" else row["path"]
         want = listing.Entry(row["class"], row["params_printed"], row["params_pct"],

@@ -21,7 +21,7 @@ RUNTIME_DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
 RUNTIME = pathlib.Path(__file__).resolve().parent / "runtime_schemas.json"
 FILE = pathlib.Path(__file__).resolve().parent / "onnx_schemas.json"
 VARIADIC = 2**31 - 1
-# What the program calls kinds that it keeps by name alone.
+# Kinds of attributes that the program stores by name only.
 OTHER = ("sparse_tensor", "sparse_tensors", "type_proto", "type_protos")
 
 
@@ -124,7 +124,7 @@ def main():
         return write("onnxruntime", "MIT", installed_runtime())
     found = installed()
     if found is None:
-        sys.exit("schemas.py: the Python package onnx is wanted")
+        sys.exit("schemas.py: requires the Python package onnx")
     return write("onnx", "Apache-2.0", found)
 
 

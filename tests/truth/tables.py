@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The truth tables, and which of them a model file goes with."""
+"""The reference tables, and the table of each model file."""
 import csv
 import re
 from collections import namedtuple
@@ -13,7 +13,7 @@ Model = namedtuple("Model", "path folder name variant opset dims")
 Row = namedtuple("Row", "path cls leaf params own_params calls macs flops outs")
 
 # Counted from the nodes' own shapes: MACs at batch 1, parameters. DenseNet comes from Caffe, which
-# splits a batch normalization in two: its scale and shift stand in a Mul and an Add behind it and
+# splits a batch normalization in two: its scale and shift are a Mul and an Add behind it and
 # count once (docs/counting.md).
 LIGHT = {
     "light_bvlc_alexnet": (654560384, 60965224),
@@ -51,7 +51,7 @@ def truth_name(model, batch):
 
 
 def shapes_of(text):
-    """`out=1x21x520x520;NoneType` as a list of dims; what is no tensor is left out."""
+    """`out=1x21x520x520;NoneType` as a list of dims; without entries that are not tensors."""
     values = [value.split("=")[-1] for value in text.split(";")]
     return [tuple(int(d) for d in v.split("x")) for v in values
             if re.fullmatch(r"\d+(x\d+)*", v)]

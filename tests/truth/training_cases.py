@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is trained in training_truth.py, and compared by run_training.py."""
+"""The models that training_truth.py trains and run_training.py compares."""
 
 # case -> (file in models/, batch, patterns of parameters that do not learn)
 CASES = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-What PyTorch keeps and computes in a training step: the truth of run_training.py.
+Measures what PyTorch saves and computes in a training step: the reference of run_training.py.
 
     training_truth.py measure FILE.csv     writes tests/truth/training_truth.csv anew
     training_truth.py export FOLDER        exports the models that are made here, in training mode

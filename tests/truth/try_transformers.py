@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Models that nobody fitted anything to: small ones of the architectures in Hugging Face's transformers,
-with random weights, exported by both exporters of PyTorch. Of each the FLOPs of
-torch.utils.flop_counter on the module are laid beside those of `--convention torch`, its parameters
-beside `params`, and the totals of the file at another batch beside those of an export at that batch.
+Held-out models: small models of the architectures in Hugging Face's transformers, with random weights,
+exported by both exporters of PyTorch. Compares the FLOPs of torch.utils.flop_counter with `--convention
+torch`, the module's parameters with `params`, and a re-batched file with an export at that batch.
 
     try_transformers.py --costmodel PROGRAM [--folder FOLDER] [--csv FILE] [NAME ...]
 
-Needs torch, transformers and onnxscript; no test runs it. What it said once is transformers.csv, and
-what differs there has its reason in README.md. Exports that are in the folder are taken again.
+Needs torch, transformers and onnxscript; no test runs it. transformers.csv is its output, and
+README.md explains the differences. Exports that exist in the folder are reused.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -209,7 +208,7 @@ def judge(costmodel, name, exporter, folder):
     try:
         for batch, path in paths.items():
             export(called, kind, exporter, batch, path)
-    except Exception as error:  # whatever an exporter says of a model that it cannot do
+    except Exception as error:  # any error of an exporter
         return [name, exporter, truth, params, "", f"no export: {type(error).__name__}"]
     have, refusal = ask(costmodel, paths[BATCH])
     if have is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger: what was checked of which file, what came out, and which exemptions were needed."""
+"""The ledger of checks: file, check, verdict, and the exemptions that were needed."""
 from collections import OrderedDict, namedtuple
 from fnmatch import fnmatchcase
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user of the installed library writes: the example of costmodel.h, as a program. */
+/* A user's program: the example of costmodel.h, built against the installed library. */
 #include <costmodel/costmodel.h>
 #include <stdio.h>
 
