@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks in two stacks: ordinary ones that grow geometrically and are filled from the bottom,
- * and one of its own for each large object, so that a large object does not end the block that
- * small ones are still filling. Each block knows how many bytes had been handed out when it was
- * made; that alone says whether it is younger than a mark.
+ * Blocks in two stacks: ordinary blocks, which grow geometrically and are filled from the
+ * bottom, and one block per large object, so that a large object does not waste the rest of an
+ * ordinary block. Each block records the arena's total at its creation, which decides whether
+ * it is younger than a mark.
  */
 #include "support/arena.h"
 
@@ -19,8 +19,8 @@
 #include "support/banned.h"
 
 #define FIRST_BLOCK ((size_t)4096)
-/* Small enough that malloc serves it from memory that an earlier arena gave back, not from
- * fresh pages: touching those costs more than most of the analysis. */
+/* Small enough that malloc reuses memory freed by an earlier arena: page faults of fresh pages
+ * would cost more than most of the analysis. */
 #define LARGEST_BLOCK ((size_t)64 << 10)
 
 #ifdef COSTMODEL_DEBUG_ARENA
@@ -31,37 +31,37 @@ static const bool one_object_a_block = false;
 
 struct block {
     struct block *older;
-    size_t created; /* arena->total when it was made */
+    size_t created; /* arena->total at creation */
     size_t size;    /* of data */
     size_t used;
-    size_t dirty; /* bytes that were handed out before a restore; the rest is still zero */
+    size_t dirty; /* bytes handed out before a restore; the rest is still zero */
     alignas(max_align_t) unsigned char data[];
 };
 
 struct arena {
-    const char *liveness;
+    const char *name;
     size_t cap;
     size_t total;
     size_t next_size;      /* of the next ordinary block */
     struct block *filling; /* ordinary blocks, newest first */
-    struct block *oldest;  /* of the ordinary ones */
+    struct block *oldest;  /* ordinary block */
+    struct block *spare;   /* ordinary block freed by arena_restore, for reuse; NULL: none */
     struct block *large;   /* one object each, newest first */
     bool failed;
 };
 
-struct arena *arena_new(const char *liveness, size_t cap) {
+struct arena *arena_new(const char *name, size_t cap) {
     struct arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
-    arena->liveness = liveness;
+    arena->name = name;
     arena->cap = cap != 0 ? cap : SIZE_MAX;
     arena->next_size = FIRST_BLOCK;
     return arena;
 }
 
-/* Frees the blocks of a stack that were made at `total` or later, up to `kept`; the newest that
- * stays. */
-static struct block *free_younger(struct block *block, const struct block *kept, size_t total) {
-    while (block != NULL && block != kept && block->created >= total) {
+/* Frees the blocks of a stack created at `total` or later; returns the newest remaining one. */
+static struct block *free_younger(struct block *block, size_t total) {
+    while (block != NULL && block->created >= total) {
         struct block *older = block->older;
         free(block);
         block = older;
@@ -71,12 +71,13 @@ static struct block *free_younger(struct block *block, const struct block *kept,
 
 void arena_free(struct arena *arena) {
     if (arena == NULL) return;
-    free_younger(arena->filling, NULL, 0);
-    free_younger(arena->large, NULL, 0);
+    free_younger(arena->filling, 0);
+    free_younger(arena->large, 0);
+    free(arena->spare);
     free(arena);
 }
 
-/* Pages fresh from the system need no zeroing, as calloc knows. */
+/* Pushes a new block; calloc does not zero pages fresh from the system. */
 static struct block *push_block(const struct arena *arena, struct block **stack, size_t size,
                                 bool zeroed) {
     if (size > SIZE_MAX - sizeof(struct block)) return NULL;
@@ -91,10 +92,17 @@ static struct block *push_block(const struct arena *arena, struct block **stack,
     return block;
 }
 
-/* A block with room for `size` more bytes, where the one being filled has none. */
+/* Pushes a block with room for `size` more bytes. */
 static struct block *new_block(struct arena *arena, size_t size, bool zeroed) {
     if (one_object_a_block || size > arena->next_size / 4)
         return push_block(arena, &arena->large, size, zeroed);
+    if (arena->spare != NULL && arena->spare->size >= arena->next_size) {
+        struct block *spare = arena->spare;
+        arena->spare = NULL;
+        spare->older = arena->filling;
+        spare->created = arena->total;
+        return arena->filling = spare;
+    }
     struct block *block = push_block(arena, &arena->filling, arena->next_size, true);
     if (arena->oldest == NULL) arena->oldest = block;
     if (block != NULL && arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
@@ -110,9 +118,7 @@ static void *fail(struct arena *arena) {
     return NULL;
 }
 
-/*
- * From a block of its own, or a new one that is filled from now on: zero where that is asked.
- * Not inlined: the registers that it saves would be saved for every object.
+/* Allocates from a new block. Not inlined: its register saves would slow down every allocation.
  */
 __attribute__((noinline)) static void *take_block(struct arena *arena, size_t size,
                                                   bool zeroed) {
@@ -121,12 +127,13 @@ __attribute__((noinline)) static void *take_block(struct arena *arena, size_t si
     if (block == NULL) return fail(arena);
     block->used = size;
     arena->total += size;
+    if (zeroed && block->dirty > 0) memset(block->data, 0, size);
     return block->data;
 }
 
 /*
- * Zero where that is asked; else zero, or what was there before a restore. `align` is a power
- * of two: this is asked for every object that there is, and a division would show.
+ * Allocates an object; zeroed on request, otherwise of undefined contents. `align` is a power
+ * of two, because a division per allocation would be measurable.
  */
 static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
     if (one_object_a_block || arena->filling == NULL) return take_block(arena, size, zeroed);
@@ -143,7 +150,7 @@ static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
     return dirty && zeroed ? memset(object, 0, size) : object;
 }
 
-/* What any type of that size can want: the size of a type is a multiple of its alignment. */
+/* Returns the largest alignment of a type of that size: the size is a multiple of it. */
 static size_t alignment_of(size_t size) {
     const size_t lowest_bit = size & -size;
     return lowest_bit < alignof(max_align_t) ? lowest_bit : alignof(max_align_t);
@@ -214,13 +221,22 @@ struct arena_mark arena_save(const struct arena *arena) {
     return mark;
 }
 
-/* The oldest ordinary block stays even where it is younger, emptied: whoever goes back to the
- * start again and again would else ask malloc for it every time. */
+/* The oldest ordinary block is kept even if it is younger than the mark, and one freed block is
+ * kept as a spare: a pass that restores after every node would otherwise call malloc per node.
+ */
 void arena_restore(struct arena *arena, struct arena_mark mark) {
-    if (arena->total == mark.total) return; /* nothing was taken: as at most nodes */
-    arena->large = free_younger(arena->large, NULL, mark.total);
-    arena->filling = free_younger(arena->filling, arena->oldest, mark.total);
+    if (arena->total == mark.total) return;
+    arena->large = free_younger(arena->large, mark.total);
     struct block *block = arena->filling;
+    while (block != NULL && block != arena->oldest && block->created >= mark.total) {
+        struct block *older = block->older;
+        free(arena->spare);
+        arena->spare = block;
+        if (block->used > block->dirty) block->dirty = block->used;
+        block->used = 0;
+        block = older;
+    }
+    arena->filling = block;
     if (block != NULL && (block == arena->oldest || block == mark.block)) {
         if (block->used > block->dirty) block->dirty = block->used;
         block->used = block == mark.block ? mark.used : 0;
@@ -229,7 +245,7 @@ void arena_restore(struct arena *arena, struct arena_mark mark) {
 }
 
 uint64_t arena_seed(const struct arena *arena) {
-    return (uintptr_t)arena >> 4; /* the rest is 0 */
+    return (uintptr_t)arena >> 4; /* the low bits are 0 */
 }
 
 size_t arena_used(const struct arena *arena) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory by lifetime. An arena is named for when it ends ("proto", "model", "scratch",
- * "result"); nothing in it is freed alone. A debug build (COSTMODEL_DEBUG_ARENA) makes one
- * malloc per object, so that ASan and valgrind see each overrun; the interface is the same.
+ * Arenas: memory that is freed as a whole. An arena is named after its lifetime ("proto",
+ * "model", "scratch", "result"). A failed allocation is sticky: callers may check arena_failed
+ * once per pass. A debug build (COSTMODEL_DEBUG_ARENA) makes one malloc per object, so that
+ * ASan and valgrind see every overrun.
  */
 #ifndef SUPPORT_ARENA_H
 #define SUPPORT_ARENA_H
@@ -14,53 +15,50 @@
 
 struct arena;
 
-/* Where an arena stands, to go back to. */
+/* A position to return to with arena_restore. */
 struct arena_mark {
     void *block;
     size_t used;
     size_t total;
 };
 
-/* `lifetime` says when it ends (static text). `cap`: bytes it may hand out, 0 no cap. NULL: no
+/* `name`: static text. `cap`: largest number of bytes to hand out; 0: no cap. NULL: out of
  * memory. */
-struct arena *arena_new(const char *liveness, size_t cap);
+struct arena *arena_new(const char *name, size_t cap);
 void arena_free(struct arena *arena);
 
-/* Zeroed, aligned for any type of that size (an array's members may stand in it, a struct with
- * a tail of odd length may not). NULL when malloc fails or the cap is reached. size 0 gives a
- * unique address. */
+/* Returns zeroed memory, aligned for any type whose size divides `size`; NULL if malloc fails
+ * or the cap is reached. Size 0 returns a unique address. */
 void *arena_alloc(struct arena *arena, size_t size);
-/* n * size bytes, the product checked. */
+/* The same for n * size bytes; checks the product. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
-/* The same, not zeroed: for what is written in full before any of it is read. */
+/* The same, not zeroed: for arrays that are written completely before they are read. */
 void *arena_array_raw(struct arena *arena, size_t n, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
-/* A copy of size bytes (NULL data with size 0 is fine). */
+/* Returns a copy of size bytes; data may be NULL if size is 0. */
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Frees all that came after the mark. */
+/* arena_restore frees all objects allocated since arena_save. */
 struct arena_mark arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, struct arena_mark mark);
 
-/* A number that no file knows, where addresses are random: for hash_text. One arena's stays. */
+/* Returns a hash seed that a file cannot predict if addresses are randomised; constant per
+ * arena. */
 uint64_t arena_seed(const struct arena *arena);
 
-/* Bytes handed out. */
+/* Returns the number of bytes handed out. */
 size_t arena_used(const struct arena *arena);
 
-/*
- * Whether it could not give something, ever. Whoever goes on without what it did not get, as
- * without what is not known, is found out by those who ask this in the end.
- */
+/* Returns true once any allocation has failed (sticky). */
 bool arena_failed(const struct arena *arena);
-/* As if it could not: memory for what belongs to it ended outside of it (a path, a buffer). */
+/* Marks the arena as failed: an allocation on its behalf outside of it failed. */
 void arena_set_failed(struct arena *arena);
-/* Frees it: `status` (enum cm_status), CM_NO_MEMORY where it has failed. */
+/* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));
 
 #endif
