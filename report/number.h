@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Figures as people read them: the number style that DeepSpeed's profiler had until 2023-07
+ * Numbers as text: the style of DeepSpeed's profiler until 2023-07
  * (before its commit 488a1b987), which is str(round(x / 10**k, 2)) and a unit: "14.07 GMACs",
- * "803.08 k", "1.0 KMACs". Thresholds are integer divisions (x // 10**9 > 0); there is nothing
- * above G (M for params), so 3139930000000 MACs are "3139.93 GMACs". What is unknown is "?".
+ * "803.08 k", "1.0 KMACs". Thresholds are integer divisions (x // 10**9 > 0); the
+ * largest unit is G (M for params), so 3139930000000 MACs are "3139.93 GMACs". Unknown is "?".
  *
- * Done in integers, so that neither the locale nor the C library's printf takes part.
+ * Computed in integers, independent of the locale and of printf.
  */
 #ifndef REPORT_NUMBER_H
 #define REPORT_NUMBER_H
@@ -24,7 +24,7 @@ enum number_unit {
     NUMBER_BYTES,   /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
 };
 
-/* How large a figure is shown. */
+/* Units of large numbers. */
 enum number_units {
     NUMBERS_PLAIN,  /* as above */
     NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
@@ -36,9 +36,9 @@ void number_append(struct text *text, enum number_units units, enum number_unit 
                    int64_t value);
 
 /*
- * A quotient that is not negative, rounded to so many places (at most 9), of which zeros at the
- * end are left out beyond the second: "0.25", "22324.67", "0.001234"; of two places "<0.01" of
- * what is something and would read as nothing.
+ * Appends a non-negative ratio rounded to `places` (at most 9) decimals, without trailing zeros
+ * beyond the second: "0.25", "22324.67", "0.001234". With two places, a non-zero ratio that
+ * would print as 0.00 is "<0.01".
  */
 void number_append_real(struct text *text, double value, int places);
 
@@ -47,7 +47,7 @@ void number_append_exact(struct text *text, int64_t value);
 
 /*
  * Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an unknown
- * operand, or a part that is no part (millions of times the whole), gives "?%".
+ * operand, or a part that is millions of times the whole, gives "?%".
  */
 void number_append_percent(struct text *text, int64_t part, int64_t whole);
 

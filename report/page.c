@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines, and where they are folded. A column is a code point: good enough for names. */
+/* Lines and their folding. One code point counts as one column. */
 #include "report/page.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define RULE_WIDTH 78 /* DeepSpeed's */
 
-/* By itself the report rounds as DeepSpeed does. */
+/* CM_UNITS_AUTO rounds as DeepSpeed does. */
 static const enum number_units units_of[] = {
     [CM_UNITS_AUTO] = NUMBERS_PLAIN,
     [CM_UNITS_EXACT] = NUMBERS_EXACT,
@@ -39,7 +39,8 @@ size_t page_width(const char *string) {
     return width;
 }
 
-/* The one door to a page: whatever stands in a report, nothing in it moves a cursor. */
+/* Appends to the line. All text passes here, so that no control character reaches a terminal.
+ */
 static void put(struct page *page, enum style style, const char *string) {
     const size_t length = strlen(string);
     const bool plain = text_plain_length(string, length) == length;
@@ -67,29 +68,29 @@ void page_name(struct page *page, enum style style, const char *name) {
     put(page, style, text_string(&page->item));
 }
 
-void page_indent(struct page *page, size_t n) {
-    for (size_t i = 0; i < n; i++) text_append(&page->line, " ");
+static void fill(struct page *page, const char *character, size_t n) {
+    for (size_t i = 0; i < n; i++) text_append(&page->line, character);
     page->column += n;
+}
+
+void page_indent(struct page *page, size_t n) {
+    fill(page, " ", n);
 }
 
 void page_end_line(struct page *page) {
     text_append(&page->line, "\n");
-    fwrite(text_string(&page->line), 1, page->line.length, page->out); /* ferror remembers */
+    fwrite(text_string(&page->line), 1, page->line.length,
+           page->out); /* page_finish checks ferror */
     text_clear(&page->line);
     page->column = 0;
 }
 
-static void put_dashes(struct page *page, size_t n) {
-    for (size_t i = 0; i < n; i++) text_append(&page->line, "-");
-    page->column += n;
-}
-
 void page_rule(struct page *page, const char *title) {
     if (title != NULL) {
-        put_dashes(page, (RULE_WIDTH - page_width(title) - 2) / 2);
+        fill(page, "-", (RULE_WIDTH - page_width(title) - 2) / 2);
         page_print(page, STYLE_TITLE, " %s ", title);
     }
-    put_dashes(page, RULE_WIDTH - page->column);
+    fill(page, "-", RULE_WIDTH - page->column);
     page_end_line(page);
 }
 
@@ -104,7 +105,7 @@ struct text *page_item(struct page *page) {
     return &page->item;
 }
 
-/* One column is kept for the bracket or comma that may follow. */
+/* Returns true if the item fits on the line; one column is reserved for a bracket or comma. */
 static bool item_fits(const struct page *page) {
     size_t width = page_width(text_string(&page->item));
     if (!page->first_item) width += strlen(page->separator);
@@ -112,16 +113,11 @@ static bool item_fits(const struct page *page) {
            page->column + width + 1 <= (size_t)page->options->width;
 }
 
-/* A separator's blank is not left at the end of a line. */
-static size_t length_without_blank(const char *separator) {
-    size_t length = strlen(separator);
-    return length > 0 && separator[length - 1] == ' ' ? length - 1 : length;
-}
-
 void page_item_end(struct page *page, enum style style) {
     bool fits = item_fits(page);
     if (!page->first_item) {
-        size_t length = fits ? strlen(page->separator) : length_without_blank(page->separator);
+        size_t length = strlen(page->separator);
+        if (!fits && length > 0 && page->separator[length - 1] == ' ') length--;
         text_append_n(&page->line, page->separator, length);
         page->column += length;
     }
@@ -133,14 +129,38 @@ void page_item_end(struct page *page, enum style style) {
     page->first_item = false;
 }
 
+void page_item_print(struct page *page, enum style style, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vprintf(page_item(page), format, args);
+    va_end(args);
+    page_item_end(page, style);
+}
+
+void page_item_name(struct page *page, enum style style, const char *name) {
+    text_append_name(page_item(page), name);
+    page_item_end(page, style);
+}
+
+void page_item_number(struct page *page, enum style style, enum number_unit unit,
+                      int64_t value) {
+    number_append(page_item(page), page->units, unit, value);
+    page_item_end(page, style);
+}
+
+void page_paragraph(struct page *page, const char *sentence) {
+    page_list(page, " ", 0);
+    page_words(page, STYLE_PLAIN, sentence);
+    page_end_line(page);
+}
+
 void page_words(struct page *page, enum style style, const char *sentence) {
     while (*sentence != '\0') {
         size_t length = strcspn(sentence, " ");
         char *word = arena_array(page->arena, length + 1, 1);
         if (word == NULL) return;
         memcpy(word, sentence, length);
-        text_append_name(page_item(page), word);
-        page_item_end(page, style);
+        page_item_name(page, style, word);
         sentence += length;
         sentence += strspn(sentence, " ");
     }

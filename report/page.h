@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page that is written a line at a time: memory is bounded by the longest line, whatever the
- * model. What memory was short for the arena remembers (arena_end), what did not get out the
- * stream; both are looked at once, at the end.
+ * A page that is written line by line: its memory is bounded by the longest line. The arena
+ * records failed allocations and the stream records failed writes; both are checked once, at
+ * the end (arena_end, page_finish).
  *
- * A list is what gets folded: items joined by a separator, broken where the next one would pass
- * the width, the following lines hung at a column.
+ * Only lists are folded: items joined by a separator, with a line break before an item that
+ * would exceed the page width; continuation lines are indented to the hang column.
  *
  *     page_print(page, STYLE_NAME, "(conv1)");
  *     page_list(page, ", ", 8);
@@ -31,7 +31,7 @@ struct cm_text_options;
 
 struct page {
     const struct cm_text_options *options;
-    enum number_units units; /* of figures */
+    enum number_units units;
     FILE *out;
     struct arena *arena;
     struct text line;
@@ -39,10 +39,10 @@ struct page {
     size_t column; /* visible characters in the line */
     const char *separator;
     size_t hang;
-    bool first_item; /* no separator before the next one */
+    bool first_item; /* the next item is not preceded by a separator */
 };
 
-/* How many columns of a terminal a text takes. */
+/* Returns the number of terminal columns of a text: its code points. */
 size_t page_width(const char *string);
 
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
@@ -50,21 +50,29 @@ void page_init(struct page *page, const struct cm_text_options *options, struct 
 /* Flushes. CM_OK, CM_IO. */
 int page_finish(struct page *page) __attribute__((warn_unused_result));
 
-/* Our own words, never folded. */
+/* Writes our own text; never folded. */
 void page_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A name from a file, made safe for a terminal; never folded. */
+/* Writes a name from a file, made safe for a terminal; never folded. */
 void page_name(struct page *page, enum style style, const char *name);
 void page_indent(struct page *page, size_t n_columns);
 void page_end_line(struct page *page);
-/* A line of dashes with a title in its middle; NULL: dashes only. */
+/* Writes a line of dashes with a centred title; NULL: dashes only. */
 void page_rule(struct page *page, const char *title);
 
 void page_list(struct page *page, const char *separator, size_t hang);
-/* The text to append one item to, until page_item_end puts it on the page. */
+/* Returns the text of the next item; page_item_end writes it. */
 struct text *page_item(struct page *page);
 void page_item_end(struct page *page, enum style style);
-/* A sentence from a file, made safe, as items: one for each of its words. */
+/* The same for an item of one piece: a format of ours, a name from a file, a number. */
+void page_item_print(struct page *page, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void page_item_name(struct page *page, enum style style, const char *name);
+void page_item_number(struct page *page, enum style style, enum number_unit unit,
+                      int64_t value);
+/* Writes a sentence, made safe for a terminal, with one item per word. */
 void page_words(struct page *page, enum style style, const char *sentence);
+/* Writes a sentence as a line of its own, folded at the page width. */
+void page_paragraph(struct page *page, const char *sentence);
 
 #endif

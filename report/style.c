@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes rather than colours where they do, so that it reads on any background. */
+/* Attributes instead of colours if possible: readable on any background. */
 #include "report/style.h"
 
 #include "support/banned.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may stand out in a text report, and the one table of how: names bold, shares faint. */
+/* Text styles of a terminal report: names bold, shares faint. */
 #ifndef REPORT_STYLE_H
 #define REPORT_STYLE_H
 

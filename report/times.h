@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Latencies and rates as people read them; a latency that was not measured says so itself. */
+/* Latencies and rates as text; latencies that were not measured are marked. */
 #ifndef REPORT_TIMES_H
 #define REPORT_TIMES_H
 
@@ -12,13 +12,12 @@ struct text;
 
 /* "76.67 us", "0 s" */
 void times_append(struct text *text, enum number_units units, int64_t latency_ps);
-/* "modelled", "invented"; "" of times that were measured. */
+/* Returns "modelled" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
-/* The same with a blank before it, behind a latency. */
+/* Appends " modelled" or " invented"; nothing to a measured latency. */
 void times_append_kind(struct text *text, const struct cm_result *result);
 
-/* Operations, of whatever numbers, in so many picoseconds: "15.86 TFLOPS", "0 FLOPS" in no
- * time, "?" unknown. */
+/* Operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown. */
 void times_append_rate(struct text *text, enum number_units units, int64_t operations,
                        int64_t latency_ps);
 

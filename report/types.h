@@ -9,7 +9,7 @@ struct text;
 /* "?" is an unknown dim or dtype, "[...]" an unknown rank. */
 void type_append(struct text *text, const struct cm_type *type);
 
-/* Levels of sequences in sequences that reports follow; ONNX models have one or two. */
+/* Maximum nesting of sequences in reports; ONNX models have one or two levels. */
 #define TYPE_MAX_DEPTH 64
 
 #endif

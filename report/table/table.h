@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table whose columns are as wide as what stands in them: figures to the right, texts to the
- * left if `is_left` says so, and at the end of each row a name of any length.
+ * A table whose columns are as wide as their contents: numbers right-aligned, columns with
+ * `is_left` left-aligned, and a name of any length at the end of each row.
  *
  *     struct table table;
  *     if (!table_init(&table, page, headings, n_columns, n_rows)) return;
@@ -27,7 +27,8 @@ struct table {
     const char **cells; /* row by row */
 };
 
-/* False: no memory, which the page remembers. Cells past n_rows must not be made. */
+/* Returns false if out of memory (sticky in the page's arena). At most n_rows rows may be
+ * added. */
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows);
 /* The text of the next cell, until table_end_cell. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What would make it faster, as the passes found it: the largest gain first. */
+/* Advice: possible optimizations, the largest gain first. */
 #include "costmodel/costmodel.h"
 #include "report/number.h"
 #include "report/page.h"
@@ -50,9 +50,8 @@ static void write_modules(struct page *page, const struct cm_result *result,
         page_item_end(page, STYLE_NAME);
     }
     if (advice->n_modules > MOST_MODULES) {
-        text_printf(page_item(page), "and %zu more: see --format json",
-                    advice->n_modules - MOST_MODULES);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "and %zu more: see --format json",
+                        advice->n_modules - MOST_MODULES);
     }
     page_end_line(page);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 2: at each depth the classes that cost most. As in DeepSpeed's listing a class stands
- * for all its modules at that depth together, so a weight that two of them share counts in
- * both.
+ * Section 2: the most expensive classes at each depth. As in DeepSpeed's listing, a class sums
+ * all its modules at that depth, so a weight shared by two of them counts twice.
  */
 #include "report/text/sections.h"
 
@@ -51,14 +50,14 @@ static size_t count_depths(const struct cm_result *result) {
     return n;
 }
 
-/* A counting sort: stable, and linear however deep the tree is. */
+/* Counting sort by depth: stable and linear in modules. */
 static bool levels_make(struct page *page, const struct cm_result *result,
                         struct levels *levels) {
     levels->n_depths = count_depths(result);
     levels->first = arena_array(page->arena, levels->n_depths + 2, sizeof(size_t));
     levels->order = arena_array(page->arena, result->n_modules, sizeof(size_t));
     if (levels->first == NULL || levels->order == NULL) return false;
-    /* One place to the right, so that filling moves each start to where it belongs. */
+    /* Starts are stored one place to the right; filling moves each to its own place. */
     for (size_t i = 0; i < result->n_modules; i++)
         levels->first[result->modules[i].depth + 2]++;
     for (size_t d = 2; d <= levels->n_depths; d++) levels->first[d] += levels->first[d - 1];
@@ -67,7 +66,7 @@ static bool levels_make(struct page *page, const struct cm_result *result,
     return true;
 }
 
-/* Unknown parts are left out of a sum, as everywhere. */
+/* Adds costs; unknown parts are left out, as in all sums. */
 static void costs_add(struct cm_costs *sum, const struct cm_costs *costs) {
     sum->upper_bound |= costs->upper_bound;
     for (size_t i = 0; i < n_columns; i++) {
@@ -105,7 +104,7 @@ static bool groups_make(struct page *page, const struct cm_result *result,
     return true;
 }
 
-/* The largest first, then by first use; what is unknown is the smallest of all. */
+/* Largest first, then by first use; unknown values last. */
 static int compare_ranks(const void *left, const void *right) {
     const struct rank *a = left;
     const struct rank *b = right;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where the costs go, other than by modules: by operator, by distinct piece of work, and by
- * kernel. All three are asked for by options.
+/* The tables of --operators, --layers and --kernels: costs by operator, primitive and kernel.
  */
 #include "report/text/sections.h"
 
@@ -66,12 +64,6 @@ static void add_name(struct table *table, const char *name) {
     table_end_cell(table);
 }
 
-static void write_paragraph(struct page *page, const char *words) {
-    page_list(page, " ", 0);
-    page_words(page, STYLE_PLAIN, words);
-    page_end_line(page);
-}
-
 /* "Every time is modelled." */
 static void write_kind(struct page *page, const struct cm_result *result) {
     const char *kind = times_kind(result);
@@ -91,7 +83,8 @@ static void add_states(struct table *table, const struct cm_operator *row) {
     table_end_cell(table);
 }
 
-/* Which of several nodes took how much of the work is not known of an operator. */
+/* Returns the operations behind an operator's latency; unknown if some of its nodes have no
+ * time. */
 static int64_t operations_of(const struct cm_result *result, const struct cm_operator *row) {
     if (timed_lacks_operator(result, row->op)) return CM_UNKNOWN;
     return row->costs.latency_ps > 0
@@ -210,7 +203,7 @@ void layers_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* `gemm f32 …: a, b, and 3 more`: whose kernels nobody timed one by one. */
+/* `gemm f32 …: a, b, and 3 more`, for a layer whose kernels were not timed one by one. */
 static void add_primitive_name(struct table *table, const struct cm_result *result,
                                const struct cm_kernel_row *row) {
     const struct cm_measure *measure = result->measure;
@@ -218,7 +211,7 @@ static void add_primitive_name(struct table *table, const struct cm_result *resu
     text_append_name(name, row->name);
     if (row->primitive < measure->n_primitives) {
         const struct cm_timed *timed = &measure->primitives[row->primitive];
-        text_append(name, timed->n_kernels == 0 ? ": kernels not known" : ": together");
+        text_append(name, timed->n_kernels == 0 ? ": kernels unknown" : ": together");
         for (size_t i = 0; i < timed->n_kernels; i++) {
             text_append(name, i == 0 ? " " : ", ");
             text_append_name(name, timed->kernels[i].name);
@@ -275,11 +268,11 @@ void kernels_write(struct page *page, const struct cm_result *result) {
     page_rule(page, "Kernels");
     write_kind(page, result);
     if (measure->n_kernels == 0) {
-        write_paragraph(page, "No kernel is known: nothing ran.");
+        page_paragraph(page, "No kernel is known: nothing was run.");
         return;
     }
-    write_paragraph(page, "Where a layer is one kernel its time is the kernel's; where it is "
-                          "several, or nobody knows which, the time stays with the layer.");
+    page_paragraph(page, "The time of a layer with one kernel is that kernel's. A layer with "
+                         "several or unknown kernels is listed with its own time.");
     if (!table_init(&table, page, headings, sizeof headings / sizeof *headings,
                     measure->n_kernels))
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is alive while nodes run, drawn: a column is the most of the nodes that fall into it, so
- * that the peak is never lost. Below it stand the modules to which the nodes belong.
+ * The chart of --memory-curve: live bytes over nodes. A column shows the maximum over its
+ * nodes, so that the peak is visible. The line below names the modules of the nodes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 
 #define N_ROWS        10
 #define LABEL_COLUMNS 12  /* "1234.56 MB |" */
-#define DEFAULT_WIDTH 100 /* where lines are never folded */
+#define DEFAULT_WIDTH 100 /* if lines are not folded */
 #define LEAST_COLUMNS 20
-#define LEAST_NAME    4 /* columns that a module's name takes, its mark included */
+#define LEAST_NAME    4 /* columns of a module's name, including its mark */
 #define MAX_PEAKS     5 /* modules whose peaks are named */
 
-/* By eighths of a row. */
+/* Fill levels in eighths of a row. */
 static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                      "\u2585", "\u2586", "\u2587", "\u2588"};
 static const char *const letters[] = {" ", ".", ".", ".", ":", ":", ":", ":", "#"};
@@ -36,7 +36,7 @@ struct chart {
     size_t peak_column;
 };
 
-/* The points of a column: from this one up to that of the next. */
+/* Returns the first point of the curve that falls into the column. */
 static size_t first_point(const struct chart *chart, size_t column) {
     return column * chart->result->memory.n_curve / chart->n_columns;
 }
@@ -48,20 +48,20 @@ static size_t end_point(const struct chart *chart, size_t column) {
 
 static int64_t column_bytes(const struct chart *chart, size_t column) {
     const struct cm_curve_point *curve = chart->result->memory.curve;
-    int64_t most = 0;
+    int64_t max = 0;
     for (size_t i = first_point(chart, column); i < end_point(chart, column); i++)
-        if (is_known(curve[i].bytes) && curve[i].bytes > most) most = curve[i].bytes;
-    return most;
+        if (is_known(curve[i].bytes) && curve[i].bytes > max) max = curve[i].bytes;
+    return max;
 }
 
-/* How many eighths of its rows a column fills; what is anything fills one. */
+/* Returns the height of a column in eighths of a row; at least 1 if it has any bytes. */
 static int eighths(const struct chart *chart, size_t column) {
     double share = (double)column_bytes(chart, column) / (double)chart->max;
     int n = (int)(share * N_ROWS * 8 + 0.5);
     return n == 0 && share > 0 ? 1 : n;
 }
 
-/* Lines of the chart are as long as the page is wide: nothing in them is folded. */
+/* Writes a line of the chart, which is as wide as the page and never folded. */
 static void write_line(struct page *page, enum style style, const struct text *line) {
     size_t length = line->length;
     const char *string = text_string(line);
@@ -93,7 +93,7 @@ static void write_row(const struct chart *chart, int row) {
     write_line(chart->page, STYLE_PLAIN, &line);
 }
 
-/* The bottom, with a mark below the peak. */
+/* The horizontal axis, with a mark below the peak. */
 static void write_axis(const struct chart *chart) {
     struct text label;
     struct text line;
@@ -106,7 +106,7 @@ static void write_axis(const struct chart *chart) {
     write_line(chart->page, STYLE_SHARE, &line);
 }
 
-/* The module of depth 1 that the first node of a column is in, or the root. */
+/* Returns the module of depth 1 that contains the first node of the column, or the root. */
 static size_t column_module(const struct chart *chart, size_t column) {
     const struct cm_result *result = chart->result;
     size_t node = result->memory.curve[first_point(chart, column)].node;
@@ -116,7 +116,7 @@ static size_t column_module(const struct chart *chart, size_t column) {
     return module < result->n_modules ? module : 0;
 }
 
-/* Up to the next other module; nodes that are the root's own in between do not end it. */
+/* Returns the end of a run of columns of one module; nodes of the root do not interrupt it. */
 static size_t run_end(const struct chart *chart, size_t column) {
     size_t module = column_module(chart, column);
     size_t end = column + 1;
@@ -128,7 +128,7 @@ static size_t run_end(const struct chart *chart, size_t column) {
     return end;
 }
 
-/* `|layer1`, cut to its columns; nothing where they are too few, or the root's own. */
+/* `|layer1`, cut to its columns; blanks if there are too few, or for the root. */
 static void append_run(const struct chart *chart, size_t from, size_t to, struct text *line) {
     size_t module = column_module(chart, from);
     size_t used = 0;
@@ -198,20 +198,17 @@ static void find_peak(struct chart *chart) {
     }
 }
 
-static void write_what(struct page *page, const struct cm_result *result) {
+static void write_caption(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     page_list(page, " ", 0);
-    page_words(page, STYLE_PLAIN, "Bytes of activations and inputs alive while each of the");
-    text_printf(page_item(page), "%zu", memory->n_curve);
-    page_item_end(page, STYLE_PLAIN);
-    page_words(page, STYLE_PLAIN, "nodes runs; a column shows the most of its nodes.");
+    page_words(page, STYLE_PLAIN, "Live bytes of activations and inputs during each of the");
+    page_item_print(page, STYLE_PLAIN, "%zu", memory->n_curve);
+    page_words(page, STYLE_PLAIN, "nodes; a column shows the maximum of its nodes.");
     if (memory->peak_node < result->n_nodes) {
         const struct cm_node *node = &result->nodes[memory->peak_node];
         page_words(page, STYLE_PLAIN, "The peak is above ^, at node");
-        text_printf(page_item(page), "%zu,", memory->peak_node);
-        page_item_end(page, STYLE_PLAIN);
-        text_append_name(page_item(page), *node->name == '\0' ? node->op : node->name);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "%zu,", memory->peak_node);
+        page_item_name(page, STYLE_PLAIN, *node->name == '\0' ? node->op : node->name);
     }
     page_end_line(page);
     page_end_line(page);
@@ -226,7 +223,7 @@ void curve_write(struct page *page, const struct cm_result *result) {
     if (chart.max == 0) return;
     page_end_line(page);
     page_rule(page, "Memory Curve");
-    write_what(page, result);
+    write_caption(page, result);
     for (int row = N_ROWS; row-- > 0;) write_row(&chart, row);
     write_axis(&chart);
     write_modules(&chart);

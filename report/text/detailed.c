@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 3: the module tree as PyTorch prints a model, each module with its figures before its
- * own arguments: a leaf on one line, a container over its children.
- *
- * Walked with a stack of our own, because the depth of the tree comes from names in a file.
+ * Section 3: the module tree as PyTorch prints a model, with the costs of each module before
+ * its arguments. The walk uses an explicit stack, because the file controls the depth of the
+ * tree.
  */
 #include "report/text/sections.h"
 
@@ -21,21 +20,19 @@
 
 #include "support/banned.h"
 
-#define MAX_INDENT                                                                             \
-    60 /* deeper modules stand below each other: lines stay readable and short                 \
-        */
+/* Columns; deeper modules are not indented further. */
+#define MAX_INDENT 60
 
-/* A container whose bracket is open, and which of its children comes next. */
+/* A container whose children are being written. */
 struct open_module {
     const struct cm_module *module;
     size_t next_child;
 };
 
-/* What is written. */
 struct tree {
     struct page *page;
     const struct cm_result *result;
-    const int64_t *operations; /* by module, of what has a time */
+    const int64_t *operations; /* by module: operations of the nodes that have a time */
 };
 
 static size_t indent_of(const struct cm_module *module) {
@@ -54,7 +51,7 @@ static void write_share(struct page *page, enum number_unit unit, int64_t value,
     page_item_end(page, STYLE_SHARE);
 }
 
-/* Up to the next ", " that stands in no bracket. */
+/* Returns the length up to the next ", " outside brackets. */
 static size_t argument_length(const char *arguments) {
     size_t depth = 0;
     size_t length = 0;
@@ -73,19 +70,17 @@ static void write_arguments(struct page *page, const char *arguments) {
         char *argument = arena_array(page->arena, length + 1, 1);
         if (argument == NULL) return;
         memcpy(argument, arguments, length);
-        text_append_name(page_item(page), argument);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_name(page, STYLE_PLAIN, argument);
         arguments += length;
         if (*arguments != '\0') arguments += strlen(", ");
     }
 }
 
-/* `, 4.1 TB/s, 85.42% roofline, memory bound`. Of a model the share is 1, but for the floor. */
+/* `, 4.1 TB/s, 85.42% roofline, memory bound`. Modelled times have no roofline share. */
 static void write_achieved(struct page *page, const struct cm_result *result,
                            const struct cm_achieved *achieved) {
     if (!achieved) return;
-    number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
     if (!result->measure->modelled && is_known(achieved->roofline)) {
         struct text *share = page_item(page);
         times_append_ratio(share, achieved->roofline);
@@ -128,8 +123,7 @@ static void write_figures(const struct tree *tree, const struct cm_module *modul
                 (module->costs.upper_bound & CM_COST_BIT(macs)) != 0, " MACs");
     write_times(tree, module);
     if (module->calls > 1) {
-        text_printf(page_item(page), "%" PRId64 " calls", module->calls);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "%" PRId64 " calls", module->calls);
     }
     write_arguments(page, module->arguments);
 }
@@ -151,23 +145,12 @@ static void write_closing(struct page *page) {
     page_end_line(page);
 }
 
-static void write_leaf(const struct tree *tree, const struct cm_module *module) {
-    write_opening(tree->page, module);
-    write_figures(tree, module);
-    write_closing(tree->page);
-}
-
 static void open_container(const struct tree *tree, const struct cm_module *module) {
     write_opening(tree->page, module);
     page_end_line(tree->page);
     page_indent(tree->page, indent_of(module) + 2);
     write_figures(tree, module);
     page_end_line(tree->page);
-}
-
-static void close_container(struct page *page, const struct cm_module *module) {
-    page_indent(page, indent_of(module));
-    write_closing(page);
 }
 
 static size_t deepest(const struct cm_result *result) {
@@ -185,13 +168,18 @@ static void write_tree(struct page *page, const struct cm_result *result) {
     size_t n_open = 0;
     for (;;) {
         if (module->n_children == 0) {
-            write_leaf(&tree, module);
+            write_opening(page, module);
+            write_figures(&tree, module);
+            write_closing(page);
         } else {
             open_container(&tree, module);
             open[n_open++] = (struct open_module){module, 0};
         }
-        while (n_open > 0 && open[n_open - 1].next_child == open[n_open - 1].module->n_children)
-            close_container(page, open[--n_open].module);
+        while (n_open > 0 &&
+               open[n_open - 1].next_child == open[n_open - 1].module->n_children) {
+            page_indent(page, indent_of(open[--n_open].module));
+            write_closing(page);
+        }
         if (n_open == 0) return;
         struct open_module *parent = &open[n_open - 1];
         module = &result->modules[parent->module->children[parent->next_child++]];
@@ -204,31 +192,22 @@ static const char order[] =
 static const char timed_order[] =
     "Each module is listed with its figures in this order: params, percentage of total params, "
     "MACs, percentage of total MACs, fwd latency, percentage of total fwd latency, fwd FLOPS, "
-    "bandwidth, share of the roofline, what bounds it, then the module's own "
-    "arguments.";
+    "bandwidth, share of the roofline, limiting resource, then the module's own arguments.";
 
 static const char *const notes[] = {
-    "Note: 1. A module's figures include its children; operators that stand in no child are "
-    "the module's own.",
+    "Note: 1. A module's figures include its children and the operators outside any child.",
     ("2. A parameter that several modules use counts once in each of them and once in the "
-     "total, so that percentages may add up to more than 100."),
-    ("3. A module that is called several times says so (\"2 calls\"); its MACs are those of "
-     "all calls."),
+     "total: percentages may add up to more than 100."),
+    "3. The MACs of a module with several calls (\"2 calls\") are the sum of all calls.",
 };
-
-static void write_paragraph(struct page *page, const char *words) {
-    page_list(page, " ", 0);
-    page_words(page, STYLE_PLAIN, words);
-    page_end_line(page);
-}
 
 void detailed_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     page_rule(page, "Detailed Profile");
-    write_paragraph(page, cm_result_timed(result) ? timed_order : order);
-    write_paragraph(page, "");
+    page_paragraph(page, cm_result_timed(result) ? timed_order : order);
+    page_paragraph(page, "");
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-        write_paragraph(page, notes[i]);
+        page_paragraph(page, notes[i]);
     page_end_line(page);
     write_tree(page, result);
 }

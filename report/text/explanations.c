@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How figures come about: for each node the product that its MACs are and the sums that its
- * FLOPs and operations on integers are, then what every other convention makes of the same.
+ * The report of --explain: the MACs of each node as a product, its FLOPs and integer operations
+ * as sums, then the result of every other convention.
  */
 #include <inttypes.h>
 
@@ -33,7 +33,7 @@ static void write_label(struct page *page, const char *label) {
     page_list(page, " ", LABEL_WIDTH + 2);
 }
 
-/* ` in 7 runs`, unless it is one. */
+/* ` in 7 runs`; nothing for one run. */
 static void write_runs(struct page *page, int64_t runs) {
     if (runs == 1) return;
     struct text *item = page_item(page);
@@ -43,7 +43,7 @@ static void write_runs(struct page *page, int64_t runs) {
     page_item_end(page, STYLE_PLAIN);
 }
 
-/* ` = 6,291,456`, the runs first. */
+/* ` in 7 runs = 6,291,456` */
 static void write_sum(struct page *page, int64_t runs, int64_t sum) {
     write_runs(page, runs);
     struct text *item = page_item(page);
@@ -69,7 +69,7 @@ static void write_macs(struct page *page, const struct cm_explained_node *node,
     page_end_line(page);
 }
 
-/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases`: those that are on integers, or are not */
+/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases`: the terms on integers, or the others. */
 static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
                         bool of_integers) {
     bool is_first = true;
@@ -86,7 +86,7 @@ static void write_terms(struct page *page, const struct cm_term *terms, size_t n
     }
 }
 
-/* The composite that the node is part of; NULL: none whose nodes are counted as one. */
+/* Returns the fused pattern that the node is part of; NULL if it is counted by itself. */
 static const struct cm_fused_pattern *fused_pattern_of(const struct cm_result *result,
                                                        size_t node) {
     for (size_t i = 0; i < result->n_fused_patterns; i++) {
@@ -105,8 +105,7 @@ static void write_part(struct page *page, const struct cm_fused_pattern *fused_p
     text_printf(item, ", nodes %zu to %zu,", fused_pattern->nodes[0],
                 fused_pattern->nodes[fused_pattern->n_nodes - 1]);
     page_item_end(page, STYLE_PLAIN);
-    text_printf(page_item(page), "counted as one at node %zu", fused_pattern->last);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "counted as one at node %zu", fused_pattern->last);
     page_end_line(page);
 }
 
@@ -130,8 +129,7 @@ static void write_flops(struct page *page, const struct cm_explained_node *node,
                         const struct cm_node *of) {
     if (!has_terms(node->terms, node->n_terms, false)) {
         write_label(page, "FLOPs");
-        text_append(page_item(page), "none by this convention");
-        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "none by this convention");
         page_end_line(page);
     }
     write_operations(page, "FLOPs", node, false, of->costs.flops);
@@ -152,8 +150,7 @@ static void write_node_title(struct page *page, const struct cm_node *node) {
 static void write_outputs(struct page *page, const struct cm_node *node) {
     write_label(page, "output");
     for (size_t i = 0; i < node->n_outputs; i++) {
-        text_append_name(page_item(page), node->outputs[i].name);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_name(page, STYLE_PLAIN, node->outputs[i].name);
         type_append(page_item(page), &node->outputs[i].type);
         page_item_end(page, STYLE_PLAIN);
     }

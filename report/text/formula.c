@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formulas as people write them: 12 N S^2 + 3/4 N S, the highest degree first; in UTF-8 with
- * raised exponents and points between factors, else so that a calculator takes them.
+ * The report of --formula: polynomials such as 12·N·S² + 3/4·N·S, highest degree first. Without
+ * UTF-8 they are written 12*N*S^2 + 3/4*N*S.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #include "support/banned.h"
 
-/* Modules are ranked by it, and it leads their formulas. */
+/* The metric by which modules are ranked; listed first. */
 static const char first_metric[] = "macs";
 static const char *const of_modules[] = {first_metric, "flops", "params", "activation_bytes"};
 
@@ -34,14 +34,15 @@ static const char *heading_of(const char *metric) {
     return strcmp(metric, "peak_activation_bytes") == 0 ? "peak activations" : metric;
 }
 
-/* A part of another figure that is 0 whatever the sizes are says nothing to people. */
-static bool says(const struct cm_polynomial *polynomial) {
+/* Returns false for a part of another metric that is 0 at all sizes (int_macs of a float
+ * model). */
+static bool is_shown(const struct cm_polynomial *polynomial) {
     const struct column *column = column_of(polynomial->metric);
     return column == NULL || !column->part || polynomial->n_terms > 0 ||
            strcmp(polynomial->state, "polynomial") != 0;
 }
 
-/* A name that is no word stands in quotes: "past + 1" is one variable. */
+/* Quotes a name that is not a word: "past + 1" is one variable. */
 static void append_name(struct text *out, const char *name) {
     static const char word[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
@@ -60,7 +61,7 @@ static void append_exponent(struct text *out, size_t exponent, bool unicode) {
         text_printf(out, "^%zu", exponent);
 }
 
-/* In groups of three, which a narrow space that breaks no line sets apart. */
+/* Digits in groups of three, separated by a narrow no-break space. */
 static void append_digits(struct text *out, uint64_t value, bool unicode) {
     char digits[24];
     const int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
@@ -92,7 +93,7 @@ static void append_term(struct text *out, const struct cm_formula *formula,
     if (!begun) text_append(out, "1");
 }
 
-/* Folded between terms; `end` stands behind the last. */
+/* Writes a sum, folded between terms; appends `end` to the last term. */
 static void write_terms(struct page *page, const struct cm_formula *formula,
                         const struct cm_monomial *terms, size_t n, const char *end) {
     const bool unicode = page->options->unicode;
@@ -108,7 +109,7 @@ static void write_terms(struct page *page, const struct cm_formula *formula,
     }
 }
 
-/* A line each. */
+/* max(...) of several polynomials, one per line. */
 static void write_alternatives(struct page *page, const struct cm_formula *formula,
                                const struct cm_polynomial *polynomial) {
     page_print(page, STYLE_PLAIN, "max(");
@@ -162,9 +163,8 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
 
 /* `N:  the batch, 1, 2, 3 ... (tried to 65)` */
 static void write_variable(struct page *page, const struct cm_formula_variable *variable) {
-    struct text *item = NULL;
     page_list(page, " ", LABEL_WIDTH);
-    item = page_item(page);
+    struct text *item = page_item(page);
     append_name(item, variable->name);
     text_append(item, ":");
     page_item_end(page, STYLE_NAME);
@@ -189,13 +189,6 @@ static void write_variable(struct page *page, const struct cm_formula_variable *
     page_end_line(page);
 }
 
-static void write_line(struct page *page, const char *label, const char *text) {
-    if (text[0] == '\0') return;
-    label_write(page, label);
-    page_name(page, STYLE_PLAIN, text);
-    page_end_line(page);
-}
-
 static void write_dims(struct page *page, const struct cm_formula *formula) {
     if (formula->n_dims == 0) return;
     label_write(page, "bound dims");
@@ -210,10 +203,10 @@ static void write_dims(struct page *page, const struct cm_formula *formula) {
 }
 
 static void write_head(struct page *page, const struct cm_formula *formula) {
-    write_line(page, "model", formula->model);
-    write_line(page, "convention", formula->convention);
-    write_line(page, "mode", formula->mode);
-    write_line(page, "fixed batch", formula->fixed_batch);
+    label_name(page, "model", formula->model);
+    label_name(page, "convention", formula->convention);
+    label_name(page, "mode", formula->mode);
+    label_name(page, "fixed batch", formula->fixed_batch);
     write_dims(page, formula);
     for (size_t i = 0; i < formula->n_variables; i++)
         write_variable(page, &formula->variables[i]);
@@ -231,8 +224,7 @@ static const struct cm_polynomial *find_polynomial(const struct cm_formula_modul
     return NULL;
 }
 
-/* Where all variables are large: the highest term decides. Doubles, as only the order counts.
- */
+/* Returns the value at 128 for all variables, in double: only the order of modules matters. */
 static double weight_of(const struct cm_formula_module *module) {
     const struct cm_polynomial *polynomial = find_polynomial(module, first_metric);
     double sum = 0;
@@ -274,7 +266,7 @@ static void write_module(struct page *page, const struct cm_formula *formula,
     }
 }
 
-/* Those of one depth; false: there are none. */
+/* Writes the modules of one depth; returns false if there are none. */
 static bool write_depth(struct page *page, const struct cm_formula *formula, int depth,
                         struct ranked *ranked) {
     const size_t top = (size_t)page->options->top;
@@ -295,7 +287,7 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
     return true;
 }
 
-/* The first is the model, whose formulas stand above. */
+/* Module 0 is the model itself, written above. */
 static void write_modules(struct page *page, const struct cm_formula *formula) {
     const int deepest = page->options->depth;
     struct ranked *ranked = arena_array(page->arena, formula->n_modules, sizeof(*ranked));
@@ -312,7 +304,7 @@ int cm_formula_write_text(const struct cm_formula *formula,
     page_init(&page, options, arena, out);
     write_head(&page, formula);
     for (size_t i = 0; formula->n_modules > 0 && i < formula->modules[0].n_polynomials; i++)
-        if (says(&formula->modules[0].polynomials[i]))
+        if (is_shown(&formula->modules[0].polynomials[i]))
             write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
     write_modules(&page, formula);
     return arena_end(arena, page_finish(&page));

@@ -20,10 +20,10 @@
 #define MOST_NODES 3 /* named; the rest is counted */
 
 struct totals {
-    size_t n_planned; /* of the primitives */
+    size_t n_planned; /* primitives */
     int64_t planned_nodes;
     int64_t planned_macs;
-    int64_t most_workspace;
+    int64_t max_workspace;
 };
 
 static struct totals add_up(const struct cm_measure *measure) {
@@ -32,8 +32,8 @@ static struct totals add_up(const struct cm_measure *measure) {
         const struct cm_timed *primitive = &measure->primitives[i];
         if (!text_equal(primitive->state, "planned")) continue;
         ret.n_planned++;
-        if (primitive->workspace_bytes > ret.most_workspace)
-            ret.most_workspace = primitive->workspace_bytes;
+        if (primitive->workspace_bytes > ret.max_workspace)
+            ret.max_workspace = primitive->workspace_bytes;
     }
     for (size_t i = 0; i < measure->n_states; i++)
         if (text_equal(measure->states[i].state, "planned")) {
@@ -62,20 +62,18 @@ static void write_engine(struct page *page, const struct cm_timed *primitive) {
 static void write_workspace(struct page *page, const struct cm_timed *primitive) {
     begin_line(page, "workspace ");
     page_list(page, "", 2 * INDENT);
-    number_append(page_item(page), page->units, NUMBER_BYTES, primitive->workspace_bytes);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, primitive->workspace_bytes);
     page_print(page, STYLE_PLAIN, ", tensor cores %s", primitive->tensor_cores);
     if (primitive->plans_tried > 1)
-        page_print(page, STYLE_PLAIN, ", the %" PRId64 ". that was asked",
-                   primitive->plans_tried);
+        page_print(page, STYLE_PLAIN, ", candidate %" PRId64, primitive->plans_tried);
     page_end_line(page);
 }
 
-/* Why there is none, or what stands for it. */
+/* Why there is no plan, or which substitute was planned. */
 static void write_reason(struct page *page, const struct cm_timed *primitive) {
     const bool planned = text_equal(primitive->state, "planned");
     if (primitive->reason[0] == '\0') return;
-    begin_line(page, planned ? "in its place: " : "");
+    begin_line(page, planned ? "substitute: " : "");
     if (!planned) page_print(page, STYLE_WARNING, "%s: ", primitive->state);
     page_list(page, " ", 2 * INDENT);
     page_words(page, STYLE_PLAIN, primitive->reason);
@@ -89,7 +87,7 @@ static void write_nodes(struct page *page, const struct cm_result *result,
                text_plural((int64_t)primitive->n_nodes));
     page_list(page, ", ", 2 * INDENT);
     for (size_t i = 0; i < primitive->n_nodes && i < MOST_NODES; i++) {
-        const size_t at = primitive->nodes[i]; /* from a file it may be any number */
+        const size_t at = primitive->nodes[i]; /* unchecked if read from a file */
         const bool named = at < result->n_nodes && result->nodes[at].name[0] != '\0';
         struct text *item = page_item(page);
         if (named)
@@ -122,18 +120,16 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     label_write(page, "planned");
     page_list(page, ", ", LABEL_WIDTH);
-    text_printf(page_item(page), "%zu of %zu distinct pieces of work", totals.n_planned,
-                measure->n_primitives);
-    page_item_end(page, STYLE_PLAIN);
-    text_printf(page_item(page), "%" PRId64 " of %zu node%s", totals.planned_nodes,
-                result->n_nodes, text_plural((int64_t)result->n_nodes));
-    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "%zu of %zu distinct primitives", totals.n_planned,
+                    measure->n_primitives);
+    page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu node%s", totals.planned_nodes,
+                    result->n_nodes, text_plural((int64_t)result->n_nodes));
     struct text *share = page_item(page);
     number_append_percent(share, totals.planned_macs, result->totals.macs);
     text_append(share, " of MACs");
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
-    label_figure(page, "largest workspace", NUMBER_BYTES, totals.most_workspace);
+    label_figure(page, "largest workspace", NUMBER_BYTES, totals.max_workspace);
     page_end_line(page);
 }
 
@@ -143,7 +139,7 @@ void plan_write(struct page *page, const struct cm_result *result) {
     page_rule(page, "Plans");
     page_list(page, " ", 0);
     page_words(page, STYLE_PLAIN,
-               "How each distinct piece of work would run. Nothing ran: no time is known.");
+               "The plan of each distinct primitive. Nothing was run, so there are no times.");
     page_end_line(page);
     label_write(page, "device");
     page_name(page, STYLE_PLAIN, measure->device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two columns: labels, and figures with every digit beside them. */
+/* Summary lines in two columns: see labels.h. */
 #include "report/text/labels.h"
 
 #include <inttypes.h>
@@ -16,6 +16,21 @@
 void label_write(struct page *page, const char *label) {
     page_print(page, STYLE_PLAIN, "%s%s", label, *label == '\0' ? "" : ":");
     if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - page->column);
+}
+
+void label_name(struct page *page, const char *label, const char *text) {
+    if (*text == '\0') return;
+    label_write(page, label);
+    page_name(page, STYLE_PLAIN, text);
+    page_end_line(page);
+}
+
+void label_sentence(struct page *page, const char *label, const char *sentence) {
+    if (*sentence == '\0') return;
+    label_write(page, label);
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_words(page, STYLE_PLAIN, sentence);
+    page_end_line(page);
 }
 
 void label_rest(struct page *page, size_t n, size_t shown) {
@@ -47,8 +62,7 @@ void label_pad(struct page *page) {
 void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value) {
     label_write(page, label);
     page_list(page, "", 0);
-    number_append(page_item(page), page->units, unit, value);
-    page_item_end(page, STYLE_TITLE);
+    page_item_number(page, STYLE_TITLE, unit, value);
     if (!is_known(value)) return;
     label_pad(page);
     struct text *item = page_item(page);

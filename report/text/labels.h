@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a label and what belongs to it, in two columns. */
+/* Summary lines in two columns: a label and its value. */
 #ifndef REPORT_TEXT_LABELS_H
 #define REPORT_TEXT_LABELS_H
 
@@ -13,23 +13,27 @@ struct cm_diagnostic;
 struct cm_name_count;
 struct page;
 
-/* Before operators whose figures rest on what somebody says of them. */
+/* Label of the operators whose costs come from --op-costs. */
 #define LABEL_DESCRIBED "as described"
 
 #define LABEL_WIDTH 20 /* "unknown operators: " and the like */
 
-/* An empty label is the continuation of the one above. */
+/* Starts a line; an empty label continues the line above. */
 void label_write(struct page *page, const char *label);
-/* `as described:       com.acme::Foo x 2, com.acme::Bar x 1`; nothing of none. */
+/* Writes `label: text` with a name from a file; nothing if the text is empty. */
+void label_name(struct page *page, const char *label, const char *text);
+/* The same for a sentence, folded at the page width. */
+void label_sentence(struct page *page, const char *label, const char *sentence);
+/* `as described:       com.acme::Foo x 2, com.acme::Bar x 1`; nothing if n is 0. */
 void label_operators(struct page *page, const char *label, enum style style,
                      const struct cm_name_count *operators, size_t n);
 /* `warning:            the message (node "conv1")`, and the hint below. */
 void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic);
-/* From a figure to what is said about it. */
+/* Indents to the column after the value. */
 void label_pad(struct page *page);
-/* After `shown` lines of `n`. */
+/* `and 3 more: see --format json`, if n > shown. */
 void label_rest(struct page *page, size_t n, size_t shown);
-/* `fwd MACs:           14.07 GMACs     (14,068,146,176)`, the line left open. */
+/* `fwd MACs:           14.07 GMACs     (14,068,146,176)`; the line stays open. */
 void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a backend said, in the summary: who measured, how much of the model, and how fast the
- * whole would be if its layers ran one after the other.
+ * The latency part of the summary: the backend, the share of the model with times, and the sums
+ * over all layers.
  */
 #include "report/text/sections.h"
 
@@ -17,14 +17,6 @@
 #include "support/text.h"
 
 #include "support/banned.h"
-
-static void write_line(struct page *page, const char *label, const char *text) {
-    if (*text == '\0') return;
-    label_write(page, label);
-    page_list(page, " ", LABEL_WIDTH + 2);
-    page_words(page, STYLE_PLAIN, text);
-    page_end_line(page);
-}
 
 /* `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)` */
 static void write_states(struct page *page, const struct cm_result *result) {
@@ -45,7 +37,7 @@ static void write_states(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `no time:  NonZero 360 nodes (0.00% of MACs): the data decides its size` */
+/* `no time:  NonZero 360 nodes (0.00% of MACs): data-dependent shape` */
 static void write_untimed(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     for (size_t i = 0; i < measure->n_untimed; i++) {
@@ -68,9 +60,9 @@ static void write_cached(struct page *page, const struct cm_measure *measure) {
     if (measure->n_cached == 0) return;
     label_write(page, "cached");
     page_list(page, " ", LABEL_WIDTH);
-    text_printf(page_item(page), "%" PRId64 " of %zu primitive%s, since", measure->n_cached,
-                measure->n_primitives, text_plural((int64_t)measure->n_primitives));
-    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu primitive%s, since",
+                    measure->n_cached, measure->n_primitives,
+                    text_plural((int64_t)measure->n_primitives));
     page_words(page, STYLE_PLAIN, measure->cached_since);
     page_end_line(page);
 }
@@ -142,7 +134,7 @@ static void write_flops_rate(struct page *page, const struct cm_result *result) 
     page_end_line(page);
 }
 
-/* As DeepSpeed: two decimals. What has no time would only make it slower. */
+/* Two decimals, as DeepSpeed prints. An upper bound if some nodes have no time. */
 static void write_samples(struct page *page, const struct cm_result *result) {
     const int64_t latency = result->totals.latency_ps;
     const int64_t n_lacking = timed_lacks(result);
@@ -156,19 +148,13 @@ static void write_samples(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-static void write_speed(struct page *page, const struct cm_result *result) {
-    write_flops_rate(page, result);
-    write_samples(page, result);
-}
-
 /* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */
 static void write_achieved(struct page *page, const struct cm_result *result) {
     const struct cm_achieved *achieved = result->modules[0].achieved;
     if (!achieved) return;
     label_write(page, "bandwidth");
     page_list(page, ", ", LABEL_WIDTH);
-    number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
     if (!result->measure->modelled && is_known(achieved->roofline)) {
         struct text *share = page_item(page);
         times_append_ratio(share, achieved->roofline);
@@ -179,7 +165,7 @@ static void write_achieved(struct page *page, const struct cm_result *result) {
 }
 
 /* `limited by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
-static void write_bounds(struct page *page, const struct cm_result *result) {
+static void write_limiters(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const bool nothing =
         measure->n_limiters == 1 && text_equal(measure->limiters[0].limited_by, "unknown");
@@ -200,7 +186,7 @@ static void write_bounds(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Nothing where all of it is as the file has it. */
+/* Writes nothing if precision and layout are the defaults of the file. */
 static void write_precision(struct page *page, const struct cm_measure *measure) {
     const bool laid_out = !text_equal(measure->layout, "auto");
     if (text_equal(measure->precision, "fp32") && !laid_out) return;
@@ -214,27 +200,29 @@ void measured_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
     page_end_line(page);
-    write_line(page, "backend", measure->backend);
-    write_line(page, measure->planned ? "no plans" : "no times", measure->problem);
+    label_sentence(page, "backend", measure->backend);
+    label_sentence(page, measure->planned ? "no plans" : "no times", measure->problem);
     if (!cm_result_timed(result)) return;
-    write_line(page, "device", measure->device);
-    write_line(page, measure->modelled ? "figures from" : "version", measure->version);
-    write_line(page, "warning", measure->warning);
+    label_sentence(page, "device", measure->device);
+    label_sentence(page, measure->modelled ? "figures from" : "version", measure->version);
+    label_sentence(page, "warning", measure->warning);
     write_precision(page, measure);
     write_states(page, result);
     write_untimed(page, result);
     write_flags(page, measure);
     write_cached(page, measure);
     write_network(page, result);
-    write_speed(page, result);
+    write_flops_rate(page, result);
+    write_samples(page, result);
     write_achieved(page, result);
-    write_bounds(page, result);
+    write_limiters(page, result);
     if (measure->invented)
-        write_line(page, "note",
-                   "every latency is invented, taken from a table for tests: it stands for "
-                   "nothing. Nothing was run.");
+        label_sentence(page, "note",
+                       "every latency is invented, taken from a table for tests: it stands for "
+                       "nothing. Nothing was run.");
     if (measure->modelled)
-        write_line(page, "note",
-                   "every latency is modelled, computed from the figures that are known of the "
-                   "device: the least that it could be. Nothing was run.");
+        label_sentence(
+            page, "note",
+            "every latency is modelled, computed from the figures that are known of the "
+            "device: the least that it could be. Nothing was run.");
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The part of section 1 that says how much memory the model takes, where and in which order,
- * and whether it fits.
- */
+/* The memory part of the summary: peak, live values, arena, weights, limit, largest batch. */
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
@@ -30,10 +27,8 @@ static void write_live_value(struct page *page, const struct cm_result *result,
                              const struct cm_live *live) {
     label_write(page, "");
     page_list(page, " ", LABEL_WIDTH + 2);
-    number_append(page_item(page), page->units, NUMBER_BYTES, live->bytes);
-    page_item_end(page, STYLE_SHARE);
-    text_append_name(page_item(page), live->value);
-    page_item_end(page, STYLE_SHARE);
+    page_item_number(page, STYLE_SHARE, NUMBER_BYTES, live->bytes);
+    page_item_name(page, STYLE_SHARE, live->value);
     if (live->module < result->n_modules && *result->modules[live->module].path != '\0') {
         struct text *item = page_item(page);
         text_append(item, "(");
@@ -52,7 +47,7 @@ static void write_arena(struct page *page, const char *label, int64_t arena, int
     page_end_line(page);
 }
 
-/* `min-memory: 12.85 MB (18.75%) below the peak in the order of the file` */
+/* `min-memory: 12.85 MB (18.75%) below the peak in file order` */
 static void write_schedule(struct page *page, const struct cm_memory *memory) {
     if (memory->n_schedule == 0) return;
     int64_t gain = checked_sub(memory->file_order_peak_bytes, memory->peak_activation_bytes);
@@ -62,20 +57,20 @@ static void write_schedule(struct page *page, const struct cm_memory *memory) {
     if (!is_known(gain) || gain == 0) {
         page_words(page, STYLE_PLAIN,
                    memory->schedule_optimal
-                       ? "the order of the file, no other has a lower peak"
-                       : "the order of the file, none with a lower peak was found");
+                       ? "file order; no order has a lower peak"
+                       : "file order; no order with a lower peak was found");
         page_end_line(page);
         return;
     }
-    number_append(page_item(page), page->units, NUMBER_BYTES, gain);
-    page_item_end(page, STYLE_TITLE);
+    page_item_number(page, STYLE_TITLE, NUMBER_BYTES, gain);
     struct text *share = page_item(page);
     text_append(share, "(");
     number_append_percent(share, gain, memory->file_order_peak_bytes);
     text_append(share, ")");
     page_item_end(page, STYLE_SHARE);
-    page_words(page, STYLE_PLAIN, "below the peak in the order of the file");
-    if (memory->schedule_optimal) page_words(page, STYLE_PLAIN, "and the lowest of any order");
+    page_words(page, STYLE_PLAIN, "below the peak in file order");
+    if (memory->schedule_optimal)
+        page_words(page, STYLE_PLAIN, "and the minimum over all orders");
     page_end_line(page);
 }
 
@@ -85,8 +80,7 @@ static void write_weights(struct page *page, const struct cm_memory *memory) {
         const struct cm_weights *weights = &memory->weights[i];
         label_write(page, i == 0 ? "weights" : "");
         page_list(page, "", LABEL_WIDTH + 2);
-        number_append(page_item(page), page->units, NUMBER_BYTES, weights->bytes);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, weights->bytes);
         page_print(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
                    weights->storage, weights->tensors, text_plural(weights->tensors));
         page_end_line(page);
@@ -113,12 +107,11 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
         page_item_end(page, STYLE_SHARE);
     }
     if (text_equal(fit->search, "uneven")) {
-        text_append(page_item(page), "but some larger");
-        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "but a larger");
         page_end_line(page);
         page_indent(page, LABEL_WIDTH + 2);
         page_print(page, STYLE_PLAIN,
-                   "batch took less than a smaller one, so that one may fit again");
+                   "batch needed less than a smaller one, so that one may fit again");
     }
     page_end_line(page);
 }
@@ -128,8 +121,8 @@ static const struct {
     const char *words;
 } reasons[] = {
     {"unbounded", "any: 2147483647 fits"},
-    {"no-batch", "none: no axis of the inputs is one"},
-    {"fixed", "unknown, since no other can be profiled:"},
+    {"no-batch", "none: no input axis is the batch"},
+    {"fixed", "unknown, because no other batch can be profiled:"},
 };
 
 static void write_fit(struct page *page, const struct cm_fit *fit) {

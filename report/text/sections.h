@@ -7,21 +7,22 @@ struct cm_result;
 struct page;
 
 void summary_write(struct page *page, const struct cm_result *result);
-void memory_write(struct page *page, const struct cm_result *result);   /* inside of it */
-void training_write(struct page *page, const struct cm_result *result); /* and below that */
+void memory_write(struct page *page, const struct cm_result *result); /* part of the summary */
+void training_write(struct page *page,
+                    const struct cm_result *result); /* part of the summary */
 void curve_write(struct page *page, const struct cm_result *result);
 void aggregated_write(struct page *page, const struct cm_result *result);
 void detailed_write(struct page *page, const struct cm_result *result);
 
-/* How each distinct piece of work would run; nothing unless that is what was asked. */
+/* The cuDNN plan of each distinct primitive; nothing without --cudnn-plan. */
 void plan_write(struct page *page, const struct cm_result *result);
 void measured_write(struct page *page, const struct cm_result *result);
 
-/* Those that are asked for; the last two of a result with times. */
+/* Optional tables; layers and kernels require times. */
 void operators_write(struct page *page, const struct cm_result *result);
 void layers_write(struct page *page, const struct cm_result *result);
 void kernels_write(struct page *page, const struct cm_result *result);
-/* Nothing where there is none. */
+/* Nothing if there is no advice. */
 void advice_write(struct page *page, const struct cm_result *result);
 
 #endif

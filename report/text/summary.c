@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 1: what was profiled and how, the totals with every digit beside them, and whatever a
- * reader must know before believing them: what was not understood and what was assumed.
+ * Section 1, the summary: model and options, totals with exact values, and the remarks that
+ * qualify them: unknown operators and shapes, bound dims, re-batched constants, diagnostics.
  */
 #include "report/text/sections.h"
 
@@ -19,14 +19,6 @@
 #include "support/banned.h"
 
 #define MAX_LINES 5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
-
-/* Nothing where the file says nothing. */
-static void write_name(struct page *page, const char *label, const char *name) {
-    if (*name == '\0') return;
-    label_write(page, label);
-    page_name(page, STYLE_PLAIN, name);
-    page_end_line(page);
-}
 
 /* `name = 3, other = 4` */
 static void write_sizes(struct page *page, const struct cm_named_size *sizes, size_t n,
@@ -50,8 +42,7 @@ static void write_values(struct page *page, const char *label, const struct cm_v
     for (size_t i = 0; i < n && i < MAX_LINES; i++) {
         label_write(page, i == 0 ? label : "");
         page_list(page, " ", LABEL_WIDTH + 2);
-        text_append_name(page_item(page), values[i].name);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_name(page, STYLE_PLAIN, values[i].name);
         type_append(page_item(page), &values[i].type);
         page_item_end(page, STYLE_PLAIN);
         page_end_line(page);
@@ -60,8 +51,8 @@ static void write_values(struct page *page, const char *label, const struct cm_v
 }
 
 static void write_model(struct page *page, const struct cm_result *result) {
-    write_name(page, "model", result->model.path);
-    write_name(page, "producer", result->model.producer);
+    label_name(page, "model", result->model.path);
+    label_name(page, "producer", result->model.producer);
     label_write(page, "opset");
     write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
     write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
@@ -73,12 +64,12 @@ struct tally {
     size_t n;
 };
 
-/* Ours are few; a report that was read back may have any number. */
+/* A stored report may contain any number of names. */
 #define MAX_TALLIES 32
 
-/* Composites by name, in order of their first; what is past MAX_TALLIES is left out. */
-static size_t tally_composites(const struct cm_result *result, bool foldable,
-                               struct tally *tallies) {
+/* Counts fused patterns by name, in order of first use; at most MAX_TALLIES names. */
+static size_t tally_fused_patterns(const struct cm_result *result, bool foldable,
+                                   struct tally *tallies) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_fused_patterns; i++) {
         const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
@@ -92,11 +83,11 @@ static size_t tally_composites(const struct cm_result *result, bool foldable,
     return n;
 }
 
-/* `composites:         LayerNorm 25, GELU 12, Attention 12` */
-static void write_composites(struct page *page, const struct cm_result *result,
-                             const char *label, bool foldable) {
+/* `fused patterns:     LayerNorm 25, GELU 12, Attention 12` */
+static void write_fused_patterns(struct page *page, const struct cm_result *result,
+                                 const char *label, bool foldable) {
     struct tally tallies[MAX_TALLIES];
-    const size_t n = tally_composites(result, foldable, tallies);
+    const size_t n = tally_fused_patterns(result, foldable, tallies);
     if (n == 0) return;
     label_write(page, label);
     page_list(page, ", ", LABEL_WIDTH);
@@ -130,17 +121,17 @@ static void write_options(struct page *page, const struct cm_result *result) {
     if (is_known(result->options.batch))
         page_print(page, STYLE_PLAIN, "%" PRId64, result->options.batch);
     else
-        page_print(page, STYLE_PLAIN, "none: no axis of the inputs is one");
+        page_print(page, STYLE_PLAIN, "none: no input axis is the batch");
     page_end_line(page);
     label_write(page, "convention");
     page_name(page, STYLE_PLAIN, result->options.convention);
     if (convention) page_print(page, STYLE_PLAIN, ": %s", convention->meaning);
     page_end_line(page);
-    write_name(page, "mode", result->options.mode);
+    label_name(page, "mode", result->options.mode);
     write_module_sources(page, result);
-    write_composites(page, result, "fused patterns", false);
-    write_composites(page, result, "foldable", true);
-    write_name(page, "group", result->options.group);
+    write_fused_patterns(page, result, "fused patterns", false);
+    write_fused_patterns(page, result, "foldable", true);
+    label_name(page, "group", result->options.group);
 }
 
 static void write_totals(struct page *page, const struct cm_result *result) {
@@ -174,7 +165,7 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
     number_append_percent(share, n_nodes, coverage->nodes);
     text_append(share, "):");
     page_item_end(page, STYLE_PLAIN);
-    page_words(page, STYLE_PLAIN, "what these cost is in no figure");
+    page_words(page, STYLE_PLAIN, "their costs are not included");
     page_end_line(page);
 }
 
@@ -184,16 +175,16 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
     page_print(page, STYLE_WARNING, "%" PRId64 " node output%s", coverage->unknown_shapes,
                text_plural(coverage->unknown_shapes));
     if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
-        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on %s is at most",
-                   coverage->bounded_shapes, coverage->bounded_shapes == 1 ? "it" : "these");
+        page_print(page, STYLE_PLAIN, ", %" PRId64 " with an upper bound, at which costs",
+                   coverage->bounded_shapes);
         page_end_line(page);
         label_write(page, "");
-        page_print(page, STYLE_PLAIN, "what it would be of the largest");
+        page_print(page, STYLE_PLAIN, "are computed");
     }
     if (coverage->bounded_shapes != coverage->unknown_shapes)
-        page_print(page, STYLE_PLAIN, "%s what depends on %s is in no figure",
+        page_print(page, STYLE_PLAIN, "%s costs that depend on %s are not included",
                    coverage->bounded_shapes > 0 ? ";" : ":",
-                   coverage->bounded_shapes > 0    ? "the rest"
+                   coverage->bounded_shapes > 0    ? "the others"
                    : coverage->unknown_shapes == 1 ? "it"
                                                    : "them");
     page_end_line(page);
@@ -203,8 +194,7 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
 static void write_rebatched_place(struct page *page, const struct cm_rebatched *place) {
     label_write(page, "");
     page_list(page, " ", LABEL_WIDTH + 2);
-    text_append_name(page_item(page), place->node_name);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_name(page, STYLE_PLAIN, place->node_name);
     struct text *item = page_item(page);
     text_append(item, "(");
     text_append_name(item, place->op);
@@ -214,15 +204,14 @@ static void write_rebatched_place(struct page *page, const struct cm_rebatched *
     text_append_name(item, place->input);
     text_append(item, "\"):");
     page_item_end(page, STYLE_PLAIN);
-    text_printf(page_item(page), "%" PRId64 " -> %" PRId64, place->from, place->to);
-    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "%" PRId64 " -> %" PRId64, place->from, place->to);
     page_end_line(page);
 }
 
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
     label_write(page, "re-batched");
-    page_print(page, STYLE_PLAIN, "%zu constant%s that held the file's own batch",
+    page_print(page, STYLE_PLAIN, "%zu constant%s that contained the batch size of the file",
                result->n_rebatched, text_plural((int64_t)result->n_rebatched));
     page_end_line(page);
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)

@@ -15,7 +15,7 @@ static const char usual_columns[] =
     "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share";
 
 /* What of a figure is on integers is told where at some batch there is any. */
-static bool says_something(struct listing *listing, size_t column) {
+static bool has_values(struct listing *listing, size_t column) {
     const struct column *metric = listing->fields[column].column;
     struct cell cell;
     if (metric == NULL || !metric->part) return true;
@@ -26,10 +26,10 @@ static bool says_something(struct listing *listing, size_t column) {
     return false;
 }
 
-static void drop_silent_columns(struct listing *listing) {
+static void drop_empty_columns(struct listing *listing) {
     size_t n = 0;
     for (size_t i = 0; i < listing->n_fields; i++)
-        if (says_something(listing, i)) listing->fields[n++] = listing->fields[i];
+        if (has_values(listing, i)) listing->fields[n++] = listing->fields[i];
     listing->n_fields = n;
 }
 
@@ -79,7 +79,7 @@ static bool has_figures(const struct cm_sweep_row *row) {
            is_known(row->required_bytes);
 }
 
-/* Below the row. That it does not fit stands in it already. */
+/* Writes the problem of a row below it. */
 static void write_problem(const struct table *table, const struct cm_sweep_row *row) {
     struct page *page = table->page;
     if (row->problem[0] == '\0' || text_equal(row->state, "misfit")) return;
@@ -104,25 +104,17 @@ static void write_row(struct table *table, size_t index) {
     write_problem(table, row);
 }
 
-static void write_line(struct page *page, const char *label, const char *text) {
-    if (text[0] == '\0') return;
-    label_write(page, label);
-    page_name(page, STYLE_PLAIN, text);
-    page_end_line(page);
-}
-
 static void write_head(struct page *page, const struct cm_sweep *sweep) {
-    write_line(page, "model", sweep->model);
-    write_line(page, "convention", sweep->convention);
-    write_line(page, "backend", sweep->backend);
-    write_line(page, "device", sweep->device);
-    write_line(page, "times", sweep->times);
+    label_name(page, "model", sweep->model);
+    label_name(page, "convention", sweep->convention);
+    label_name(page, "backend", sweep->backend);
+    label_name(page, "device", sweep->device);
+    label_name(page, "times", sweep->times);
     label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->custom_ops, sweep->n_custom_ops);
     if (is_known(sweep->memory_limit)) {
         label_write(page, "limit");
         page_list(page, " ", LABEL_WIDTH);
-        number_append(page_item(page), page->units, NUMBER_BYTES, sweep->memory_limit);
-        page_item_end(page, STYLE_PLAIN);
+        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, sweep->memory_limit);
         page_end_line(page);
     }
     page_end_line(page);
@@ -156,7 +148,7 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
     page_init(&page, options, arena, out);
     int status = listing_make(&all, &of, usual_columns, arena, NULL, &listing);
     if (status == CM_OK) {
-        drop_silent_columns(&listing);
+        drop_empty_columns(&listing);
         write_head(&page, sweep);
         write_table(&page, &listing);
         write_diagnostics(&page, sweep);

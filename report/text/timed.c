@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A module's operations less those of its nodes that have no time: the same as all of them
- * where every node has one, and what does nothing has one too.
- */
+/* The operations of a module minus those of its nodes without a time: see timed.h. */
 #include "report/text/timed.h"
 
 #include "costmodel/costmodel.h"
@@ -29,7 +26,8 @@ bool timed_lacks_operator(const struct cm_result *result, const char *op) {
     return false;
 }
 
-/* Of what was read back: an index may point nowhere, but a parent stands before its child. */
+/* Subtracts from a module and its ancestors. In a stored report an index may be out of range,
+ * but a parent always precedes its child. */
 static void leave_out(const struct cm_result *result, size_t module, int64_t operations,
                       int64_t *ret) {
     while (module < result->n_modules) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of the work has a time: a latency leaves the rest out, and so must a rate. */
+/* The share of the work that has a time: rates divide only that work by the latency. */
 #ifndef REPORT_TEXT_TIMED_H
 #define REPORT_TEXT_TIMED_H
 
@@ -9,16 +9,16 @@
 struct cm_result;
 struct page;
 
-/* How many nodes have work and no time. */
+/* Returns the number of nodes with work but without a time. */
 int64_t timed_lacks(const struct cm_result *result);
 
-/* Whether some of them are of that operator. */
+/* Returns true if some of them are of that operator. */
 bool timed_lacks_operator(const struct cm_result *result, const char *op);
 
 /*
- * By module: the operations, as the result's convention counts them, of those nodes inside that
- * have a time; CM_UNKNOWN where none that does something has one. As long as the page; NULL
- * where its memory is short.
+ * Returns, by module, the operations (in the result's convention) of the nodes inside that have
+ * a time; CM_UNKNOWN if no node with work has one. Allocated in the page's arena; NULL if out
+ * of memory.
  */
 const int64_t *timed_operations(struct page *page, const struct cm_result *result);
 

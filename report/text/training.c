@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of section 1 that says what a training step costs. */
+/* The training part of the summary: costs and memory of a training step. */
 #include "costmodel/costmodel.h"
 #include "report/page.h"
 #include "report/text/labels.h"
@@ -27,12 +27,11 @@ static void write_training_peak(struct page *page, const struct cm_result *resul
     page_end_line(page);
 }
 
-/* Where there are any; a document of an earlier program does not know. */
+/* Written if not 0; unknown in reports of earlier versions. */
 static void write_int_ops(struct page *page, const char *label, int64_t int_ops) {
     if (int_ops != 0 && int_ops != CM_UNKNOWN) write_line(page, label, NUMBER_FLOPS, int_ops);
 }
 
-/* What a step costs, in the words of DeepSpeed's summary: fwd stands among the totals. */
 void training_write(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     if (!training->present) return;

@@ -116,16 +116,15 @@ static void what_fits_is_said(void **state) {
          "limit:              1.0 kB          (1,000), does not fit\n"
          "largest batch:      0               1 would take 1,010\n"},
         {{1000, true, 7, 990, 1010, "uneven", ""},
-         "largest batch:      7               7 takes 990, 8 would take 1,010, but some "
-         "larger\n"
-         "                      batch took less than a smaller one, so that one may fit "
+         "largest batch:      7               7 takes 990, 8 would take 1,010, but a larger\n"
+         "                      batch needed less than a smaller one, so that one may fit "
          "again\n"},
         {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "unbounded", ""},
          "largest batch:      any: 2147483647 fits\n"},
         {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "no-batch", ""},
-         "largest batch:      none: no axis of the inputs is one\n"},
+         "largest batch:      none: no input axis is the batch\n"},
         {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "fixed", "it is 3"},
-         "largest batch:      unknown, since no other can be profiled: it is 3\n"},
+         "largest batch:      unknown, because no other batch can be profiled: it is 3\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
