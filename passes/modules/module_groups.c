@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules by an expression of the user's: see module_groups.h. */
+/* Groups of modules by a regular expression: see module_groups.h. */
 #include "passes/modules/module_groups.h"
 
 #include <regex.h>
@@ -10,12 +10,12 @@
 
 #include "support/banned.h"
 
-/* Longer paths are in no group: matching may take a time that grows with their square. */
+/* Longer paths are in no group: matching may take quadratic time. */
 #define MAX_PATH_LENGTH 1024
 
 #define MAX_EXPRESSION_LENGTH 1024
 
-/* No path holds it, so that the name of a group is never taken apart. */
+/* No path contains it, so that the name of a group is never split. */
 #define NO_SEPARATOR '\0'
 
 static int compile(const char *expression) {
@@ -25,8 +25,8 @@ static int compile(const char *expression) {
     return fault;
 }
 
-/* How much of it, from the front, is an expression: what is wrong stands behind that. Where
- * memory ends the arena has failed. */
+/* Returns the length of the longest valid prefix: the error follows it. If out of memory, the
+ * arena has failed. */
 static size_t sound_length(const char *expression, struct arena *arena) {
     size_t length = strlen(expression);
     char *front = arena_strndup(arena, expression, length);
@@ -43,8 +43,8 @@ int module_groups_check(const char *expression, struct arena *arena,
                         struct cm_diagnostics *diag) {
     char message[128];
     if (strlen(expression) > MAX_EXPRESSION_LENGTH)
-        return diag_error(diag, DIAG_USAGE, "the group's expression is longer than %d bytes",
-                          MAX_EXPRESSION_LENGTH);
+        return diag_error(diag, DIAG_USAGE, "--group must be at most %d bytes long, got %zu",
+                          MAX_EXPRESSION_LENGTH, strlen(expression));
     int fault = compile(expression);
     if (fault == 0) return CM_OK;
     if (fault == REG_ESPACE) return diag_no_memory(diag);
@@ -52,13 +52,13 @@ int module_groups_check(const char *expression, struct arena *arena,
     const size_t sound = sound_length(expression, arena);
     if (arena_failed(arena)) return diag_no_memory(diag);
     int status = diag_error(
-        diag, DIAG_USAGE, "the group '%s' is no regular expression, from character %zu on: %s",
+        diag, DIAG_USAGE, "--group '%s' is not a valid regular expression at character %zu: %s",
         expression, sound + 1, message);
-    diag_hint(diag, "wanted is a POSIX extended one, as 'layer[0-9]+'");
+    diag_hint(diag, "use a POSIX extended regular expression, for example 'layer[0-9]+'");
     return status;
 }
 
-/* The group of a module, which may be new; 0, the root, where the expression does not match. */
+/* Finds or adds the group of a module: 0, the root, if the expression does not match. */
 static int find_group(const regex_t *regex, const char *path, struct paths *groups,
                       uint32_t *ret) {
     regmatch_t matches[2];
@@ -83,7 +83,7 @@ static int group_all(const char *expression, const struct paths *paths, struct p
     return status;
 }
 
-/* From here on each group is a scope, a module, and the one entry of it. */
+/* Makes each group a scope and a module with one call. */
 static int replace(const struct analysis *analysis, const struct paths *groups,
                    const uint32_t *of_path, struct scopes *scopes, struct module_paths *names) {
     size_t n_params = analysis->params.n_params;
@@ -117,7 +117,7 @@ int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
     if (!notes) return diag_no_memory(analysis->diag);
     *notes = root;
     if (groups.n == 1)
-        diag_note(analysis->diag, DIAG_ASSUMPTION, "the group '%s' matches no module",
+        diag_note(analysis->diag, DIAG_ASSUMPTION, "--group '%s' matches no module",
                   expression);
     return CM_OK;
 }

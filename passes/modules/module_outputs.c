@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which values leave a module: made inside it during its first call, and used outside it or
- * given by the model. Constants and shape arithmetic are not what a module returns; embeddings
- * of positions are, which need no input either. */
+/*
+ * The outputs of each module: values produced inside it during its first call and used outside,
+ * or outputs of the model. Constants and shape arithmetic do not count; results of learned
+ * parameters do, even if they depend on no input (position embeddings).
+ */
 #include <string.h>
 
 #include "passes/modules/module_tree.h"
@@ -12,7 +14,7 @@
 
 #define ABOVE_ROOT ID_NONE
 
-/* Whether a learned tensor was put to use, not only handed on under another shape. */
+/* Returns true if the node computes with a learned parameter, not just views it. */
 static bool applies_param(const struct analysis *analysis, uint32_t node) {
     const struct params_table *params = &analysis->params;
     if (op_role(analysis->bind.ops[node], 0) == 'p') return false;
@@ -34,7 +36,7 @@ bool module_is_result(const struct analysis *analysis, uint32_t value) {
     }
 }
 
-/* The innermost scope that the value does not leave. */
+/* Returns the innermost scope that contains the producer and all uses of the value. */
 static uint32_t scope_around(const struct module_tree *tree, uint32_t id) {
     const struct model *model = tree->analysis->model;
     const struct scopes *scopes = tree->scopes;
@@ -49,45 +51,45 @@ static uint32_t scope_around(const struct module_tree *tree, uint32_t id) {
     return around;
 }
 
-/* A value that leaves a module. */
-struct leaver {
+/* A value that is an output of a module. */
+struct output {
     uint32_t module;
     uint32_t value;
 };
 
-/* All of them, in the order of the nodes that made the values. */
-struct leavers {
+/* All of them, in the order of their producers. */
+struct outputs {
     struct arena *arena;
-    struct leaver *items;
+    struct output *items;
     size_t n;
     size_t capacity;
 };
 
-static int add(struct leavers *leavers, uint32_t module, uint32_t value) {
-    if (leavers->n == leavers->capacity) {
-        const size_t capacity = 2 * leavers->capacity;
-        struct leaver *items = arena_array(leavers->arena, capacity, sizeof *leavers->items);
+static int add(struct outputs *outputs, uint32_t module, uint32_t value) {
+    if (outputs->n == outputs->capacity) {
+        const size_t capacity = 2 * outputs->capacity;
+        struct output *items = arena_array(outputs->arena, capacity, sizeof *outputs->items);
         if (!items) return CM_NO_MEMORY;
-        memcpy(items, leavers->items, leavers->n * sizeof *leavers->items);
-        leavers->items = items;
-        leavers->capacity = capacity;
+        memcpy(items, outputs->items, outputs->n * sizeof *outputs->items);
+        outputs->items = items;
+        outputs->capacity = capacity;
     }
-    leavers->items[leavers->n++] = (struct leaver){module, value};
+    outputs->items[outputs->n++] = (struct output){module, value};
     return CM_OK;
 }
 
 /*
- * Walks from the value's scope up to where it stays. Of a replayed module (module_tree.h) only
- * what its children did in their first call belongs to its own first call.
+ * Adds the value to each module that it leaves, from its scope upwards. In a replayed module
+ * (module_tree.h) only the first calls of its children are part of its own first call.
  */
-static int add_value(const struct module_tree *tree, uint32_t value, struct leavers *leavers) {
+static int add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
-    bool again = false; /* the scope below was a further call of a replayed module's child */
+    bool again = false; /* the child scope is not the first call of a replayed module's child */
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && again;
-        if (tree->first_scope[module] == scope && !replay && add(leavers, module, value) < 0)
+        if (tree->first_scope[module] == scope && !replay && add(outputs, module, value) < 0)
             return CM_NO_MEMORY;
         again = replay || tree->names->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;
@@ -95,10 +97,10 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct leav
     return CM_OK;
 }
 
-static int find_leavers(const struct module_tree *tree, struct leavers *ret) {
+static int find_outputs(const struct module_tree *tree, struct outputs *ret) {
     const struct model *model = tree->analysis->model;
     ret->arena = tree->analysis->arena;
-    ret->capacity = tree->scopes->n_nodes + 1; /* mostly one value, which leaves one module */
+    ret->capacity = tree->scopes->n_nodes + 1; /* usually one value per node */
     ret->items = arena_array(ret->arena, ret->capacity, sizeof *ret->items);
     if (!ret->items) return CM_NO_MEMORY;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
@@ -112,30 +114,30 @@ static int find_leavers(const struct module_tree *tree, struct leavers *ret) {
     return CM_OK;
 }
 
-/* A list for each module, all in one array. */
-static int list_leavers(const struct module_tree *tree, const struct leavers *leavers) {
+/* Sorts the outputs by module. */
+static int list_outputs(const struct module_tree *tree, const struct outputs *outputs) {
     struct modules_table *table = tree->table;
     const size_t n = table->n_modules;
     uint32_t *fill = arena_array(tree->analysis->arena, n, sizeof *fill);
-    if (leavers->n > UINT32_MAX) return CM_NO_MEMORY;
+    if (outputs->n > UINT32_MAX) return CM_NO_MEMORY;
     table->first_output = arena_array(tree->tables, n + 1, sizeof *table->first_output);
-    table->outputs = arena_array(tree->tables, leavers->n, sizeof *table->outputs);
+    table->outputs = arena_array(tree->tables, outputs->n, sizeof *table->outputs);
     if (!fill || !table->first_output || !table->outputs) return CM_NO_MEMORY;
-    for (size_t i = 0; i < leavers->n; i++) table->first_output[leavers->items[i].module + 1]++;
+    for (size_t i = 0; i < outputs->n; i++) table->first_output[outputs->items[i].module + 1]++;
     for (size_t i = 0; i < n; i++) {
         table->first_output[i + 1] += table->first_output[i];
         fill[i] = table->first_output[i];
     }
-    for (size_t i = 0; i < leavers->n; i++)
-        table->outputs[fill[leavers->items[i].module]++] = leavers->items[i].value;
+    for (size_t i = 0; i < outputs->n; i++)
+        table->outputs[fill[outputs->items[i].module]++] = outputs->items[i].value;
     return CM_OK;
 }
 
 int module_outputs(const struct module_tree *tree) {
-    struct leavers leavers = {.n = 0};
+    struct outputs outputs = {.n = 0};
     const struct arena_mark mark = arena_save(tree->analysis->arena);
-    int status = find_leavers(tree, &leavers);
-    if (status == CM_OK) status = list_leavers(tree, &leavers);
+    int status = find_outputs(tree, &outputs);
+    if (status == CM_OK) status = list_outputs(tree, &outputs);
     arena_restore(tree->analysis->arena, mark);
     return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From scopes to modules: see module_paths.h. Scopes are placed a family at a time, the
- * children of one scope together, because a scope may have to be told by its siblings. */
+/* Maps scopes to modules: see module_paths.h. The children of one scope are mapped together,
+ * because the module of a scope may depend on its siblings. */
 #include "passes/modules/module_paths.h"
 
 #include <string.h>
@@ -11,24 +11,24 @@
 
 #include "support/banned.h"
 
-#define NO_CLAIM    0u /* the root of of_params, which no parameter claims for a scope */
+#define NO_CLAIM    0u /* the root of of_params: no parameter names a module */
 #define MIXED_CLAIM ID_NONE
 
-/* The module of a scope: the parts of `local` below an entry. */
+/* The module of a scope: the parts of `local` below `base`. */
 struct placement {
     const char *local;
     size_t length;
     uint32_t base;
-    bool in_params; /* `base` is one of of_params, not of the modules */
-    bool moved;     /* where its parameters say, not where its name does */
+    bool in_params; /* `base` is an entry of of_params, not of paths */
+    bool moved;     /* by its parameters, not by its name */
 };
 
 struct mapper {
     const struct analysis *analysis;
     const struct scopes *scopes;
     struct module_paths *out;
-    struct arena *arena; /* for what follows, which ends with the mapping */
-    uint32_t *claims;    /* by scope: what its parameters' names agree on, in of_params */
+    struct arena *arena; /* of the following arrays; lifetime of the mapping */
+    uint32_t *claims;    /* by scope: the module that all its parameters name, in of_params */
     bool *has_params;    /* by scope: parameters are used in it or below */
     struct placement *placements; /* by scope */
 };
@@ -50,32 +50,30 @@ static int enter_params(struct mapper *mapper) {
     return CM_OK;
 }
 
-static void claim(struct mapper *mapper, uint32_t node) {
-    const struct params_table *params = &mapper->analysis->params;
-    uint32_t scope = mapper->scopes->of_node[node];
-    if (params->n_used[node] == 0 || scopes_makes_param(mapper->analysis, node)) return;
-    for (size_t i = 0; i < params->n_used[node]; i++) {
-        uint32_t param = params->used[node][i];
-        uint32_t module = mapper->out->of_param[param];
-        if (params->params[param].kind != PARAM_LEARNED) continue;
-        mapper->has_params[scope] = true;
-        if (module == 0) continue;
-        if (mapper->claims[scope] == NO_CLAIM)
-            mapper->claims[scope] = module;
-        else if (mapper->claims[scope] != module)
-            mapper->claims[scope] = MIXED_CLAIM;
-    }
-}
-
 static void collect_claims(struct mapper *mapper) {
-    for (size_t i = 0; i < mapper->scopes->n_nodes; i++)
-        claim(mapper, mapper->scopes->nodes[i]);
+    const struct params_table *params = &mapper->analysis->params;
+    for (size_t k = 0; k < mapper->scopes->n_nodes; k++) {
+        const uint32_t node = mapper->scopes->nodes[k];
+        const uint32_t scope = mapper->scopes->of_node[node];
+        if (params->n_used[node] == 0 || scopes_makes_param(mapper->analysis, node)) continue;
+        for (size_t i = 0; i < params->n_used[node]; i++) {
+            uint32_t param = params->used[node][i];
+            uint32_t module = mapper->out->of_param[param];
+            if (params->params[param].kind != PARAM_LEARNED) continue;
+            mapper->has_params[scope] = true;
+            if (module == 0) continue;
+            if (mapper->claims[scope] == NO_CLAIM)
+                mapper->claims[scope] = module;
+            else if (mapper->claims[scope] != module)
+                mapper->claims[scope] = MIXED_CLAIM;
+        }
+    }
     for (uint32_t scope = (uint32_t)mapper->scopes->paths.n; scope-- > 1;)
         if (mapper->has_params[scope])
             mapper->has_params[scope_at(mapper, scope)->parent] = true;
 }
 
-/* Name of a scope without the "_1" of a further entry. */
+/* Returns the length of the scope's name without the "_1" of a second call. */
 static size_t own_length(const struct mapper *mapper, uint32_t scope) {
     const struct path *path = scope_at(mapper, scope);
     size_t length = path->length;
@@ -83,8 +81,8 @@ static size_t own_length(const struct mapper *mapper, uint32_t scope) {
     return length;
 }
 
-/* "layer1.0" in the scope layer1 is its module 0; alone it is module layer1.0. Gives how much
- * of the scope's name to leave out. */
+/* Returns how much of the scope's name repeats its parent: "layer1.0" in scope layer1 is module
+ * layer1.0, not layer1.layer1.0. */
 static size_t repeated_length(const struct mapper *mapper, uint32_t scope) {
     const struct path *path = scope_at(mapper, scope);
     size_t length = own_length(mapper, path->parent);
@@ -100,10 +98,8 @@ static bool is_param_module(const struct mapper *mapper, const struct placement 
            ID_NONE;
 }
 
-/*
- * Which further entry of a sibling's module the scope is: "relu_1" beside "relu" is the first,
- * unless a parameter shows that there is a module of that very name.
- */
+/* Returns the call number of the scope: 1 for "relu_1" next to "relu", unless a parameter shows
+ * that a module of that name exists. */
 static int find_repeat(const struct mapper *mapper, uint32_t scope,
                        const struct placement *natural) {
     const struct path *path = scope_at(mapper, scope);
@@ -114,7 +110,7 @@ static int find_repeat(const struct mapper *mapper, uint32_t scope,
     return first == ID_NONE || is_param_module(mapper, natural) ? 0 : repeat;
 }
 
-/* The parts of a path from its end: those of a text, then an entry's and those above. */
+/* Iterates over the parts of a path from its end: those of `text`, then of `entry`. */
 struct parts {
     const struct paths *paths;
     uint32_t entry;
@@ -122,7 +118,7 @@ struct parts {
     size_t length;
 };
 
-/* Takes the last one; false: there is none left. */
+/* Removes the last part. Returns false if none is left. */
 static bool take_part(struct parts *parts, const char **ret, size_t *ret_length) {
     if (parts->length > 0) {
         size_t begin = parts->length;
@@ -140,7 +136,7 @@ static bool take_part(struct parts *parts, const char **ret, size_t *ret_length)
     return true;
 }
 
-/* Whether every part of `few` stands in `many`, in order, the last one last, and more does. */
+/* Returns true if `few` is a proper subsequence of `many` with the same last part. */
 static bool is_spread_over(struct parts few, struct parts many) {
     const char *wanted = NULL;
     const char *part = NULL;
@@ -158,7 +154,6 @@ static bool is_spread_over(struct parts few, struct parts many) {
     return !wants && n_more > 0;
 }
 
-/* Where the scope's name puts it. */
 static struct placement place_by_name(const struct mapper *mapper, uint32_t scope) {
     const struct path *path = scope_at(mapper, scope);
     size_t left_out = repeated_length(mapper, scope);
@@ -185,7 +180,7 @@ static struct placement place(const struct mapper *mapper, uint32_t scope) {
     return (struct placement){.local = "", .base = claimed, .in_params = true, .moved = true};
 }
 
-/* The container of a module that its parameters placed. */
+/* Returns the parent of a moved module, in of_params. */
 static uint32_t container_of(const struct mapper *mapper, uint32_t scope) {
     return mapper->out->of_params.items[mapper->placements[scope].base].parent;
 }
@@ -204,10 +199,9 @@ static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
     }
 }
 
-/* An activation entered between two layers that were moved into one container lies there too.
- */
+/* Moves activations between two layers that moved into one container into it, too. */
 static void join_between(const struct mapper *mapper, uint32_t parent) {
-    uint32_t last = ID_NONE; /* the last moved sibling; none of those since has parameters */
+    uint32_t last = ID_NONE; /* last moved sibling without a sibling with parameters since */
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
          scope = scope_at(mapper, scope)->next) {
         if (!mapper->placements[scope].moved) {
@@ -243,7 +237,7 @@ static int place_family(const struct mapper *mapper, uint32_t parent) {
     return CM_OK;
 }
 
-/* Modules that have parameters but no node, after all that have: an attention's out_proj. */
+/* Adds modules with parameters but without nodes at the end: out_proj of an attention. */
 static int enter_param_modules(const struct mapper *mapper) {
     struct module_paths *out = mapper->out;
     size_t n = out->of_params.n;
@@ -258,34 +252,23 @@ static int enter_param_modules(const struct mapper *mapper) {
     return CM_OK;
 }
 
-static int start(struct mapper *mapper) {
-    struct arena *arena = mapper->arena;
-    size_t n = mapper->scopes->paths.n;
-    mapper->claims = arena_array(arena, n, sizeof *mapper->claims);
-    mapper->has_params = arena_array(arena, n, sizeof *mapper->has_params);
-    mapper->placements = arena_array(arena, n, sizeof *mapper->placements);
-    bool all = mapper->claims && mapper->has_params && mapper->placements;
-    return all ? CM_OK : CM_NO_MEMORY;
-}
-
-static int start_paths(const struct mapper *mapper, struct module_paths *out) {
+static int find(struct mapper *mapper) {
+    struct module_paths *out = mapper->out;
     struct arena *arena = mapper->analysis->arena;
     size_t n = mapper->scopes->paths.n;
-    size_t n_params = mapper->analysis->params.n_params;
+    mapper->claims = arena_array(mapper->arena, n, sizeof *mapper->claims);
+    mapper->has_params = arena_array(mapper->arena, n, sizeof *mapper->has_params);
+    mapper->placements = arena_array(mapper->arena, n, sizeof *mapper->placements);
     out->of_scope = arena_array(arena, n, sizeof *out->of_scope);
     out->repeat = arena_array(arena, n, sizeof *out->repeat);
-    out->of_param = arena_array(arena, n_params, sizeof *out->of_param);
-    if (!out->of_scope || !out->repeat || !out->of_param) return CM_NO_MEMORY;
-    if (paths_init(&out->paths, arena, '.') < 0 || paths_reserve(&out->paths, n) < 0)
-        return CM_NO_MEMORY;
-    return paths_init(&out->of_params, arena, '.');
-}
-
-static int find(struct mapper *mapper) {
-    if (start(mapper) < 0 || start_paths(mapper, mapper->out) < 0 || enter_params(mapper) < 0)
+    out->of_param =
+        arena_array(arena, mapper->analysis->params.n_params, sizeof *out->of_param);
+    if (arena_failed(mapper->arena) || arena_failed(arena) ||
+        paths_init(&out->paths, arena, '.') < 0 || paths_reserve(&out->paths, n) < 0 ||
+        paths_init(&out->of_params, arena, '.') < 0 || enter_params(mapper) < 0)
         return CM_NO_MEMORY;
     collect_claims(mapper);
-    for (uint32_t scope = 0; scope < mapper->scopes->paths.n; scope++)
+    for (uint32_t scope = 0; scope < n; scope++)
         if (place_family(mapper, scope) < 0) return CM_NO_MEMORY;
     return enter_param_modules(mapper);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What modules cost. Work and traffic are sums over the nodes inside; parameters are a union: a
- * module owns each tensor that bears its name or that a node inside it uses, and owns it once.
+ * Costs of modules. Work and traffic are sums over the nodes inside. Parameters are a union: a
+ * module owns each tensor that has its name or is used by a node inside it, once.
  */
 #include <string.h>
 
@@ -17,11 +17,11 @@ static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
 }
 
-/* The figures of struct cm_costs that stand before the time, which often is not known. */
+/* The fields of struct cm_costs before the latency, which is often unknown. */
 #define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
 
-/* Adds them all at once if all are known and none of the sums is past 2^63: what is known is
- * not negative, and everything else is. */
+/* Fast path: adds all fields if all are known and no sum overflows. Known values are not
+ * negative; all other values are. */
 static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
     uint64_t sums[N_FIGURES];
     uint64_t addends[N_FIGURES];
@@ -38,7 +38,6 @@ static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
     return true;
 }
 
-/* Params are no sums, and still 0 on both sides. */
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     if (add_known_work(sum, costs)) {
         sum->upper_bound |= costs->upper_bound;
@@ -66,9 +65,9 @@ static void add_param(struct cm_costs *costs, const struct param *param) {
     add_known(&costs->weight_bytes, param->bytes);
 }
 
-/* Gives the parameter to a module and those around it, up to the first that has it. */
-static void give(const struct module_tree *tree, uint32_t *stamps, uint32_t module,
-                 uint32_t param) {
+/* Adds the parameter to a module and its parents, up to the first that owns it already. */
+static void own_param(const struct module_tree *tree, uint32_t *stamps, uint32_t module,
+                      uint32_t param) {
     const struct modules_table *table = tree->table;
     while (module != ID_NONE && stamps[module] != param + 1) {
         stamps[module] = param + 1;
@@ -77,21 +76,15 @@ static void give(const struct module_tree *tree, uint32_t *stamps, uint32_t modu
     }
 }
 
-/* The modules in which each parameter is used: by param, lists in one array. */
+/* The modules that use each parameter: modules[from[i] .. from[i + 1]). */
 struct users {
-    size_t *from; /* by param; one more at the end */
+    size_t *from; /* by param, n_params + 1 entries */
     uint32_t *modules;
 };
 
 static size_t n_used(const struct module_tree *tree, uint32_t node) {
     size_t n = tree->analysis->params.n_used[node];
     return n > 0 && scopes_makes_param(tree->analysis, node) ? 0 : n;
-}
-
-static void count_users(const struct module_tree *tree, size_t *counts) {
-    const struct params_table *params = &tree->analysis->params;
-    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
-        for (size_t i = 0; i < n_used(tree, node); i++) counts[params->used[node][i]]++;
 }
 
 static int list_users(const struct module_tree *tree, struct users *ret) {
@@ -101,11 +94,12 @@ static int list_users(const struct module_tree *tree, struct users *ret) {
     size_t *counts = arena_array(arena, params->n_params, sizeof *counts);
     ret->from = arena_array(arena, params->n_params + 1, sizeof *ret->from);
     if (!counts || !ret->from) return CM_NO_MEMORY;
-    count_users(tree, counts);
+    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++) counts[params->used[node][i]]++;
     for (size_t i = 0; i < params->n_params; i++) {
         ret->from[i] = n;
         n += counts[i];
-        counts[i] = ret->from[i]; /* from here on: where its next user goes */
+        counts[i] = ret->from[i]; /* now the index of the next user */
     }
     ret->from[params->n_params] = n;
     ret->modules = arena_array(arena, n, sizeof *ret->modules);
@@ -123,9 +117,9 @@ static int unite_params(const struct module_tree *tree) {
         arena_array(tree->analysis->arena, tree->table->n_modules, sizeof *stamps);
     if (!stamps || list_users(tree, &users) < 0) return diag_no_memory(tree->analysis->diag);
     for (uint32_t param = 0; param < tree->analysis->params.n_params; param++) {
-        give(tree, stamps, tree->of_param[param], param);
+        own_param(tree, stamps, tree->of_param[param], param);
         for (size_t i = users.from[param]; i < users.from[param + 1]; i++)
-            give(tree, stamps, users.modules[i], param);
+            own_param(tree, stamps, users.modules[i], param);
     }
     arena_restore(tree->analysis->arena, mark);
     return CM_OK;
@@ -140,7 +134,7 @@ static const char *overflowing(const struct cm_costs *costs) {
         {"buffers", costs->buffers},
         {"MACs", costs->macs},
         {"FLOPs", costs->flops},
-        {"operations on integers", costs->int_ops},
+        {"integer operations", costs->int_ops},
         {"bytes read", costs->bytes_read},
         {"bytes written", costs->bytes_written},
         {"weight bytes", costs->weight_bytes},
@@ -157,6 +151,5 @@ int module_totals(const struct module_tree *tree) {
     if (status < 0) return status;
     const char *what = overflowing(&tree->table->modules[0].costs);
     if (!what) return CM_OK;
-    return diag_error(tree->analysis->diag, DIAG_OVERFLOW, "the model's %s are past 2^63",
-                      what);
+    return diag_error(tree->analysis->diag, DIAG_OVERFLOW, "the model's %s exceed 2^63", what);
 }

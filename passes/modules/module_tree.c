@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From paths to modules in the order of the table: see module_tree.h. */
+/* Builds the table of modules from module paths: see module_tree.h. */
 #include "passes/modules/module_tree.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct builder {
     size_t *lengths;  /* by path: of its text */
 };
 
-/* The path after this one when parents come before children: down, else on, else up and on. */
+/* Returns the next path in depth-first order, ID_NONE after the last. */
 static uint32_t next_path(const struct paths *paths, uint32_t path) {
     if (paths->items[path].first_child != ID_NONE) return paths->items[path].first_child;
     while (path != ID_NONE && paths->items[path].next == ID_NONE)
@@ -25,7 +25,7 @@ static uint32_t next_path(const struct paths *paths, uint32_t path) {
     return path == ID_NONE ? ID_NONE : paths->items[path].next;
 }
 
-/* Length of each path's whole text; all of them with a '\0' behind each. */
+/* Sets the length of each path's text. Returns the size of all texts, each with a '\0'. */
 static size_t measure_texts(const struct builder *builder) {
     size_t total = 1;
     builder->lengths[0] = 0;
@@ -38,7 +38,7 @@ static size_t measure_texts(const struct builder *builder) {
     return total;
 }
 
-/* "parent.name"; where the text ends. */
+/* Writes "parent.name". Returns its end. */
 static char *write_text(const struct builder *builder, uint32_t at, const char *parent,
                         char *text) {
     const struct path *path = &builder->paths->items[at];
@@ -51,7 +51,7 @@ static char *write_text(const struct builder *builder, uint32_t at, const char *
     return text + path->length;
 }
 
-/* The row is zero. `parent` is CM_NO_INDEX for the root. */
+/* Initializes a zeroed row; `parent` is CM_NO_INDEX for the root. */
 static void start_module(struct cm_module *module, const char *path, const char *name,
                          size_t parent) {
     module->path = path;
@@ -61,7 +61,7 @@ static void start_module(struct cm_module *module, const char *path, const char 
     module->parent = parent;
 }
 
-/* Parents before children. The texts are one object in the memory of the result. */
+/* Numbers parents before children. The texts are one allocation of the result. */
 static int number_modules(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
     char *text = arena_alloc(builder->tree->analysis->kept, measure_texts(builder));
@@ -102,57 +102,37 @@ static int collect_children(const struct builder *builder) {
     return CM_OK;
 }
 
-static void place_nodes(const struct module_tree *tree) {
-    const struct scopes *scopes = tree->scopes;
-    for (size_t i = 0; i < scopes->n_nodes; i++) {
-        uint32_t node = scopes->nodes[i];
-        uint32_t module = tree->of_scope[scopes->of_node[node]];
-        tree->table->of_node[node] = module;
-        tree->has_nodes[module] = true;
-    }
-}
-
-static void place_params(const struct builder *builder) {
-    const struct module_paths *names = builder->tree->names;
-    for (size_t i = 0; i < builder->tree->analysis->params.n_params; i++) {
-        uint32_t path = names->of_param_module[names->of_param[i]];
-        builder->tree->of_param[i] = builder->number[path];
-    }
-}
-
-static void place_scopes(const struct builder *builder) {
+static void place_scopes_and_params(const struct builder *builder) {
     struct module_tree *tree = builder->tree;
+    const struct module_paths *names = tree->names;
     for (size_t i = 0; i < tree->table->n_modules; i++) tree->first_scope[i] = ID_NONE;
     for (uint32_t scope = 0; scope < tree->scopes->paths.n; scope++) {
-        uint32_t module = builder->number[tree->names->of_scope[scope]];
+        uint32_t module = builder->number[names->of_scope[scope]];
         tree->of_scope[scope] = module;
         tree->table->modules[module].calls++;
         if (tree->first_scope[module] == ID_NONE) tree->first_scope[module] = scope;
     }
+    for (size_t i = 0; i < tree->analysis->params.n_params; i++)
+        tree->of_param[i] = builder->number[names->of_param_module[names->of_param[i]]];
 }
 
-static bool is_number(const char *name) {
-    int64_t number;
-    return text_to_int64(name, strlen(name), &number) && number >= 0;
-}
-
-/* How often each of the children was called, if that is one number; else 0. */
+/* Returns how often each child was called, 0 if they differ or are not numbered. */
 static int64_t calls_of_children(const struct module_tree *tree,
                                  const struct cm_module *module) {
     int64_t calls = 0;
     for (size_t i = 0; i < module->n_children; i++) {
         const struct cm_module *child = &tree->table->modules[module->children[i]];
-        if (!is_number(child->name)) return 0;
+        int64_t number = -1;
+        if (!text_to_int64(child->name, strlen(child->name), &number) || number < 0) return 0;
         if (i > 0 && child->calls != calls) return 0;
         calls = child->calls;
     }
     return calls;
 }
 
-/*
- * The exporter marks the second call of a Sequential on its children only. A module of numbered
- * children that were all called k times for each of its scopes, and of nothing else, is one.
- */
+/* Exporters mark the second call of a Sequential only on its children. A module that consists
+ * of numbered children, each called k times per scope of the module, was called k times per
+ * scope. */
 static void find_replayed(struct module_tree *tree) {
     for (size_t i = tree->table->n_modules; i-- > 1;) {
         struct cm_module *module = &tree->table->modules[i];
@@ -164,48 +144,39 @@ static void find_replayed(struct module_tree *tree) {
     }
 }
 
-static int start_tree(struct module_tree *tree) {
+int module_tree_build(struct module_tree *tree) {
     const struct analysis *analysis = tree->analysis;
     struct arena *arena = analysis->arena;
     struct modules_table *table = tree->table;
-    size_t n = tree->names->paths.n;
+    const struct scopes *scopes = tree->scopes;
+    const size_t n = tree->names->paths.n;
     table->modules = arena_array(analysis->kept, n, sizeof *table->modules);
     table->parents = arena_array(tree->tables, n, sizeof *table->parents);
     table->of_node =
         arena_array(tree->tables, analysis->model->n_nodes, sizeof *table->of_node);
-    tree->of_scope = arena_array(arena, tree->scopes->paths.n, sizeof *tree->of_scope);
+    tree->of_scope = arena_array(arena, scopes->paths.n, sizeof *tree->of_scope);
     tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
     tree->has_nodes = arena_array(arena, n, sizeof *tree->has_nodes);
     tree->replayed = arena_array(arena, n, sizeof *tree->replayed);
-    bool all = table->modules && table->parents && table->of_node && tree->of_scope &&
-               tree->of_param && tree->first_scope && tree->has_nodes && tree->replayed;
-    return all ? CM_OK : CM_NO_MEMORY;
-}
-
-static int start_builder(struct builder *builder, struct arena *arena) {
-    size_t n = builder->paths->n;
-    builder->number = arena_array(arena, n, sizeof *builder->number);
-    builder->lengths = arena_array(arena, n, sizeof *builder->lengths);
-    return builder->number && builder->lengths ? CM_OK : CM_NO_MEMORY;
-}
-
-static int build(struct builder *builder) {
-    if (start_builder(builder, builder->tree->analysis->arena) < 0) return CM_NO_MEMORY;
-    if (number_modules(builder) < 0 || collect_children(builder) < 0) return CM_NO_MEMORY;
-    place_scopes(builder);
-    place_params(builder);
-    return CM_OK;
-}
-
-int module_tree_build(struct module_tree *tree) {
-    struct builder builder = {.tree = tree, .paths = &tree->names->paths};
-    int status = start_tree(tree);
-    const struct arena_mark mark = arena_save(tree->analysis->arena);
-    if (status == CM_OK) status = build(&builder);
-    arena_restore(tree->analysis->arena, mark);
-    if (status < 0) return diag_no_memory(tree->analysis->diag);
-    place_nodes(tree);
+    const struct arena_mark mark = arena_save(arena);
+    struct builder builder = {
+        .tree = tree,
+        .paths = &tree->names->paths,
+        .number = arena_array(arena, n, sizeof *builder.number),
+        .lengths = arena_array(arena, n, sizeof *builder.lengths),
+    };
+    if (arena_failed(arena) || arena_failed(analysis->kept) || arena_failed(tree->tables) ||
+        number_modules(&builder) < 0 || collect_children(&builder) < 0)
+        return diag_no_memory(analysis->diag);
+    place_scopes_and_params(&builder);
+    arena_restore(arena, mark);
+    for (size_t i = 0; i < scopes->n_nodes; i++) {
+        uint32_t node = scopes->nodes[i];
+        uint32_t module = tree->of_scope[scopes->of_node[node]];
+        table->of_node[node] = module;
+        tree->has_nodes[module] = true;
+    }
     find_replayed(tree);
     return CM_OK;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The class of each module, and its arguments, where the file tells or implies them: what the
- * exporter noted, the function that was called, or the one operator that makes the module
- * (facet `module` of its row), be it one that the exporter took apart (pass composites).
- * Containers of numbered children are Sequential, or ModuleList where they are never entered.
- * Else the instance name stands in its place.
+ * The class of each module, and its arguments: as the exporter recorded, the function called,
+ * or the only operator of the module (facet `module` of its row), which may be a fused pattern.
+ * Containers of numbered children are Sequential, or ModuleList if they are never called. Other
+ * modules have their instance name.
  */
 #include <string.h>
 
@@ -21,30 +20,25 @@
 struct typer {
     const struct module_tree *tree;
     struct arena *kept; /* of the result */
-    struct map classes; /* one copy of each, which many modules share */
-    const char *last;   /* of these, what was wanted last */
-    uint32_t *from;     /* by module: where in `nodes` its own begin; one more at the end */
-    uint32_t *nodes;    /* at work in the first call of each module that has none below */
+    struct map classes; /* interned */
+    const char *last;   /* most recently used class */
+    uint32_t *from;     /* by module: its nodes are nodes[from[i] .. from[i + 1]) */
+    uint32_t *nodes;    /* computing nodes in the first call of each leaf module */
 };
 
-static bool is_at_work(const struct analysis *analysis, const struct node *node) {
+/* Returns the leaf module in whose first call the node computes a result, or ID_NONE. */
+static uint32_t leaf_of(const struct module_tree *tree, uint32_t id) {
+    const struct node *node = &tree->analysis->model->nodes[id];
+    uint32_t module = tree->table->of_node[id];
+    if (tree->table->modules[module].n_children > 0 ||
+        tree->first_scope[module] != tree->scopes->of_node[id])
+        return ID_NONE;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && module_is_result(analysis, node->outputs[i]))
-            return true;
-    return false;
+        if (node->outputs[i] != ID_NONE && module_is_result(tree->analysis, node->outputs[i]))
+            return module;
+    return ID_NONE;
 }
 
-/* The leaf in whose first call the node works, or ID_NONE. */
-static uint32_t leaf_of(const struct module_tree *tree, uint32_t node) {
-    uint32_t module = tree->table->of_node[node];
-    bool leaf = tree->table->modules[module].n_children == 0;
-    bool first = tree->first_scope[module] == tree->scopes->of_node[node];
-    bool works =
-        leaf && first && is_at_work(tree->analysis, &tree->analysis->model->nodes[node]);
-    return works ? module : ID_NONE;
-}
-
-/* Counted in a first round and listed in a second, in order. */
 static int list_leaves(struct typer *typer) {
     const struct module_tree *tree = typer->tree;
     const size_t n_modules = tree->table->n_modules;
@@ -68,7 +62,7 @@ static int list_leaves(struct typer *typer) {
     return CM_OK;
 }
 
-/* "Conv{n}d" with the spatial dims of input 0, 1 to 3. */
+/* Returns "Conv2d" for "Conv{n}d": n is the number of spatial dims of input 0, 1 to 3. */
 static const char *class_of(const struct op_context *context) {
     const char *name = context->op->module;
     const char *mark = strstr(name, "{n}");
@@ -82,45 +76,44 @@ static const char *class_of(const struct op_context *context) {
     return text.failed ? NULL : text_string(&text);
 }
 
-/* What a node says of itself. `class` NULL: it makes no module. */
+/* Class and arguments of a node; `class` is NULL if it is not a module. */
 struct description {
     const char *class;
     const char *arguments;
 };
 
-/* The composite that the node is part of, where all of it stands in one module; or NULL. */
-static const struct fused_pattern *fused_pattern_within(const struct module_tree *tree,
-                                                        uint32_t node) {
+/* Returns the fused pattern of the node if one module contains all of it, else NULL. */
+static const struct fused_pattern *pattern_within(const struct module_tree *tree,
+                                                  uint32_t node) {
     const struct fused_patterns_table *fused_patterns = &tree->analysis->fused_patterns;
     const uint32_t *of_node = tree->table->of_node;
     if (fused_patterns->of_node[node] == ID_NONE) return NULL;
-    const struct fused_pattern *fused_pattern =
-        &fused_patterns->items[fused_patterns->of_node[node]];
-    for (size_t i = 0; i < fused_pattern->n_nodes; i++)
-        if (of_node[fused_pattern->nodes[i]] != of_node[node]) return NULL;
-    return fused_pattern;
+    const struct fused_pattern *fused = &fused_patterns->items[fused_patterns->of_node[node]];
+    for (size_t i = 0; i < fused->n_nodes; i++)
+        if (of_node[fused->nodes[i]] != of_node[node]) return NULL;
+    return fused;
 }
 
-/* What cannot be described has been reported, or is no module: no message. */
-static int make_rule(const struct module_tree *tree, uint32_t node,
-                     const struct fused_pattern *fused_pattern, struct op_context *ret) {
+/* Makes the context of a node or pattern; errors were reported by pass infer. */
+static int make_context(const struct module_tree *tree, uint32_t node,
+                        const struct fused_pattern *fused, struct op_context *ret) {
     struct op_source source = context_source(tree->analysis);
     source.diag = NULL;
-    return fused_pattern ? context_make_fused(&source, fused_pattern, ret)
-                         : context_make_inferred(&source, node, ret);
+    return fused ? context_make_fused(&source, fused, ret)
+                 : context_make_inferred(&source, node, ret);
 }
 
-/* An operator that can describe itself and says nothing is not at work as that module: a Gather
- * among activations is no Embedding. */
+/* An operator whose `describe` writes nothing is not that module: a Gather of activations is
+ * not an Embedding. */
 static int describe(const struct module_tree *tree, uint32_t node,
-                    const struct fused_pattern *fused_pattern, struct description *ret) {
-    const struct op *op = fused_pattern ? fused_pattern->op : tree->analysis->bind.ops[node];
+                    const struct fused_pattern *fused, struct description *ret) {
+    const struct op *op = fused ? fused->op : tree->analysis->bind.ops[node];
     struct op_context context;
     struct text text;
     *ret = (struct description){.class = op->module, .arguments = ""};
     if (!op->module || (!op->describe && !strchr(op->module, '{'))) return CM_OK;
     text_init(&text, tree->analysis->arena);
-    int status = make_rule(tree, node, fused_pattern, &context);
+    int status = make_context(tree, node, fused, &context);
     if (status == CM_OK && op->describe) status = op->describe(&context, &text);
     if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
     if (status < 0 || (op->describe && text.length == 0)) {
@@ -132,11 +125,11 @@ static int describe(const struct module_tree *tree, uint32_t node,
     return ret->class ? CM_OK : CM_NO_MEMORY;
 }
 
-/* The nodes of a leaf that make a module of one class. */
+/* The nodes of a leaf that have a class. */
 struct main_node {
-    uint32_t node; /* the first; ID_NONE: there is none, or they are of several classes */
+    uint32_t node; /* the first; ID_NONE if there is none, or they have several classes */
     size_t n;
-    bool alone; /* beside them there are only views and moves of tensors */
+    bool alone; /* all other nodes are views and copies */
     struct description is;
 };
 
@@ -149,10 +142,9 @@ static int find_main(const struct module_tree *tree, const uint32_t *nodes, size
     *ret = (struct main_node){.node = ID_NONE, .alone = true};
     for (size_t i = 0; i < n; i++) {
         struct description found;
-        const struct fused_pattern *fused_pattern = fused_pattern_within(tree, nodes[i]);
-        if (fused_pattern && fused_pattern->last != nodes[i])
-            continue; /* the last speaks for all */
-        int status = describe(tree, nodes[i], fused_pattern, &found);
+        const struct fused_pattern *fused = pattern_within(tree, nodes[i]);
+        if (fused && fused->last != nodes[i]) continue; /* described at its last node */
+        int status = describe(tree, nodes[i], fused, &found);
         if (status < 0) return status;
         if (!found.class) {
             ret->alone = ret->alone && only_moves(tree, nodes[i]);
@@ -169,7 +161,7 @@ static int find_main(const struct module_tree *tree, const uint32_t *nodes, size
     return CM_OK;
 }
 
-/* A product with a weight, then a sum with a bias: the Linear of more than two dims. */
+/* Returns true for a MatMul with a weight, then an Add of a bias: Linear of rank > 2. */
 static bool is_biased_product(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                               const struct main_node *main) {
     const struct params_table *params = &tree->analysis->params;
@@ -183,14 +175,13 @@ static int describe_biased(const struct module_tree *tree, uint32_t node, const 
     struct op_context context;
     struct text text;
     text_init(&text, tree->analysis->arena);
-    if (make_rule(tree, node, fused_pattern_within(tree, node), &context) < 0)
-        return CM_NO_MEMORY;
+    if (make_context(tree, node, pattern_within(tree, node), &context) < 0) return CM_NO_MEMORY;
     (void)describe_linear(op_dim(&context, 1, 0), op_dim(&context, 1, 1), true, &text);
     *ret = text_string(&text);
     return text.failed ? CM_NO_MEMORY : CM_OK;
 }
 
-/* What the nodes of a leaf make of it; class NULL: they do not tell. */
+/* Describes a leaf by its nodes; sets class to NULL if they do not determine it. */
 static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                          struct description *ret) {
     struct main_node main;
@@ -205,7 +196,7 @@ static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, 
     return CM_OK;
 }
 
-/* Modules mostly are of the class of the one before, or of one that was seen. */
+/* Interns the class. */
 static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
     if (strcmp(typer->last, class) != 0) {
         const char *known = map_key(&typer->classes, class);
@@ -221,14 +212,14 @@ static int set_class(struct typer *typer, const char *class, struct cm_module *m
 static int type_leaf(struct typer *typer, size_t index) {
     struct cm_module *module = &typer->tree->table->modules[index];
     const uint32_t *nodes = typer->nodes + typer->from[index];
-    struct description told;
+    struct description found;
     int status =
-        describe_leaf(typer->tree, nodes, typer->from[index + 1] - typer->from[index], &told);
-    if (status < 0 || !told.class) return status;
-    if (module->type_known && !text_ends_with(module->type, told.class)) return CM_OK;
-    if (told.arguments[0]) module->arguments = arena_strdup(typer->kept, told.arguments);
+        describe_leaf(typer->tree, nodes, typer->from[index + 1] - typer->from[index], &found);
+    if (status < 0 || !found.class) return status;
+    if (module->type_known && !text_ends_with(module->type, found.class)) return CM_OK;
+    if (found.arguments[0]) module->arguments = arena_strdup(typer->kept, found.arguments);
     if (!module->arguments) return CM_NO_MEMORY;
-    return module->type_known ? CM_OK : set_class(typer, told.class, module);
+    return module->type_known ? CM_OK : set_class(typer, found.class, module);
 }
 
 static void type_container(const struct module_tree *tree, size_t index) {
@@ -242,7 +233,6 @@ static void type_container(const struct module_tree *tree, size_t index) {
     module->type_known = true;
 }
 
-/* What is written to describe one leaf is gone with it. */
 static int type_modules(struct typer *typer) {
     const struct modules_table *table = typer->tree->table;
     struct arena *arena = typer->tree->analysis->arena;
@@ -258,7 +248,7 @@ static int type_modules(struct typer *typer) {
     return status;
 }
 
-/* Names that exporters give to every graph. */
+/* Returns true for names that exporters give to every graph. */
 static bool is_generic(const char *name) {
     static const char *const names[] = {
         "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
@@ -267,7 +257,7 @@ static bool is_generic(const char *name) {
     return false;
 }
 
-/* The file's name without its folder and ".onnx". */
+/* Returns the file name without its directory and ".onnx". */
 static const char *file_stem(const char *path, struct arena *arena) {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
@@ -300,7 +290,7 @@ static int type_by_scopes(struct typer *typer) {
 
 int module_types(const struct module_tree *tree) {
     struct typer typer = {.tree = tree, .kept = tree->analysis->kept, .last = ""};
-    map_init(&typer.classes, tree->tables); /* the other memory is taken back leaf by leaf */
+    map_init(&typer.classes, tree->tables); /* analysis->arena is restored after each leaf */
     int status = list_leaves(&typer);
     if (status == CM_OK) status = type_by_scopes(&typer);
     if (status == CM_OK) status = type_modules(&typer);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of names: see paths.h. A part is looked for by its parent and its name, so that what
- * stands before it is hashed once, when it is entered, and not with all that is below it.
+ * A tree of names: see path_table.h. A part is looked up by its parent and its name, so that a
+ * prefix is hashed once, when it is entered.
  *
- * The first children of each entry are looked at one by one: most families are small, and lie
- * together, where a hash table of all that there is would be waited for at each step. What
- * comes after them stands in one table.
+ * The first LISTED children of an entry are searched linearly: most families are small and
+ * contiguous, while each step in a hash table would be a cache miss. Later children are in one
+ * hash table.
  */
 #include "passes/modules/path_table.h"
 
@@ -20,9 +20,9 @@
 #include "support/banned.h"
 
 #define FIRST_CAPACITY ((size_t)64)
-#define LISTED         8 /* children of one parent that stand in no table */
+#define LISTED         8 /* children per parent that are not in the table */
 
-/* Of a part below an entry, by which its slot is found. */
+/* Returns the hash of a part below an entry. */
 static uint32_t mix(uint32_t parent, uint32_t hash) {
     const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(mixed >> 32);
@@ -34,7 +34,7 @@ static void put_in_slot(const struct paths *paths, struct paths_slot taken) {
     paths->slots[at] = taken;
 }
 
-/* A slot of three is free at least. */
+/* Keeps at least a third of the slots free. */
 static int make_slot(struct paths *paths) {
     if (paths->n_slotted < paths->n_slots / 3 * 2) return CM_OK;
     struct paths grown = *paths;
@@ -76,7 +76,7 @@ int paths_init(struct paths *paths, struct arena *arena, char separator) {
     return CM_OK;
 }
 
-/* A part to be found below an entry. */
+/* A part to look up. */
 struct part {
     const char *name;
     size_t length;
@@ -87,7 +87,7 @@ static struct part part_of(const struct paths *paths, const char *name, size_t l
     return (struct part){name, length, (uint32_t)hash_text(name, length, paths->seed)};
 }
 
-/* Of another tree, which mostly is of the same arena. */
+/* Returns the part of an entry of another tree; trees of one arena share the seed. */
 static struct part part_like(const struct paths *paths, const struct paths *other,
                              uint32_t entry) {
     const struct path *path = &other->items[entry];
@@ -112,7 +112,7 @@ static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
     }
 }
 
-/* ID_NONE: there is none; *ret_crowded: it would stand in the table. */
+/* Returns ID_NONE if there is none; sets *ret_crowded if it would be in the table. */
 static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
                            bool *ret_crowded) {
     uint32_t child = paths->items[parent].first_child;
@@ -123,7 +123,7 @@ static uint32_t find_child(const struct paths *paths, uint32_t parent, const str
     return n == LISTED ? find_in_slots(paths, parent, part) : child;
 }
 
-/* There is room for it. */
+/* Requires n < capacity. */
 static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
                      bool crowded) {
     const uint32_t entry = (uint32_t)paths->n;
@@ -150,7 +150,7 @@ static int add_child(struct paths *paths, uint32_t parent, const struct part *pa
     return CM_OK;
 }
 
-/* From an entry down to the part below it, or nowhere where paths end. */
+/* Moves *entry to the part below it, adding it if it is new; stays at PATHS_MAX_DEPTH. */
 static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
     if (paths->items[*entry].depth >= PATHS_MAX_DEPTH) return CM_OK;
     if (paths->n == paths->capacity && grow(paths) < 0) return CM_NO_MEMORY;
@@ -164,18 +164,18 @@ static int enter_child(struct paths *paths, const struct part *part, uint32_t *e
     return CM_OK;
 }
 
-/* Where the part ends that begins at `at`. */
+/* Returns the end of the part that begins at `at`. */
 static size_t part_end(const struct paths *paths, const char *text, size_t at, size_t length) {
     const char *end = memchr(text + at, paths->separator, length - at);
     return end ? (size_t)(end - text) : length;
 }
 
-/* Whether the text begins as the trail does, down to a depth that is not the root's. */
+/* Returns true if the text has the prefix of the trail at that depth (> 0). */
 static bool is_on_trail(const struct paths *paths, size_t depth, const char *text,
                         size_t length) {
     const size_t end = paths->trail.steps[depth].end;
     if (end > length || (end < length && text[end] != paths->separator)) return false;
-    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* "relu1" behind "relu0" */
+    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* "relu1" after "relu0" */
     return memcmp(text, paths->trail.text, end) == 0;
 }
 
@@ -184,7 +184,7 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
     size_t depth = trail->depth;
     while (depth > 0 && !is_on_trail(paths, depth, text, length)) depth--;
     uint32_t entry = trail->steps[depth].entry;
-    const size_t known = depth > 0 ? trail->steps[depth].end + 1 : 0; /* and a separator */
+    const size_t known = depth > 0 ? trail->steps[depth].end + 1 : 0; /* plus a separator */
     for (size_t at = known; at < length && depth < PATHS_MAX_DEPTH;) {
         const size_t end = part_end(paths, text, at, length);
         if (end > at) {
@@ -226,7 +226,7 @@ uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *
     return base;
 }
 
-/* The entries from the one below the root down to this one; how many there are. */
+/* Lists the entries from below the root down to this one. Returns how many there are. */
 static size_t list_chain(const struct paths *paths, uint32_t entry,
                          uint32_t chain[PATHS_MAX_DEPTH]) {
     const size_t depth = paths->items[entry].depth;

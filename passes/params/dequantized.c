@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands that come from DequantizeLinear: see dequantized.h. */
+/* Values that come from DequantizeLinear: see dequantized.h. */
 #include "passes/params/dequantized.h"
 
 #include "ops/op.h"
@@ -17,14 +17,7 @@ bool dequantizes(const struct analysis *analysis, uint32_t id) {
            integers_are_scaled(analysis->bind.ops[id]);
 }
 
-/* Whether its outputs might be such integers: most nodes need not be looked at. */
-static bool may_pass(const struct analysis *analysis, uint32_t id, const scale_axes *known) {
-    const struct node *node = &analysis->model->nodes[id];
-    return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
-           (known[node->inputs[0]] != SCALE_NONE || dequantizes(analysis, id));
-}
-
-/* The scale by which the value was dequantized; ID_NONE: it was by no node of the graph. */
+/* Returns the scale of the DequantizeLinear that produces the value, or ID_NONE. */
 static uint32_t scale_of(const struct analysis *analysis, uint32_t value) {
     const uint32_t producer = value == ID_NONE ? ID_NONE : analysis->model->values[value].node;
     if (producer == ID_NONE || !dequantizes(analysis, producer)) return ID_NONE;
@@ -52,24 +45,21 @@ static int find_outputs(const struct analysis *analysis, const struct op_source 
     return CM_OK;
 }
 
-static bool any_dequantizes(const struct analysis *analysis) {
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
-        if (dequantizes(analysis, id)) return true;
-    return false;
-}
-
-/* Nodes stand behind those that make their operands. */
 int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
-    *ret = NULL;
-    if (!any_dequantizes(analysis)) return CM_OK;
+    const struct model *model = analysis->model;
     struct op_source source = context_source(analysis);
     struct op_room room;
-    scale_axes *scales =
-        arena_array(analysis->arena, analysis->model->n_values, sizeof *scales);
+    bool any = false;
+    *ret = NULL;
+    for (uint32_t id = 0; id < model->n_nodes && !any; id++) any = dequantizes(analysis, id);
+    if (!any) return CM_OK;
+    scale_axes *scales = arena_array(analysis->arena, model->n_values, sizeof *scales);
     if (!scales) return diag_no_memory(analysis->diag);
     source.room = &room;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        if (!may_pass(analysis, id, scales)) continue;
+    for (uint32_t id = 0; id < model->n_nodes; id++) { /* producers precede consumers */
+        const struct node *node = &model->nodes[id];
+        if (node->n_inputs == 0 || node->inputs[0] == ID_NONE) continue;
+        if (scales[node->inputs[0]] == SCALE_NONE && !dequantizes(analysis, id)) continue;
         const struct arena_mark mark = arena_save(analysis->arena);
         const int status = find_outputs(analysis, &source, id, scales);
         arena_restore(analysis->arena, mark);
@@ -79,7 +69,7 @@ int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
     return CM_OK;
 }
 
-/* A composite is one operation, on floating-point numbers in between. */
+/* A fused pattern is one operation whose intermediate values are floats. */
 struct integers dequantized_integers(const struct analysis *analysis,
                                      const struct op_context *context, int64_t macs) {
     const scale_axes *scales = analysis->count.dequantized;

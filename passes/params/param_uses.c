@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where tensors come from and what they are used for: see param_uses.h. Forwards from what a
- * file stores to what is made of it, then backwards with the purposes. */
+/* Origins and purposes of tensors: see param_uses.h. A forward walk finds the sources, a
+ * backward walk their purposes. */
 #include "passes/params/param_uses.h"
 
 #include "passes/infer/bind.h"
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Whether a tensor that may be a parameter enters the node, be it under another shape. */
+/* Returns true if an operand carries a source. */
 static bool reads_sources(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++)
@@ -34,7 +34,7 @@ static bool is_static_tensor(const struct type *type) {
     return true;
 }
 
-/* The first input is data; a later one of fixed shape may be a weight, as its use will tell. */
+/* The first input is data; a later one with a static shape may be a weight. */
 static void find_inputs(struct param_study *study) {
     const struct graph *main = &study->model->graphs[0];
     bool first = true;
@@ -47,12 +47,7 @@ static void find_inputs(struct param_study *study) {
     }
 }
 
-static void find_initializers(struct param_study *study) {
-    for (uint32_t id = 0; id < study->model->n_values; id++)
-        if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
-}
-
-/* Whether no tensor enters the node: what it gives is made from attributes and shapes. */
+/* Returns true if the outputs depend on attributes and shapes only. */
 static bool makes_tensors(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs; slot++)
@@ -60,8 +55,9 @@ static bool makes_tensors(const struct param_study *study, uint32_t id) {
     return true;
 }
 
-/* Whether the node gives its one operand unchanged: an Identity. */
-static bool gives_same(const struct param_study *study, uint32_t id) {
+/* Returns true for an Identity of an initializer whose output has a parameter's name: exporters
+ * merge equal initializers and rename them this way. */
+static bool renames(const struct param_study *study, uint32_t id) {
     const struct value_info *facts = study->analysis->infer.facts;
     const struct node *node = &study->model->nodes[id];
     if (study->analysis->bind.ops[id]->memory != MEMORY_VIEW || node->n_inputs != 1 ||
@@ -69,13 +65,8 @@ static bool gives_same(const struct param_study *study, uint32_t id) {
         return false;
     const struct value_info *in = &facts[node->inputs[0]];
     const struct value_info *out = &facts[node->outputs[0]];
-    return in->dtype == out->dtype && shape_equal(&in->shape, &out->shape);
-}
-
-/* Equal initializers that were merged come back as Identities, each under its own name. */
-static bool renames(const struct param_study *study, uint32_t id) {
-    const struct node *node = &study->model->nodes[id];
-    return gives_same(study, id) && study->sources[node->inputs[0]] == SOURCE_INITIALIZER &&
+    return in->dtype == out->dtype && shape_equal(&in->shape, &out->shape) &&
+           study->sources[node->inputs[0]] == SOURCE_INITIALIZER &&
            names_parameter(value_name(study->model, node->outputs[0]));
 }
 
@@ -85,7 +76,7 @@ static enum param_source source_of_outputs(const struct param_study *study, uint
     return makes_tensors(study, id) ? SOURCE_NODE : SOURCE_NONE;
 }
 
-/* Whether the node's outputs are its sources under other shapes, types or in other order. */
+/* Returns true if the outputs are the operands' sources under another shape, type or order. */
 static bool passes_sources(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     bool passed = false;
@@ -117,7 +108,8 @@ static void find_node_sources(struct param_study *study) {
 }
 
 static void find_sources(struct param_study *study) {
-    find_initializers(study);
+    for (uint32_t id = 0; id < study->model->n_values; id++)
+        if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
     find_inputs(study);
     for (uint32_t id = 0; id < study->model->n_values; id++)
         study->carries[id] = study->sources[id] != SOURCE_NONE;
@@ -130,7 +122,7 @@ static unsigned purpose_of_role(char role) {
         unsigned purpose;
     } table[] = {
         {'W', FOR_WEIGHT},  {'w', FOR_FACTOR},  {'n', FOR_TABLE},
-        {'e', FOR_ELEMENT}, {'p', FOR_ELEMENT}, /* among activations, as a Concat of the two */
+        {'e', FOR_ELEMENT}, {'p', FOR_ELEMENT}, /* p: a view or a Concat with activations */
         {'s', FOR_STAT},    {'x', FOR_DATA},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -138,23 +130,21 @@ static unsigned purpose_of_role(char role) {
     return FOR_OTHER;
 }
 
-/* Those of the outputs, when the node hands its operands on to them; else 0. */
-static unsigned handed_on(const struct param_study *study, const struct node *node) {
-    unsigned purposes = 0;
+/* Returns true if an output carries the operands' sources; adds the outputs' purposes. */
+static bool passes_on(const struct param_study *study, const struct node *node,
+                      unsigned *ret_purposes) {
+    bool passes = false;
+    *ret_purposes = 0;
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
-        if (value != ID_NONE && study->carries[value]) purposes |= study->purposes[value];
+        if (value == ID_NONE || !study->carries[value]) continue;
+        passes = true;
+        *ret_purposes |= study->purposes[value];
     }
-    return purposes;
+    return passes;
 }
 
-static bool hands_on(const struct param_study *study, const struct node *node) {
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && study->carries[node->outputs[i]]) return true;
-    return false;
-}
-
-/* The node that alone uses the value, when it joins it to another tensor elementwise; ID_NONE.
+/* Returns the only node that uses the value, if it is elementwise on two tensors; else ID_NONE.
  */
 static uint32_t only_elementwise_use(const struct param_study *study, uint32_t value) {
     const struct value *used = &study->model->values[value];
@@ -165,7 +155,7 @@ static uint32_t only_elementwise_use(const struct param_study *study, uint32_t v
                                                                               : ID_NONE;
 }
 
-/* Output of the node `joins`, when its other operand is a stored tensor of `elements`; ID_NONE.
+/* Returns the output of the node if its other operand is a source of `elements`; else ID_NONE.
  */
 static uint32_t joined_with(const struct param_study *study, uint32_t joins, uint32_t value,
                             int64_t elements) {
@@ -178,11 +168,11 @@ static uint32_t joined_with(const struct param_study *study, uint32_t joins, uin
 }
 
 /*
- * Caffe splits a batch normalization in two: BatchNorm, which learns nothing, and Scale, which
- * holds the learned scale and shift. Its exports give BatchNormalization placeholders for the
- * two and put a product and a sum per channel behind it. One layer, one scale, one shift.
+ * Caffe splits a batch normalization into BatchNorm, without learned tensors, and Scale, with
+ * the learned scale and shift. Its exports have placeholders in BatchNormalization, followed by
+ * a Mul and an Add per channel. Returns true for such a BatchNormalization.
  */
-static bool is_scaled_again(const struct param_study *study, uint32_t id) {
+static bool has_placeholders(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
     if (role_of(study, id, node->n_inputs - 1) != 's' || node->inputs[1] == ID_NONE)
@@ -197,7 +187,7 @@ static bool is_scaled_again(const struct param_study *study, uint32_t id) {
     return value != ID_NONE;
 }
 
-/* Whether the node multiplies scales: one of them is made while the model runs. */
+/* Returns true if the node multiplies scales, one of them of a DynamicQuantizeLinear. */
 static bool joins_scales(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs && node->n_inputs == 2; slot++) {
@@ -210,15 +200,15 @@ static bool joins_scales(const struct param_study *study, uint32_t id) {
     return false;
 }
 
-static void note_purposes(struct param_study *study, uint32_t id) {
+static void add_purposes(struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
-    if (!reads_sources(study, id)) return; /* purposes of others are not asked about */
-    bool chain = hands_on(study, node);
-    unsigned onward = handed_on(study, node);
-    bool placeholders = node->n_inputs > 1 && is_scaled_again(study, id);
+    if (!reads_sources(study, id)) return; /* only sources have purposes */
+    unsigned onward = 0;
+    const bool chain = passes_on(study, node, &onward);
+    const bool placeholders = node->n_inputs > 1 && has_placeholders(study, id);
     const unsigned real = dequantizes(study->analysis, id) ? FOR_REAL : 0;
     const bool scales = joins_scales(study, id);
-    if (renames(study, id)) return; /* the name it gives is the parameter that is used */
+    if (renames(study, id)) return; /* the output is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         uint32_t value = node->inputs[slot];
         if (value == ID_NONE || !study->carries[value]) continue;
@@ -229,11 +219,6 @@ static void note_purposes(struct param_study *study, uint32_t id) {
         if (role == 'p') purposes |= real;
         study->purposes[value] = (uint8_t)(study->purposes[value] | purposes);
     }
-}
-
-/* Backwards: the purposes of a value are complete before those of what it is a view of. */
-static void find_purposes(struct param_study *study) {
-    for (size_t i = study->n_nodes; i-- > 0;) note_purposes(study, study->nodes[i]);
 }
 
 int param_uses_find(const struct analysis *analysis, struct param_study *study) {
@@ -248,6 +233,7 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
         order_nodes(study->model, scratch, &study->n_nodes, &study->nodes) < 0)
         return diag_no_memory(analysis->diag);
     find_sources(study);
-    find_purposes(study);
+    for (size_t i = study->n_nodes; i-- > 0;) /* backward: uses precede views of the value */
+        add_purposes(study, study->nodes[i]);
     return CM_OK;
 }

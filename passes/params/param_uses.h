@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pass params looks at before it decides: which values may be parameters, and what each of
- * them is used for, through whatever passes it on.
+ * The facts by which pass params decides: which values may be parameters, and the purposes for
+ * which each is used, through views, slices and casts.
  */
 #ifndef PASSES_PARAMS_PARAM_USES_H
 #define PASSES_PARAMS_PARAM_USES_H
@@ -12,16 +12,16 @@
 
 #include "passes/pass.h"
 
-/* Where a tensor that may be a parameter comes from. */
+/* Origin of a tensor that may be a parameter. */
 enum param_source {
     SOURCE_NONE,
     SOURCE_INITIALIZER,
     SOURCE_NODE,    /* a Constant, or computed from shapes alone: ConstantOfShape */
-    SOURCE_INPUT,   /* of a model whose weights are inputs only */
-    SOURCE_RENAMED, /* Identity of an initializer, under a parameter's name */
+    SOURCE_INPUT,   /* weights may be inputs without a default value */
+    SOURCE_RENAMED, /* Identity of an initializer whose output has a parameter's name */
 };
 
-/* What it is used for: a set of roles. */
+/* Set of the roles (op.param_roles) in which it is used. */
 enum param_purpose {
     FOR_WEIGHT = 1 << 0,  /* W */
     FOR_FACTOR = 1 << 1,  /* w */
@@ -30,7 +30,7 @@ enum param_purpose {
     FOR_STAT = 1 << 4,    /* s */
     FOR_DATA = 1 << 5,    /* x */
     FOR_OTHER = 1 << 6,   /* m, i */
-    FOR_REAL = 1 << 7,    /* the real numbers that its integers are dequantized to */
+    FOR_REAL = 1 << 7,    /* its integers are dequantized */
 };
 
 struct param_study {
@@ -40,10 +40,10 @@ struct param_study {
     const uint32_t *nodes; /* in order */
     uint8_t *sources;      /* by value: enum param_source */
     uint8_t *purposes;     /* by value: set of enum param_purpose */
-    bool *carries; /* by value: it is a source, or nothing but sources under other shapes */
+    bool *carries;         /* by value: a source, or sources under another shape or type */
 };
 
-/* Its lists lie in the scratch of the analysis. CM_OK, or CM_NO_MEMORY with a message. */
+/* Allocates in the scratch of the analysis. Returns CM_OK or CM_NO_MEMORY. */
 int param_uses_find(const struct analysis *analysis, struct param_study *ret) CM_MUST_CHECK;
 
 #endif

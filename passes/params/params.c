@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass params: which constants are learned, which are buffers, and which nodes use them.
+ * Pass params: classifies constants as learned parameters, buffers or neither, and lists the
+ * nodes that use each.
  *
- * ONNX does not say what was learned. It is told from what a constant is used for (the `roles`
- * of operator rows), looked for through views, slices and casts, and where the use alone leaves
- * it open, from who named it: docs/counting.md has the rules and the traps.
+ * ONNX does not mark what was learned. The pass decides by the use of a constant (the
+ * `param_roles` of operator rows), through views, slices and casts, and if the use alone is
+ * ambiguous, by whether a person named it: docs/counting.md has the rules.
  */
+#include <string.h>
+
 #include "ops/packed.h"
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/names.h"
 #include "passes/params/param_uses.h"
-#include "passes/params/uses.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
 
-/* Whether several axes have more than one place, as those of a mask and of a table of angles
- * do; what is learned beside activations is a vector along channels, under whatever name. */
+/*
+ * Real models have a few uses per parameter. A hostile one, whose constants are all joined and
+ * then used everywhere, would have parameters x operands of them.
+ */
+#define MAX_USES ((size_t)1 << 22)
+
+/* Returns true if several axes are longer than 1, as those of a mask or a table of angles. What
+ * is learned and joined elementwise with activations is a vector along channels. */
 static bool is_table(const struct shape *shape) {
     int n = 0;
     for (int axis = 0; axis < shape->rank; axis++) n += shape->dims[axis] != 1;
@@ -44,7 +52,9 @@ static bool is_learned_node(const struct param_study *study, uint32_t value,
            !names_generated(value_name(study->model, value));
 }
 
-/* An input may be an activation: only a weight's own place, or a parameter's name, tells. */
+/* An input may be an activation: it is learned only in a weight slot or under a parameter's
+ * name.
+ */
 static bool is_learned_input(const struct param_study *study, uint32_t value,
                              unsigned purposes) {
     if (purposes & FOR_WEIGHT) return true;
@@ -52,15 +62,12 @@ static bool is_learned_input(const struct param_study *study, uint32_t value,
            names_parameter(value_name(study->model, value));
 }
 
-/* Integers of a few bits, as quantized models have them. */
 static bool is_narrow(enum dtype dtype) {
     return dtype_is_integer(dtype) && dtype_bits(dtype) <= 8;
 }
 
-/*
- * Whether an integer may be what a weight was quantized to. Most integers spell shapes and
- * indices, and those are of 64 bits; a single one that joins elements is a scale's offset.
- */
+/* Returns true if integers may be a quantized weight. Most integers are shapes and indices, of
+ * 64 bits; a single one that is used elementwise is a zero point. */
 static bool may_be_quantized(const struct param_study *study, uint32_t value) {
     const struct value_info *info = &study->analysis->infer.facts[value];
     const unsigned purposes = study->purposes[value];
@@ -88,7 +95,8 @@ static bool is_learned(const struct param_study *study, uint32_t value) {
     }
 }
 
-/* Statistics, masks and tables of indices that a person named; not the constants of shapes. */
+/* Returns true for statistics, and masks and index tables that a person named; not for
+ * constants of shape arithmetic. */
 static bool is_buffer(const struct param_study *study, uint32_t value) {
     unsigned purposes = study->purposes[value];
     const char *name = value_name(study->model, value);
@@ -108,7 +116,7 @@ static enum param_kind kind_of(const struct param_study *study, uint32_t value) 
     return is_buffer(study, value) ? PARAM_BUFFER : PARAM_NONE;
 }
 
-/* The numbers that it holds, of which a use may unpack several from an element. */
+/* Counts the numbers of a tensor: an operator may unpack several from each element. */
 static int count_numbers(const struct param_study *study, uint32_t id, int64_t *ret) {
     const struct op_source source = context_source(study->analysis);
     const struct value *value = &study->model->values[id];
@@ -129,10 +137,20 @@ static int count_numbers(const struct param_study *study, uint32_t id, int64_t *
     return CM_OK;
 }
 
-static int fill_params(const struct param_study *study, const uint8_t *kinds,
-                       struct params_table *table) {
-    for (uint32_t value = 0; value < study->model->n_values; value++) {
-        const struct value_info *info = &study->analysis->infer.facts[value];
+static int list_params(const struct param_study *study, struct params_table *table) {
+    const struct analysis *analysis = study->analysis;
+    size_t n_values = study->model->n_values;
+    uint8_t *kinds = arena_array_raw(analysis->scratch, n_values, sizeof *kinds);
+    size_t n = 0;
+    if (!kinds) return diag_no_memory(analysis->diag);
+    for (uint32_t value = 0; value < n_values; value++) {
+        kinds[value] = (uint8_t)kind_of(study, value);
+        n += kinds[value] != PARAM_NONE;
+    }
+    table->of_value = arena_array_raw(analysis->arena, n_values, sizeof *table->of_value);
+    table->params = arena_array_raw(analysis->arena, n, sizeof *table->params);
+    if (!table->of_value || !table->params) return diag_no_memory(analysis->diag);
+    for (uint32_t value = 0; value < n_values; value++) {
         table->of_value[value] = ID_NONE;
         if (kinds[value] == PARAM_NONE) continue;
         int64_t numbers = 0;
@@ -144,39 +162,125 @@ static int fill_params(const struct param_study *study, const uint8_t *kinds,
             .kind = (enum param_kind)kinds[value],
             .name = value_name(study->model, value),
             .elements = numbers,
-            .bytes = liveness_bytes(info),
+            .bytes = liveness_bytes(&analysis->infer.facts[value]),
         };
     }
     return CM_OK;
 }
 
-static int list_params(const struct param_study *study, struct params_table *table) {
-    size_t n_values = study->model->n_values;
-    struct arena *arena = study->analysis->arena;
-    uint8_t *kinds = arena_array_raw(study->analysis->scratch, n_values, sizeof *kinds);
-    size_t n = 0;
-    if (!kinds) return diag_no_memory(study->analysis->diag);
-    for (uint32_t value = 0; value < n_values; value++) {
-        kinds[value] = (uint8_t)kind_of(study, value);
-        n += kinds[value] != PARAM_NONE;
+/* --- Users: a walk from each parameter along the values that pass it on. --- */
+
+struct pair {
+    uint32_t node;
+    uint32_t param;
+};
+
+struct walker {
+    const struct param_study *study;
+    const struct analysis *analysis;
+    struct params_table *table;
+    uint32_t *node_stamp;  /* by node: 1 + the last parameter that it uses */
+    uint32_t *value_stamp; /* by value: 1 + the last parameter that it passes on */
+    uint32_t *pending;     /* values whose users are still to be visited */
+    size_t n_pending;
+    struct pair *pairs;
+    size_t n_pairs;
+    size_t capacity;
+    size_t n_uses; /* visited */
+};
+
+static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
+    if (walker->n_uses++ >= MAX_USES)
+        return diag_error(walker->analysis->diag, DIAG_LIMIT,
+                          "parameters must have at most %zu uses", MAX_USES);
+    if (walker->node_stamp[node] == param + 1) return CM_OK;
+    if (walker->n_pairs == walker->capacity) {
+        size_t capacity = walker->capacity ? walker->capacity * 2 : 256;
+        struct pair *pairs =
+            arena_array_raw(walker->analysis->scratch, capacity, sizeof *pairs);
+        if (!pairs) return diag_no_memory(walker->analysis->diag);
+        if (walker->n_pairs) memcpy(pairs, walker->pairs, walker->n_pairs * sizeof *pairs);
+        walker->pairs = pairs;
+        walker->capacity = capacity;
     }
-    table->of_value = arena_array_raw(arena, n_values, sizeof *table->of_value);
-    table->params = arena_array_raw(arena, n, sizeof *table->params);
-    if (!table->of_value || !table->params) return diag_no_memory(study->analysis->diag);
-    return fill_params(study, kinds, table);
+    walker->node_stamp[node] = param + 1;
+    walker->pairs[walker->n_pairs++] = (struct pair){node, param};
+    return CM_OK;
+}
+
+/* Appends the node's outputs that pass the parameter on, except those that are parameters under
+ * another name. */
+static void follow(struct walker *walker, const struct node *node, uint32_t param) {
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        uint32_t value = node->outputs[i];
+        if (value == ID_NONE || !walker->study->carries[value]) continue;
+        const uint32_t other = walker->table->of_value[value];
+        if (walker->value_stamp[value] == param + 1 || (other != ID_NONE && other != param))
+            continue;
+        walker->value_stamp[value] = param + 1;
+        walker->pending[walker->n_pending++] = value;
+    }
+}
+
+static int find_users(struct walker *walker, uint32_t param) {
+    const struct model *model = walker->analysis->model;
+    walker->n_pending = 0;
+    walker->pending[walker->n_pending++] = walker->table->params[param].value;
+    while (walker->n_pending > 0) {
+        const struct value *value = &model->values[walker->pending[--walker->n_pending]];
+        for (uint32_t i = 0; i < value->n_uses; i++) {
+            const struct use *use = &value->uses[i];
+            int status = add_pair(walker, use->node, param);
+            if (status < 0) return status;
+            if (op_role(walker->analysis->bind.ops[use->node], use->slot) == 'p')
+                follow(walker, &model->nodes[use->node], param);
+        }
+    }
+    return CM_OK;
+}
+
+/* Sorts the pairs by node, in the order of parameters. */
+static int sort_pairs(const struct walker *walker, struct params_table *table) {
+    const size_t n_nodes = walker->analysis->model->n_nodes;
+    struct arena *arena = walker->analysis->arena;
+    uint32_t *sorted = arena_array_raw(arena, walker->n_pairs, sizeof *sorted);
+    table->n_used = arena_array(arena, n_nodes, sizeof *table->n_used);
+    table->used = arena_array_raw(arena, n_nodes, sizeof *table->used);
+    uint32_t **next = arena_array_raw(walker->analysis->scratch, n_nodes, sizeof *next);
+    if (!sorted || !next || !table->n_used || !table->used)
+        return diag_no_memory(walker->analysis->diag);
+    for (size_t i = 0; i < walker->n_pairs; i++) table->n_used[walker->pairs[i].node]++;
+    uint32_t *end = sorted;
+    for (size_t node = 0; node < n_nodes; node++) {
+        table->used[node] = next[node] = end;
+        end += table->n_used[node];
+    }
+    for (size_t i = 0; i < walker->n_pairs; i++)
+        *next[walker->pairs[i].node]++ = walker->pairs[i].param;
+    return CM_OK;
+}
+
+static int list_users(const struct param_study *study, struct params_table *table) {
+    const struct analysis *analysis = study->analysis;
+    const struct model *model = analysis->model;
+    struct arena *scratch = analysis->scratch;
+    struct walker walker = {.study = study, .analysis = analysis, .table = table};
+    if (table->n_params == 0) return sort_pairs(&walker, table);
+    walker.node_stamp = arena_array(scratch, model->n_nodes, sizeof *walker.node_stamp);
+    walker.value_stamp = arena_array(scratch, model->n_values, sizeof *walker.value_stamp);
+    walker.pending = arena_array_raw(scratch, model->n_values, sizeof *walker.pending);
+    if (!walker.node_stamp || !walker.value_stamp || !walker.pending)
+        return diag_no_memory(analysis->diag);
+    for (uint32_t param = 0; param < table->n_params; param++) {
+        int status = find_users(&walker, param);
+        if (status < 0) return status;
+    }
+    return sort_pairs(&walker, table);
 }
 
 int pass_params(const struct analysis *analysis, void *own) {
-    struct params_table *table = own;
     struct param_study study = {0};
     int status = param_uses_find(analysis, &study);
-    if (status == CM_OK) status = list_params(&study, table);
-    if (status < 0) return status;
-    const struct use_walk walk = {.model = analysis->model,
-                                  .ops = analysis->bind.ops,
-                                  .carries = study.carries,
-                                  .arena = analysis->arena,
-                                  .scratch = analysis->scratch,
-                                  .diag = analysis->diag};
-    return uses_find(&walk, table);
+    if (status == CM_OK) status = list_params(&study, own);
+    return status < 0 ? status : list_users(&study, own);
 }

@@ -227,7 +227,7 @@ static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
     (void)state;
     assert_int_equal(bench->status, CM_REFUSED);
     assert_string_equal(bench_messages(bench),
-                        "error[overflow]: the model's bytes read are past 2^63");
+                        "error[overflow]: the model's bytes read exceed 2^63");
     bench_close(bench);
     /* 3 * 2^60 MACs each: their sum is a number, that of the operations is none */
     const struct cm_options exact = {.convention = "exact"};
@@ -237,7 +237,7 @@ static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
                             &exact);
     assert_int_equal(bench->status, CM_REFUSED);
     assert_string_equal(bench_messages(bench),
-                        "error[overflow]: the model's operations on integers are past 2^63");
+                        "error[overflow]: the model's integer operations exceed 2^63");
     bench_close(bench);
 }
 

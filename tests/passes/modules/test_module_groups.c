@@ -75,7 +75,7 @@ static void a_group_that_matches_nothing_is_noted(void **state) {
     struct bench *bench = bench_open_with(net, &options);
     (void)state;
     assert_string_equal(bench_messages(bench),
-                        "note[assumption]: the group 'head' matches no module");
+                        "note[assumption]: --group 'head' matches no module");
     bench_close(bench);
 }
 
@@ -84,9 +84,9 @@ static void faults_have_their_place(void **state) {
         const char *group;
         const char *front; /* of the message */
     } rows[] = {
-        {"[", "the group '[' is no regular expression, from character 1 on: "},
-        {"layer[0-9", "the group 'layer[0-9' is no regular expression, from character 6 on: "},
-        {"a(b", "the group 'a(b' is no regular expression, from character 2 on: "},
+        {"[", "--group '[' is not a valid regular expression at character 1: "},
+        {"layer[0-9", "--group 'layer[0-9' is not a valid regular expression at character 6: "},
+        {"a(b", "--group 'a(b' is not a valid regular expression at character 2: "},
     };
     struct arena *arena = arena_new("test", 0);
     (void)state;
