@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines into models: see model_harness.h. */
+/* Parses lines into models: see model_harness.h. */
 #include "model_harness.h"
 
 #include <ctype.h>
@@ -128,7 +128,7 @@ static struct constant *make_constant(struct parser *parser, const struct type *
                               strtoll(value + 1, NULL, 10));
 }
 
-/* As the initializers of a file are: bytes, which nobody has read yet. */
+/* Like the initializers of a file: bytes that are not loaded yet. */
 static void store(struct parser *parser, struct constant *constant) {
     const size_t size = (size_t)constant->n_elements * sizeof(int64_t);
     if (constant->dtype != DTYPE_INT64 || constant->place != CONSTANT_IN_MEMORY) return;

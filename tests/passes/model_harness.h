@@ -56,7 +56,8 @@ const char *bench_type(const struct bench *bench, const char *name);
 const struct cm_costs *bench_costs(const struct bench *bench, const char *node);
 /*
  * All messages, a line each, without the last newline:
- *     error[unbound] at r1: unnamed symbolic dim (input 'x', axis 1) must be bound; hint: give ...
+ *     error[unbound] at r1: unnamed symbolic dim (input 'x', axis 1) must be bound; hint: give
+ * ...
  */
 const char *bench_messages(const struct bench *bench);
 /* "r1 target[1] of t: 8 -> 64", a line each, without the last newline. */

@@ -38,7 +38,7 @@ static void assert_enough(const struct bench *bench) {
         fail_msg("the passes took %zu bytes", arena_used(bench->arena));
 }
 
-static void tables_are_folded_a_few_times_and_shapes_always(void **state) {
+static void folds_shapes_always_and_tables_within_the_budget(void **state) {
     struct text lines;
     text_init(&lines, *state);
     text_append(&lines, "in x float[?n,6]\ninit first int64[] =0\ninit end int64[] =65536\n"
@@ -58,7 +58,7 @@ static void tables_are_folded_a_few_times_and_shapes_always(void **state) {
     bench_close(bench);
 }
 
-static void distinct_elements_of_a_table_are_counted(void **state) {
+static void counts_distinct_elements_of_a_table(void **state) {
     struct bench *bench = bench_open(
         "in x float[2]\ninit first int64[] =0\ninit end int64[] =5000\ninit one int64[] =1\n"
         "init seven int64[] =7\nnode - Range first end one -> r\nnode - Mod r seven -> m\n"
@@ -88,7 +88,7 @@ static void nest_loops(struct text *lines, int depth, int n) {
     }
 }
 
-static void loops_inside_loops_are_not_walked_to_the_power_of_their_depth(void **state) {
+static void walks_nested_loops_in_bounded_time(void **state) {
     struct text lines;
     text_init(&lines, *state);
     text_append(&lines, "in x float[2]\nin trips int64[]\n");
@@ -101,7 +101,7 @@ static void loops_inside_loops_are_not_walked_to_the_power_of_their_depth(void *
 }
 
 /* Every Reshape leaves two places for a batch of 1, and none of all the ways fits the end. */
-static void the_search_for_a_batch_counts_what_bodies_cost(void **state) {
+static void rebatching_budget_includes_bodies(void **state) {
     struct text lines;
     text_init(&lines, *state);
     text_append(&lines, "in x float[1,16,32]\nconst flat int64[2] =16,32\ninit n int64[] =3\n"
@@ -122,7 +122,7 @@ static void the_search_for_a_batch_counts_what_bodies_cost(void **state) {
 }
 
 /* 3000 blocks have 4.5 million pairs, too many for greedy by size. */
-static void blocks_that_are_all_alive_are_planned_without_their_pairs(void **state) {
+static void plans_many_live_blocks_without_all_pairs(void **state) {
     enum { N = 3000 };
     struct arena_layout plan;
     struct block *blocks = arena_array(*state, N, sizeof(*blocks));
@@ -133,7 +133,7 @@ static void blocks_that_are_all_alive_are_planned_without_their_pairs(void **sta
     assert_true(plan.by[PLANNER_TWO_ENDS] >= plan.bound);
 }
 
-static void parameters_that_are_used_everywhere_are_refused(void **state) {
+static void refuses_too_many_uses_of_parameters(void **state) {
     struct text lines;
     text_init(&lines, *state);
     text_append(&lines, "in x float[1]\ninit p.0 float[1]\nnode - Concat p.0 -> c0 axis=0\n");
@@ -152,7 +152,7 @@ static void parameters_that_are_used_everywhere_are_refused(void **state) {
     bench_close(bench);
 }
 
-static void sequences_of_sequences_are_known_to_some_depth(void **state) {
+static void limits_the_depth_of_nested_sequences(void **state) {
     struct text lines;
     text_init(&lines, *state);
     text_append(&lines, "opset 17\nin s0 float[2]\n");
@@ -168,7 +168,7 @@ static void sequences_of_sequences_are_known_to_some_depth(void **state) {
     bench_close(bench);
 }
 
-static void a_node_that_gives_nothing_is_no_part_of_a_normalization(void **state) {
+static void params_ignore_a_node_without_outputs(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,4,2,2]\ninit s float[4]\ninit b float[4]\ninit m float[4]\n"
         "init v float[4]\ninit k float[4,1,1]\nnode - BatchNormalization x s b m v -> n\n"
@@ -208,7 +208,7 @@ static int run_sparse(struct arena *arena, struct cm_diagnostics *diag,
     return status;
 }
 
-static void a_sparse_input_has_a_shape_that_nothing_asks_for(void **state) {
+static void sparse_inputs_need_no_shape(void **state) {
     const struct cm_dim_option dim = {"n_m", 5};
     const struct cm_options options = {.n_dims = 1, .dims = &dim, .convention = "deepspeed"};
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -216,7 +216,7 @@ static void a_sparse_input_has_a_shape_that_nothing_asks_for(void **state) {
     cm_diagnostics_free(diag);
 }
 
-static void a_dim_that_a_sparse_input_names_first_is_asked_for_once(void **state) {
+static void asks_once_for_a_dim_of_a_sparse_input(void **state) {
     const struct cm_options options = {.convention = "deepspeed"};
     struct cm_diagnostics *diag = cm_diagnostics_new();
     assert_int_equal(run_sparse(*state, diag, &options), CM_USAGE);
@@ -228,16 +228,16 @@ static void a_dim_that_a_sparse_input_names_first_is_asked_for_once(void **state
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_folded_a_few_times_and_shapes_always),
-        cmocka_unit_test(distinct_elements_of_a_table_are_counted),
-        cmocka_unit_test(loops_inside_loops_are_not_walked_to_the_power_of_their_depth),
-        cmocka_unit_test(the_search_for_a_batch_counts_what_bodies_cost),
-        cmocka_unit_test(blocks_that_are_all_alive_are_planned_without_their_pairs),
-        cmocka_unit_test(parameters_that_are_used_everywhere_are_refused),
-        cmocka_unit_test(sequences_of_sequences_are_known_to_some_depth),
-        cmocka_unit_test(a_node_that_gives_nothing_is_no_part_of_a_normalization),
-        cmocka_unit_test(a_sparse_input_has_a_shape_that_nothing_asks_for),
-        cmocka_unit_test(a_dim_that_a_sparse_input_names_first_is_asked_for_once),
+        cmocka_unit_test(folds_shapes_always_and_tables_within_the_budget),
+        cmocka_unit_test(counts_distinct_elements_of_a_table),
+        cmocka_unit_test(walks_nested_loops_in_bounded_time),
+        cmocka_unit_test(rebatching_budget_includes_bodies),
+        cmocka_unit_test(plans_many_live_blocks_without_all_pairs),
+        cmocka_unit_test(refuses_too_many_uses_of_parameters),
+        cmocka_unit_test(limits_the_depth_of_nested_sequences),
+        cmocka_unit_test(params_ignore_a_node_without_outputs),
+        cmocka_unit_test(sparse_inputs_need_no_shape),
+        cmocka_unit_test(asks_once_for_a_dim_of_a_sparse_input),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

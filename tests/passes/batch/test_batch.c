@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which shape each input gets from the file and the options, and what is said where none does.
- */
+/* Input shapes from the file and the options, and errors for unbound dims. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-/* Options as they stand on a command line: "--batch 2 --dim seq=16 --input x=1x3". */
+/* Command-line options: "--batch 2 --dim seq=16 --input x=1x3". */
 static struct cm_options options_of(struct arena *arena, const char *words) {
     struct cm_dim_option *dims = arena_array(arena, 4, sizeof *dims);
     struct cm_input_option *inputs = arena_array(arena, 4, sizeof *inputs);
@@ -86,20 +85,20 @@ static void check_shapes(const struct batch_case *rows, size_t n) {
     "in x float[?n,?seq]\nin m bool[?n,?seq,4]\nin t float[?seq,?n]\nnode - Relu x -> y\nout " \
     "y\n"
 
-static void test_the_symbol_that_leads_the_first_input_is_the_batch(void **state) {
+static void test_leading_symbol_of_the_first_input_is_the_batch(void **state) {
     static const struct batch_case rows[] = {
         {IMAGE, "", "f32[1,3,8,8]", 1},
         {IMAGE, "--batch 32", "f32[32,3,8,8]", 32},
         {IMAGE, "--dim batch=5", "f32[5,3,8,8]", 5},
         {IMAGE, "--batch 5 --dim batch=5", "f32[5,3,8,8]", 5},
         {IMAGE, "--dim batch=0", "f32[0,3,8,8]", 0},
-        /* also where it makes the input look like an image of 4 channels */
+        /* even if the input then looks like an image of 4 channels */
         {"in x float[?n,64,64]\nnode - Relu x -> y\nout y\n", "--batch 4", "f32[4,64,64]", 4},
         {"in x float[?,64,64]\nnode - Relu x -> y\nout y\n", "--batch 3", "f32[3,64,64]", 3},
         /* wherever it occurs */
         {PAIR, "--dim seq=7", "f32[1,7] b1[1,7,4] f32[7,1]", 1},
         {PAIR, "--batch 3 --dim seq=7", "f32[3,7] b1[3,7,4] f32[7,3]", 3},
-        /* a default in the file is no first input */
+        /* an input with a default is not the first input */
         {"in w float[4] =1\nin x float[?n,4]\nnode - Add x w -> y\nout y\n", "--batch 6",
          "f32[4] f32[6,4]", 6},
     };
@@ -107,7 +106,7 @@ static void test_the_symbol_that_leads_the_first_input_is_the_batch(void **state
     CHECK_SHAPES(rows);
 }
 
-static void test_a_free_leading_dim_without_a_name_is_the_batch_too(void **state) {
+static void test_unnamed_leading_dim_is_the_batch(void **state) {
     static const struct batch_case rows[] = {
         {"in x float[?,3]\nnode - Relu x -> y\nout y\n", "", "f32[1,3]", 1},
         {"in x float[?,3]\nnode - Relu x -> y\nout y\n", "--batch 9", "f32[9,3]", 9},
@@ -116,20 +115,20 @@ static void test_a_free_leading_dim_without_a_name_is_the_batch_too(void **state
     CHECK_SHAPES(rows);
 }
 
-static void test_a_shape_given_whole_binds_its_symbols(void **state) {
+static void test_input_option_binds_its_symbols(void **state) {
     static const struct batch_case rows[] = {
         {PAIR, "--input x=2x9", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
         {PAIR, "--input t=9x2", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
         {PAIR, "--input x=2x9 --batch 2 --dim seq=9", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
         {"in x float\nnode - Relu x -> y\nout y\n", "--input x=2x9", "f32[2,9]", 2},
-        /* over what the file says */
+        /* overrides the file */
         {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--input x=4x5", "f32[4,5]", 4},
     };
     (void)state;
     CHECK_SHAPES(rows);
 }
 
-static void test_a_model_may_have_no_batch(void **state) {
+static void test_accepts_a_model_without_batch(void **state) {
     static const struct batch_case rows[] = {
         {"in x float[3,320,320]\nnode - Relu x -> y\nout y\n", "", "f32[3,320,320]",
          DIM_UNKNOWN},
@@ -140,7 +139,7 @@ static void test_a_model_may_have_no_batch(void **state) {
     CHECK_SHAPES(rows);
 }
 
-static void test_weights_that_are_inputs_stay_as_they_are(void **state) {
+static void test_weight_inputs_keep_their_shape(void **state) {
     static const struct batch_case rows[] = {
         {"in x float[?n,3,8,8]\nin w float[4,3,3,3]\nnode - Conv x w -> y\nout y\n",
          "--batch 4", "f32[4,3,8,8] f32[4,3,3,3]", 4},
@@ -169,12 +168,12 @@ static void check_usage(const struct usage_case *rows, size_t n) {
 
 #define CHECK_USAGE(rows) check_usage(rows, sizeof(rows) / sizeof *(rows))
 
-static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **state) {
+static void test_unbound_dims_name_input_axis_and_option(void **state) {
     static const struct usage_case rows[] = {
         {PAIR, "",
          "error[unbound]: symbolic dim 'seq' (input 'x', axis 1) must be bound; "
          "hint: give --dim seq=SIZE"},
-        /* each once, and all of them */
+        /* all of them, each once */
         {"in x float[?n,?a,?b,?a]\nnode - Relu x -> y\nout y\n", "",
          "error[unbound]: symbolic dim 'a' (input 'x', axis 1) must be bound; "
          "hint: give --dim a=SIZE\n"
@@ -183,7 +182,7 @@ static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **s
         {"in x float[?n,3,?]\nnode - Relu x -> y\nout y\n", "",
          "error[unbound]: unnamed symbolic dim (input 'x', axis 2) must be bound; "
          "hint: give the whole shape: --input x=Nx3xN"},
-        /* only the first input leads with a batch that needs no name */
+        /* only the first input may have an unnamed batch */
         {"in x float[?,3]\nin z float[?,3]\nnode - Add x z -> y\nout y\n", "",
          "error[unbound]: unnamed symbolic dim (input 'z', axis 0) must be bound; "
          "hint: give the whole shape: --input z=Nx3"},
@@ -195,7 +194,7 @@ static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **s
     CHECK_USAGE(rows);
 }
 
-static void test_names_that_the_model_does_not_have_are_usage(void **state) {
+static void test_unknown_names_are_usage_errors(void **state) {
     static const struct usage_case rows[] = {
         {PAIR, "--dim length=3",
          "error[usage]: no input has a dim named 'length'; hint: the symbolic dims are: n, "
@@ -216,7 +215,7 @@ static void test_names_that_the_model_does_not_have_are_usage(void **state) {
     CHECK_USAGE(rows);
 }
 
-static void test_options_that_contradict_each_other_are_usage(void **state) {
+static void test_contradicting_options_are_usage_errors(void **state) {
     static const struct usage_case rows[] = {
         {IMAGE, "--batch 2 --dim batch=3",
          "error[usage]: dim 'batch' is bound to 3, but --batch binds it to 2"},
@@ -232,14 +231,13 @@ static void test_options_that_contradict_each_other_are_usage(void **state) {
          "error[usage]: --batch 2 contradicts --input, which gives 'x' a leading 5"},
         {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--batch 2 --input x=5x3",
          "error[usage]: --batch 2 contradicts --input, which gives 'x' a leading 5"},
-        {IMAGE, "--input x=3x8x8",
-         "error[usage]: --input for 'x' must have 4 dims, got 3"},
+        {IMAGE, "--input x=3x8x8", "error[usage]: --input for 'x' must have 4 dims, got 3"},
     };
     (void)state;
     CHECK_USAGE(rows);
 }
 
-static void test_a_batch_for_what_has_none_is_usage(void **state) {
+static void test_batch_without_a_batch_axis_is_a_usage_error(void **state) {
     static const struct usage_case rows[] = {
         {"in image float[3,320,320]\nnode - Relu image -> y\nout y\n", "--batch 2",
          "error[usage]: input 'image' [3,320,320] has no batch axis; "
@@ -256,15 +254,15 @@ static void test_a_batch_for_what_has_none_is_usage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_symbol_that_leads_the_first_input_is_the_batch),
-        cmocka_unit_test(test_a_free_leading_dim_without_a_name_is_the_batch_too),
-        cmocka_unit_test(test_a_shape_given_whole_binds_its_symbols),
-        cmocka_unit_test(test_a_model_may_have_no_batch),
-        cmocka_unit_test(test_weights_that_are_inputs_stay_as_they_are),
-        cmocka_unit_test(test_an_unbound_dim_names_its_input_its_axis_and_the_option),
-        cmocka_unit_test(test_names_that_the_model_does_not_have_are_usage),
-        cmocka_unit_test(test_options_that_contradict_each_other_are_usage),
-        cmocka_unit_test(test_a_batch_for_what_has_none_is_usage),
+        cmocka_unit_test(test_leading_symbol_of_the_first_input_is_the_batch),
+        cmocka_unit_test(test_unnamed_leading_dim_is_the_batch),
+        cmocka_unit_test(test_input_option_binds_its_symbols),
+        cmocka_unit_test(test_accepts_a_model_without_batch),
+        cmocka_unit_test(test_weight_inputs_keep_their_shape),
+        cmocka_unit_test(test_unbound_dims_name_input_axis_and_option),
+        cmocka_unit_test(test_unknown_names_are_usage_errors),
+        cmocka_unit_test(test_contradicting_options_are_usage_errors),
+        cmocka_unit_test(test_batch_without_a_batch_axis_is_a_usage_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patterns that exporters write, with the batch baked in: each is taken from one batch to
- * another and must give what its export at the other batch gives, value by value.
+ * Models exported with a fixed batch: re-batching each must give the same shapes, value by
+ * value, as its export at the other batch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "template.h"
 
-/* What is compared. A constant that is broadcast over a batch of 1 is read as it stands. */
+/* Figures to compare. A constant that broadcasts over a batch of 1 is read unchanged. */
 enum compared { ALL, ALL_BUT_READS };
 
 struct pattern {
@@ -35,9 +35,7 @@ static void check_pattern(const struct pattern *pattern, int64_t from, int64_t t
     bench_close(want);
 }
 
-/* The same with lists of integers as initializers, which PyTorch's newer exporter makes of
- * them.
- */
+/* The same with lists of integers as initializers, as PyTorch's newer exporter writes them. */
 static char *with_stored_lists(const char *lines) {
     char *stored = strdup(lines);
     assert_non_null(stored);
@@ -61,7 +59,7 @@ static void check_patterns(const struct pattern *rows, size_t n) {
     }
 }
 
-static void test_attention_follows_the_batch(void **state) {
+static void test_rebatches_attention(void **state) {
     static const struct pattern rows[] = {
         {"sequence first, heads share an axis with the batch", ALL,
          "in x float[{N},128,64]\ninit wq float[64,64]\nconst t1 int64[3] =128,{8N},8\n"
@@ -149,7 +147,7 @@ static void test_attention_follows_the_batch(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_images_follow_the_batch(void **state) {
+static void test_rebatches_images(void **state) {
     static const struct pattern rows[] = {
         {"ViT: a class token of the batch", ALL,
          "in x float[{N},3,32,32]\ninit w float[64,3,16,16]\ninit cls float[{N},1,64]\n"
@@ -278,7 +276,7 @@ static void test_images_follow_the_batch(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_sequences_follow_the_batch(void **state) {
+static void test_rebatches_sequences(void **state) {
     static const struct pattern rows[] = {
         {"states by Expand, both directions", ALL_BUT_READS,
          "in x float[{N},40,64]\ninit w float[2,512,64]\ninit r float[2,512,128]\n"
@@ -287,7 +285,7 @@ static void test_sequences_follow_the_batch(void **state) {
          "node l LSTM s w r b - h h -> y yh yc hidden_size=128 direction=bidirectional\n"
          "node ty Transpose y -> y1 perm=[0,2,1,3]\nconst t2 int64[3] =40,{N},256\n"
          "node rs Reshape y1 t2 -> y2\nnode tz Transpose y2 -> z perm=[1,0,2]\nout z\n"},
-        {"states that stand in the file", ALL_BUT_READS,
+        {"states stored in the file", ALL_BUT_READS,
          "in x float[{N},40,64]\ninit w float[1,512,64]\ninit r float[1,512,128]\n"
          "init b float[1,1024]\ninit h float[1,{N},128]\n"
          "node tr Transpose x -> s perm=[1,0,2]\n"
@@ -335,7 +333,7 @@ static void test_sequences_follow_the_batch(void **state) {
          "in x int64[{N},16]\ninit emb float[100,20]\ninit pos float[32,20]\n"
          "const ids int64[{N},16] =0\nnode g Gather emb x -> a\nnode p Gather pos ids -> b\n"
          "node ad Add a b -> y\nout y\n"},
-        {"zeros put before the sequence", ALL,
+        {"zeros before the sequence", ALL,
          "in x float[{N},16,20]\nconst t int64[3] ={N},1,20\nnode z ConstantOfShape t -> s\n"
          "node c Concat s x -> y axis=1\nout y\n"},
         {"the last token by arange and GatherND", ALL,
@@ -379,7 +377,7 @@ static void test_sequences_follow_the_batch(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_plain_targets_follow_the_batch(void **state) {
+static void test_rebatches_plain_targets(void **state) {
     static const struct pattern rows[] = {
         {"[N,-1] before Gemm", ALL,
          "in x float[{N},64,2,2]\ninit w float[10,256]\nconst t int64[2] ={N},-1\n"
@@ -455,10 +453,10 @@ static void test_plain_targets_follow_the_batch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attention_follows_the_batch),
-        cmocka_unit_test(test_images_follow_the_batch),
-        cmocka_unit_test(test_sequences_follow_the_batch),
-        cmocka_unit_test(test_plain_targets_follow_the_batch),
+        cmocka_unit_test(test_rebatches_attention),
+        cmocka_unit_test(test_rebatches_images),
+        cmocka_unit_test(test_rebatches_sequences),
+        cmocka_unit_test(test_rebatches_plain_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

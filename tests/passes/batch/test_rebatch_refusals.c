@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Files that do not say where the batch belongs: each is refused with the node that does not
- * let it through, and never guessed at. And what the result says of files that do.
- */
+/* Files with an ambiguous batch: each is refused with the node, never guessed. And the list of
+ * changes of files that can be re-batched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -32,23 +30,23 @@ static const char *declared_shape(const struct bench *bench, const char *name) {
 static void check_refusal(const struct refusal *row) {
     struct bench *bench = template_rebatch(row->lines, row->from, 8);
     assert_int_equal(bench->status, CM_REFUSED);
-    const char *want = arena_printf(
-        bench->arena,
-        "error[batch] at %s: input 'x' %s cannot be re-batched (tried 10007): %s; "
-        "hint: export the model with a symbolic batch dim",
-        row->node, declared_shape(bench, "x"), row->why);
+    const char *want =
+        arena_printf(bench->arena,
+                     "error[batch] at %s: input 'x' %s cannot be re-batched (tried 10007): %s; "
+                     "hint: export the model with a symbolic batch dim",
+                     row->node, declared_shape(bench, "x"), row->why);
     if (strcmp(bench_messages(bench), want) != 0)
         fail_msg("%s: %s, not %s", row->name, bench_messages(bench), want);
     bench_close(bench);
 }
 
-static void test_what_stays_undecided_is_an_error(void **state) {
+static void test_refuses_ambiguous_files(void **state) {
     static const struct refusal rows[] = {
         {"sizes of a Split along the batch", 1, "sp", "split adds up to 2, the axis has 20014",
          "in x float[{N},16,20]\ninit w float[20,20]\nconst s int64[2] ={N},{N}\n"
          "node c Concat x x -> a axis=0\nnode m MatMul a w -> b\n"
          "node sp Split b s -> u v axis=0\nnode d Sub u v -> y\nout y\n"},
-        {"batches laid end to end, then a target", 2, "r",
+        {"concatenated batches, then a target", 2, "r",
          "cannot reshape 6404480 elements [20014,16,20] into [2,2,16,20]",
          "in x float[{N},16,20]\nconst t int64[4] =2,{N},16,20\n"
          "node c Concat x x -> a axis=0\nnode m Relu a -> b\nnode r Reshape b t -> d\n"
@@ -80,12 +78,12 @@ static void test_what_stays_undecided_is_an_error(void **state) {
          "the batch may be axis 0 or axis 1 of the output [128,256]",
          "in x float[{N},128,256]\nconst t int64[2] ={128N},256\n"
          "node tr Transpose x -> s perm=[1,0,2]\nnode rs Reshape s t -> y\nout y\n"},
-        {"as many constants behind the tokens of a batch", 1, "c",
+        {"as many constants after the tokens of a batch", 1, "c",
          "its output would not scale with the batch",
          "in x float[{N},16,8]\ninit p float[16,8]\ninit w float[8,5]\n"
          "const t int64[2] =-1,8\nnode r Reshape x t -> a\nnode c Concat a p -> b axis=0\n"
          "node m MatMul b w -> y\nout y\n"},
-        {"elements of the batch picked by baked indices", 1, "g",
+        {"fixed indices that gather from the batch", 1, "g",
          "its indices select from the batch of the file",
          "in x float[{N},16]\nconst t int64[1] ={16N}\nconst i int64[3,4] =5\n"
          "node f Reshape x t -> a\nnode g Gather a i -> y\nout y\n"},
@@ -93,7 +91,7 @@ static void test_what_stays_undecided_is_an_error(void **state) {
          "its output would not scale with the batch",
          "in x float[{N},20]\nin z float[{N},20]\nnode t Transpose z -> zt perm=[1,0]\n"
          "node m MatMul x zt -> y\nout y\n"},
-        {"a target behind an unknown operator", 2, "r",
+        {"a target after an unknown operator", 2, "r",
          "the batch axis of its operand is unknown",
          "in x float[{N},16,20]\ninit w float[20,20]\nconst t int64[3] ={N},16,20\n"
          "node o com.me::Odd x -> a\nnode r Reshape a t -> b\nnode m MatMul b w -> y\nout y\n"},
@@ -110,13 +108,11 @@ static void test_what_stays_undecided_is_an_error(void **state) {
          "node rs Reshape s t1 -> s1\nnode m Mul w s1 -> w1\nnode rw Reshape w1 t2 -> w2\n"
          "node r Reshape x t -> b\nnode c Conv b w2 -> y group={N} pads=[1,1,1,1]\n"
          "node r3 Reshape y t3 -> z\nout z\n"},
-        {"a target in the body of an If", 2, "i",
-         "the batch axis of its operand is unknown",
+        {"a target in the body of an If", 2, "i", "the batch axis of its operand is unknown",
          "in x float[{N},16,2]\nin c bool[]\nbody then_branch\nconst t int64[2] ={N},-1\n"
          "node r Reshape x t -> a\nout a\nclose\nbody else_branch\nconst t2 int64[2] ={N},-1\n"
          "node e Reshape x t2 -> d\nout d\nclose\nnode i If c -> y\nout y\n"},
-        {"zeros as the state of a Loop", 1, "l",
-         "its output would not scale with the batch",
+        {"zeros as the state of a Loop", 1, "l", "its output would not scale with the batch",
          "in x float[{N},16]\ninit w float[16,16]\ninit z float[{N},16]\nconst n int64[] =5\n"
          "const k bool[] =1\nbody body\nin i int64[]\nin kc bool[]\nin s float[{N},16]\n"
          "node r MatMul s w -> a\nnode ad Add a x -> b\nnode ki Identity kc -> ko\nout ko\n"
@@ -132,7 +128,7 @@ struct told {
     const char *rebatched;
 };
 
-static void test_every_changed_operand_is_listed(void **state) {
+static void test_lists_every_changed_operand(void **state) {
     static const struct told rows[] = {
         {"in x float[{N},128,64]\nconst t int64[3] =128,{8N},8\nconst u int64[3] ={8N},128,8\n"
          "node - Transpose x -> s perm=[1,0,2]\nnode r Reshape s t -> a\n"
@@ -148,7 +144,7 @@ static void test_every_changed_operand_is_listed(void **state) {
         {"in x float[{N},8,20,20]\nconst t int64[4] ={N},8,40,40\nnode r Resize x - - t -> y\n"
          "out y\n",
          1, 7, "r target[0] of t: 1 -> 7"},
-        /* an operand that two nodes share is changed where it has to be */
+        /* a shared operand changes at one of its nodes */
         {"in x float[{N},16]\ninit w float[1,16]\nconst t int64[2] =1,16\n"
          "node a Reshape w t -> v\nnode b Reshape x t -> y\nnode - Add y v -> z\nout z\n",
          1, 4, "b target[0] of t: 1 -> 4"},
@@ -158,7 +154,7 @@ static void test_every_changed_operand_is_listed(void **state) {
         {"in x float[{N},16]\nconst t int64[3] =0,4,4\nnode - Reshape x t -> y\nout y\n", 2, 4,
          ""},
         {"in x float[{N},16]\nnode - Shape x -> t\nnode - Reshape x t -> y\nout y\n", 1, 4, ""},
-        /* nor does a batch that is the file's own */
+        /* nor does the file's own batch */
         {"in x float[{N},16]\nconst t int64[2] ={N},16\nnode - Reshape x t -> y\nout y\n", 4, 4,
          ""},
     };
@@ -172,7 +168,7 @@ static void test_every_changed_operand_is_listed(void **state) {
     }
 }
 
-static void test_inputs_that_lead_with_the_batch_all_take_it(void **state) {
+static void test_rebatches_all_inputs_that_lead_with_the_batch(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},3,16]\nin m float[{N},16]\nin w float[16,4]\nin s float[5,16]\n"
         "in b.weight float[16]\nnode - MatMul x w -> y\nnode - Relu m -> z\n"
@@ -188,8 +184,7 @@ static void test_inputs_that_lead_with_the_batch_all_take_it(void **state) {
     bench_close(bench);
 }
 
-/* A weight that is fed in keeps its dims, also where the batch of the file is one of them. */
-static void test_weights_that_are_inputs_hold_no_batch(void **state) {
+static void test_weight_inputs_have_no_batch(void **state) {
     struct bench *bench = template_rebatch("in x float[{N},3,8,8]\nin w float[{N},3,3,3]\n"
                                            "node c Conv x w -> y\nout y\n",
                                            4, 6);
@@ -199,8 +194,8 @@ static void test_weights_that_are_inputs_hold_no_batch(void **state) {
     bench_close(bench);
 }
 
-/* Angles by position that are fed in, of which a model picks rows. */
-static void test_a_table_that_is_fed_in_holds_no_batch(void **state) {
+/* An input of angles by position, from which the model gathers rows. */
+static void test_table_inputs_have_no_batch(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},6,8]\nin angles float[1,100,8]\nin places int64[6]\n"
         "node - Gather angles places -> a axis=1\nnode - Mul x a -> y\nout y\n",
@@ -212,21 +207,20 @@ static void test_a_table_that_is_fed_in_holds_no_batch(void **state) {
     bench_close(bench);
 }
 
-static void test_products_of_constants_stay_and_are_told(void **state) {
+static void test_notes_products_of_constants(void **state) {
     struct bench *bench =
         template_rebatch("in x float[{N},6,8]\ninit q float[1,6,8]\ninit w float[8,8]\n"
                          "node m MatMul q w -> a\nnode - Add x a -> y\nout y\n",
                          1, 4);
     (void)state;
-    assert_string_equal(
-        bench_messages(bench),
-        "note[batch]: 1 product of constants not re-batched");
+    assert_string_equal(bench_messages(bench),
+                        "note[batch]: 1 product of constants not re-batched");
     assert_int_equal(bench_costs(bench, "m")->macs, 6 * 8 * 8);
     bench_close(bench);
 }
 
-/* The same export with a free batch: what --batch gives there is the truth. */
-static void test_a_fixed_batch_gives_what_a_free_one_gives(void **state) {
+/* The same export with a symbolic batch is the reference. */
+static void test_fixed_batch_matches_a_symbolic_export(void **state) {
     static const char fixed[] =
         "in x float[1,128,64]\nconst t int64[3] =128,8,8\nconst u int64[2] =128,64\n"
         "const v int64[3] =128,1,64\ninit w float[64,64]\n"
@@ -255,8 +249,7 @@ static void test_a_fixed_batch_gives_what_a_free_one_gives(void **state) {
     bench_close(want);
 }
 
-/* An assumption of the walks that look for the batch is told once, by infer. */
-static void test_an_assumption_is_told_once(void **state) {
+static void test_notes_an_assumption_once(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},16]\nin c bool[]\nbody then_branch\nnode - Relu x -> a\nout a\nclose\n"
         "body else_branch\nnode - Sigmoid x -> b\nout b\nclose\nnode i If c -> y\nout y\n",
@@ -267,16 +260,16 @@ static void test_an_assumption_is_told_once(void **state) {
     bench_close(bench);
 }
 
-static void test_a_batch_of_none_cannot_be_changed(void **state) {
+static void test_refuses_a_batch_of_zero(void **state) {
     struct bench *bench =
         template_rebatch("in x float[{N},16]\nnode - Relu x -> y\nout y\n", 0, 8);
     (void)state;
-    assert_string_equal(bench_messages(bench), "error[batch]: input 'x' must have a batch >= 1, got 0");
+    assert_string_equal(bench_messages(bench),
+                        "error[batch]: input 'x' must have a batch >= 1, got 0");
     bench_close(bench);
 }
 
-/* A model that is broken at its own batch is told as such. */
-static void test_faults_of_the_file_are_told_as_they_are(void **state) {
+static void test_reports_errors_of_the_file_itself(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},16]\ninit w float[15,4]\nnode m MatMul x w -> y\nout y\n", 1, 8);
     (void)state;
@@ -289,16 +282,16 @@ static void test_faults_of_the_file_are_told_as_they_are(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_stays_undecided_is_an_error),
-        cmocka_unit_test(test_every_changed_operand_is_listed),
-        cmocka_unit_test(test_inputs_that_lead_with_the_batch_all_take_it),
-        cmocka_unit_test(test_weights_that_are_inputs_hold_no_batch),
-        cmocka_unit_test(test_a_table_that_is_fed_in_holds_no_batch),
-        cmocka_unit_test(test_products_of_constants_stay_and_are_told),
-        cmocka_unit_test(test_a_fixed_batch_gives_what_a_free_one_gives),
-        cmocka_unit_test(test_an_assumption_is_told_once),
-        cmocka_unit_test(test_a_batch_of_none_cannot_be_changed),
-        cmocka_unit_test(test_faults_of_the_file_are_told_as_they_are),
+        cmocka_unit_test(test_refuses_ambiguous_files),
+        cmocka_unit_test(test_lists_every_changed_operand),
+        cmocka_unit_test(test_rebatches_all_inputs_that_lead_with_the_batch),
+        cmocka_unit_test(test_weight_inputs_have_no_batch),
+        cmocka_unit_test(test_table_inputs_have_no_batch),
+        cmocka_unit_test(test_notes_products_of_constants),
+        cmocka_unit_test(test_fixed_batch_matches_a_symbolic_export),
+        cmocka_unit_test(test_notes_an_assumption_once),
+        cmocka_unit_test(test_refuses_a_batch_of_zero),
+        cmocka_unit_test(test_reports_errors_of_the_file_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where formulas may end, as told from the operators alone: nodes that the matcher need not
- * look at are left out, and none that it finds something at.
- */
+/* The filter before the matcher: it drops most nodes, and never one with a match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +13,7 @@
 struct case_row {
     const char *says;
     const char *lines;
-    const char *want; /* "SiLU@z": formulas, and the nodes that they may end at */
+    const char *want; /* "SiLU@z": patterns and the nodes at which they may end */
 };
 
 #define HEAD                                                                                   \
@@ -24,39 +21,39 @@ struct case_row {
     "const eps float[] =0.00001\n"
 
 static const struct case_row rows[] = {
-    {"nothing of what the model has no operator for",
+    {"patterns without an operator in the model are dropped",
      "node a Relu x -> a\nnode b Mul a x -> b\nnode c Add b x -> c\nout c\n", ""},
-    {"what reads the key",
+    {"nodes that read the key",
      "node a Mul x x -> a\nnode s Sigmoid a -> s\nnode z Mul a s -> z\nout z\n",
      "QuickGELU@z SiLU@z"},
-    {"what a cast or a sum hands on as well",
+    {"nodes after a cast or a sum of the key",
      "node s Sigmoid x -> s\nnode c Cast s -> c to=1\nnode b Add c one -> b\n"
      "node z Mul x b -> z\nout z\n",
      "QuickGELU@z SiLU@z"},
-    {"nothing behind an operator that the formula does not have",
+    {"no node after an operator outside the pattern",
      "node s Sigmoid x -> s\nnode r Relu s -> r\nnode z Mul x r -> z\nout z\n", ""},
-    {"what needs two operators, of which one is not there, is not read",
+    {"a pattern with one missing operator is dropped",
      "node e Exp x -> e\nnode z Div e x -> z\nout z\n", ""},
-    {"what must subtract, where a difference arrives",
+    {"a pattern that subtracts, after a difference",
      "node d Sub x one -> d\nnode p Pow d c2 -> p\nnode m ReduceMean p -> m axes=[-1]\n"
      "node e Add m eps -> e\nnode q Sqrt e -> q\nnode z Div x q -> z\nout z\n",
      "LayerNorm@e LayerNorm@z LayerNorm@e RMSNorm@z"},
-    {"what must subtract, where the difference is elsewhere",
+    {"a pattern that subtracts, with the difference elsewhere",
      "node d Sub x one -> d\nnode r Relu d -> r\nnode p Pow r c2 -> p\n"
      "node m ReduceMean p -> m axes=[-1]\nnode e Add m eps -> e\nnode q Sqrt e -> q\n"
      "node z Div r q -> z\nout z\n",
      "RMSNorm@z"},
-    {"an attention at the product behind its softmax alone",
+    {"an attention only at the product after its softmax",
      "in k float[2,16,8]\nin v float[2,8,16]\nnode a MatMul x k -> a\n"
      "node s Softmax a -> s axis=-1\nnode z MatMul s v -> z\nout z\n",
      "Attention@z"},
-    {"or behind what a softmax was taken apart into",
+    {"an attention after a decomposed softmax",
      "in k float[2,16,8]\nin v float[2,8,16]\nnode a MatMul x k -> a\nnode e Exp a -> e\n"
      "node r ReduceSum e -> r axes=[-1]\nnode s Div e r -> s\nnode z MatMul s v -> z\nout z\n",
      "Softmax@s Attention@a Attention@z"},
 };
 
-/* Of each pattern in turn, the nodes in order. */
+/* Prints the nodes of each pattern. */
 static void print_candidates(const struct bench *bench, const struct candidates *candidates,
                              char *out, size_t size) {
     size_t length = 0;
@@ -75,7 +72,7 @@ static void find(const struct bench *bench, struct candidates *ret) {
     assert_int_equal(candidates_find(&analysis, ret), CM_OK);
 }
 
-static void formulas_are_told_where_they_may_end(void **state) {
+static void finds_where_patterns_may_end(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char lines[2048];
@@ -94,7 +91,7 @@ static void formulas_are_told_where_they_may_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas_are_told_where_they_may_end),
+        cmocka_unit_test(finds_where_patterns_may_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

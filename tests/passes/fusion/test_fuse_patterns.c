@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which nodes are one operation: each formula in the forms that exporters write, and what is
- * almost that. x is [2,8,16] unless said.
+/* Fused patterns in the forms that exporters write, and near misses. x is [2,8,16] by default.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +13,8 @@
 
 struct found_case {
     const char *says;
-    const char *lines; /* behind the input x and constants "c2" of 2, "half", "one" … */
-    const char *want;  /* "LayerNorm 9, GELU 5": composites and their nodes */
+    const char *lines; /* after the input x and constants "c2" of 2, "half", "one", ... */
+    const char *want;  /* "LayerNorm 9, GELU 5": patterns and numbers of nodes */
 };
 
 #define HEAD                                                                                   \
@@ -57,17 +55,17 @@ static void check_cases(const struct found_case *rows, size_t n) {
 #define SPREAD SQUARE "node v ReduceMean p -> v axes=[-1]\n"
 #define BARE   SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\n"
 
-static void test_a_layer_norm_in_all_its_forms(void **state) {
+static void test_matches_all_forms_of_layer_norm(void **state) {
     static const struct found_case rows[] = {
         {"with scale and shift", BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n",
          "LayerNorm 9"},
         {"without", BARE "out d\n", "LayerNorm 7"},
         {"with a scale alone", BARE "node a Mul d w -> y\nout y\n", "LayerNorm 8"},
-        {"operands the other way round",
+        {"operands swapped",
          SPREAD "node e Add eps v -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\n"
                 "node a Mul w d -> g\nnode z Add b g -> y\nout y\n",
          "LayerNorm 9"},
-        {"the square as a product, the root turned round",
+        {"the square as a product, operands of the sum swapped",
          CENTRE "node p Mul s s -> p\nnode v ReduceMean p -> v axes=[2]\n"
                 "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Reciprocal q -> r\n"
                 "node d Mul s r -> d\nnode a Mul d w -> g\nnode z Add g b -> y\nout y\n",
@@ -108,15 +106,15 @@ static void test_a_layer_norm_in_all_its_forms(void **state) {
     CHECK(rows);
 }
 
-static void test_what_is_almost_a_layer_norm(void **state) {
+static void test_rejects_near_misses_of_layer_norm(void **state) {
     static const struct found_case rows[] = {
-        {"somebody else reads the variance", BARE "node u Relu v -> u\nout d\nout u\n", ""},
-        {"the variance leaves the model", BARE "out d\nout v\n", ""},
+        {"another node reads the variance", BARE "node u Relu v -> u\nout d\nout u\n", ""},
+        {"the variance is an output of the model", BARE "out d\nout v\n", ""},
         {"a cube",
          CENTRE "node p Pow s c3 -> p\nnode v ReduceMean p -> v axes=[-1]\n"
                 "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
          ""},
-        {"epsilon is no small number",
+        {"epsilon is not small",
          SPREAD "node e Add v one -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\nout d\n", ""},
         {"epsilon is a tensor",
          SPREAD "in t float[2,8,1]\nnode e Add v t -> e\nnode q Sqrt e -> q\n"
@@ -135,7 +133,7 @@ static void test_what_is_almost_a_layer_norm(void **state) {
          "in o float[2,8,16]\nnode m ReduceMean o -> m axes=[-1]\nnode s Sub x m -> s\n"
          "node p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
          "node q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
-         /* what is left of it */ "RMSNorm 5"},
+         /* the rest is */ "RMSNorm 5"},
         {"the sign is wrong",
          MEAN "node s Add x m -> s\nnode p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\n"
               "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Mul s q -> d\nout d\n",
@@ -147,7 +145,7 @@ static void test_what_is_almost_a_layer_norm(void **state) {
         {"scaled along another axis of the same size: the bare form alone",
          "in x float[2,16,16]\n" BARE "init wt float[16,1]\nnode a Mul d wt -> y\nout y\n",
          "LayerNorm 7"},
-        {"scaled by what makes more of it: the bare form alone",
+        {"scaled with broadcasting: the bare form alone",
          BARE "init wt float[16,1,1,1]\nnode a Mul d wt -> y\nout y\n", "LayerNorm 7"},
         {"nearly a square",
          CENTRE "const near float[] =2.005\nnode p Pow s near -> p\n"
@@ -162,15 +160,15 @@ static void test_what_is_almost_a_layer_norm(void **state) {
          MEAN "node i Reciprocal m -> i\nnode s Add x i -> s\nnode p Pow s c2 -> p\n"
               "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
               "node d Div s q -> d\nout d\n",
-         /* what is left of it */ "RMSNorm 5"},
-        {"somebody else reads what is scaled: the bare form alone",
+         /* the rest is */ "RMSNorm 5"},
+        {"another node reads the scaled value: the bare form alone",
          BARE "node a Mul d w -> y\nnode u Relu d -> u\nout y\nout u\n", "LayerNorm 7"},
     };
     (void)state;
     CHECK(rows);
 }
 
-static void test_other_norms(void **state) {
+static void test_matches_other_norms(void **state) {
     static const struct found_case rows[] = {
         {"RMSNorm",
          "node p Pow x c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
@@ -189,7 +187,7 @@ static void test_other_norms(void **state) {
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i epsilon=0.001\n"
          "node k Reshape i t -> k\nnode a Mul k cw -> g\nnode z Add g cb -> y\nout y\n",
          "GroupNorm 5"},
-        {"an InstanceNorm that scales for itself is no GroupNorm",
+        {"an InstanceNorm with its own scale is not a GroupNorm",
          "const s int64[3] =0,4,-1\nconst t int64[3] =2,8,16\ninit g1 float[4]\n"
          "const g0 float[4] =0\n"
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
@@ -226,7 +224,7 @@ static void test_other_norms(void **state) {
 
 #define ERF "node d Div x root2 -> d\nnode f Erf d -> f\nnode a Add f one -> a\n"
 
-static void test_activations(void **state) {
+static void test_matches_activations(void **state) {
     static const struct found_case rows[] = {
         {"GELU", ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n", "GELU 5"},
         {"GELU, halved first", ERF "node n Mul x half -> n\nnode z Mul n a -> y\nout y\n",
@@ -251,13 +249,13 @@ static void test_activations(void **state) {
          ""},
         {"not of two tensors",
          "in o float[2,8,16]\n" ERF "node n Mul o a -> n\nnode z Mul n half -> y\nout y\n", ""},
-        {"not where somebody reads the error function",
+        {"not if another node reads the error function",
          ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\nout f\n", ""},
-        {"not with the sign turned",
+        {"not with the opposite sign",
          "node d Div x root2 -> d\nnode f Erf d -> f\nnode a Sub f one -> a\n"
          "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n",
          ""},
-        {"not where a constant makes more of it",
+        {"not if a constant broadcasts it",
          ERF "const wide float[3,1,1,1] =0.5\nnode n Mul x a -> n\nnode z Mul n wide -> y\n"
              "out y\n",
          ""},
@@ -280,9 +278,9 @@ static void test_activations(void **state) {
          "node h Mul x half -> h\nnode z Mul h o -> y\nout y\n",
          "GELU 9"},
         {"SiLU", "node s Sigmoid x -> s\nnode z Mul s x -> y\nout y\n", "SiLU 2"},
-        {"a gate is no SiLU",
+        {"a gate is not a SiLU",
          "in o float[2,8,16]\nnode s Sigmoid o -> s\nnode z Mul x s -> y\nout y\n", ""},
-        {"what is rounded on the way is no SiLU",
+        {"a SiLU with rounding is not one",
          "node i Cast x -> i to=6\nnode c Cast i -> c to=1\nnode s Sigmoid x -> s\n"
          "node z Mul c s -> y\nout y\n",
          ""},
@@ -331,7 +329,7 @@ static void test_activations(void **state) {
     CHECK(rows);
 }
 
-static void test_softmax(void **state) {
+static void test_matches_softmax(void **state) {
     static const struct found_case rows[] = {
         {"less its maximum",
          "node m ReduceMax x -> m axes=[-1]\nnode d Sub x m -> d\nnode e Exp d -> e\n"
@@ -367,7 +365,7 @@ static void test_softmax(void **state) {
     "in q float[2,4,5,16]\nin k float[2,4,16,7]\nin v float[2,4,7,16]\nconst f float[] =4\n"
 #define PRODUCT QKV "node p MatMul q k -> p\n"
 
-static void test_attention(void **state) {
+static void test_matches_attention(void **state) {
     static const struct found_case rows[] = {
         {"plain", PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\n",
          "Attention 3"},
@@ -397,29 +395,29 @@ static void test_attention(void **state) {
                  "node a Where m inf d -> a\nnode s Softmax a -> s axis=-1\n"
                  "node z MatMul s v -> y\nout y\n",
          "Attention 5"},
-        {"rows of nothing made 0",
+        {"fully masked rows set to 0",
          PRODUCT "in m float[5,7]\nnode a Add p m -> a\nnode s Softmax a -> s axis=-1\n"
                  "node n IsNaN s -> n\nnode o Where n zero s -> o\nnode z MatMul o v -> y\n"
                  "out y\n",
          "Attention 6"},
-        {"the softmax taken apart too",
+        {"with a decomposed softmax",
          "opset 11\n" PRODUCT "node e Exp p -> e\nnode t ReduceSum e -> t axes=[-1]\n"
          "node s Div e t -> s\nnode z MatMul s v -> y\nout y\n",
          "Attention 5"},
         {"not along another axis",
          PRODUCT "node s Softmax p -> s axis=1\nnode z MatMul s v -> y\nout y\n", ""},
-        {"not where the scores are wanted",
+        {"not if the scores are an output",
          PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\nout s\n", ""},
         {"not along more than the keys",
          PRODUCT "const a2 int64[2] =8,35\nconst a4 int64[4] =2,4,5,7\n"
                  "node r Reshape p a2 -> r\nnode s Softmax r -> s axis=-1\n"
                  "node t Reshape s a4 -> t\nnode z MatMul t v -> y\nout y\n",
          ""},
-        {"two linear layers are none",
+        {"two linear layers are not an attention",
          "init w1 float[16,7]\ninit w2 float[7,16]\nnode p MatMul x w1 -> p\n"
          "node s Softmax p -> s axis=-1\nnode z MatMul s w2 -> y\nout y\n",
          ""},
-        {"not where the mask repeats the scores",
+        {"not if the mask broadcasts the scores",
          PRODUCT "in m float[3,1,1,1,7]\nnode a Add p m -> a\nnode s Softmax a -> s axis=-1\n"
                  "node z MatMul s v -> y\nout y\n",
          ""},
@@ -428,7 +426,7 @@ static void test_attention(void **state) {
          "node p MatMul q k -> p\nnode s Softmax p -> s axis=-1\n"
          "node t Unsqueeze s ax -> t\nnode z MatMul t v -> y\nout y\n",
          ""},
-        {"scaled queries that somebody else reads stay outside",
+        {"scaled queries with another reader stay outside",
          QKV "node d Div q f -> d\nnode p MatMul d k -> p\nnode s Softmax p -> s axis=3\n"
              "node z MatMul s v -> y\nnode u Relu d -> u\nout y\nout u\n",
          "Attention 3"},
@@ -439,13 +437,13 @@ static void test_attention(void **state) {
 
 #define STATISTICS "init n float[4]\n"
 
-static void test_a_convolution_and_its_norm_are_only_listed(void **state) {
+static void test_lists_foldable_norms_without_fusing(void **state) {
     static const struct found_case rows[] = {
         {"Conv+BN",
          STATISTICS "init cw float[4,8,3]\nnode c Conv x cw -> c kernel_shape=[3]\n"
                     "node z BatchNormalization c n n n n -> y\nout y\n",
          "Conv+BN 2"},
-        {"not where somebody else reads the convolution",
+        {"not if another node reads the convolution",
          STATISTICS "init cw float[4,8,3]\nnode c Conv x cw -> c kernel_shape=[3]\n"
                     "node z BatchNormalization c n n n n -> y\nout y\nout c\n",
          ""},
@@ -454,7 +452,7 @@ static void test_a_convolution_and_its_norm_are_only_listed(void **state) {
          "node c Conv x cw -> c kernel_shape=[3]\n"
          "node z BatchNormalization c n n n n -> y m1 v1 training_mode=1\nout y\n",
          ""},
-        {"not where a statistic is computed",
+        {"not if a statistic is computed",
          STATISTICS "in t float[4]\ninit cw float[4,8,3]\n"
                     "node c Conv x cw -> c kernel_shape=[3]\n"
                     "node z BatchNormalization c n n t n -> y\nout y\n",
@@ -473,7 +471,7 @@ static void test_a_convolution_and_its_norm_are_only_listed(void **state) {
     bench_close(bench);
 }
 
-static void test_the_operation_as_one_node(void **state) {
+static void test_makes_the_operation_as_one_node(void **state) {
     struct bench *bench =
         bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
     const struct fused_pattern *fused_pattern = &bench->analysis.fused_patterns.items[0];
@@ -496,8 +494,8 @@ static void test_the_operation_as_one_node(void **state) {
     bench_close(bench);
 }
 
-/* 5n at the last node, nothing at the others; bytes where they are moved. */
-static void test_it_is_counted_once(void **state) {
+/* 5n FLOPs at the last node, 0 at the others; bytes at each node. */
+static void test_counts_the_operation_once(void **state) {
     struct bench *bench =
         bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
     (void)state;
@@ -507,8 +505,8 @@ static void test_it_is_counted_once(void **state) {
     bench_close(bench);
 }
 
-/* Products keep their MACs; FLOPs are 2 a MAC of both and one a score. */
-static void test_the_products_of_an_attention_keep_their_macs(void **state) {
+/* FLOPs are 2 per MAC of both products and 1 per score. */
+static void test_attention_keeps_the_macs_of_its_products(void **state) {
     struct bench *bench =
         bench_open(PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\n");
     (void)state;
@@ -519,7 +517,7 @@ static void test_the_products_of_an_attention_keep_their_macs(void **state) {
     bench_close(bench);
 }
 
-static void test_a_convention_that_sees_nodes_counts_them(void **state) {
+static void test_node_based_convention_counts_the_nodes(void **state) {
     const struct cm_options options = {.convention = "onnx-tool"};
     struct bench *bench = bench_open_with(
         HEAD ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n", &options);
@@ -529,9 +527,8 @@ static void test_a_convention_that_sees_nodes_counts_them(void **state) {
     bench_close(bench);
 }
 
-/* Every formula is tried at each of 10^5 nodes: seconds would show that one searches further.
- */
-static void test_long_chains_end_soon(void **state) {
+/* Tries every pattern at each of 10^5 nodes. */
+static void test_matches_long_chains_in_linear_time(void **state) {
     enum { N = 100000, LINE = 48 };
     static const char head[] = HEAD "node e Erf x -> e\nnode t Tanh e -> t\n"
                                     "node r ReduceMean t -> r axes=[-1]\n"
@@ -557,18 +554,18 @@ static void test_long_chains_end_soon(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_layer_norm_in_all_its_forms),
-        cmocka_unit_test(test_what_is_almost_a_layer_norm),
-        cmocka_unit_test(test_other_norms),
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_a_convolution_and_its_norm_are_only_listed),
-        cmocka_unit_test(test_the_operation_as_one_node),
-        cmocka_unit_test(test_it_is_counted_once),
-        cmocka_unit_test(test_the_products_of_an_attention_keep_their_macs),
-        cmocka_unit_test(test_a_convention_that_sees_nodes_counts_them),
-        cmocka_unit_test(test_long_chains_end_soon),
+        cmocka_unit_test(test_matches_all_forms_of_layer_norm),
+        cmocka_unit_test(test_rejects_near_misses_of_layer_norm),
+        cmocka_unit_test(test_matches_other_norms),
+        cmocka_unit_test(test_matches_activations),
+        cmocka_unit_test(test_matches_softmax),
+        cmocka_unit_test(test_matches_attention),
+        cmocka_unit_test(test_lists_foldable_norms_without_fusing),
+        cmocka_unit_test(test_makes_the_operation_as_one_node),
+        cmocka_unit_test(test_counts_the_operation_once),
+        cmocka_unit_test(test_attention_keeps_the_macs_of_its_products),
+        cmocka_unit_test(test_node_based_convention_counts_the_nodes),
+        cmocka_unit_test(test_matches_long_chains_in_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

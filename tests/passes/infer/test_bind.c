@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which row a node gets, and what is refused before any rule sees it. */
+/* Pass bind: operator rows of nodes, and the check of their signatures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void check_cases(const struct bind_case *rows, size_t n) {
 
 #define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
 
-static void test_too_few_and_too_many_operands_are_refused(void **state) {
+static void test_refuses_wrong_operand_counts(void **state) {
     static const struct bind_case rows[] = {
         {"in x float[2]\nnode a Add x -> y\nout y\n", CM_REFUSED,
          "error[arity] at a: number of inputs must be >= 2, got 1"},
@@ -37,11 +37,11 @@ static void test_too_few_and_too_many_operands_are_refused(void **state) {
          "error[arity] at r: number of outputs must be <= 1, got 2"},
         {"in x float[2]\nnode r Relu x ->\nout x\n", CM_REFUSED,
          "error[arity] at r: number of outputs must be >= 1, got 0"},
-        /* what is omitted at the end is not given */
+        /* omitted trailing operands do not count */
         {"in x float[2]\nnode a Add x - -> y\nout y\n", CM_REFUSED,
          "error[arity] at a: number of inputs must be >= 2, got 1"},
         {"in x float[2]\nnode r Relu x - - -> y -\nout y\n", CM_OK, ""},
-        /* a node without a name is told by its number */
+        /* a node without a name is printed by its number */
         {"in x float[2]\nnode - Relu x -> y\nnode - Relu y y -> z\nout z\n", CM_REFUSED,
          "error[arity] at #1: number of inputs must be <= 1, got 2"},
     };
@@ -49,7 +49,7 @@ static void test_too_few_and_too_many_operands_are_refused(void **state) {
     CHECK(rows);
 }
 
-static void test_attributes_are_checked_by_the_row(void **state) {
+static void test_checks_attributes_against_the_row(void **state) {
     static const struct bind_case rows[] = {
         {"in x float[1,4,4]\nnode p MaxPool x -> y\nout y\n", CM_REFUSED,
          "error[attribute] at p: attribute 'kernel_shape' is missing"},
@@ -59,14 +59,14 @@ static void test_attributes_are_checked_by_the_row(void **state) {
          "error[attribute] at c: attribute 'axis' must be of kind int, got string"},
         {"in x float[2,3]\nnode l LeakyRelu x -> y alpha=1\nout y\n", CM_REFUSED,
          "error[attribute] at l: attribute 'alpha' must be of kind float, got int"},
-        /* what the row does not know is let by */
+        /* attributes that the row does not know are ignored */
         {"in x float[2,3]\nnode r Relu x -> y colour=blue\nout y\n", CM_OK, ""},
     };
     (void)state;
     CHECK(rows);
 }
 
-static void test_every_fault_is_told(void **state) {
+static void test_reports_every_error(void **state) {
     static const struct bind_case rows[] = {
         {"in x float[2]\nnode a Add x -> y\nnode r Relu y y -> z\nout z\n", CM_REFUSED,
          "error[arity] at a: number of inputs must be >= 2, got 1\n"
@@ -76,7 +76,7 @@ static void test_every_fault_is_told(void **state) {
     CHECK(rows);
 }
 
-static void test_a_fault_names_its_node_as_a_line_of_source(void **state) {
+static void test_an_error_prints_its_node_as_source(void **state) {
     struct bench *bench = bench_open("in x float[2]\nnode layer1/add Add x -> y\nout y\n");
     (void)state;
     assert_int_equal(cm_diagnostics_count(bench->diag), 1);
@@ -85,8 +85,7 @@ static void test_a_fault_names_its_node_as_a_line_of_source(void **state) {
     bench_close(bench);
 }
 
-/* The row that holds at the opset of the node, not the newest. */
-static void test_the_opset_decides_the_row(void **state) {
+static void test_the_opset_selects_the_row(void **state) {
     static const struct {
         const char *lines;
         int32_t since;
@@ -106,7 +105,7 @@ static void test_the_opset_decides_the_row(void **state) {
     }
 }
 
-static void test_an_unknown_operator_gets_the_row_of_such(void **state) {
+static void test_unknown_operators_get_their_own_row(void **state) {
     static const struct {
         const char *lines;
         bool unknown;
@@ -114,7 +113,7 @@ static void test_an_unknown_operator_gets_the_row_of_such(void **state) {
         {"in x float[2]\nnode n com.me::Odd x x x -> y z u\nout y\n", true},
         {"in x float[2]\nnode n Odd x -> y\nout y\n", true},
         {"in x float[2]\nnode n com.me::Relu x -> y\nout y\n", true},
-        /* not there yet: LayerNormalization came with 17 */
+        /* LayerNormalization exists since opset 17 */
         {"opset 16\nin x float[2]\ninit s float[2]\nnode n LayerNormalization x s -> y\n"
          "out y\n",
          true},
@@ -136,8 +135,7 @@ static void test_an_unknown_operator_gets_the_row_of_such(void **state) {
     }
 }
 
-/* The rows are looked up once for each type and opset. */
-static void test_one_look_up_serves_nodes_of_one_type_and_opset_alone(void **state) {
+static void test_cached_rows_depend_on_type_domain_and_opset(void **state) {
     struct bench *bench =
         bench_open("opset 12\nin x float[1,2]\nnode a Squeeze x -> y\nopset 13\n"
                    "node b Squeeze y -> z\nnode c Squeeze z -> u\nout u\n");
@@ -151,13 +149,13 @@ static void test_one_look_up_serves_nodes_of_one_type_and_opset_alone(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_too_few_and_too_many_operands_are_refused),
-        cmocka_unit_test(test_attributes_are_checked_by_the_row),
-        cmocka_unit_test(test_every_fault_is_told),
-        cmocka_unit_test(test_a_fault_names_its_node_as_a_line_of_source),
-        cmocka_unit_test(test_the_opset_decides_the_row),
-        cmocka_unit_test(test_an_unknown_operator_gets_the_row_of_such),
-        cmocka_unit_test(test_one_look_up_serves_nodes_of_one_type_and_opset_alone),
+        cmocka_unit_test(test_refuses_wrong_operand_counts),
+        cmocka_unit_test(test_checks_attributes_against_the_row),
+        cmocka_unit_test(test_reports_every_error),
+        cmocka_unit_test(test_an_error_prints_its_node_as_source),
+        cmocka_unit_test(test_the_opset_selects_the_row),
+        cmocka_unit_test(test_unknown_operators_get_their_own_row),
+        cmocka_unit_test(test_cached_rows_depend_on_type_domain_and_opset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

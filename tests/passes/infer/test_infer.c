@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the walk over a model finds out: types, contents, bodies, and faults that do not end it.
- */
+/* Pass infer: types, contents, bodies, and errors after which the walk continues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "model_harness.h"
 #include "support/arena.h"
 
-/* A model, what is said of it, and the types of some of its values: "y=f32[2] z=?". */
+/* A model, its messages, and the types of some values: "y=f32[2] z=?". */
 struct infer_case {
     const char *lines;
     int64_t batch; /* --batch; 0: none */
@@ -44,13 +43,13 @@ static void check_cases(const struct infer_case *rows, size_t n) {
 
 #define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
 
-static void test_a_target_may_be_computed_from_shapes(void **state) {
+static void test_folds_a_target_computed_from_shapes(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[?n,6,4]\nconst i int64[] =0\nconst ax int64[1] =0\nconst r int64[1] =-1\n"
          "node - Shape x -> s\nnode - Gather s i -> d\nnode - Unsqueeze d ax -> u\n"
          "node - Concat u r -> t axis=0\nnode - Reshape x t -> y\nout y\n",
          5, "", "s=i64[3] t=i64[2] y=f32[5,24]"},
-        /* of data nothing is folded */
+        /* data is not folded */
         {"in x float[2,6]\nin t int64[2]\nnode - Reshape x t -> y\nout y\n", 0, "",
          "y=f32[?,?]"},
     };
@@ -58,7 +57,7 @@ static void test_a_target_may_be_computed_from_shapes(void **state) {
     CHECK(rows);
 }
 
-static void test_a_fault_leaves_its_outputs_unknown_and_the_walk_goes_on(void **state) {
+static void test_continues_after_an_error_with_unknown_outputs(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[2,3]\nin w float[4,5]\nnode m MatMul x w -> y\nnode r Relu y -> z\n"
          "node n MatMul w x -> u\nout z\nout u\n",
@@ -86,19 +85,19 @@ static void test_dims_past_2_63_are_told_with_their_node(void **state) {
     CHECK(rows);
 }
 
-static void test_what_is_declared_closes_gaps(void **state) {
+static void test_declared_types_fill_unknowns(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[2,4]\nnode - com.me::Odd x -> y\ntype y float[2,7]\nnode - Relu y -> z\n"
          "out z\n",
          0, "", "y=f32[2,7] z=f32[2,7]"},
         {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[2,5]\nout y\n", 0, "",
          "y=i64[2,5]"},
-        /* not against what the rules know */
+        /* declared types do not override inferred ones */
         {"in x float[2,4]\nnode - Relu x -> y\ntype y float[9,9]\nout y\n", 0, "",
          "y=f32[2,4]"},
         {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[5]\nout y\n", 0, "",
          "y=i64[2,?]"},
-        /* and only at the shapes that the file declares */
+        /* and apply only at the declared shapes */
         {"in x float[2,4]\nnode - com.me::Odd x -> y\ntype y float[2,7]\nout y\n", 3, "",
          "y=?"},
         {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[2,5]\nout y\n", 3, "",
@@ -115,7 +114,7 @@ static void test_what_is_declared_closes_gaps(void **state) {
     "close\nbody else_branch\nnode n MatMul x w -> b\n" right "close\n"
 #define EITHER "note[assumption] at i: the condition is not known: the dearer branch is counted"
 
-static void test_an_if_gives_what_both_branches_agree_on(void **state) {
+static void test_if_gives_dims_common_to_both_branches(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[2,4]\nin c bool[]\n" BRANCHES("out a\n",
                                                    "out b\n") "node i If c -> y\nout "
@@ -124,14 +123,14 @@ static void test_an_if_gives_what_both_branches_agree_on(void **state) {
         {"in x float[2,4]\nin c bool[]\n" BRANCHES(
              "out a\n", "node - Transpose b -> d\nout d\n") "node i If c -> y\nout y\n",
          0, EITHER, "a=f32[2,8] d=f32[8,2] y=f32[?,?]"},
-        /* the one that is taken alone, where that is known */
+        /* only the taken branch, if the condition is known */
         {"in x float[2,4]\nconst c bool[] =1\n" BRANCHES(
              "out a\n", "node - Transpose b -> d\nout d\n") "node i If c -> y\nout y\n",
          0, "", "y=f32[2,8] d=?"},
         {"in x float[2,4]\nconst c bool[] =0\n" BRANCHES(
              "out a\n", "node - Transpose b -> d\nout d\n") "node i If c -> y\nout y\n",
          0, "", "y=f32[8,2] a=?"},
-        /* a fault in a body has the body's node */
+        /* an error in a body names the body's node */
         {"in x float[2,5]\nin c bool[]\n" BRANCHES("out a\n",
                                                    "out b\n") "node i If c -> y\nout "
                                                               "y\n",
@@ -147,7 +146,7 @@ static void test_an_if_gives_what_both_branches_agree_on(void **state) {
     "in k bool[]\nin s float[2,4]\nnode m MatMul s w -> a\nnode - Relu a -> e\n"               \
     "node - Identity k -> k1\nout k1\nout a\nout e\nclose\nnode l Loop n c x -> y z\nout z\n"
 
-static void test_a_loop_stacks_what_each_round_gives(void **state) {
+static void test_loop_stacks_scan_outputs(void **state) {
     static const struct infer_case rows[] = {
         {LOOP("const n int64[] =5\n"), 0, "", "y=f32[2,4] z=f32[5,2,4]"},
         {LOOP("const n int64[] =0\n"), 0, "", "y=f32[2,4] z=f32[0,2,4]"},
@@ -165,8 +164,7 @@ static void test_a_loop_stacks_what_each_round_gives(void **state) {
     "node - Cast peak -> go to=9\nnode - Relu x -> a\nout go\nout a\nclose\n"                  \
     "node l Loop " trips " c z -> y\nout y\n"
 
-/* Data end the loop, but not before its first round. */
-static void test_behind_a_round_that_runs_a_state_is_what_the_body_gives(void **state) {
+static void test_loop_state_is_that_of_the_body_after_one_iteration(void **state) {
     static const char upper_bound[] =
         "note[assumption] at l: the trip count is not known, at most 7";
     static const struct infer_case rows[] = {
@@ -181,7 +179,7 @@ static void test_behind_a_round_that_runs_a_state_is_what_the_body_gives(void **
     CHECK(rows);
 }
 
-static void test_a_body_must_take_what_it_is_fed(void **state) {
+static void test_refuses_a_body_with_other_inputs(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[2,4]\nconst n int64[] =5\nbody body\nin i int64[]\nin k bool[]\n"
          "node - Identity k -> k1\nout k1\nclose\nnode l Loop n - x -> y\nout y\n",
@@ -191,8 +189,8 @@ static void test_a_body_must_take_what_it_is_fed(void **state) {
     CHECK(rows);
 }
 
-/* Few floats are shape arithmetic (scales), many are a weight that nobody may read. */
-static void test_large_floats_are_not_folded(void **state) {
+/* Small floats are shape arithmetic (scales), large ones are weights, which are never read. */
+static void test_does_not_fold_large_floats(void **state) {
     static const struct {
         const char *lines;
         bool folded;
@@ -213,8 +211,8 @@ static void test_large_floats_are_not_folded(void **state) {
     }
 }
 
-/* Constant is what depends on no input: random numbers do not, and are none all the same. */
-static void test_constants_are_what_no_input_reaches(void **state) {
+/* Random numbers depend on no input, but are not constant. */
+static void test_constants_do_not_depend_on_inputs(void **state) {
     static const struct {
         const char *value;
         bool constant, weight;
@@ -239,16 +237,16 @@ static void test_constants_are_what_no_input_reaches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_target_may_be_computed_from_shapes),
-        cmocka_unit_test(test_a_fault_leaves_its_outputs_unknown_and_the_walk_goes_on),
+        cmocka_unit_test(test_folds_a_target_computed_from_shapes),
+        cmocka_unit_test(test_continues_after_an_error_with_unknown_outputs),
         cmocka_unit_test(test_dims_past_2_63_are_told_with_their_node),
-        cmocka_unit_test(test_what_is_declared_closes_gaps),
-        cmocka_unit_test(test_an_if_gives_what_both_branches_agree_on),
-        cmocka_unit_test(test_a_loop_stacks_what_each_round_gives),
-        cmocka_unit_test(test_behind_a_round_that_runs_a_state_is_what_the_body_gives),
-        cmocka_unit_test(test_a_body_must_take_what_it_is_fed),
-        cmocka_unit_test(test_large_floats_are_not_folded),
-        cmocka_unit_test(test_constants_are_what_no_input_reaches),
+        cmocka_unit_test(test_declared_types_fill_unknowns),
+        cmocka_unit_test(test_if_gives_dims_common_to_both_branches),
+        cmocka_unit_test(test_loop_stacks_scan_outputs),
+        cmocka_unit_test(test_loop_state_is_that_of_the_body_after_one_iteration),
+        cmocka_unit_test(test_refuses_a_body_with_other_inputs),
+        cmocka_unit_test(test_does_not_fold_large_floats),
+        cmocka_unit_test(test_constants_do_not_depend_on_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

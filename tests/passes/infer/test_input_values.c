@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --value: what hangs on the contents of an input, and what is refused; see
- * passes/infer/input_values.c. */
+/* --value: shapes that depend on input contents, and errors; see passes/infer/input_values.c.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "model_harness.h"
 #include "support/arena.h"
 
-/* A model with inputs named x, v and w; contents of v and w, parted by '/'; what comes out. */
+/* A model with inputs x, v and w; contents of v and w, separated by '/'; results. */
 struct values_case {
     const char *lines;
     const char *v;
@@ -52,7 +52,7 @@ static void check_row(const struct values_case *row, size_t number) {
 #define RESHAPE     "in x float[2,6]\nin v int64[3]\nnode - Reshape x v -> y\nout y\n"
 #define HOLDS(list) "note[assumption]: assuming that input 'v' holds " list
 
-static void shapes_resolve_by_the_contents_of_an_input(void **state) {
+static void resolves_shapes_from_input_contents(void **state) {
     static const struct values_case rows[] = {
         {RESHAPE, "2/3/-1", NULL, 0, HOLDS("2,3,-1"), "f32[2,3,2]"},
         {RESHAPE, NULL, NULL, 0, "", "f32[?,?,?]"},
@@ -88,7 +88,7 @@ static void shapes_resolve_by_the_contents_of_an_input(void **state) {
     CHECK(rows);
 }
 
-static void the_number_of_contents_binds_a_free_dim(void **state) {
+static void element_count_binds_a_symbolic_dim(void **state) {
     static const struct values_case rows[] = {
         {"in x float[2,6]\nin v int64[?n]\nnode - Reshape x v -> y\nout y\n", "3/4", NULL, 0,
          HOLDS("3,4"), "f32[3,4]"},
@@ -98,7 +98,7 @@ static void the_number_of_contents_binds_a_free_dim(void **state) {
          HOLDS("3,4"), "f32[3,4]"},
         {"in x float[]\nin v int64[0]\nnode - Reshape x v -> y\nout y\n", "", NULL, 0,
          HOLDS("no elements"), "f32[]"},
-        /* more than a reader looks at are not listed */
+        /* long lists are cut */
         {"in x float[2]\nin v int64[?]\nnode - Identity v -> y\nout y\n",
          "1/2/3/4/5/6/7/8/9/10/11/12/13", NULL, 0, HOLDS("1,2,3,4,5,6,7,8,9,10,11,12,..."),
          "i64[13]"},
@@ -107,8 +107,7 @@ static void the_number_of_contents_binds_a_free_dim(void **state) {
     CHECK(rows);
 }
 
-/* They say how to treat data: the batch leads the first input that is data. */
-static void an_input_with_contents_has_no_batch(void **state) {
+static void input_with_contents_is_not_the_batch_input(void **state) {
     static const struct values_case rows[] = {
         {"in v int64[2]\nin x float[?n,6]\nnode - Expand x v -> y\nout y\n", "1/6", NULL, 4,
          HOLDS("1,6"), "f32[4,6]"},
@@ -119,7 +118,7 @@ static void an_input_with_contents_has_no_batch(void **state) {
     CHECK(rows);
 }
 
-static void contents_that_do_not_fit_are_refused(void **state) {
+static void refuses_contents_of_wrong_type_or_size(void **state) {
     static const struct values_case rows[] = {
         {RESHAPE, "2/6", NULL, 0,
          "error[usage]: --value for 'v' [3] must have 3 elements, got 2", NULL},
@@ -142,7 +141,7 @@ static void contents_that_do_not_fit_are_refused(void **state) {
     CHECK(rows);
 }
 
-static void more_contents_than_are_folded_are_refused(void **state) {
+static void refuses_more_elements_than_folds_accept(void **state) {
     enum { N = 65537 };
     struct arena *arena = arena_new("test", 0);
     const char **elements = arena_array(arena, N, sizeof *elements);
@@ -159,8 +158,8 @@ static void more_contents_than_are_folded_are_refused(void **state) {
     arena_free(arena);
 }
 
-/* Parts of different lengths are what torch.split gives. */
-static void the_elements_of_a_sequence_are_known_one_by_one(void **state) {
+/* torch.split gives parts of different lengths. */
+static void knows_each_element_of_a_sequence(void **state) {
     static const struct values_case rows[] = {
         {"in x float[6,4]\nconst p int64[3] =1,2,3\nconst i int64[] =2\n"
          "node - SplitToSequence x p -> s\nnode - SequenceAt s i -> y\nout y\n",
@@ -198,12 +197,12 @@ static void the_elements_of_a_sequence_are_known_one_by_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_resolve_by_the_contents_of_an_input),
-        cmocka_unit_test(the_number_of_contents_binds_a_free_dim),
-        cmocka_unit_test(an_input_with_contents_has_no_batch),
-        cmocka_unit_test(contents_that_do_not_fit_are_refused),
-        cmocka_unit_test(more_contents_than_are_folded_are_refused),
-        cmocka_unit_test(the_elements_of_a_sequence_are_known_one_by_one),
+        cmocka_unit_test(resolves_shapes_from_input_contents),
+        cmocka_unit_test(element_count_binds_a_symbolic_dim),
+        cmocka_unit_test(input_with_contents_is_not_the_batch_input),
+        cmocka_unit_test(refuses_contents_of_wrong_type_or_size),
+        cmocka_unit_test(refuses_more_elements_than_folds_accept),
+        cmocka_unit_test(knows_each_element_of_a_sequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops whose condition counts: see ops/trip_count.h. How often each runs is counted by hand.
- */
+/* Loops whose condition compares a counter: see ops/trip_count.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
  * round, `t`; each round stacks a value of x.
  */
 struct loop {
-    const char *trips; /* "n", or "-" where it has none */
+    const char *trips; /* "n", or "-" for none */
     const char *start; /* "int64[] =0": the counter's */
     const char *body;
     const char *rounds;      /* "7"; "?" */
@@ -55,7 +54,7 @@ static void check_loop(const struct loop *loop) {
 #define CHECK(rows)                                                                            \
     for (size_t row_ = 0; row_ < sizeof rows / sizeof *rows; row_++) check_loop(&rows[row_])
 
-static void test_a_counter_is_compared_with_a_number(void **state) {
+static void test_counts_iterations_of_a_compared_counter(void **state) {
     static const struct loop rows[] = {
         /* the body runs with s = 0 … 9 */
         {"-", "int64[] =0", COUNT_UP BELOW_TEN, "10", NULL},
@@ -92,7 +91,7 @@ static void test_a_counter_is_compared_with_a_number(void **state) {
     CHECK(rows);
 }
 
-static void test_types_and_shapes_on_the_way_do_not_matter(void **state) {
+static void test_ignores_casts_and_views_of_the_counter(void **state) {
     static const struct loop rows[] = {
         {"-", "int32[1] =0",
          "const one int32[1] =1\nnode - Add s one -> t\nconst ten float[] =10\n"
@@ -147,7 +146,7 @@ static void test_types_and_shapes_on_the_way_do_not_matter(void **state) {
     CHECK(rows);
 }
 
-static void test_the_trip_count_holds_too(void **state) {
+static void test_applies_the_trip_count_operand(void **state) {
     static const struct loop rows[] = {
         {"n", "int64[] =0", COUNT_UP BELOW_TEN, "?", "10"},
         {"n", "int64[] =0", COUNT_UP "node - Identity on -> go\n", "?", NULL},
@@ -156,7 +155,7 @@ static void test_the_trip_count_holds_too(void **state) {
     CHECK(rows);
 }
 
-static void test_what_data_decide_ends_it_earlier(void **state) {
+static void test_data_dependent_exit_gives_an_upper_bound(void **state) {
     static const struct loop rows[] = {
         {"-", "int64[] =0",
          COUNT_UP DATA "const ten int64[] =10\nnode - Less t ten -> below\n"
@@ -171,13 +170,13 @@ static void test_what_data_decide_ends_it_earlier(void **state) {
          COUNT_UP DATA "const ten int64[] =10\nnode - LessOrEqual ten t -> over\n"
                        "node - Or wish over -> end\nnode - Not end -> go\n",
          "?", "10"},
-        /* about the largest int32: no limit is meant */
+        /* near the largest int32: not meant as a limit */
         {"-", "int32[] =1",
          "const one int32[] =1\nnode - Add s one -> t\n" DATA
          "const far int32[] =2147483647\nnode - Less t far -> below\n"
          "node - And below wish -> go\n",
          "?", NULL},
-        /* of two limits the nearer */
+        /* the nearer of two limits */
         {"-", "int64[] =0",
          COUNT_UP "const ten int64[] =10\nconst six int64[] =6\nnode - Less t ten -> a\n"
                   "node - Less t six -> b\nnode - And a b -> go\n",
@@ -187,7 +186,7 @@ static void test_what_data_decide_ends_it_earlier(void **state) {
     CHECK(rows);
 }
 
-static void test_what_does_not_count_is_not_guessed(void **state) {
+static void test_other_conditions_stay_unknown(void **state) {
     static const struct loop rows[] = {
         /* doubles: 1, 2, 4, … */
         {"-", "int64[] =1", "node - Add s s -> t\n" BELOW_TEN, "?", NULL},
@@ -198,9 +197,9 @@ static void test_what_does_not_count_is_not_guessed(void **state) {
         {"-", "int64[] =0", "node - Identity s -> t\n" BELOW_TEN, "?", NULL},
         /* the limit is an input of the model */
         {"-", "int64[] =0", COUNT_UP "node - Less t n -> go\n", "?", NULL},
-        /* the limit stands in a file that is not there */
+        /* the limit is in a missing external file */
         {"-", "int64[] =0", COUNT_UP "init far int64[]\nnode - Less t far -> go\n", "?", NULL},
-        /* which round it is decides what is added */
+        /* the step depends on the iteration */
         {"-", "int64[] =0", "node - Add s i -> t\n" BELOW_TEN, "?", NULL},
         {"-", "int64[2] =0",
          "const one int64[] =1\nnode - Add s one -> t\nnode - ReduceMax t -> u keepdims=0\n"
@@ -211,8 +210,7 @@ static void test_what_does_not_count_is_not_guessed(void **state) {
     CHECK(rows);
 }
 
-/* Names that are read again and again: looked at a bounded number of times. */
-static void test_a_tower_of_conditions_ends(void **state) {
+static void test_bounds_the_work_on_nested_conditions(void **state) {
     char body[1600] = COUNT_UP BELOW_TEN;
     size_t n = strlen(body);
     n += (size_t)snprintf(body + n, sizeof body - n, "node - And go go -> go0\n");
@@ -236,12 +234,12 @@ static void test_a_tower_of_conditions_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_counter_is_compared_with_a_number),
-        cmocka_unit_test(test_types_and_shapes_on_the_way_do_not_matter),
-        cmocka_unit_test(test_the_trip_count_holds_too),
-        cmocka_unit_test(test_what_data_decide_ends_it_earlier),
-        cmocka_unit_test(test_what_does_not_count_is_not_guessed),
-        cmocka_unit_test(test_a_tower_of_conditions_ends),
+        cmocka_unit_test(test_counts_iterations_of_a_compared_counter),
+        cmocka_unit_test(test_ignores_casts_and_views_of_the_counter),
+        cmocka_unit_test(test_applies_the_trip_count_operand),
+        cmocka_unit_test(test_data_dependent_exit_gives_an_upper_bound),
+        cmocka_unit_test(test_other_conditions_stay_unknown),
+        cmocka_unit_test(test_bounds_the_work_on_nested_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

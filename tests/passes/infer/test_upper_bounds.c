@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second walk: how large what only data decide can be, through the operators behind it. */
+/* Upper bounds of data-dependent shapes, propagated through operators. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-/* A model, and the largest that some of its values can be: "y=f32[2]", exact where it does not
- * say "at most". */
+/* A model and the upper bounds of some values: "y=i64[1,6]<=", exact without "<=". */
 struct most_case {
     const char *lines;
     const char *values; /* "y=i64[1,6]<= z=f32[?]" */
@@ -53,7 +52,7 @@ static void check_cases(const struct most_case *rows, size_t n) {
 #define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
 #define CHOSEN      "in x float[6,4]\nin c bool[6]\nnode - Compress x c -> z axis=0\n"
 
-static void test_what_data_choose_is_no_more_than_there_is(void **state) {
+static void test_bounds_data_dependent_selections(void **state) {
     static const struct most_case rows[] = {
         {"in x float[2,3]\nnode - NonZero x -> y\nout y\n", "y=i64[2,6]<="},
         {CHOSEN "out z\n", "z=f32[6,4]<="},
@@ -69,7 +68,7 @@ static void test_what_data_choose_is_no_more_than_there_is(void **state) {
         {"in b float[2,10,4]\nin s float[2,3,10]\nconst m int64[1] =4\n"
          "node - NonMaxSuppression b s m -> y\nout y\n",
          "y=i64[24,3]<="},
-        /* more than there are cannot be chosen, and how many is not even known */
+        /* the count is at most the number of candidates, also if it is unknown */
         {"in b float[2,10,4]\nin s float[2,3,10]\nconst m int64[1] =99\n"
          "node - NonMaxSuppression b s m -> y\nout y\n",
          "y=i64[60,3]<="},
@@ -84,7 +83,7 @@ static void test_what_data_choose_is_no_more_than_there_is(void **state) {
     CHECK(rows);
 }
 
-static void test_what_grows_with_a_bound_is_bounded(void **state) {
+static void test_propagates_bounds_through_monotone_operators(void **state) {
     static const struct most_case rows[] = {
         {CHOSEN "node - Relu z -> y\nout y\n", "y=f32[6,4]<="},
         {CHOSEN "init w float[4,5]\nnode - MatMul z w -> y\nout y\n", "y=f32[6,5]<="},
@@ -119,12 +118,12 @@ static void test_what_grows_with_a_bound_is_bounded(void **state) {
     CHOSEN "node - Shape z -> s\nconst i int64[] =0\nconst ax int64[1] =0\n"                   \
            "node - Gather s i -> n0\nnode - Unsqueeze n0 ax -> n\n"
 
-static void test_shape_arithmetic_has_a_least_and_a_most(void **state) {
+static void test_bounds_shape_arithmetic_from_both_sides(void **state) {
     static const struct most_case rows[] = {
         {COUNTED "const w int64[2] =2,2\nnode - Concat n w -> t axis=0\n"
                  "node - Reshape z t -> y\nout y\n",
          "y=f32[6,2,2]<="},
-        /* what hangs on the chosen twice may be longer where they are fewer */
+        /* a value that depends on the selection twice may shrink when it grows */
         {COUNTED "const w int64[1] =-1\nnode - Concat n w -> t axis=0\n"
                  "node - Reshape x t -> y\nout y\n",
          "y=f32[6,?]<="},
@@ -134,7 +133,7 @@ static void test_shape_arithmetic_has_a_least_and_a_most(void **state) {
         {COUNTED "const m int64[1] =3\nnode - Mul n m -> k\nnode - ConstantOfShape k -> y\n"
                  "out y\n",
          "y=f32[18]<="},
-        /* of a negative factor nothing is known, and 10 less few is more */
+        /* no bound with a negative factor, or for 10 - n */
         {COUNTED "const m int64[1] =-3\nnode - Mul n m -> k\nnode - ConstantOfShape k -> y\n"
                  "out y\n",
          "y=f32[?]"},
@@ -156,14 +155,14 @@ static void test_shape_arithmetic_has_a_least_and_a_most(void **state) {
     CHECK(rows);
 }
 
-static void test_nothing_is_promised_of_what_may_shrink(void **state) {
+static void test_drops_bounds_that_may_shrink(void **state) {
     static const struct most_case rows[] = {
-        /* more rows of a kernel leave fewer places */
+        /* a larger kernel gives a smaller output */
         {"in x float[1,1,9,9]\nin k float[1,1,5,3]\nin c bool[5]\n"
          "node - Compress k c -> z axis=2\nnode - Conv x z -> y\nout y\n",
          "z=f32[1,1,5,3]<= y=f32[1,1,?,7]"},
         {CHOSEN "node - me.org::Odd z -> y\nout y\n", "y=?"},
-        /* what is larger than any memory is no bound */
+        /* a bound larger than any memory is dropped */
         {"in x float[65536,65536]\nnode - NonZero x -> y\nnode - MatMul y y -> z\nout z\n",
          "y=i64[2,4294967296]<= z=i64[2,?]"},
     };
@@ -171,7 +170,7 @@ static void test_nothing_is_promised_of_what_may_shrink(void **state) {
     CHECK(rows);
 }
 
-static void test_bodies_take_the_larger(void **state) {
+static void test_bodies_take_the_larger_bound(void **state) {
     static const struct most_case rows[] = {
         {"in x float[6,4]\nin c bool[]\nbody then_branch\ninit a float[3,4]\n"
          "node - Identity a -> p\nout p\nclose\nbody else_branch\ninit b float[5,4]\n"
@@ -188,14 +187,14 @@ static void test_bodies_take_the_larger(void **state) {
     CHECK(rows);
 }
 
-static void test_a_model_without_riddles_is_walked_once(void **state) {
+static void test_walks_a_static_model_once(void **state) {
     struct bench *bench = bench_open("in x float[2,3]\nnode - Relu x -> y\nout y\n");
     (void)state;
     assert_ptr_equal(bench->analysis.infer.upper, &bench->analysis.infer);
     bench_close(bench);
 }
 
-static void test_costs_of_what_is_bounded_are_at_most(void **state) {
+static void test_marks_costs_of_bounded_shapes_as_upper_bounds(void **state) {
     struct bench *bench =
         bench_open(CHOSEN "init w float[4,5]\nnode m MatMul z w -> y\nout y\n");
     (void)state;
@@ -213,7 +212,7 @@ static void test_costs_of_what_is_bounded_are_at_most(void **state) {
     bench_close(bench);
 }
 
-static void test_runs_of_a_body_are_at_most_the_trips_asked_for(void **state) {
+static void test_trip_count_option_bounds_body_runs(void **state) {
     struct bench *bench =
         bench_open("in x float[4]\nin go bool[]\nconst m int64[] =7\nbody body\nin i int64[]\n"
                    "in on bool[]\nin v float[4]\nnode - ReduceMax v -> r keepdims=0\n"
@@ -227,14 +226,14 @@ static void test_runs_of_a_body_are_at_most_the_trips_asked_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_data_choose_is_no_more_than_there_is),
-        cmocka_unit_test(test_what_grows_with_a_bound_is_bounded),
-        cmocka_unit_test(test_shape_arithmetic_has_a_least_and_a_most),
-        cmocka_unit_test(test_nothing_is_promised_of_what_may_shrink),
-        cmocka_unit_test(test_bodies_take_the_larger),
-        cmocka_unit_test(test_a_model_without_riddles_is_walked_once),
-        cmocka_unit_test(test_costs_of_what_is_bounded_are_at_most),
-        cmocka_unit_test(test_runs_of_a_body_are_at_most_the_trips_asked_for),
+        cmocka_unit_test(test_bounds_data_dependent_selections),
+        cmocka_unit_test(test_propagates_bounds_through_monotone_operators),
+        cmocka_unit_test(test_bounds_shape_arithmetic_from_both_sides),
+        cmocka_unit_test(test_drops_bounds_that_may_shrink),
+        cmocka_unit_test(test_bodies_take_the_larger_bound),
+        cmocka_unit_test(test_walks_a_static_model_once),
+        cmocka_unit_test(test_marks_costs_of_bounded_shapes_as_upper_bounds),
+        cmocka_unit_test(test_trip_count_option_bounds_body_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

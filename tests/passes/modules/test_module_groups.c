@@ -21,7 +21,7 @@ static const char net[] =
     "node /layer2/layer2.0/fc/MatMul MatMul 3 layer2.0.fc.weight -> 4\n"
     "node /Mul Mul 4 layer2.0.spare.weight -> y\nout y\n";
 
-static void groups_stand_in_the_place_of_modules(void **state) {
+static void groups_replace_modules(void **state) {
     static const struct {
         const char *group;
         const char *paths;
@@ -33,7 +33,7 @@ static void groups_stand_in_the_place_of_modules(void **state) {
         {"[.](fc)$", "() fc", "fc", ""},
         {"^layer1", "() layer1", "layer1", "layer1"},
         {"layer(1|2)?", "() 1 2", "1", "1"},
-        /* nothing that matches gives no group a name */
+        /* an empty match is not a group */
         {"nowhere", "()", "", ""},
         {"x*", "()", "", ""},
         {"(x)|layer", "()", "", ""},
@@ -52,7 +52,7 @@ static void groups_stand_in_the_place_of_modules(void **state) {
     }
 }
 
-static void a_group_costs_what_is_in_it(void **state) {
+static void group_costs_are_sums_of_members(void **state) {
     const struct cm_options options = {.group = "layer[0-9]+"};
     struct bench *bench = bench_open_with(net, &options);
     const struct cm_module *first = bench_module(bench, "layer1");
@@ -65,12 +65,12 @@ static void a_group_costs_what_is_in_it(void **state) {
     assert_string_equal(first->type, "layer1");
     assert_string_equal(bench_outputs(bench, "layer1"), "3");
     assert_int_equal(second->costs.macs, 9);
-    assert_int_equal(second->costs.params, 12); /* a node of the model uses the spare one */
+    assert_int_equal(second->costs.params, 12); /* a node of the root uses the spare one */
     assert_int_equal(bench_module(bench, "")->costs.params, 30);
     bench_close(bench);
 }
 
-static void a_group_that_matches_nothing_is_noted(void **state) {
+static void notes_a_group_without_matches(void **state) {
     const struct cm_options options = {.group = "head"};
     struct bench *bench = bench_open_with(net, &options);
     (void)state;
@@ -79,7 +79,7 @@ static void a_group_that_matches_nothing_is_noted(void **state) {
     bench_close(bench);
 }
 
-static void faults_have_their_place(void **state) {
+static void locates_syntax_errors(void **state) {
     static const struct {
         const char *group;
         const char *front; /* of the message */
@@ -101,7 +101,7 @@ static void faults_have_their_place(void **state) {
     arena_free(arena);
 }
 
-static void paths_that_are_too_long_are_in_no_group(void **state) {
+static void long_paths_are_in_no_group(void **state) {
     char lines[2400] = "in x float[1]\nnode /";
     size_t n = strlen(lines);
     const struct cm_options options = {.group = "a+"};
@@ -115,11 +115,11 @@ static void paths_that_are_too_long_are_in_no_group(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_stand_in_the_place_of_modules),
-        cmocka_unit_test(a_group_costs_what_is_in_it),
-        cmocka_unit_test(a_group_that_matches_nothing_is_noted),
-        cmocka_unit_test(faults_have_their_place),
-        cmocka_unit_test(paths_that_are_too_long_are_in_no_group),
+        cmocka_unit_test(groups_replace_modules),
+        cmocka_unit_test(group_costs_are_sums_of_members),
+        cmocka_unit_test(notes_a_group_without_matches),
+        cmocka_unit_test(locates_syntax_errors),
+        cmocka_unit_test(long_paths_are_in_no_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

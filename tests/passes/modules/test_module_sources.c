@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where modules are told from: each source by names as its exporter writes them, which of them
- * wins, and what becomes of nodes that none knows. */
+/* Module sources: names as each exporter writes them, precedence, and nodes that no source
+ * knows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "support/text.h"
 
 struct source_case {
-    const char *forced; /* NULL: all in turn */
+    const char *forced; /* NULL: all sources */
     const char *lines;
     const char *sources;
     const char *paths;
@@ -58,14 +58,14 @@ static void check_sources(const struct source_case *rows, size_t n) {
 
 #define CHECK_SOURCES(rows) check_sources(rows, sizeof(rows) / sizeof *(rows))
 
-static void metadata_gives_paths_as_they_are(void **state) {
+static void metadata_gives_module_paths(void **state) {
     static const struct source_case rows[] = {
         {NULL,
          "in x float[1]\nat :Net a:Sequential a.0:Block\nnode n0 Relu x -> 1\n"
          "at :Net a:Sequential a.10:Block\nnode n1 Relu 1 -> 2\nat :Net\n"
          "node n2 Relu 2 -> y\nout y\n",
          "metadata 3", "() a a.0 a.10", "n0=a.0 n1=a.10 n2="},
-        /* a number at its end is part of a name here, and modules that were never entered
+        /* a number at the end is part of a name, and modules that were never called
          * stand in the paths of those that were */
         {NULL,
          "in x float[1]\nat :Net m.relu:ReLU\nnode n0 Relu x -> 1\n"
@@ -74,7 +74,7 @@ static void metadata_gives_paths_as_they_are(void **state) {
         /* and so is a slash */
         {NULL, "in x float[1]\nat :Net a/b:Block\nnode n0 Relu x -> y\nout y\n", "metadata 1",
          "() a/b", "n0=a/b"},
-        /* before names */
+        /* precedes names */
         {NULL, "in x float[1]\nat :Net a:Block\nnode /b/Relu Relu x -> y\nout y\n",
          "metadata 1", "() a", "/b/Relu=a"},
     };
@@ -98,7 +98,7 @@ static void metadata_gives_classes(void **state) {
     bench_close(bench);
 }
 
-static void a_module_is_entered_again_after_others(void **state) {
+static void node_after_another_module_starts_a_second_call(void **state) {
     struct bench *bench =
         bench_open("in x float[1]\nat :Net b:Block b.relu:ReLU\nnode n0 Relu x -> 1\n"
                    "at :Net b:Block\nnode n1 Tanh 1 -> 2\n"
@@ -116,13 +116,13 @@ static void a_module_is_entered_again_after_others(void **state) {
     bench_close(bench);
 }
 
-static void what_was_fused_stands_with_its_parameters(void **state) {
+static void fused_nodes_belong_to_the_module_of_their_params(void **state) {
     static const char folded[] =
         "in x float[1,3,8]\ninit t.conv1.weight float[4,3,1]\ninit t.conv1.bias float[4]\n"
         "%s :Net t:Tnet t.bn1:BatchNorm1d\n"
         "node n0 Conv x t.conv1.weight t.conv1.bias -> y\nout y\n";
     static const struct source_case rows[] = {
-        /* a weight that is tied, or used by the module around its own, moves nothing */
+        /* a weight that is tied, or used by the parent module, moves nothing */
         {NULL,
          "in x float[1,3]\ninit wte.weight float[3,3]\nat :Net head:Linear\n"
          "node n0 MatMul x wte.weight -> y\nout y\n",
@@ -171,7 +171,7 @@ static void names_with_slashes_are_scopes(void **state) {
     CHECK_SOURCES(rows);
 }
 
-static void fused_names_hold_those_of_their_parts(void **state) {
+static void fused_names_contain_the_names_of_their_parts(void **state) {
     static const struct source_case rows[] = {
         {NULL,
          "in x float[1]\nnode /a/conv/Relu Relu x -> 1\n"
@@ -183,7 +183,7 @@ static void fused_names_hold_those_of_their_parts(void **state) {
          "in x float[1]\nnode fused~/a/conv/Conv Relu x -> 1\n"
          "node /b/conv/Conv/GeluFusion/FastGeluFusion Relu 1 -> 2\nout 2\n",
          "fused 2", "() a a.conv b b.conv", "/b/conv/Conv/GeluFusion/FastGeluFusion=b.conv"},
-        /* a part without a scope says nothing, and neither does a name of nothing else */
+        /* parts without a scope are ignored */
         {NULL, "in x float[1]\nnode node_7/MatMulAddFusion Relu x -> y\nout y\n", "types 1",
          "() Relu", "node_7/MatMulAddFusion=Relu"},
     };
@@ -217,7 +217,7 @@ static void fused_names_may_be_sums(void **state) {
     }
 }
 
-static void the_custom_of_a_framework_holds_for_the_file(void **state) {
+static void naming_convention_applies_to_the_whole_file(void **state) {
     static const struct source_case rows[] = {
         {NULL,
          "in x float[1,3,8,8]\ninit conv2d_0.w_0 float[4,3,1,1]\ninit conv2d_0.b_0 float[4]\n"
@@ -238,13 +238,13 @@ static void the_custom_of_a_framework_holds_for_the_file(void **state) {
          "() resnetv10 resnetv10.stage1 resnetv10.stage1.conv0 resnetv10.stage1.relu0 "
          "resnetv10.max_pool0",
          "resnetv10_stage1__plus0=resnetv10.stage1 _mul0=resnetv10"},
-        /* one name among others is none */
+        /* one name among others is not a convention */
         {NULL,
          "in x float[1,3]\ninit fc_weight float[3,3]\ninit a.b.weight float[3,3]\n"
          "init a.c.weight float[3,3]\nnode n0 MatMul x fc_weight -> 1\n"
          "node n1 MatMul 1 a.b.weight -> 2\nnode n2 MatMul 2 a.c.weight -> y\nout y\n",
          "parameters 2, none 1", "() a a.b a.c", "n0= n1=a.b n2=a.c"},
-        /* and where another source knows a node, it is not asked for */
+        /* not used if another source knows a node */
         {NULL,
          "in x float[1,3]\ninit conv2d_0.w_0 float[3,3]\nnode n0 MatMul x conv2d_0.w_0 -> 1\n"
          "node /a/Relu Relu 1 -> y\nout y\n",
@@ -254,13 +254,13 @@ static void the_custom_of_a_framework_holds_for_the_file(void **state) {
     CHECK_SOURCES(rows);
 }
 
-static void where_nothing_is_known_types_are(void **state) {
+static void falls_back_to_operator_types(void **state) {
     static const struct source_case rows[] = {
         {NULL,
          "in x float[1]\nnode n0 Relu x -> 1\nnode n1 Tanh 1 -> 2\nnode n2 Relu 2 -> y\n"
          "out y\n",
          "types 3", "() Relu Tanh", "n0=Relu n1=Tanh n2=Relu"},
-        /* also of a file that names its modules, if it is asked for */
+        /* also for a file with module names, if forced */
         {"types",
          "in x float[1,3]\ninit a.fc.weight float[3,3]\n"
          "node /a/fc/MatMul MatMul x a.fc.weight -> y\nout y\n",
@@ -278,29 +278,29 @@ static void where_nothing_is_known_types_are(void **state) {
     CHECK_SOURCES(rows);
 }
 
-static void a_node_without_a_scope_joins_the_module_around_it(void **state) {
+static void nodes_without_scope_join_their_neighbours(void **state) {
     static const struct source_case rows[] = {
         /* between nodes of one module, through others of its kind */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\nnode n1 Neg 2 -> 3\n"
          "node /a/b/Tanh Tanh 3 -> y\nout y\n",
          "scopes 2, joined 2", "() a a.b", "n0=a.b n1=a.b"},
-        /* at a border of two the one around both */
+        /* between two modules the one around both */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\n"
          "node /a/c/Relu Relu 2 -> 3\nnode n1 Neg 3 -> 4\nnode /d/Relu Relu 4 -> y\nout y\n",
          "scopes 3, joined 1, none 1", "() a a.b a.c d", "n0=a n1="},
-        /* what the model is given, and what it gives, lies outside all of them */
+        /* inputs and outputs of the model are outside all modules */
         {NULL,
          "in x float[1]\nnode n0 Neg x -> 1\nnode /a/Relu Relu 1 -> 2\nnode n1 Neg 2 -> y\n"
          "out y\n",
          "scopes 1, none 2", "() a", "n0= n1="},
-        /* one of several users stands elsewhere */
+        /* one of several users is elsewhere */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\n"
          "node /a/b/Tanh Tanh 2 -> 3\nnode /a/Add Add 2 3 -> y\nout y\n",
          "scopes 3, joined 1", "() a a.b", "n0=a"},
-        /* what is made of constants belongs to whom it feeds, what nobody reads to its maker */
+        /* constants belong to their consumer, unused nodes to their producer */
         {NULL,
          "in x float[3]\ninit w float[3]\nnode n0 Neg w -> v\nnode /a/Mul Mul x v -> 1\n"
          "node n1 Neg 1 -> dead\nnode /b/Relu Relu 1 -> y\nout y\n",
@@ -310,7 +310,7 @@ static void a_node_without_a_scope_joins_the_module_around_it(void **state) {
          "in x float[1]\nat :Net h.0:Block h.0.fc:Linear\nnode n0 Relu x -> 1\nat\n"
          "node n1 Neg 1 -> 2\nat :Net h.0:Block\nnode n2 Relu 2 -> y\nout y\n",
          "metadata 2, joined 1", "() h h.0 h.0.fc", "n1=h.0"},
-        /* a body is where its node is */
+        /* a body belongs to the module of its node */
         {NULL,
          "in x float[1]\nin c bool[] =1\nnode /a/Relu Relu x -> 1\nbody then_branch\n"
          "node n0 Neg 1 -> t\nout t\nclose\nbody else_branch\nnode n1 Tanh 1 -> e\nout e\n"
@@ -321,7 +321,7 @@ static void a_node_without_a_scope_joins_the_module_around_it(void **state) {
     CHECK_SOURCES(rows);
 }
 
-static void an_identity_of_a_parameter_uses_none(void **state) {
+static void identity_of_a_parameter_uses_none(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit a.weight float[3]\nnode /a/Mul Mul x a.weight -> 1\n"
         "node n0 Identity a.weight -> b.weight\nnode /b/Mul Mul 1 b.weight -> y\nout y\n");
@@ -333,7 +333,7 @@ static void an_identity_of_a_parameter_uses_none(void **state) {
     bench_close(bench);
 }
 
-static void a_source_that_knows_no_node_says_so(void **state) {
+static void notes_a_source_that_knows_no_node(void **state) {
     const struct cm_options options = {.module_source = "functions"};
     struct bench *bench =
         bench_open_with("in x float[1]\nnode /a/Relu Relu x -> y\nout y\n", &options);
@@ -345,7 +345,7 @@ static void a_source_that_knows_no_node_says_so(void **state) {
     bench_close(bench);
 }
 
-static void deep_places_end_at_the_limit(void **state) {
+static void metadata_depth_is_limited(void **state) {
     struct text lines;
     struct arena *arena = arena_new("test", 0);
     (void)state;
@@ -365,19 +365,19 @@ static void deep_places_end_at_the_limit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_gives_paths_as_they_are),
+        cmocka_unit_test(metadata_gives_module_paths),
         cmocka_unit_test(metadata_gives_classes),
-        cmocka_unit_test(a_module_is_entered_again_after_others),
-        cmocka_unit_test(what_was_fused_stands_with_its_parameters),
+        cmocka_unit_test(node_after_another_module_starts_a_second_call),
+        cmocka_unit_test(fused_nodes_belong_to_the_module_of_their_params),
         cmocka_unit_test(names_with_slashes_are_scopes),
-        cmocka_unit_test(fused_names_hold_those_of_their_parts),
+        cmocka_unit_test(fused_names_contain_the_names_of_their_parts),
         cmocka_unit_test(fused_names_may_be_sums),
-        cmocka_unit_test(the_custom_of_a_framework_holds_for_the_file),
-        cmocka_unit_test(where_nothing_is_known_types_are),
-        cmocka_unit_test(a_node_without_a_scope_joins_the_module_around_it),
-        cmocka_unit_test(an_identity_of_a_parameter_uses_none),
-        cmocka_unit_test(a_source_that_knows_no_node_says_so),
-        cmocka_unit_test(deep_places_end_at_the_limit),
+        cmocka_unit_test(naming_convention_applies_to_the_whole_file),
+        cmocka_unit_test(falls_back_to_operator_types),
+        cmocka_unit_test(nodes_without_scope_join_their_neighbours),
+        cmocka_unit_test(identity_of_a_parameter_uses_none),
+        cmocka_unit_test(notes_a_source_that_knows_no_node),
+        cmocka_unit_test(metadata_depth_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

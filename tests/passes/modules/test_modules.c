@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module tree: where nodes lie, what modules own, give and are called. */
+/* The module tree: nodes, parameters, outputs and classes of modules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void test_scopes_of_node_names_are_modules(void **state) {
          "() layer1 layer1.0 layer1.0.conv1", "/layer1/layer1.0/conv1/Relu", "layer1.0.conv1"},
         {"in x float[1]\nnode /features/features.0/features.0.0/Relu Relu x -> y\nout y\n",
          "() features features.0 features.0.0", NULL, NULL},
-        /* a ModuleList is never entered: its name stands in front of its children's */
+        /* a ModuleList is never called: its name prefixes those of its children */
         {"in x float[1]\nnode /h.0/ln_1/Relu Relu x -> y\nnode /h.1/ln_1/Relu Relu y -> z\n"
          "out z\n",
          "() h h.0 h.0.ln_1 h.1 h.1.ln_1", NULL, NULL},
@@ -61,7 +61,7 @@ static void test_children_follow_their_parent_in_order_of_first_use(void **state
     CHECK_TREES(rows);
 }
 
-static void test_nodes_without_names_stand_in_the_scope_of_their_outputs(void **state) {
+static void test_unnamed_nodes_take_the_scope_of_their_outputs(void **state) {
     static const struct tree_case rows[] = {
         {"in x float[1]\nnode - Relu x -> /a/b/Relu_output_0\n"
          "node r Relu /a/b/Relu_output_0 -> y\nout y\n",
@@ -71,13 +71,13 @@ static void test_nodes_without_names_stand_in_the_scope_of_their_outputs(void **
     CHECK_TREES(rows);
 }
 
-static void test_a_file_without_scopes_is_read_by_its_parameters(void **state) {
+static void test_parameters_give_modules_without_scopes(void **state) {
     static const struct tree_case rows[] = {
         {"in x float[1,3]\ninit enc.fc.weight float[3,3]\ninit enc.fc.bias float[3]\n"
          "init out.weight float[3,3]\nnode g Gemm x enc.fc.weight enc.fc.bias -> 1\n"
          "node r Relu 1 -> 2\nnode m MatMul 2 out.weight -> 3\nout 3\n",
          "() enc enc.fc out", "g", "enc.fc"},
-        /* a node that uses what several modules own lies in what is around them */
+        /* a node that uses parameters of several modules is in the module around them */
         {"in x float[1,3]\ninit rnn.a.weight float[3,3]\ninit rnn.ab.weight float[3]\n"
          "node g Gemm x rnn.a.weight rnn.ab.weight -> 1\nout 1\n",
          "() rnn rnn.a rnn.ab", "g", "rnn"},
@@ -86,7 +86,7 @@ static void test_a_file_without_scopes_is_read_by_its_parameters(void **state) {
     CHECK_TREES(rows);
 }
 
-static void test_a_parameters_module_is_there_without_a_node(void **state) {
+static void test_parameter_modules_exist_without_nodes(void **state) {
     static const struct tree_case rows[] = {
         {"in x float[1,3]\ninit attn.out_proj.weight float[3,3]\n"
          "node /attn/MatMul MatMul x attn.out_proj.weight -> y\nout y\n",
@@ -96,7 +96,7 @@ static void test_a_parameters_module_is_there_without_a_node(void **state) {
     CHECK_TREES(rows);
 }
 
-static void test_a_parameters_name_wins_over_a_scope_that_lost_a_container(void **state) {
+static void test_parameter_names_restore_lost_containers(void **state) {
     static const char lines[] =
         "in x float[1,3]\ninit h.0.mlp.c_fc.weight float[3,3]\n"
         "init h.0.mlp.c_proj.weight float[3,3]\ninit h.0.ln.weight float[3]\n"
@@ -110,11 +110,11 @@ static void test_a_parameters_name_wins_over_a_scope_that_lost_a_container(void 
         {lines,
          "() h h.0 h.0.ln h.0.drop h.0.mlp h.0.mlp.c_fc h.0.mlp.act h.0.mlp.c_proj h.0.end",
          "/h.0/act/Relu", "h.0.mlp.act"},
-        /* one name among several that disagree proves nothing */
+        /* contradicting names are ignored */
         {"in x float[1,3]\ninit b.a.weight float[3,3]\ninit c.a.weight float[3]\n"
          "node /a/Gemm Gemm x b.a.weight c.a.weight -> y\nout y\n",
          "() a b b.a c c.a", "/a/Gemm", "a"},
-        /* a tied weight bears another's name */
+        /* a tied weight has the name of another module */
         {"in x float[1,3]\ninit wte.weight float[3,3]\n"
          "node /head/MatMul MatMul x wte.weight -> y\nout y\n",
          "() head wte", "/head/MatMul", "head"},
@@ -123,7 +123,7 @@ static void test_a_parameters_name_wins_over_a_scope_that_lost_a_container(void 
     CHECK_TREES(rows);
 }
 
-static void test_a_second_call_writes_a_number_on_the_scope(void **state) {
+static void test_numbered_scopes_are_second_calls(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit conv_1.weight float[3,3]\n"
         "node /relu/Relu Relu x -> 1\nnode /relu_1/Relu Relu 1 -> 2\n"
@@ -138,7 +138,7 @@ static void test_a_second_call_writes_a_number_on_the_scope(void **state) {
     bench_close(bench);
 }
 
-static void test_a_sequential_was_called_as_often_as_its_children(void **state) {
+static void test_sequential_is_called_as_often_as_its_children(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\nin y float[1,3]\ninit net.0.weight float[3,3]\n"
         "node /net/net.0/MatMul MatMul x net.0.weight -> 1\nnode /net/net.1/Relu Relu 1 -> 2\n"
@@ -158,7 +158,7 @@ static void test_a_sequential_was_called_as_often_as_its_children(void **state) 
     bench_close(bench);
 }
 
-static void test_what_is_only_a_container_was_never_called(void **state) {
+static void test_containers_are_never_called(void **state) {
     struct bench *bench = bench_open("in x float[1]\nnode /h.0/a/Relu Relu x -> y\nout y\n");
     (void)state;
     assert_int_equal(bench_module(bench, "h")->calls, 0);
@@ -169,7 +169,7 @@ static void test_what_is_only_a_container_was_never_called(void **state) {
     bench_close(bench);
 }
 
-static void test_inlined_nodes_lie_in_the_module_of_their_call(void **state) {
+static void test_inlined_nodes_belong_to_the_module_of_the_call(void **state) {
     struct bench *bench = bench_open("in x float[1,3]\ninit a.fc.weight float[4,3]\n"
                                      "init a.fc.bias float[4]\n"
                                      "call /a/fc/Linear Linear x a.fc.weight a.fc.bias\n"
@@ -184,7 +184,7 @@ static void test_inlined_nodes_lie_in_the_module_of_their_call(void **state) {
     bench_close(bench);
 }
 
-static void test_a_call_without_a_scope_is_told_by_its_parameters(void **state) {
+static void test_parameters_locate_calls_without_scope(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit t.a.weight float[3,3]\ninit t.b.weight float[3,3]\n"
         "init head.weight float[3,3]\n"
@@ -209,7 +209,7 @@ static void test_a_call_without_a_scope_is_told_by_its_parameters(void **state) 
     bench_close(bench);
 }
 
-static void test_two_calls_with_the_same_parameters_are_two_entries(void **state) {
+static void test_calls_with_equal_parameters_are_two_calls(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit f.weight float[3,3]\n"
         "call Linear_0 Linear x f.weight\nnode m1 MatMul x f.weight -> 1\nend\n"
@@ -221,7 +221,7 @@ static void test_two_calls_with_the_same_parameters_are_two_entries(void **state
     bench_close(bench);
 }
 
-static void test_a_module_owns_each_tensor_once(void **state) {
+static void test_modules_own_each_tensor_once(void **state) {
     struct bench *bench =
         bench_open("in x int64[1,2]\ninit wte.weight float[8,3]\ninit f.weight float[3,3]\n"
                    "init f.out_proj.weight float[3,3]\ninit g.mask float[2]\n"
@@ -245,7 +245,7 @@ static void test_a_module_owns_each_tensor_once(void **state) {
     bench_close(bench);
 }
 
-static void test_sums_include_what_lies_below(void **state) {
+static void test_sums_include_children(void **state) {
     struct bench *bench =
         bench_open("in x float[2,3]\ninit a.b.weight float[3,5]\ninit a.c.weight float[5,7]\n"
                    "node /a/b/MatMul MatMul x a.b.weight -> 1\n"
@@ -258,7 +258,7 @@ static void test_sums_include_what_lies_below(void **state) {
     bench_close(bench);
 }
 
-static void test_outputs_are_what_is_used_outside(void **state) {
+static void test_outputs_are_values_used_outside(void **state) {
     struct bench *bench =
         bench_open("in x float[1,3]\nnode /a/b/Relu Relu x -> 1\nnode /a/Tanh Tanh 1 -> 2\n"
                    "node /a/Shape Shape 1 -> n\nnode /Reshape Reshape 2 n -> 3\n"
@@ -294,7 +294,7 @@ static const struct type_case type_rows[] = {
     {"in x float[1,2,3]\ninit f.weight float[3,4]\nnode /f/MatMul MatMul x f.weight -> y\n"
      "out y\n",
      "f", "Linear", "in_features=3, out_features=4, bias=False", true},
-    /* a sum with what is no parameter is not a bias */
+    /* a sum with a non-parameter is not a bias */
     {"in x float[1,2,4]\ninit f.weight float[4,4]\n"
      "node /f/MatMul MatMul x f.weight -> 1\nnode /f/Add Add x 1 -> y\nout y\n",
      "f", "f", "", false},
@@ -321,7 +321,7 @@ static const struct type_case type_rows[] = {
      "act", "act", "", false},
 };
 
-static void test_classes_are_told_by_operators(void **state) {
+static void test_operators_give_classes(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof type_rows / sizeof *type_rows; i++) {
         struct bench *bench = bench_open(type_rows[i].lines);
@@ -335,7 +335,7 @@ static void test_classes_are_told_by_operators(void **state) {
     }
 }
 
-static void test_the_root_is_named_for_its_file(void **state) {
+static void test_the_root_is_named_after_its_file(void **state) {
     struct bench *bench = bench_open("in x float[1]\nnode /Relu Relu x -> y\nout y\n");
     const struct cm_module *root = bench_module(bench, "");
     (void)state;
@@ -346,7 +346,7 @@ static void test_the_root_is_named_for_its_file(void **state) {
     bench_close(bench);
 }
 
-static void test_deep_scopes_end_at_the_limit(void **state) {
+static void test_scope_depth_is_limited(void **state) {
     char lines[2048] = "in x float[1]\nnode ";
     struct bench *bench;
     size_t n = strlen(lines);
@@ -366,22 +366,22 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scopes_of_node_names_are_modules),
         cmocka_unit_test(test_children_follow_their_parent_in_order_of_first_use),
-        cmocka_unit_test(test_nodes_without_names_stand_in_the_scope_of_their_outputs),
-        cmocka_unit_test(test_a_file_without_scopes_is_read_by_its_parameters),
-        cmocka_unit_test(test_a_parameters_module_is_there_without_a_node),
-        cmocka_unit_test(test_a_parameters_name_wins_over_a_scope_that_lost_a_container),
-        cmocka_unit_test(test_a_second_call_writes_a_number_on_the_scope),
-        cmocka_unit_test(test_a_sequential_was_called_as_often_as_its_children),
-        cmocka_unit_test(test_what_is_only_a_container_was_never_called),
-        cmocka_unit_test(test_inlined_nodes_lie_in_the_module_of_their_call),
-        cmocka_unit_test(test_a_call_without_a_scope_is_told_by_its_parameters),
-        cmocka_unit_test(test_two_calls_with_the_same_parameters_are_two_entries),
-        cmocka_unit_test(test_a_module_owns_each_tensor_once),
-        cmocka_unit_test(test_sums_include_what_lies_below),
-        cmocka_unit_test(test_outputs_are_what_is_used_outside),
-        cmocka_unit_test(test_classes_are_told_by_operators),
-        cmocka_unit_test(test_the_root_is_named_for_its_file),
-        cmocka_unit_test(test_deep_scopes_end_at_the_limit),
+        cmocka_unit_test(test_unnamed_nodes_take_the_scope_of_their_outputs),
+        cmocka_unit_test(test_parameters_give_modules_without_scopes),
+        cmocka_unit_test(test_parameter_modules_exist_without_nodes),
+        cmocka_unit_test(test_parameter_names_restore_lost_containers),
+        cmocka_unit_test(test_numbered_scopes_are_second_calls),
+        cmocka_unit_test(test_sequential_is_called_as_often_as_its_children),
+        cmocka_unit_test(test_containers_are_never_called),
+        cmocka_unit_test(test_inlined_nodes_belong_to_the_module_of_the_call),
+        cmocka_unit_test(test_parameters_locate_calls_without_scope),
+        cmocka_unit_test(test_calls_with_equal_parameters_are_two_calls),
+        cmocka_unit_test(test_modules_own_each_tensor_once),
+        cmocka_unit_test(test_sums_include_children),
+        cmocka_unit_test(test_outputs_are_values_used_outside),
+        cmocka_unit_test(test_operators_give_classes),
+        cmocka_unit_test(test_the_root_is_named_after_its_file),
+        cmocka_unit_test(test_scope_depth_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

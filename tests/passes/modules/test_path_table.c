@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of names. Texts are whole ones, so that a test reads as a file does. */
+/* The tree of names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +55,7 @@ static void test_prefixes_are_entries_in_order_of_first_use(void **state) {
     }
 }
 
-/* Each against what was entered before it, which it may share in part. */
-static void test_a_text_is_one_entry_whatever_came_before_it(void **state) {
+static void test_a_text_has_one_entry_after_any_other_text(void **state) {
     static const char *const texts[] = {"a/b/c", "a/b/c", "a/b",  "a/b/cc", "a/bb/c", "a/b/c",
                                         "b",     "",      "b/c/", "b/c",    "/b//c",  "a//b/c",
                                         "b/c/d", "b/c/e", "bc",   "b/",     "a/b/c"};
@@ -72,7 +71,7 @@ static void test_a_text_is_one_entry_whatever_came_before_it(void **state) {
     assert_int_equal(f->paths.n, 12); /* the root, a, b and bc, and eight below */
 }
 
-static void test_what_is_deeper_belongs_to_the_last_that_is_not(void **state) {
+static void test_deeper_parts_belong_to_the_last_allowed_entry(void **state) {
     char text[4 * PATHS_MAX_DEPTH + 1];
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof text - 1; i += 2) memcpy(text + i, "a/", 2);
@@ -85,7 +84,7 @@ static void test_what_is_deeper_belongs_to_the_last_that_is_not(void **state) {
     assert_int_equal(paths_find_below(&f->paths, deepest, "b", 1), ID_NONE);
 }
 
-static void test_parts_are_looked_for_below_an_entry(void **state) {
+static void test_finds_parts_below_an_entry(void **state) {
     struct fixture *f = *state;
     uint32_t entry = ID_NONE;
     uint32_t a = enter(f, "a");
@@ -99,7 +98,7 @@ static void test_parts_are_looked_for_below_an_entry(void **state) {
     assert_int_equal(f->paths.n, 4);
 }
 
-static void test_an_entry_has_its_like_in_another_tree(void **state) {
+static void test_finds_an_entry_of_another_tree(void **state) {
     struct fixture *f = *state;
     struct paths other;
     uint32_t like = ID_NONE;
@@ -112,7 +111,7 @@ static void test_an_entry_has_its_like_in_another_tree(void **state) {
     assert_int_equal(paths_find_like(&other, &f->paths, 0), 0);
 }
 
-static void test_many_siblings_are_told_apart(void **state) {
+static void test_distinguishes_many_siblings(void **state) {
     enum { N = 5000 };
     struct fixture *f = *state;
     for (int round = 0; round < 2; round++)
@@ -125,7 +124,7 @@ static void test_many_siblings_are_told_apart(void **state) {
     assert_text(f, (uint32_t)f->paths.n - 1, "block499/relu9");
 }
 
-static void test_the_nearest_above_both_is_common(void **state) {
+static void test_finds_the_nearest_common_ancestor(void **state) {
     struct fixture *f = *state;
     uint32_t c = enter(f, "a/b/c");
     uint32_t d = enter(f, "a/d");
@@ -139,12 +138,12 @@ static void test_the_nearest_above_both_is_common(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_prefixes_are_entries_in_order_of_first_use),
-        TEST(test_a_text_is_one_entry_whatever_came_before_it),
-        TEST(test_what_is_deeper_belongs_to_the_last_that_is_not),
-        TEST(test_parts_are_looked_for_below_an_entry),
-        TEST(test_an_entry_has_its_like_in_another_tree),
-        TEST(test_many_siblings_are_told_apart),
-        TEST(test_the_nearest_above_both_is_common),
+        TEST(test_a_text_has_one_entry_after_any_other_text),
+        TEST(test_deeper_parts_belong_to_the_last_allowed_entry),
+        TEST(test_finds_parts_below_an_entry),
+        TEST(test_finds_an_entry_of_another_tree),
+        TEST(test_distinguishes_many_siblings),
+        TEST(test_finds_the_nearest_common_ancestor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

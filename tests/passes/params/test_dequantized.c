@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of what DequantizeLinear gives are counted as those of integers that they are. */
+/* MACs of dequantized operands count as integer MACs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "model_harness.h"
 #include "support/checked.h"
 
-/* A MatMul [2,3] x [3,4] of 24 MACs, named n, and what is around it. */
+/* A MatMul n [2,3] x [3,4] of 24 MACs, and the nodes around it. */
 struct dequantized_case {
     const char *lines;
     int64_t macs; /* of integers */
@@ -41,27 +41,27 @@ static void check_row(const struct dequantized_case *row, size_t i) {
 #define CHECK(rows)                                                                            \
     for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) check_row(&(rows)[i], i)
 
-static void every_factor_has_to_be_dequantized(void **state) {
+static void counts_integers_if_every_factor_is_dequantized(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT WEIGHT PRODUCT, INTEGERS},
-        /* a weight alone, as language models have it, and an activation alone */
+        /* only the weight, as in language models, or only the activation */
         {SCALE "in a float[2,3]\n" WEIGHT PRODUCT, FLOATS},
         {INPUT "init b float[3,4]\n" PRODUCT, FLOATS},
         /* fake quantization: the weight is stored in floats */
         {INPUT "init v float[3,4]\nnode r QuantizeLinear v s -> w\n"
                "node e DequantizeLinear w s -> b\n" PRODUCT,
          INTEGERS},
-        /* float8 is no integer */
+        /* float8 is not an integer */
         {SCALE "in i float8e4m3fn[2,3]\nnode d DequantizeLinear i s -> a\n" WEIGHT PRODUCT,
          FLOATS},
-        /* what is quantized and not dequantized is multiplied by nobody here */
+        /* quantized without dequantizing */
         {INPUT "init w int8[3,4]\nnode e Cast w -> b to=1\n" PRODUCT, FLOATS},
     };
     (void)state;
     CHECK(rows);
 }
 
-static void what_moves_elements_may_stand_between(void **state) {
+static void looks_through_data_movement(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT "init w int8[4,3]\nnode e DequantizeLinear w s -> t\n"
                "node f Transpose t -> b\n" PRODUCT,
@@ -77,7 +77,7 @@ static void what_moves_elements_may_stand_between(void **state) {
         {SCALE "in k int8[1,3]\nin h float[1,3]\nnode d DequantizeLinear k s -> f\n"
                "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
          FLOATS},
-        /* not a product any more */
+        /* not a product */
         {ACTIVE "node d DequantizeLinear i s -> f\nnode r Relu f -> a\n" WEIGHT PRODUCT,
          FLOATS},
     };
@@ -85,15 +85,15 @@ static void what_moves_elements_may_stand_between(void **state) {
     CHECK(rows);
 }
 
-/* Scales of [2,3] x [3,4]: of a row or a column they come out of the sum, of the axis that is
- * summed they do not. */
+/* Scales of [2,3] x [3,4]: per row or per column they factor out of the sum, along the summed
+ * axis they do not. */
 #define ROWS_OF_A "in i int8[2,3]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=0\n"
 #define COLUMNS_OF_A                                                                           \
     "in i int8[2,3]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n"
 #define WEIGHT_BY(n, axis)                                                                     \
     "init w int8[3,4]\ninit t float[" n "]\nnode e DequantizeLinear w t -> b axis=" axis "\n"
 
-static void a_scale_comes_out_of_what_is_not_summed(void **state) {
+static void scale_must_be_constant_along_summed_axes(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
         {INPUT WEIGHT_BY("4", "-1") PRODUCT, INTEGERS},
@@ -101,7 +101,7 @@ static void a_scale_comes_out_of_what_is_not_summed(void **state) {
         {SCALE ROWS_OF_A WEIGHT PRODUCT, INTEGERS},
         {SCALE COLUMNS_OF_A WEIGHT PRODUCT, FLOATS},
         {ROWS_OF_A WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
-        /* one number is one scale, along whatever axis */
+        /* one number is one scale, along any axis */
         {INPUT WEIGHT_BY("1", "0") PRODUCT, INTEGERS},
         /* a block of 3 along the summed axis is all of it, blocks of 1 are not */
         {INPUT "init w int8[3,4]\ninit t float[1,4]\n"
@@ -121,7 +121,7 @@ static void a_scale_comes_out_of_what_is_not_summed(void **state) {
          "in i int8[3,2]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=1\n" WEIGHT
          "node n Gemm a b -> y transA=1\nout y\n",
          INTEGERS},
-        /* an axis that no attribute names is the second */
+        /* the default axis is the second */
         {INPUT "init w int8[3,4]\ninit t float[4]\n"
                "node e com.microsoft::DequantizeLinear w t -> b\n" PRODUCT,
          INTEGERS},
@@ -145,7 +145,7 @@ static void a_scale_comes_out_of_what_is_not_summed(void **state) {
     "in i int8[1,3,8]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n"             \
     "init w int8[3,1,1]\nnode e DequantizeLinear w r -> b axis=0\n"
 
-static void a_convolution_sums_over_channels_of_a_group_and_kernels(void **state) {
+static void convolution_sums_over_group_channels_and_kernel(void **state) {
     static const struct dequantized_case rows[] = {
         {PIXELS "init w int8[4,3,1]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=0\n"
                 "node n Conv a b -> y\nout y\n",
@@ -164,7 +164,7 @@ static void a_convolution_sums_over_channels_of_a_group_and_kernels(void **state
         {PIXELS "init w int8[3,4,1]\ninit t float[3]\nnode e DequantizeLinear w t -> b axis=0\n"
                 "node n ConvTranspose a b -> y\nout y\n",
          FLOATS},
-        /* products are of integers, what is fused behind them is not */
+        /* products are on integers, fused activations are not */
         {PIXELS "init w int8[4,3,1]\nnode e DequantizeLinear w s -> b\n"
                 "node n com.microsoft::FusedConv a b -> y activation=Relu\nout y\n",
          24, 8, 48},
@@ -181,7 +181,7 @@ static void a_convolution_sums_over_channels_of_a_group_and_kernels(void **state
 #define GIVEN          SCALE WEIGHT
 #define INPUT_AS(name) ACTIVE "node d DequantizeLinear i s -> " name "\n"
 
-static void scales_follow_what_moves_elements(void **state) {
+static void scales_follow_data_movement(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT "init w int8[4,3]\ninit t float[4]\nnode e DequantizeLinear w t -> f axis=0\n"
                "node f Transpose f -> b\n" PRODUCT,
@@ -209,7 +209,7 @@ static void scales_follow_what_moves_elements(void **state) {
     CHECK(rows);
 }
 
-static void parts_that_are_joined_have_their_scales(void **state) {
+static void concatenated_parts_keep_their_scales(void **state) {
     static const struct dequantized_case rows[] = {
         /* two scales along the summed axis, one, and two along another */
         {SCALE "in k int8[2,1]\nin l int8[2,2]\ninit r float[]\n"
@@ -244,9 +244,9 @@ static void parts_that_are_joined_have_their_scales(void **state) {
     CHECK(rows);
 }
 
-static void places_may_be_merged_split_and_picked(void **state) {
+static void scales_follow_merged_split_and_gathered_axes(void **state) {
     static const struct dequantized_case rows[] = {
-        /* places of an axis that are merged, or told apart, none of them summed */
+        /* merged or split axes, none of them summed */
         {GIVEN "init k int8[2,1,3]\ninit t float[2]\nconst h int64[2] =2,3\n"
                "node d DequantizeLinear k t -> f axis=0\nnode r Reshape f h -> a\n" PRODUCT,
          INTEGERS},
@@ -267,9 +267,9 @@ static void places_may_be_merged_split_and_picked(void **state) {
     CHECK(rows);
 }
 
-static void what_is_put_around_must_be_integers_too(void **state) {
+static void padding_must_be_integers(void **state) {
     static const struct dequantized_case rows[] = {
-        /* padded by zeros, which are integers, and by what may be none */
+        /* padded by zeros, which are integers, and by other values */
         {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\n"
                "const p int64[4] =0,0,0,1\nnode c Pad f p -> a\n" PRODUCT,
          INTEGERS},
@@ -287,9 +287,9 @@ static void what_is_put_around_must_be_integers_too(void **state) {
     CHECK(rows);
 }
 
-static void only_what_passes_is_passed(void **state) {
+static void propagates_only_through_data_operands(void **state) {
     static const struct dequantized_case rows[] = {
-        /* a mask is no part of what passes, and an output that nobody takes changes nothing */
+        /* a mask is not data, and an unused output changes nothing */
         {INPUT_AS("f") "node o Dropout f -> g m\nnode c Cast m -> a to=1\n" WEIGHT PRODUCT,
          FLOATS},
         {INPUT_AS("f") "node o Dropout f -> a m\n" WEIGHT PRODUCT, INTEGERS},
@@ -308,7 +308,7 @@ static void only_what_passes_is_passed(void **state) {
     CHECK(rows);
 }
 
-static void a_bias_is_what_it_is_given_as(void **state) {
+static void bias_keeps_its_type(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT WEIGHT "init c float[4]\nnode n Gemm a b c -> y\nout y\n", 24, 8, 48},
         {INPUT WEIGHT "init k int32[4]\nnode f DequantizeLinear k s -> c\n"
@@ -321,8 +321,7 @@ static void a_bias_is_what_it_is_given_as(void **state) {
     CHECK(rows);
 }
 
-/* Times the rounds of a body, and summed up like all else. */
-static void rounds_and_sums_count_integers_too(void **state) {
+static void loops_and_sums_count_integers(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(
         SCALE WEIGHT "in i int8[2,3]\nconst t int64[] =5\nconst c bool[] =1\n"
@@ -343,8 +342,8 @@ static void rounds_and_sums_count_integers_too(void **state) {
     bench_close(bench);
 }
 
-/* An attention that an exporter took apart is one operation; its softmax is of floats. */
-static void a_composite_is_on_floats(void **state) {
+/* A decomposed attention is one operation; its softmax is on floats. */
+static void fused_patterns_are_on_floats(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(
         SCALE "in i int8[2,4,8]\nin j int8[2,8,4]\nin v float[2,4,8]\n"
@@ -362,7 +361,7 @@ static void a_composite_is_on_floats(void **state) {
 }
 
 /* MACs are equal and there are no FLOPs: 8 and 8 sums for 8. */
-static void the_branch_of_more_integers_is_the_dearer(void **state) {
+static void branch_with_more_integer_ops_is_charged(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(
         "in i int64[2,4]\nin c bool[]\nbody then_branch\nnode n Add i i -> a\nout a\nclose\n"
@@ -377,8 +376,7 @@ static void the_branch_of_more_integers_is_the_dearer(void **state) {
     bench_close(bench);
 }
 
-/* Sizes are computed before anything runs, and by no convention counted. */
-static void shape_arithmetic_is_none(void **state) {
+static void shape_arithmetic_has_no_integer_ops(void **state) {
     struct bench *bench =
         bench_open("in x float[2,4]\nnode - Shape x -> s\n"
                    "node n Add s s -> t\nnode - ConstantOfShape t -> y\nout y\n");
@@ -388,8 +386,7 @@ static void shape_arithmetic_is_none(void **state) {
     bench_close(bench);
 }
 
-/* Of an unknown operator nobody knows either. */
-static void what_is_not_known_is_known_of_neither(void **state) {
+static void unknown_macs_give_unknown_integer_macs(void **state) {
     struct bench *bench = bench_open("in x float[2,4]\nnode n com.me::Odd x -> y\nout y\n");
     (void)state;
     const struct cm_costs *costs = bench_costs(bench, "n");
@@ -401,21 +398,21 @@ static void what_is_not_known_is_known_of_neither(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_factor_has_to_be_dequantized),
-        cmocka_unit_test(what_moves_elements_may_stand_between),
-        cmocka_unit_test(a_scale_comes_out_of_what_is_not_summed),
-        cmocka_unit_test(a_convolution_sums_over_channels_of_a_group_and_kernels),
-        cmocka_unit_test(scales_follow_what_moves_elements),
-        cmocka_unit_test(parts_that_are_joined_have_their_scales),
-        cmocka_unit_test(places_may_be_merged_split_and_picked),
-        cmocka_unit_test(what_is_put_around_must_be_integers_too),
-        cmocka_unit_test(only_what_passes_is_passed),
-        cmocka_unit_test(a_bias_is_what_it_is_given_as),
-        cmocka_unit_test(rounds_and_sums_count_integers_too),
-        cmocka_unit_test(a_composite_is_on_floats),
-        cmocka_unit_test(the_branch_of_more_integers_is_the_dearer),
-        cmocka_unit_test(shape_arithmetic_is_none),
-        cmocka_unit_test(what_is_not_known_is_known_of_neither),
+        cmocka_unit_test(counts_integers_if_every_factor_is_dequantized),
+        cmocka_unit_test(looks_through_data_movement),
+        cmocka_unit_test(scale_must_be_constant_along_summed_axes),
+        cmocka_unit_test(convolution_sums_over_group_channels_and_kernel),
+        cmocka_unit_test(scales_follow_data_movement),
+        cmocka_unit_test(concatenated_parts_keep_their_scales),
+        cmocka_unit_test(scales_follow_merged_split_and_gathered_axes),
+        cmocka_unit_test(padding_must_be_integers),
+        cmocka_unit_test(propagates_only_through_data_operands),
+        cmocka_unit_test(bias_keeps_its_type),
+        cmocka_unit_test(loops_and_sums_count_integers),
+        cmocka_unit_test(fused_patterns_are_on_floats),
+        cmocka_unit_test(branch_with_more_integer_ops_is_charged),
+        cmocka_unit_test(shape_arithmetic_has_no_integer_ops),
+        cmocka_unit_test(unknown_macs_give_unknown_integer_macs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which constants are learned: each rule of docs/counting.md, and each trap, on a small model.
- */
+/* Parameter classification: each rule of docs/counting.md, and each trap, on a small model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "model_harness.h"
 #include "passes/params/names.h"
 
-/* One model, and what its values are; a NULL name ends the list. */
+/* A model and the kinds of its values; a NULL name ends the list. */
 struct param_case {
     const char *lines;
     struct {
@@ -35,7 +34,7 @@ static void check_cases(const struct param_case *rows, size_t n) {
 
 #define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
 
-static void test_weights_of_layers_are_learned(void **state) {
+static void test_layer_weights_are_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,3,8]\ninit c.weight float[4,3,1]\ninit onnx::Conv_7 float[4]\n"
          "node /c/Conv Conv x c.weight onnx::Conv_7 -> y\nout y\n",
@@ -64,7 +63,7 @@ static void test_statistics_of_batchnorm_are_buffers(void **state) {
     CHECK(rows);
 }
 
-static void test_constant_nodes_are_learned_by_name_only(void **state) {
+static void test_constant_nodes_are_learned_if_named(void **state) {
     static const struct param_case rows[] = {
         /* PointNet's identity matrix */
         {"in x float[1,3,3]\nconst onnx::Expand_131 float[3,3]\nconst s int64[3] =1\n"
@@ -90,7 +89,7 @@ static void test_constant_nodes_are_learned_by_name_only(void **state) {
     CHECK(rows);
 }
 
-static void test_a_lone_number_is_learned_only_under_a_name(void **state) {
+static void test_scalars_are_learned_if_named(void **state) {
     static const struct param_case rows[] = {
         {"in x float[2]\ninit onnx::Mul_3 float[]\nnode - Mul x onnx::Mul_3 -> y\nout y\n",
          {{"onnx::Mul_3", PARAM_NONE}}},
@@ -101,9 +100,10 @@ static void test_a_lone_number_is_learned_only_under_a_name(void **state) {
     CHECK(rows);
 }
 
-/* What PyTorch's newer exporter computed: a causal mask, angles of a rotation, a matrix that is
- * added; a norm folded into scale and shift, rows of a table of positions, a folded weight. */
-static void test_tables_that_an_exporter_computed_are_not_learned(void **state) {
+/* Constants that PyTorch's newer exporter computed: a causal mask, angles of a rotation, a
+ * matrix that is added; a norm folded into scale and shift, rows of a table of positions, a
+ * folded weight. */
+static void test_tables_computed_at_export_are_not_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x float[2,4,8,8]\ninit val_21 float[2,1,8,8]\nnode - Add x val_21 -> y\nout y\n",
          {{"val_21", PARAM_NONE}}},
@@ -126,7 +126,7 @@ static void test_tables_that_an_exporter_computed_are_not_learned(void **state) 
 
 static void test_masks_and_indices_are_buffers_when_named(void **state) {
     static const struct param_case rows[] = {
-        /* GPT's causal mask, cut to a length that the input decides */
+        /* GPT's causal mask, sliced to the length of the input */
         {"in x float[?n]\ninit attn.mask float[8,8]\nconst 0 int64[1] =0\n"
          "const 1 float[] =0\nnode - Shape x -> n\n"
          "node - Slice attn.mask 0 n -> m\nnode - Equal m 1 -> c\n"
@@ -141,7 +141,7 @@ static void test_masks_and_indices_are_buffers_when_named(void **state) {
     CHECK(rows);
 }
 
-static void test_integers_that_spell_indices_are_never_learned(void **state) {
+static void test_index_integers_are_never_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x int64[2,3]\ninit f.weight int64[3,4]\nnode - MatMul x f.weight -> y\nout y\n",
          {{"f.weight", PARAM_BUFFER}}},
@@ -154,7 +154,7 @@ static void test_integers_that_spell_indices_are_never_learned(void **state) {
     CHECK(rows);
 }
 
-/* What a weight was quantized to is learned where the weight would be; its scale is none. */
+/* A quantized weight is learned; its scale is not. */
 static void test_quantized_weights_are_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x uint8[1,3,8]\ninit s float[]\ninit z uint8[]\ninit c.weight_quantized "
@@ -177,11 +177,11 @@ static void test_quantized_weights_are_learned(void **state) {
          "init b_quantized int32[4]\n"
          "node - com.microsoft::QGemm x s z w_quantized s u b_quantized s z -> y\nout y\n",
          {{"w_quantized", PARAM_LEARNED}, {"b_quantized", PARAM_LEARNED}}},
-        /* a factor of one number, quantized with the rest */
+        /* a quantized scalar factor */
         {"in x float[2,3]\ninit s float[]\ninit val_7_quantized int8[1]\n"
          "node - DequantizeLinear val_7_quantized s -> d\nnode - Mul x d -> y\nout y\n",
          {{"val_7_quantized", PARAM_BUFFER}}},
-        /* quantized as the model runs: both scales are multiplied, then with the product */
+        /* dynamic quantization: both scales are multiplied, then with the product */
         {"in x float[2,3]\ninit f.weight_quantized int8[3,4]\ninit f.weight_scale float[]\n"
          "node - DynamicQuantizeLinear x -> q sx zx\n"
          "node - MatMulInteger q f.weight_quantized zx -> p\nnode - Cast p -> r to=1\n"
@@ -196,7 +196,7 @@ static void test_quantized_weights_are_learned(void **state) {
 }
 
 /* Two numbers of 4 bits in each byte of B, one in each of a weight of 8 bits. */
-static void test_packed_numbers_are_counted_one_by_one(void **state) {
+static void test_counts_packed_numbers(void **state) {
     struct bench *bench =
         bench_open("in x float[2,64]\ninit f.weight uint8[8,2,16]\ninit f.scales float[16]\n"
                    "node - com.microsoft::MatMulNBits x f.weight f.scales -> y K=64 N=8 bits=4 "
@@ -212,7 +212,7 @@ static void test_packed_numbers_are_counted_one_by_one(void **state) {
     bench_close(bench);
 }
 
-static void test_a_weight_is_seen_through_views_casts_and_quantization(void **state) {
+static void test_sees_weights_through_views_casts_and_quantization(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,3]\ninit f.weight float16[4,3]\nnode - Cast f.weight -> c to=1\n"
          "node - Transpose c -> t\nnode - MatMul x t -> y\nout y\n",
@@ -226,7 +226,7 @@ static void test_a_weight_is_seen_through_views_casts_and_quantization(void **st
     CHECK(rows);
 }
 
-static void test_a_token_joined_to_activations_is_learned(void **state) {
+static void test_class_tokens_are_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,5,4]\ninit class_token float[1,1,4]\nconst 0 int64[3] =1\n"
          "node - Expand class_token 0 -> e\nnode - Tile e 0 -> t\n"
@@ -237,13 +237,13 @@ static void test_a_token_joined_to_activations_is_learned(void **state) {
     CHECK(rows);
 }
 
-static void test_an_identity_under_a_parameters_name_is_that_parameter(void **state) {
+static void test_named_identity_is_the_parameter(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,3]\ninit a.weight float[3]\nnode Identity_0 Identity a.weight -> "
          "b.weight\n"
          "node /a/Mul Mul x a.weight -> y\nnode /b/Mul Mul y b.weight -> z\nout z\n",
          {{"a.weight", PARAM_LEARNED}, {"b.weight", PARAM_LEARNED}}},
-        /* a tensor that only lends its contents is not one more */
+        /* the source of a renamed tensor does not count again */
         {"in x float[1,3]\ninit shared float[3]\nnode Identity_0 Identity shared -> b.weight\n"
          "node /b/Mul Mul x b.weight -> z\nout z\n",
          {{"shared", PARAM_NONE}, {"b.weight", PARAM_LEARNED}}},
@@ -255,7 +255,7 @@ static void test_an_identity_under_a_parameters_name_is_that_parameter(void **st
     CHECK(rows);
 }
 
-static void test_weights_may_be_inputs_only(void **state) {
+static void test_weights_may_be_inputs(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,3,8]\nin onnx::Conv_2 float[4,3,1]\nin bn.weight float[4]\n"
          "in bn.running_mean float[4]\nin skip float[1,4,8]\n"
@@ -272,7 +272,7 @@ static void test_weights_may_be_inputs_only(void **state) {
     CHECK(rows);
 }
 
-static void test_a_tensor_made_from_a_shape_may_stand_for_a_weight(void **state) {
+static void test_constant_of_shape_may_be_a_weight(void **state) {
     static const struct param_case rows[] = {
         {"in x float[1,3]\ninit w__SHAPE int64[2] =3\n"
          "node - ConstantOfShape w__SHAPE -> w_0\nnode - MatMul x w_0 -> y\nout y\n",
@@ -282,7 +282,7 @@ static void test_a_tensor_made_from_a_shape_may_stand_for_a_weight(void **state)
     CHECK(rows);
 }
 
-static void test_a_node_uses_what_reaches_it_through_views(void **state) {
+static void test_nodes_use_params_through_views(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit f.weight float[4,3]\ninit f.bias float[4]\n"
         "node t Transpose f.weight -> 1\nnode m MatMul x 1 -> 2\nnode a Add f.bias 2 -> 3\n"
@@ -296,7 +296,7 @@ static void test_a_node_uses_what_reaches_it_through_views(void **state) {
     bench_close(bench);
 }
 
-static void test_names_made_up_by_exporters_are_told_apart(void **state) {
+static void test_recognizes_generated_names(void **state) {
     static const struct {
         const char *name;
         bool generated;
@@ -339,7 +339,7 @@ static void test_names_made_up_by_exporters_are_told_apart(void **state) {
     }
 }
 
-static void test_a_further_use_of_a_name_ends_in_a_number(void **state) {
+static void test_recognizes_repeated_names(void **state) {
     static const struct {
         const char *name;
         int repeat;
@@ -360,23 +360,23 @@ static void test_a_further_use_of_a_name_ends_in_a_number(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights_of_layers_are_learned),
+        cmocka_unit_test(test_layer_weights_are_learned),
         cmocka_unit_test(test_statistics_of_batchnorm_are_buffers),
-        cmocka_unit_test(test_constant_nodes_are_learned_by_name_only),
-        cmocka_unit_test(test_a_lone_number_is_learned_only_under_a_name),
-        cmocka_unit_test(test_tables_that_an_exporter_computed_are_not_learned),
+        cmocka_unit_test(test_constant_nodes_are_learned_if_named),
+        cmocka_unit_test(test_scalars_are_learned_if_named),
+        cmocka_unit_test(test_tables_computed_at_export_are_not_learned),
         cmocka_unit_test(test_masks_and_indices_are_buffers_when_named),
-        cmocka_unit_test(test_integers_that_spell_indices_are_never_learned),
+        cmocka_unit_test(test_index_integers_are_never_learned),
         cmocka_unit_test(test_quantized_weights_are_learned),
-        cmocka_unit_test(test_packed_numbers_are_counted_one_by_one),
-        cmocka_unit_test(test_a_weight_is_seen_through_views_casts_and_quantization),
-        cmocka_unit_test(test_a_token_joined_to_activations_is_learned),
-        cmocka_unit_test(test_an_identity_under_a_parameters_name_is_that_parameter),
-        cmocka_unit_test(test_weights_may_be_inputs_only),
-        cmocka_unit_test(test_a_tensor_made_from_a_shape_may_stand_for_a_weight),
-        cmocka_unit_test(test_a_node_uses_what_reaches_it_through_views),
-        cmocka_unit_test(test_names_made_up_by_exporters_are_told_apart),
-        cmocka_unit_test(test_a_further_use_of_a_name_ends_in_a_number),
+        cmocka_unit_test(test_counts_packed_numbers),
+        cmocka_unit_test(test_sees_weights_through_views_casts_and_quantization),
+        cmocka_unit_test(test_class_tokens_are_learned),
+        cmocka_unit_test(test_named_identity_is_the_parameter),
+        cmocka_unit_test(test_weights_may_be_inputs),
+        cmocka_unit_test(test_constant_of_shape_may_be_a_weight),
+        cmocka_unit_test(test_nodes_use_params_through_views),
+        cmocka_unit_test(test_recognizes_generated_names),
+        cmocka_unit_test(test_recognizes_repeated_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
