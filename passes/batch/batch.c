@@ -115,20 +115,24 @@ static int bind_dim_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* Binds the symbols of the input whose whole shape --input sets. */
-static int bind_input_option(const struct batch_work *work, uint32_t id) {
-    const struct value *value = value_of(work, id);
-    const struct cm_input_option *option = input_option(work, value->name);
-    if (!option) return CM_OK;
-    int rank = value->type->shape.rank;
-    if (rank != RANK_UNKNOWN && rank != option->rank)
-        return diag_error(work->diag, DIAG_USAGE, "--input for '%s' must have %d dims, got %d",
-                          value->name, rank, option->rank);
-    for (int axis = 0; axis < rank; axis++) {
-        const char *name = symbol_at(value, axis);
-        struct symbol *symbol = find_symbol(work, name);
-        int status = symbol ? bind_symbol(work, symbol, option->dims[axis], "--input") : CM_OK;
-        if (status < 0) return status;
+/* Binds the symbols of inputs whose whole shape --input sets. */
+static int bind_input_options(const struct batch_work *work) {
+    const struct graph *graph = main_graph(work);
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct value *value = value_of(work, graph->inputs[i]);
+        const struct cm_input_option *option = input_option(work, value->name);
+        const int rank = value->type->shape.rank;
+        if (!option) continue;
+        if (rank != RANK_UNKNOWN && rank != option->rank)
+            return diag_error(work->diag, DIAG_USAGE,
+                              "--input for '%s' must have %d dims, got %d", value->name, rank,
+                              option->rank);
+        for (int axis = 0; axis < rank; axis++) {
+            struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
+            int status =
+                symbol ? bind_symbol(work, symbol, option->dims[axis], "--input") : CM_OK;
+            if (status < 0) return status;
+        }
     }
     return CM_OK;
 }
@@ -143,15 +147,6 @@ static int bind_value_options(const struct batch_work *work) {
         const bool has_one = option && value->type->shape.rank == 1;
         struct symbol *symbol = find_symbol(work, has_one ? symbol_at(value, 0) : NULL);
         int status = symbol ? bind_symbol(work, symbol, (int64_t)option->n, "--value") : CM_OK;
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
-static int bind_input_options(const struct batch_work *work) {
-    const struct graph *graph = main_graph(work);
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        int status = bind_input_option(work, graph->inputs[i]);
         if (status < 0) return status;
     }
     return CM_OK;
@@ -190,21 +185,18 @@ static int bind_batch_symbol(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* Reports the symbol at the first input that has it. */
-static int unbound_symbol(const struct batch_work *work, uint32_t id, int axis,
-                          const struct symbol *symbol) {
-    if (symbol->input != id || symbol->axis != axis) return CM_USAGE;
-    int status = diag_error(work->diag, DIAG_UNBOUND,
-                            "symbolic dim '%s' (input '%s', axis %d) must be bound",
-                            symbol->name, value_of(work, id)->name, axis);
-    diag_hint(work->diag, "give --dim %s=SIZE", symbol->name);
-    return status;
-}
-
+/* Reports an unbound dim; a symbol only at the first input that has it. */
 static int unbound(const struct batch_work *work, uint32_t id, int axis) {
     const struct value *value = value_of(work, id);
     const struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
-    if (symbol) return unbound_symbol(work, id, axis, symbol);
+    if (symbol && (symbol->input != id || symbol->axis != axis)) return CM_USAGE;
+    if (symbol) {
+        int status = diag_error(work->diag, DIAG_UNBOUND,
+                                "symbolic dim '%s' (input '%s', axis %d) must be bound",
+                                symbol->name, value->name, axis);
+        diag_hint(work->diag, "give --dim %s=SIZE", symbol->name);
+        return status;
+    }
     int status = diag_error(work->diag, DIAG_UNBOUND,
                             "unnamed symbolic dim (input '%s', axis %d) must be bound",
                             value->name, axis);

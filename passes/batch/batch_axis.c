@@ -179,25 +179,22 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
     return NULL;
 }
 
-/* Returns true for a Reshape with a fixed target whose operand has an unknown batch place. */
-static bool hides_batch(const struct probe *probe, const struct node *node, const struct op *op,
-                        bool in_body) {
+/*
+ * Objects to a Reshape with a fixed target whose operand has an unknown batch place, if the
+ * target lists every dim, or has an axis of the batch's size that did not grow.
+ */
+static const char *objection_to_target(const struct probe *probe, const struct node *node,
+                                       const struct op *op, bool in_body) {
     if (op->target != TARGET_DIMS || node->n_inputs < 2 || node->inputs[0] == ID_NONE ||
         node->inputs[1] == ID_NONE || node->n_outputs == 0 || node->outputs[0] == ID_NONE)
-        return false;
+        return NULL;
     const struct value_info *data = before(probe, node->inputs[0]);
     const struct batch_place *place = &probe->places[node->inputs[0]];
     bool unplaced = in_body && batch_axis_grown_axis(probe, node->inputs[0]) >= 0;
     bool unknown = !value_info_is_complete(data) && !data->is_constant;
     bool no_outer = place->axis >= 0 && place->outer == 0;
-    return (unplaced || unknown || no_outer) && batch_axis_is_fixed(probe, node->inputs[1]);
-}
-
-/* Objects to such a target if it lists every dim, or has an axis of the batch's size that did
- * not grow. */
-static const char *objection_to_target(const struct probe *probe, const struct node *node,
-                                       const struct op *op, bool in_body) {
-    if (!hides_batch(probe, node, op, in_body)) return NULL;
+    if (!(unplaced || unknown || no_outer) || !batch_axis_is_fixed(probe, node->inputs[1]))
+        return NULL;
     const struct shape *out = &before(probe, node->outputs[0])->shape;
     int grown = batch_axis_grown_axis(probe, node->outputs[0]);
     bool suspect = grown < 0 && shape_is_known(out);

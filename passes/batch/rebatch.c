@@ -224,11 +224,6 @@ static bool has_placed_target(const struct search *search, uint32_t node_id) {
            node->outputs[0] != ID_NONE && search->probe.places[node->inputs[0]].axis >= 0;
 }
 
-/* Returns true if the slot takes learned tensors only, which have no batch axis. */
-static bool is_weight_slot(char role, const struct value_info *info) {
-    return strchr("Wns", role) || (role == 'w' && info->is_weight && info->shape.rank <= 2);
-}
-
 /* Returns the operand's shape if it is a constant that may need the new batch, else NULL. Lists
  * of one number do not count: their dim of 1 is not a batch. */
 static const struct shape *stale_operand(const struct search *search, uint32_t node_id,
@@ -239,7 +234,11 @@ static const struct shape *stale_operand(const struct search *search, uint32_t n
     const struct value_info *info = before(search, value);
     if (!info->is_constant || !value_info_is_complete(info)) return NULL;
     if (info->value && info->shape.rank == 1 && info->shape.dims[0] == 1) return NULL;
-    return is_weight_slot(op_role(op, slot), info) ? NULL : &info->shape;
+    /* learned tensors have no batch axis */
+    const char role = op_role(op, slot);
+    const bool learned =
+        strchr("Wns", role) || (role == 'w' && info->is_weight && info->shape.rank <= 2);
+    return learned ? NULL : &info->shape;
 }
 
 /* Returns the shape (at the file's batch) and batch axis of the first operand that holds the
@@ -412,20 +411,17 @@ static int is_same_solution(const struct search *search, const struct solution *
 
 /* --- The search. --- */
 
-/* Returns the first error of a step: later ones are failed repairs. */
-static const char *first_error(const struct cm_diagnostics *sink) {
-    for (size_t i = 0; i < cm_diagnostics_count(sink); i++) {
-        const struct cm_diagnostic *message = cm_diagnostics_get(sink, i);
-        if (message->severity == CM_ERROR) return message->message;
-    }
-    return "it does not fit";
-}
-
-/* Keeps the message of the contradiction latest in the file. */
+/* Keeps the first error of the step, if it is the contradiction latest in the file; later
+ * errors of a step are failed repairs. */
 static int keep_reason(struct search *search, size_t step) {
+    const char *reason = "it does not fit";
     if (search->reason && step < search->deepest) return CM_OK;
+    for (size_t i = cm_diagnostics_count(search->sink); i-- > 0;) {
+        const struct cm_diagnostic *message = cm_diagnostics_get(search->sink, i);
+        if (message->severity == CM_ERROR) reason = message->message;
+    }
     search->deepest = step;
-    search->reason = arena_strdup(search->probe.arena, first_error(search->sink));
+    search->reason = arena_strdup(search->probe.arena, reason);
     return search->reason ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -489,17 +485,6 @@ static int refuse(const struct search *search, size_t step, uint32_t first, cons
     node_place_pop(&place, analysis->diag);
     diag_hint(analysis->diag, "export the model with a symbolic batch dim");
     return status;
-}
-
-static int refuse_ambiguous(const struct search *search, uint32_t first) {
-    const struct choice *choice = &search->choices[search->n_settled];
-    const struct node *node = &search->analysis->model->nodes[node_at(search, choice->step)];
-    const char *why = arena_printf(
-        search->probe.arena, "the batch may be axis %d or axis %d of the output %s",
-        choice->alternatives[choice->settled].axis, choice->alternatives[choice->taken].axis,
-        shapes_text(search->analysis, &before(search, node->outputs[0])->shape));
-    if (!why) return CM_NO_MEMORY;
-    return refuse(search, choice->step, first, why);
 }
 
 /* Returns true if a Gather selects from the value as from data: not along axis 0. At a batch of
@@ -633,7 +618,14 @@ static int compare_solution(struct search *search, struct solution *found, uint3
     if (found->leads && !leads) return CM_OK;
     if (leads && !found->leads) return keep_solution(search, found);
     if (is_same_solution(search, found, &same) < 0) return CM_NO_MEMORY;
-    return same ? CM_OK : refuse_ambiguous(search, first);
+    if (same) return CM_OK;
+    const struct choice *choice = &search->choices[search->n_settled];
+    const struct node *node = &search->analysis->model->nodes[node_at(search, choice->step)];
+    const char *why = arena_printf(
+        search->probe.arena, "the batch may be axis %d or axis %d of the output %s",
+        choice->alternatives[choice->settled].axis, choice->alternatives[choice->taken].axis,
+        shapes_text(search->analysis, &before(search, node->outputs[0])->shape));
+    return why ? refuse(search, choice->step, first, why) : CM_NO_MEMORY;
 }
 
 /* Continues from the first solution to check that there is no other. */

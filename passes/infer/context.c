@@ -107,26 +107,24 @@ int context_trains(const struct op_source *source, uint32_t node_id, bool *ret) 
     return status;
 }
 
-/* Returns the info of an operand as the node inside the pattern that reads it sees it. */
-static const struct value_info *fused_operand(const struct op_source *source,
-                                              const struct fused_pattern *fused,
-                                              uint32_t value) {
-    for (size_t i = 0; value != ID_NONE && i < fused->n_nodes; i++) {
-        const struct node *node = &source->model->nodes[fused->nodes[i]];
-        for (size_t slot = 0; slot < node->n_inputs; slot++)
-            if (node->inputs[slot] == value) return operand(source, fused->nodes[i], slot);
-    }
-    return value == ID_NONE ? NULL : &source->facts[value];
-}
-
 int context_make_fused(const struct op_source *source, const struct fused_pattern *fused,
                        struct op_context *ret) {
     const struct node *node = fused->node;
     const struct value_info **inputs = NULL;
     int status = make(source, node, fused->op, ret, &inputs);
     if (status < 0) return status;
-    for (size_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = fused_operand(source, fused, node->inputs[i]);
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        const uint32_t value = node->inputs[i];
+        inputs[i] = value == ID_NONE ? NULL : &source->facts[value];
+        if (value == ID_NONE || !source->overrides) continue;
+        for (size_t k = fused->n_nodes;
+             k-- > 0;) { /* as the first node that reads it sees it */
+            const struct node *part = &source->model->nodes[fused->nodes[k]];
+            for (size_t slot = part->n_inputs; slot-- > 0;)
+                if (part->inputs[slot] == value)
+                    inputs[i] = operand(source, fused->nodes[k], slot);
+        }
+    }
     take_outputs(source, ret);
     ret->node_id = fused->last;
     ret->training = trains(source, ret);

@@ -22,45 +22,34 @@ const struct cm_value_option *values_option(const struct analysis *analysis, con
     return NULL;
 }
 
-static const struct value *find_input(const struct analysis *analysis, const char *name) {
-    const struct graph *graph = &analysis->model->graphs[0];
-    for (size_t i = 0; i < graph->n_inputs; i++) {
-        const struct value *value = &analysis->model->values[graph->inputs[i]];
-        if (text_equal(value->name, name)) return value;
-    }
-    return NULL;
-}
-
 int values_check(const struct analysis *analysis) {
     const struct cm_options *options = analysis->options;
-    for (size_t i = 0; i < options->n_values; i++) {
-        const char *name = options->values[i].name;
-        const struct value *input = find_input(analysis, name);
+    const struct graph *graph = &analysis->model->graphs[0];
+    for (size_t k = 0; k < options->n_values; k++) {
+        const char *name = options->values[k].name;
+        const struct value *input = NULL;
+        for (size_t i = 0; i < graph->n_inputs && !input; i++)
+            if (text_equal(analysis->model->values[graph->inputs[i]].name, name))
+                input = &analysis->model->values[graph->inputs[i]];
         if (!input) return shapes_unknown_input(analysis, name);
-        if (!input->constant) continue;
-        return diag_error(analysis->diag, DIAG_USAGE,
-                          "--value names '%s', whose contents are stored in the file", name);
+        if (input->constant)
+            return diag_error(analysis->diag, DIAG_USAGE,
+                              "--value names '%s', whose contents are stored in the file",
+                              name);
     }
     return CM_OK;
-}
-
-static bool read_bool(const char *text, int64_t *ret) {
-    const bool is_true = text_equal(text, "true") || text_equal(text, "1");
-    *ret = is_true;
-    return is_true || text_equal(text, "false") || text_equal(text, "0");
 }
 
 /* Returns false if the text is not an element of the type. */
 static bool read_element(enum dtype dtype, const char *text, struct number *ret) {
     *ret = (struct number){.given = true, .real = dtype_is_float(dtype)};
-    bool is_read = false;
-    if (ret->real)
-        is_read = text_to_real(text, &ret->r);
-    else if (dtype == DTYPE_BOOL)
-        is_read = read_bool(text, &ret->i);
-    else
-        is_read = text_to_int64(text, strlen(text), &ret->i);
-    return is_read && fold_store(dtype, ret);
+    if (ret->real) return text_to_real(text, &ret->r) && fold_store(dtype, ret);
+    if (dtype != DTYPE_BOOL)
+        return text_to_int64(text, strlen(text), &ret->i) && fold_store(dtype, ret);
+    const bool is_true = text_equal(text, "true") || text_equal(text, "1");
+    ret->i = is_true;
+    return (is_true || text_equal(text, "false") || text_equal(text, "0")) &&
+           fold_store(dtype, ret);
 }
 
 static int make_numbers(const struct analysis *analysis, const struct value *input,

@@ -47,42 +47,31 @@ int trips_find(const struct analysis *analysis, const int64_t **ret) {
     return CM_OK;
 }
 
-/* Returns the best outcome of all nodes of that name: a Loop may be inlined several times. */
-static enum trip_use use_of(const struct analysis *analysis, const char *name,
-                            const enum trip_use *uses) {
-    enum trip_use best = TRIPS_NO_LOOP;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
-        if (uses[id] > best && is_called(analysis->model, id, name)) best = uses[id];
-    return best;
-}
-
-static int check_one(const struct analysis *analysis, const struct cm_dim_option *asked,
-                     enum trip_use use) {
-    struct cm_diagnostics *diag = analysis->diag;
-    switch (use) {
-    case TRIPS_TAKEN:
-        diag_note(diag, DIAG_ASSUMPTION, "assuming that the body of '%s' runs %lld times",
-                  asked->name, (long long)asked->size);
-        return CM_OK;
-    case TRIPS_KNOWN:
-        return diag_error(diag, DIAG_USAGE,
-                          "--trip-count names '%s', whose trip count is static", asked->name);
-    case TRIPS_TOO_MANY:
-        return diag_error(diag, DIAG_USAGE,
-                          "--trip-count for '%s' exceeds the maximum in the file, got %lld",
-                          asked->name, (long long)asked->size);
-    default:
-        return diag_error(diag, DIAG_USAGE, "--trip-count must name a Loop that runs, got '%s'",
-                          asked->name);
-    }
-}
-
 int trips_check(const struct analysis *analysis, const enum trip_use *uses) {
     const struct cm_options *options = analysis->options;
-    int status = CM_OK;
-    for (size_t i = 0; i < options->n_trip_counts && status == CM_OK; i++) {
-        const struct cm_dim_option *asked = &options->trip_counts[i];
-        status = check_one(analysis, asked, use_of(analysis, asked->name, uses));
+    struct cm_diagnostics *diag = analysis->diag;
+    for (size_t i = 0; i < options->n_trip_counts; i++) {
+        const char *name = options->trip_counts[i].name;
+        const long long size = options->trip_counts[i].size;
+        enum trip_use best = TRIPS_NO_LOOP; /* a Loop may be inlined several times */
+        for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+            if (uses[id] > best && is_called(analysis->model, id, name)) best = uses[id];
+        switch (best) {
+        case TRIPS_TAKEN:
+            diag_note(diag, DIAG_ASSUMPTION, "assuming that the body of '%s' runs %lld times",
+                      name, size);
+            break;
+        case TRIPS_KNOWN:
+            return diag_error(diag, DIAG_USAGE,
+                              "--trip-count names '%s', whose trip count is static", name);
+        case TRIPS_TOO_MANY:
+            return diag_error(diag, DIAG_USAGE,
+                              "--trip-count for '%s' exceeds the maximum in the file, got %lld",
+                              name, size);
+        default:
+            return diag_error(diag, DIAG_USAGE,
+                              "--trip-count must name a Loop that runs, got '%s'", name);
+        }
     }
-    return status;
+    return CM_OK;
 }

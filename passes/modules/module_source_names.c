@@ -152,29 +152,19 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static bool is_number(const char *text) {
-    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
-/* Returns the length of the layer "conv2d_0" in Paddle's "conv2d_0.w_0", 0 if no kind follows.
- */
-static size_t paddle_layer(const char *name, const char *const *kinds) {
+/* Returns the length of the layer "conv2d_0" in Paddle's "conv2d_0.w_0" if `kind` is "w_". */
+static size_t paddle_layer(const char *name, const char *kind) {
     const char *dot = strrchr(name, '.');
-    if (!dot || dot == name || !is_digit(dot[-1])) return 0;
-    for (; *kinds; kinds++)
-        if (text_starts_with(dot + 1, *kinds) && is_number(dot + 1 + strlen(*kinds)))
-            return (size_t)(dot - name);
-    return 0;
+    if (!dot || dot == name || !is_digit(dot[-1]) || !text_starts_with(dot + 1, kind)) return 0;
+    const char *number = dot + 1 + strlen(kind);
+    return *number != '\0' && number[strspn(number, "0123456789")] == '\0'
+               ? (size_t)(dot - name)
+               : 0;
 }
 
 static size_t paddle_param(const char *name) {
-    static const char *const kinds[] = {"w_", "b_", NULL};
-    return paddle_layer(name, kinds);
-}
-
-static size_t paddle_result(const char *name) {
-    static const char *const kinds[] = {"tmp_", NULL};
-    return paddle_layer(name, kinds);
+    const size_t length = paddle_layer(name, "w_");
+    return length > 0 ? length : paddle_layer(name, "b_");
 }
 
 /* Returns the length of the layer "stage1_conv0" in MXNet's "stage1_conv0_weight". */
@@ -220,7 +210,7 @@ int paddle_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     }
     for (size_t i = 0; i < node->n_outputs; i++) {
         const char *name = value_name(finder->model, node->outputs[i]);
-        size_t length = paddle_result(name);
+        size_t length = paddle_layer(name, "tmp_");
         if (length > 0) return scopes_enter_distinct(finder->scopes, name, length, ret);
     }
     return CM_OK;

@@ -133,10 +133,6 @@ struct main_node {
     struct description is;
 };
 
-static bool only_moves(const struct module_tree *tree, uint32_t node) {
-    return op_role(tree->analysis->bind.ops[node], 0) == 'p';
-}
-
 static int find_main(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                      struct main_node *ret) {
     *ret = (struct main_node){.node = ID_NONE, .alone = true};
@@ -147,7 +143,7 @@ static int find_main(const struct module_tree *tree, const uint32_t *nodes, size
         int status = describe(tree, nodes[i], fused, &found);
         if (status < 0) return status;
         if (!found.class) {
-            ret->alone = ret->alone && only_moves(tree, nodes[i]);
+            ret->alone = ret->alone && op_role(tree->analysis->bind.ops[nodes[i]], 0) == 'p';
             continue;
         }
         if (ret->n > 0 && !text_equal(ret->is.class, found.class)) {
@@ -248,30 +244,24 @@ static int type_modules(struct typer *typer) {
     return status;
 }
 
-/* Returns true for names that exporters give to every graph. */
-static bool is_generic(const char *name) {
-    static const char *const names[] = {
-        "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_equal(name, names[i])) return true;
-    return false;
-}
-
-/* Returns the file name without its directory and ".onnx". */
-static const char *file_stem(const char *path, struct arena *arena) {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    size_t length = strlen(base);
-    if (length > strlen(".onnx") && text_ends_with(base, ".onnx")) length -= strlen(".onnx");
-    return arena_strndup(arena, base, length);
-}
-
+/* Names the root after the graph, or after the file if exporters give every graph that name. */
 static int name_root(struct typer *typer) {
+    static const char *const generic[] = {
+        "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
     const struct model *model = typer->tree->analysis->model;
     struct cm_module *root = &typer->tree->table->modules[0];
     const char *name = model->graphs[0].name;
-    root->name = !name || is_generic(name) ? file_stem(model->path, typer->kept)
-                                           : arena_strdup(typer->kept, name);
+    bool is_generic = !name;
+    for (size_t i = 0; i < sizeof generic / sizeof *generic && !is_generic; i++)
+        is_generic = text_equal(name, generic[i]);
+    if (is_generic) {
+        const char *slash = strrchr(model->path, '/');
+        name = slash ? slash + 1 : model->path;
+    }
+    size_t length = strlen(name);
+    if (is_generic && length > strlen(".onnx") && text_ends_with(name, ".onnx"))
+        length -= strlen(".onnx");
+    root->name = arena_strndup(typer->kept, name, length);
     if (!root->type_known) root->type = root->name;
     return root->name ? CM_OK : CM_NO_MEMORY;
 }

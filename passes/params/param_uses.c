@@ -70,12 +70,6 @@ static bool renames(const struct param_study *study, uint32_t id) {
            names_parameter(value_name(study->model, node->outputs[0]));
 }
 
-static enum param_source source_of_outputs(const struct param_study *study, uint32_t id,
-                                           bool reads) {
-    if (reads && renames(study, id)) return SOURCE_RENAMED;
-    return makes_tensors(study, id) ? SOURCE_NODE : SOURCE_NONE;
-}
-
 /* Returns true if the outputs are the operands' sources under another shape, type or order. */
 static bool passes_sources(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
@@ -94,7 +88,10 @@ static void find_node_sources(struct param_study *study) {
     for (size_t i = 0; i < study->n_nodes; i++) {
         const struct node *node = &study->model->nodes[study->nodes[i]];
         const bool reads = reads_sources(study, study->nodes[i]);
-        enum param_source source = source_of_outputs(study, study->nodes[i], reads);
+        const enum param_source source = reads && renames(study, study->nodes[i])
+                                             ? SOURCE_RENAMED
+                                         : makes_tensors(study, study->nodes[i]) ? SOURCE_NODE
+                                                                                 : SOURCE_NONE;
         bool passes = source == SOURCE_NONE && reads && passes_sources(study, study->nodes[i]);
         for (size_t k = 0; k < node->n_outputs; k++) {
             uint32_t value = node->outputs[k];
@@ -105,15 +102,6 @@ static void find_node_sources(struct param_study *study) {
             study->carries[value] = passes || source != SOURCE_NONE;
         }
     }
-}
-
-static void find_sources(struct param_study *study) {
-    for (uint32_t id = 0; id < study->model->n_values; id++)
-        if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
-    find_inputs(study);
-    for (uint32_t id = 0; id < study->model->n_values; id++)
-        study->carries[id] = study->sources[id] != SOURCE_NONE;
-    find_node_sources(study);
 }
 
 static unsigned purpose_of_role(char role) {
@@ -144,25 +132,19 @@ static bool passes_on(const struct param_study *study, const struct node *node,
     return passes;
 }
 
-/* Returns the only node that uses the value, if it is elementwise on two tensors; else ID_NONE.
- */
-static uint32_t only_elementwise_use(const struct param_study *study, uint32_t value) {
+/* Returns the output of the elementwise node that alone uses the value, if its other operand is
+ * a source of `elements`; else ID_NONE. */
+static uint32_t joined_with_source(const struct param_study *study, uint32_t value,
+                                   int64_t elements) {
     const struct value *used = &study->model->values[value];
-    if (used->n_uses != 1 || used->is_graph_output) return ID_NONE;
+    if (used->n_uses != 1 || used->is_graph_output || elements < 2) return ID_NONE;
     const struct use *use = &used->uses[0];
     const struct node *node = &study->model->nodes[use->node];
-    return role_of(study, use->node, use->slot) == 'e' && node->n_inputs == 2 ? use->node
-                                                                              : ID_NONE;
-}
-
-/* Returns the output of the node if its other operand is a source of `elements`; else ID_NONE.
- */
-static uint32_t joined_with(const struct param_study *study, uint32_t joins, uint32_t value,
-                            int64_t elements) {
-    const struct node *node = &study->model->nodes[joins];
+    if (role_of(study, use->node, use->slot) != 'e' || node->n_inputs != 2 ||
+        node->n_outputs == 0)
+        return ID_NONE;
     uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
-    if (other == ID_NONE || !study->carries[other] || elements < 2) return ID_NONE;
-    if (node->n_outputs == 0) return ID_NONE;
+    if (other == ID_NONE || !study->carries[other]) return ID_NONE;
     const struct value_info *info = &study->analysis->infer.facts[other];
     return shape_elements(&info->shape) == elements ? node->outputs[0] : ID_NONE;
 }
@@ -178,12 +160,8 @@ static bool has_placeholders(const struct param_study *study, uint32_t id) {
     if (role_of(study, id, node->n_inputs - 1) != 's' || node->inputs[1] == ID_NONE)
         return false;
     const struct value_info *scale = &study->analysis->infer.facts[node->inputs[1]];
-    for (int step = 0; step < 2 && value != ID_NONE; step++) {
-        uint32_t joins = only_elementwise_use(study, value);
-        value = joins == ID_NONE
-                    ? ID_NONE
-                    : joined_with(study, joins, value, shape_elements(&scale->shape));
-    }
+    for (int step = 0; step < 2 && value != ID_NONE; step++)
+        value = joined_with_source(study, value, shape_elements(&scale->shape));
     return value != ID_NONE;
 }
 
@@ -232,7 +210,12 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
     if (!study->sources || !study->purposes || !study->carries ||
         order_nodes(study->model, scratch, &study->n_nodes, &study->nodes) < 0)
         return diag_no_memory(analysis->diag);
-    find_sources(study);
+    for (uint32_t id = 0; id < n_values; id++)
+        if (value_is_constant(study->model, id)) study->sources[id] = SOURCE_INITIALIZER;
+    find_inputs(study);
+    for (uint32_t id = 0; id < n_values; id++)
+        study->carries[id] = study->sources[id] != SOURCE_NONE;
+    find_node_sources(study);
     for (size_t i = study->n_nodes; i-- > 0;) /* backward: uses precede views of the value */
         add_purposes(study, study->nodes[i]);
     return CM_OK;

@@ -34,34 +34,6 @@ static bool is_table(const struct shape *shape) {
     return n > 1;
 }
 
-static bool is_learned_initializer(const struct param_study *study, uint32_t value,
-                                   unsigned purposes) {
-    const char *name = value_name(study->model, value);
-    const struct value_info *info = &study->analysis->infer.facts[value];
-    if (purposes & (FOR_WEIGHT | FOR_FACTOR | FOR_TABLE)) return true;
-    if ((purposes & FOR_ELEMENT) && names_traced(name) && is_table(&info->shape)) return false;
-    if (purposes & FOR_ELEMENT)
-        return !names_generated(name) || shape_elements(&info->shape) != 1;
-    return (purposes & FOR_DATA) && names_parameter(name);
-}
-
-static bool is_learned_node(const struct param_study *study, uint32_t value,
-                            unsigned purposes) {
-    if (purposes & (FOR_WEIGHT | FOR_FACTOR)) return true;
-    return (purposes & (FOR_TABLE | FOR_ELEMENT)) &&
-           !names_generated(value_name(study->model, value));
-}
-
-/* An input may be an activation: it is learned only in a weight slot or under a parameter's
- * name.
- */
-static bool is_learned_input(const struct param_study *study, uint32_t value,
-                             unsigned purposes) {
-    if (purposes & FOR_WEIGHT) return true;
-    return (purposes & (FOR_FACTOR | FOR_TABLE | FOR_ELEMENT)) &&
-           names_parameter(value_name(study->model, value));
-}
-
 static bool is_narrow(enum dtype dtype) {
     return dtype_is_integer(dtype) && dtype_bits(dtype) <= 8;
 }
@@ -77,19 +49,28 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
     return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&info->shape) != 1;
 }
 
+/* An input may be an activation: it is learned only in a weight slot or under a parameter's
+ * name.
+ */
 static bool is_learned(const struct param_study *study, uint32_t value) {
-    unsigned purposes = study->purposes[value];
-    if (!dtype_is_float(study->analysis->infer.facts[value].dtype) &&
-        !may_be_quantized(study, value))
-        return false;
+    const unsigned purposes = study->purposes[value];
+    const char *name = value_name(study->model, value);
+    const struct value_info *info = &study->analysis->infer.facts[value];
+    if (!dtype_is_float(info->dtype) && !may_be_quantized(study, value)) return false;
+    if (purposes & FOR_WEIGHT) return study->sources[value] != SOURCE_NONE;
     switch ((enum param_source)study->sources[value]) {
     case SOURCE_INITIALIZER:
     case SOURCE_RENAMED:
-        return is_learned_initializer(study, value, purposes);
+        if (purposes & (FOR_FACTOR | FOR_TABLE)) return true;
+        if (purposes & FOR_ELEMENT)
+            return !(names_traced(name) && is_table(&info->shape)) &&
+                   (!names_generated(name) || shape_elements(&info->shape) != 1);
+        return (purposes & FOR_DATA) && names_parameter(name);
     case SOURCE_NODE:
-        return is_learned_node(study, value, purposes);
+        if (purposes & FOR_FACTOR) return true;
+        return (purposes & (FOR_TABLE | FOR_ELEMENT)) && !names_generated(name);
     case SOURCE_INPUT:
-        return is_learned_input(study, value, purposes);
+        return (purposes & (FOR_FACTOR | FOR_TABLE | FOR_ELEMENT)) && names_parameter(name);
     default:
         return false;
     }
