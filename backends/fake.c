@@ -90,7 +90,7 @@ static void hang(void) {
 }
 
 /* Returns the status of faults that happen before planning; CM_BACKEND_OK for the rest. */
-static int suffer(enum fake_action action, struct cm_reason *reason) {
+static int inject_fault(enum fake_action action, struct cm_reason *reason) {
     if (action == FAKE_CRASH) die();
     if (action == FAKE_HANG) hang();
     if (action == FAKE_REFUSE)
@@ -189,13 +189,6 @@ static const struct fake_row *find_row(const struct cm_device *device, const cha
     return NULL;
 }
 
-static int open_device(const char *table, struct cm_device *device, struct cm_reason *reason) {
-    const int status = read_table(table, device, reason);
-    if (status != CM_BACKEND_OK) return status;
-    const struct fake_row *row = find_row(device, "open");
-    return row ? suffer(row->action, reason) : CM_BACKEND_OK;
-}
-
 static int fake_open(const struct cm_settings *settings, struct cm_device **ret,
                      struct cm_reason *reason) {
     const char *table = settings_get(settings, "table");
@@ -210,7 +203,9 @@ static int fake_open(const struct cm_settings *settings, struct cm_device **ret,
         (void)reason_fail(reason, 0, "out of memory");
     } else {
         device->arena = arena;
-        status = open_device(table, device, reason);
+        status = read_table(table, device, reason);
+        const struct fake_row *row = status == CM_BACKEND_OK ? find_row(device, "open") : NULL;
+        if (row != NULL) status = inject_fault(row->action, reason);
     }
     if (status == CM_BACKEND_OK)
         *ret = device;
@@ -230,17 +225,21 @@ static void fake_close(struct cm_device *device) {
     arena_free(device->arena);
 }
 
-static int make_plan(struct cm_device *device, const struct cm_primitive *primitive,
+/* `primitive` NULL: a whole network. */
+static int make_plan(const struct cm_device *device, const struct cm_primitive *primitive,
                      struct cm_plan *plan, struct cm_reason *reason) {
     struct text text;
     text_init(&text, plan->arena);
-    primitive_print(primitive, &text);
+    if (primitive != NULL)
+        primitive_print(primitive, &text);
+    else
+        text_append(&text, "network");
     if (text.failed) return CM_BACKEND_NO_MEMORY;
     plan->row = find_row(device, text_string(&text));
     if (plan->row == NULL)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for %s",
-                           text_string(&text));
-    return suffer(plan->row->action, reason);
+                           primitive != NULL ? text_string(&text) : "a network");
+    return inject_fault(plan->row->action, reason);
 }
 
 static int fake_plan(struct cm_device *device, const struct cm_primitive *primitive,
@@ -261,14 +260,6 @@ static int fake_plan(struct cm_device *device, const struct cm_primitive *primit
     return status;
 }
 
-static int make_network(struct cm_device *device, struct cm_plan *plan,
-                        struct cm_reason *reason) {
-    plan->row = find_row(device, "network");
-    if (plan->row == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for a network");
-    return suffer(plan->row->action, reason);
-}
-
 /* Operands outside their block are a bug of the caller, which backends do not check. */
 static bool is_inside(const struct cm_network *network) {
     for (uint32_t i = 0; i < network->n_steps; i++) {
@@ -285,21 +276,8 @@ static bool is_inside(const struct cm_network *network) {
 
 static int fake_network(struct cm_device *device, const struct cm_network *network,
                         struct cm_plan **ret, struct cm_reason *reason) {
-    struct arena *arena = arena_new("plan", 0);
-    struct cm_plan *plan = arena ? arena_alloc(arena, sizeof(*plan)) : NULL;
-    int status = CM_BACKEND_NO_MEMORY;
-    if (plan == NULL) {
-        (void)reason_fail(reason, 0, "out of memory");
-    } else {
-        BUG_ON(!is_inside(network));
-        plan->arena = arena;
-        status = make_network(device, plan, reason);
-    }
-    if (status == CM_BACKEND_OK)
-        *ret = plan;
-    else
-        arena_free(arena);
-    return status;
+    BUG_ON(!is_inside(network));
+    return fake_plan(device, NULL, ret, reason);
 }
 
 /* A view takes no time, but must have one. */
@@ -334,8 +312,8 @@ static void fake_drop(struct cm_plan *plan) {
 }
 
 static const struct cm_backend_option fake_options[] = {
-    {"table", "FILE", "the times, a line a primitive"},
-    {"cache", "invented", "keep them from one run to the next, to test that"},
+    {"table", "FILE", "the times, one primitive per line"},
+    {"cache", "invented", "cache the times between runs, for tests"},
     {NULL, NULL, NULL},
 };
 

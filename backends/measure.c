@@ -2,6 +2,7 @@
 /* From the results of a backend to one measurement. */
 #include "backends/measure.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "backends/plugin/reason.h"
@@ -50,33 +51,29 @@ static void take_facts(const struct planned *planned, struct cm_measurement *ret
     ret->flags = 0;
 }
 
-static int time_planned(struct planned *planned, const struct timing_policy *policy,
-                        const struct timing_clock *clock, struct cm_measurement *ret) {
+/* Drops the plan. A network is timed warm only. */
+static int time_planned(struct planned *planned, bool is_network,
+                        const struct timing_policy *policy, const struct timing_clock *clock,
+                        struct cm_measurement *ret) {
     const struct timing_job job = {run_planned, planned};
-    uint32_t warm_flags = 0; /* flags of the warm timing are dropped: the cold one decides */
+    uint32_t dropped = 0; /* flags of a primitive's warm timing: the cold one decides */
     struct cm_reason reason = {""};
-    int status = timing_run(&job, policy, clock, CM_COLD, &ret->cold, &ret->flags, &reason);
-    if (status == CM_BACKEND_OK && planned->backend->clocks != NULL)
+    int status = CM_BACKEND_OK;
+    if (!is_network)
+        status = timing_run(&job, policy, clock, CM_COLD, &ret->cold, &ret->flags, &reason);
+    if (!is_network && status == CM_BACKEND_OK && planned->backend->clocks != NULL)
         planned->backend->clocks(planned->device, &ret->clocks);
     if (status == CM_BACKEND_OK)
-        status = timing_run(&job, policy, clock, CM_WARM, &ret->warm, &warm_flags, &reason);
+        status = timing_run(&job, policy, clock, CM_WARM, &ret->warm,
+                            is_network ? &ret->flags : &dropped, &reason);
+    if (is_network && status == CM_BACKEND_OK && planned->backend->clocks != NULL)
+        planned->backend->clocks(planned->device, &ret->clocks);
     if (status == CM_BACKEND_OK)
         take_facts(planned, ret);
     else
         ret->reason = reason;
-    return status;
-}
-
-static int plan_and_time(const struct cm_backend *backend, struct cm_device *device,
-                         const struct cm_primitive *primitive,
-                         const struct timing_policy *policy, const struct timing_clock *clock,
-                         struct cm_measurement *ret) {
-    struct planned planned = {backend, device, NULL};
-    int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
-    if (status != CM_BACKEND_OK) return status;
-    status = time_planned(&planned, policy, clock, ret);
     /* Any further call may hang on a lost device. */
-    if (status != CM_BACKEND_BROKEN) backend->drop(planned.plan);
+    if (status != CM_BACKEND_BROKEN) planned->backend->drop(planned->plan);
     return status;
 }
 
@@ -95,27 +92,14 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       const struct timing_clock *clock, struct cm_measurement *ret) {
     memset(ret, 0, sizeof(*ret));
+    struct planned planned = {backend, device, NULL};
     int status = primitive_check(primitive, &ret->reason);
-    if (status == CM_BACKEND_OK && backend->estimate != NULL)
-        status = backend->estimate(device, primitive, ret, &ret->reason);
-    else if (status == CM_BACKEND_OK)
-        status = plan_and_time(backend, device, primitive, policy, clock, ret);
+    if (status != CM_BACKEND_OK) return settle(status, ret);
+    if (backend->estimate != NULL)
+        return settle(backend->estimate(device, primitive, ret, &ret->reason), ret);
+    status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status == CM_BACKEND_OK) status = time_planned(&planned, false, policy, clock, ret);
     return settle(status, ret);
-}
-
-static int time_network(struct planned *planned, const struct timing_policy *policy,
-                        const struct timing_clock *clock, struct cm_measurement *ret) {
-    const struct timing_job job = {run_planned, planned};
-    struct cm_reason reason = {""};
-    const int status =
-        timing_run(&job, policy, clock, CM_WARM, &ret->warm, &ret->flags, &reason);
-    if (status == CM_BACKEND_OK && planned->backend->clocks != NULL)
-        planned->backend->clocks(planned->device, &ret->clocks);
-    if (status == CM_BACKEND_OK)
-        take_facts(planned, ret);
-    else
-        ret->reason = reason;
-    return status;
 }
 
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
@@ -128,30 +112,23 @@ int measure_network(const struct cm_backend *backend, struct cm_device *device,
                                   "the backend does not run whole networks"),
                       ret);
     int status = backend->network(device, network, &planned.plan, &ret->reason);
-    if (status != CM_BACKEND_OK) return settle(status, ret);
-    status = time_network(&planned, policy, clock, ret);
-    if (status != CM_BACKEND_BROKEN) backend->drop(planned.plan);
+    if (status == CM_BACKEND_OK) status = time_planned(&planned, true, policy, clock, ret);
     return settle(status, ret);
-}
-
-static int plan_alone(const struct cm_backend *backend, struct cm_device *device,
-                      const struct cm_primitive *primitive, struct cm_measurement *ret) {
-    struct planned planned = {backend, device, NULL};
-    if (backend->estimate != NULL)
-        return reason_fail(&ret->reason, CM_BACKEND_REFUSED,
-                           "a backend that models has no plans");
-    const int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
-    if (status != CM_BACKEND_OK) return status;
-    take_facts(&planned, ret);
-    if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
-    backend->drop(planned.plan);
-    return status;
 }
 
 int measure_plan(const struct cm_backend *backend, struct cm_device *device,
                  const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    struct planned planned = {backend, device, NULL};
     memset(ret, 0, sizeof(*ret));
     int status = primitive_check(primitive, &ret->reason);
-    if (status == CM_BACKEND_OK) status = plan_alone(backend, device, primitive, ret);
-    return settle(status, ret);
+    if (status == CM_BACKEND_OK && backend->estimate != NULL)
+        status =
+            reason_fail(&ret->reason, CM_BACKEND_REFUSED, "a backend that models has no plans");
+    if (status == CM_BACKEND_OK)
+        status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return settle(status, ret);
+    take_facts(&planned, ret);
+    if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
+    backend->drop(planned.plan);
+    return CM_BACKEND_OK;
 }

@@ -78,16 +78,11 @@ static const char *const layout_names[CM_N_LAYOUTS] = {
     [CM_LAYOUT_AUTO] = "auto", [CM_LAYOUT_NCHW] = "nchw", [CM_LAYOUT_NHWC] = "nhwc",
 };
 
-static const struct {
-    const char *name;
-    int64_t size;
-} elements[CM_N_ELEMENTS] = {
-    [CM_ELEMENT_NONE] = {"none", 0},
-    [CM_F64] = {"f64", 8}, [CM_F32] = {"f32", 4}, [CM_F16] = {"f16", 2},
-    [CM_BF16] = {"bf16", 2}, [CM_F8E4M3] = {"f8e4m3", 1}, [CM_F8E5M2] = {"f8e5m2", 1},
-    [CM_I64] = {"i64", 8}, [CM_I32] = {"i32", 4}, [CM_I16] = {"i16", 2}, [CM_I8] = {"i8", 1},
-    [CM_U64] = {"u64", 8}, [CM_U32] = {"u32", 4}, [CM_U16] = {"u16", 2}, [CM_U8] = {"u8", 1},
-    [CM_BOOL] = {"bool", 1},
+static const char *const element_names[CM_N_ELEMENTS] = {
+    [CM_F64] = "f64", [CM_F32] = "f32", [CM_F16] = "f16", [CM_BF16] = "bf16",
+    [CM_F8E4M3] = "f8e4m3", [CM_F8E5M2] = "f8e5m2", [CM_I64] = "i64", [CM_I32] = "i32",
+    [CM_I16] = "i16", [CM_I8] = "i8", [CM_U64] = "u64", [CM_U32] = "u32", [CM_U16] = "u16",
+    [CM_U8] = "u8", [CM_BOOL] = "bool",
 };
 
 /* Number of operands by kind. */
@@ -135,56 +130,19 @@ static bool is_element(int32_t element) {
 }
 
 const char *primitive_element_name(int32_t element) {
-    return is_element(element) ? elements[element].name : "?";
+    return is_element(element) ? element_names[element] : "?";
 }
 
 int32_t primitive_element_by_name(const char *name) {
     for (int32_t i = CM_ELEMENT_NONE + 1; i < CM_N_ELEMENTS; i++)
-        if (text_equal(elements[i].name, name)) return i;
+        if (text_equal(element_names[i], name)) return i;
     return CM_ELEMENT_NONE;
-}
-
-int64_t primitive_element_size(int32_t element) {
-    return is_element(element) ? elements[element].size : 0;
 }
 
 bool primitive_is_product(const struct cm_primitive *primitive) {
     return primitive->kind == CM_CONV || primitive->kind == CM_DECONV ||
            primitive->kind == CM_GEMM || primitive->kind == CM_RNN ||
            primitive->kind == CM_ATTENTION;
-}
-
-void primitive_pack(struct cm_tensor *tensor) {
-    int64_t stride = 1;
-    for (int32_t i = CM_MAX_RANK - 1; i >= 0; i--) {
-        const bool used = i < tensor->rank;
-        tensor->strides[i] = used ? stride : 0;
-        if (used) stride = checked_mul(stride, tensor->dims[i]);
-        if (!used) tensor->dims[i] = 0;
-    }
-}
-
-bool primitive_is_packed(const struct cm_tensor *tensor) {
-    struct cm_tensor packed = *tensor;
-    primitive_pack(&packed);
-    for (int32_t i = 0; i < tensor->rank; i++)
-        if (tensor->dims[i] != 1 && tensor->strides[i] != packed.strides[i]) return false;
-    return true;
-}
-
-int64_t primitive_elements(const struct cm_tensor *tensor) {
-    int64_t n = 1;
-    for (int32_t i = 0; i < tensor->rank; i++) n = checked_mul(n, tensor->dims[i]);
-    return n;
-}
-
-int64_t primitive_span(const struct cm_tensor *tensor) {
-    int64_t last = 0;
-    for (int32_t i = 0; i < tensor->rank; i++) {
-        if (tensor->dims[i] == 0) return 0;
-        last = checked_add(last, checked_mul(tensor->dims[i] - 1, tensor->strides[i]));
-    }
-    return checked_mul(checked_add(last, 1), primitive_element_size(tensor->element));
 }
 
 bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,

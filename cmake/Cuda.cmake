@@ -44,7 +44,8 @@ message(STATUS "CUDA headers: ${cuda_include}")
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c
   ${PROJECT_SOURCE_DIR}/backends/cuda/cudnn/*.c ${PROJECT_SOURCE_DIR}/backends/cuda/jit/*.c
   ${PROJECT_SOURCE_DIR}/backends/cuda/planning/stub_driver.c)
-list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c)
+list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
+  ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})
 # For dladdr, which finds the module's folder and is not in POSIX.
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/cuda/planning/stub_driver.c

@@ -20,7 +20,8 @@ endif()
 message(STATUS "oneDNN headers: ${ONEDNN_INCLUDE_DIR}")
 
 file(GLOB onednn_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/onednn/*.c)
-list(APPEND onednn_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c)
+list(APPEND onednn_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
+  ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
 add_library(costmodel_onednn MODULE ${onednn_sources})
 target_include_directories(costmodel_onednn PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "backends/cuda/operands.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -56,7 +56,7 @@ static void find_largest(const struct cm_primitive *primitive, struct copy_proxy
         const bool output = i >= primitive->n_inputs;
         const int32_t index = output ? i - primitive->n_inputs : i;
         const int64_t bytes =
-            operands_bytes(output ? &primitive->outputs[index] : &primitive->inputs[index]);
+            primitive_span(output ? &primitive->outputs[index] : &primitive->inputs[index]);
         if (bytes <= most) continue;
         most = bytes;
         ret->largest = index;
@@ -75,8 +75,8 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     if (proxy == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     proxy->device = device;
     find_largest(primitive, proxy);
-    proxy->across = least(bytes / 2, least(operands_bytes(&primitive->inputs[0]),
-                                           operands_bytes(&primitive->outputs[0])));
+    proxy->across = least(bytes / 2, least(primitive_span(&primitive->inputs[0]),
+                                           primitive_span(&primitive->outputs[0])));
     proxy->within = bytes / 2 - proxy->across;
     if (proxy->half == 0) proxy->within = 0;
     ret->own = proxy;

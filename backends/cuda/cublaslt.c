@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "backends/cuda/gemm.h"
-#include "backends/cuda/operands.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -285,8 +285,8 @@ static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int3
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the batch must be below 2^31");
     if (lt->kind->along_k) lay_along_k(&lt->gemm);
     for (int i = 0; i < 4; i++)
-        lt->sizes[i] = operands_element_size(primitive->outputs[0].element);
-    lt->sizes[0] = lt->sizes[1] = operands_element_size(primitive->inputs[0].element);
+        lt->sizes[i] = primitive_element_size(primitive->outputs[0].element);
+    lt->sizes[0] = lt->sizes[1] = primitive_element_size(primitive->inputs[0].element);
     cublasStatus_t status = make_desc(lt);
     if (status == CUBLAS_STATUS_SUCCESS) status = make_layouts(lt);
     if (status != CUBLAS_STATUS_SUCCESS)

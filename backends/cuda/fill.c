@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "backends/cuda/operands.h"
+#include "backends/primitive.h"
 
 #include "support/banned.h"
 
@@ -57,7 +57,7 @@ static uint64_t random_element(const struct fill *fill, uint64_t *state) {
 }
 
 void fill_pattern(const struct fill *fill, void *ret, size_t size) {
-    const size_t step = (size_t)operands_element_size(fill->element);
+    const size_t step = (size_t)primitive_element_size(fill->element);
     uint64_t state = 1;
     for (size_t at = 0; at + step <= size; at += step) {
         const uint64_t bits = random_element(fill, &state);

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "backends/cuda/operands.h"
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -43,7 +43,7 @@ static int make_parts(struct cm_plan *plan, const struct cm_network *network,
 static bool fits(const struct cm_network *network, const struct cm_place *place,
                  const struct cm_tensor *tensor) {
     const bool weights = place->block == CM_BLOCK_WEIGHTS;
-    const int64_t end = checked_add(place->offset, operands_bytes(tensor));
+    const int64_t end = checked_add(place->offset, primitive_span(tensor));
     const int64_t room = weights ? network->weight_bytes : network->arena_bytes;
     return place->offset >= 0 && place->offset % MEMORY_ALIGNMENT == 0 && is_known(end) &&
            end <= room && (weights || place->block == CM_BLOCK_ARENA);
@@ -74,7 +74,7 @@ static int place_step(struct cm_plan *plan, const struct cm_network *network, ui
                                index);
         launch->operands.inputs[i] = address(plan, network, &step->inputs[i]);
         status = sets_fill(plan->device, &fill, launch->operands.inputs[i],
-                           operands_bytes(&primitive->inputs[i]), reason);
+                           primitive_span(&primitive->inputs[i]), reason);
     }
     for (int32_t i = 0; i < primitive->n_outputs; i++) {
         if (!fits(network, &step->outputs[i], &primitive->outputs[i]))

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -31,7 +31,7 @@ static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operand
     int64_t bytes = 0;
     for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
         *address_at(primitive, i, ret) = (CUdeviceptr)(is_known(bytes) ? bytes : 0);
-        bytes = checked_add(bytes, memory_align(operands_bytes(tensor_at(primitive, i))));
+        bytes = checked_add(bytes, memory_align(primitive_span(tensor_at(primitive, i))));
     }
     return bytes == 0 ? MEMORY_ALIGNMENT : bytes;
 }
@@ -69,7 +69,7 @@ static int fill_first(const struct cm_device *device, const struct cm_primitive 
         if (i < primitive->n_inputs) fill = fill_for(primitive, i);
         if (status == CM_BACKEND_OK)
             status = sets_fill(device, &fill, *address_at(primitive, i, first),
-                               operands_bytes(tensor), reason);
+                               primitive_span(tensor), reason);
     }
     return status;
 }

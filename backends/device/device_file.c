@@ -203,15 +203,15 @@ static int take_member(const struct reading *reading, const cJSON *item) {
     return key_fault(reading, item, "is not a known key");
 }
 
-static bool figure_stands_in(const cJSON *figure, const char *source) {
+static bool figure_has_source(const cJSON *figure, const char *source) {
     const cJSON *named = cJSON_GetObjectItemCaseSensitive(figure, "source");
     return cJSON_IsString(named) && text_equal(named->valuestring, source);
 }
 
-static bool any_stands_in(const cJSON *object, const char *source) {
+static bool any_has_source(const cJSON *object, const char *source) {
     const cJSON *item = NULL;
     cJSON_ArrayForEach(item, object) {
-        if (cJSON_IsObject(item) && figure_stands_in(item, source)) return true;
+        if (cJSON_IsObject(item) && figure_has_source(item, source)) return true;
     }
     return false;
 }
@@ -228,7 +228,8 @@ static int join_sources(const struct reading *reading) {
     if (reading->ret->source != NULL) return CM_BACKEND_OK;
     text_init(&joined, reading->arena);
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reading->root, "sources")) {
-        if (!any_stands_in(reading->root, item->string) && !any_stands_in(rates, item->string))
+        if (!any_has_source(reading->root, item->string) &&
+            !any_has_source(rates, item->string))
             continue;
         const char *document = cJSON_GetObjectItemCaseSensitive(item, "document")->valuestring;
         const bool fits = joined.length + strlen("; ") + strlen(document) <= room;
@@ -288,9 +289,10 @@ static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
     source_close(source);
     if (status == CM_NO_MEMORY) return no_memory(reading);
     if (status != CM_OK) {
-        const bool told = cm_diagnostics_count(diag) > 0;
+        const bool has_message = cm_diagnostics_count(diag) > 0;
         return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file: %s",
-                           told ? cm_diagnostics_get(diag, 0)->message : "cannot be read");
+                           has_message ? cm_diagnostics_get(diag, 0)->message
+                                       : "cannot be read");
     }
     if (got == MAX_BYTES) return device_fault(reading, "is larger than 64 KiB");
     *ret = text;

@@ -85,8 +85,6 @@ dnnl_status_t build_sum(struct building *building);
 /* A copy of the bytes that the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
-/* Returns the bytes of an element. */
-int64_t build_element_size(int32_t element);
 /* Helpers of the builders. dnnl_data_type_undef: oneDNN lacks the type. */
 dnnl_data_type_t build_type(int32_t element);
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
@@ -108,9 +106,6 @@ void build_arg_any(struct building *building, int id, dnnl_query_t what, int ind
 /* Marks the result as a proxy and sets its note. */
 void build_set_proxy(struct building *building, const char *what);
 struct onednn_window build_window(const struct cm_window *window);
-/* Returns the elements of the axes from `axis` on. */
-int64_t build_elements_from(const struct cm_tensor *tensor, int axis);
-bool build_is_packed(const struct cm_tensor *tensor);
 /* Returns true if the first part uses a reference implementation. */
 bool build_is_reference(const struct building *building);
 /* Drops everything built so far. */

@@ -9,9 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
-enum between { SCALED, SCORES, WEIGHTS };
+enum temporary { SCALED, SCORES, WEIGHTS };
 
 struct heads {
     int64_t batch, heads, groups, queries, keys, depth, values;
@@ -25,8 +27,8 @@ static bool read_heads(const struct cm_primitive *primitive, struct heads *ret) 
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dims[1] <= 0) return false;
     *ret = (struct heads){q->dims[0], q->dims[1], k->dims[1], q->dims[2],
                           k->dims[2], q->dims[3], v->dims[3], q->element};
-    return q->dims[1] % k->dims[1] == 0 && build_is_packed(q) && build_is_packed(k) &&
-           build_is_packed(v);
+    return q->dims[1] % k->dims[1] == 0 && primitive_is_packed(q) && primitive_is_packed(k) &&
+           primitive_is_packed(v);
 }
 
 /* [batch, groups, rows, columns], row-major or with transposed matrices. */
@@ -85,7 +87,7 @@ static dnnl_status_t describe_mask(struct building *building, const struct heads
     *ret_role = BUILT_OWN;
     if (primitive->n_inputs > 3 && given->element == is->element && given->rank <= 4) {
         const int more = 4 - given->rank;
-        const int64_t size = build_elements_from(given, 0);
+        const int64_t size = primitive_elements(given);
         *ret_role = BUILT_INPUT + 3;
         for (int i = 0; i < 4; i++) mask.dims[i] = i < more ? 1 : given->dims[i - more];
         for (int i = 3; i >= 0; i--)

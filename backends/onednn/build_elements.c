@@ -6,6 +6,8 @@
 
 #include "backends/coalesce_dims.h"
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 /* oneDNN's algorithm for a function, with alpha and beta of the step or these. */
@@ -13,19 +15,19 @@ struct function {
     dnnl_alg_kind_t algorithm;
     bool own_constants; /* use alpha and beta of this row */
     float alpha, beta;
-    const char *instead; /* proxy note; NULL if exact */
+    const char *proxy_note; /* NULL if exact */
 };
 
 /* clang-format off */
 static const struct function functions[CM_N_FUNCTIONS] = {
     [CM_ABS]          = {dnnl_eltwise_abs,       true,  0, 0, NULL},
-    [CM_CEIL]         = {dnnl_eltwise_round,     true,  0, 0, "rounding to the nearest ran in its place"},
+    [CM_CEIL]         = {dnnl_eltwise_round,     true,  0, 0, "ran rounding to nearest instead"},
     [CM_CLIP]         = {dnnl_eltwise_clip,      false, 0, 0, NULL},
-    [CM_COS]          = {dnnl_eltwise_exp,       true,  0, 0, "an exponential ran in its place"},
+    [CM_COS]          = {dnnl_eltwise_exp,       true,  0, 0, "ran an exponential instead"},
     [CM_ELU]          = {dnnl_eltwise_elu,       false, 0, 0, NULL},
-    [CM_ERF]          = {dnnl_eltwise_gelu_erf,  true,  0, 0, "a GELU by erf ran in its place"},
+    [CM_ERF]          = {dnnl_eltwise_gelu_erf,  true,  0, 0, "ran a GELU by erf instead"},
     [CM_EXP]          = {dnnl_eltwise_exp,       true,  0, 0, NULL},
-    [CM_FLOOR]        = {dnnl_eltwise_round,     true,  0, 0, "rounding to the nearest ran in its place"},
+    [CM_FLOOR]        = {dnnl_eltwise_round,     true,  0, 0, "ran rounding to nearest instead"},
     [CM_GELU]         = {dnnl_eltwise_gelu_erf,  true,  0, 0, NULL},
     [CM_GELU_TANH]    = {dnnl_eltwise_gelu_tanh, true,  0, 0, NULL},
 #if DNNL_VERSION_MAJOR >= 3
@@ -33,7 +35,7 @@ static const struct function functions[CM_N_FUNCTIONS] = {
     [CM_HARD_SWISH]   = {dnnl_eltwise_hardswish,   true, 1.0F / 6, 0.5F, NULL},
     [CM_SOFTPLUS]     = {dnnl_eltwise_soft_relu,   true, 1, 0, NULL},
 #else
-    [CM_HARD_SIGMOID] = {dnnl_eltwise_clip,      true,  0, 1, "a clip ran in its place"},
+    [CM_HARD_SIGMOID] = {dnnl_eltwise_clip,      true,  0, 1, "ran a clip instead"},
     [CM_HARD_SWISH]   = {dnnl_eltwise_hardswish, true,  0, 0, NULL},
     [CM_SOFTPLUS]     = {dnnl_eltwise_soft_relu, true,  0, 0, NULL},
 #endif
@@ -46,7 +48,7 @@ static const struct function functions[CM_N_FUNCTIONS] = {
     [CM_RELU]         = {dnnl_eltwise_relu,      true,  0, 0, NULL},
     [CM_ROUND]        = {dnnl_eltwise_round,     true,  0, 0, NULL},
     [CM_SIGMOID]      = {dnnl_eltwise_logistic,  true,  0, 0, NULL},
-    [CM_SIN]          = {dnnl_eltwise_exp,       true,  0, 0, "an exponential ran in its place"},
+    [CM_SIN]          = {dnnl_eltwise_exp,       true,  0, 0, "ran an exponential instead"},
     [CM_SQRT]         = {dnnl_eltwise_sqrt,      true,  0, 0, NULL},
     [CM_SQUARE]       = {dnnl_eltwise_square,    true,  0, 0, NULL},
     [CM_SWISH]        = {dnnl_eltwise_swish,     false, 0, 0, NULL},
@@ -58,7 +60,7 @@ static const struct function functions[CM_N_FUNCTIONS] = {
     [CM_MAXIMUM]      = {dnnl_binary_max,        true,  0, 0, NULL},
     [CM_MINIMUM]      = {dnnl_binary_min,        true,  0, 0, NULL},
     [CM_COMPARE]      = {dnnl_binary_ge,         true,  0, 0, NULL},
-    [CM_PRELU]        = {dnnl_binary_mul,        true,  0, 0, "a product by the slope ran in its place"},
+    [CM_PRELU]        = {dnnl_binary_mul,        true,  0, 0, "ran a product by the slope instead"},
 };
 /* clang-format on */
 
@@ -128,7 +130,7 @@ static dnnl_status_t build_select(struct building *building) {
     struct coalesced coalesced;
     onednn_desc descs[3] = {NULL, NULL, NULL};
     onednn_desc whole = NULL;
-    if (primitive->n_inputs != 3 || !build_is_packed(y) ||
+    if (primitive->n_inputs != 3 || !primitive_is_packed(y) ||
         !coalesce_dims(three, 3, y, &coalesced))
         return dnnl_unimplemented;
     for (int i = 0; i < 3; i++) {
@@ -140,7 +142,7 @@ static dnnl_status_t build_select(struct building *building) {
     struct cm_tensor packed = {.element = y->element, .rank = coalesced.rank};
     memcpy(packed.dims, coalesced.dims, sizeof(packed.dims));
     for (int i = 0; i < coalesced.rank; i++)
-        packed.strides[i] = build_elements_from(&packed, i + 1);
+        packed.strides[i] = primitive_elements_of(&packed, i + 1, packed.rank);
     const dnnl_status_t status = build_desc(building, &packed, &whole);
     if (status != dnnl_success) return status;
     build_arg(building, DNNL_ARG_DST, whole, y->element, BUILT_OUTPUT);

@@ -6,6 +6,8 @@
 
 #include "backends/coalesce_dims.h"
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 static dnnl_status_t describe_ends(struct building *building, onednn_desc *ret_x,
@@ -33,7 +35,7 @@ static bool is_global(const struct cm_primitive *primitive) {
 struct reduction {
     dnnl_alg_kind_t algorithm;
     float p;
-    const char *instead; /* proxy note; NULL if exact */
+    const char *proxy_note; /* NULL if exact */
     bool own_result;     /* not written to the output operand */
 };
 
@@ -56,7 +58,7 @@ static dnnl_status_t reduce(struct building *building, const struct reduction *r
     onednn_desc descs[2] = {NULL, NULL};
     if (reduction->own_result) y.element = primitive->inputs[0].element;
     if (!coalesce_dims(both, 2, both[0], &coalesced)) return dnnl_unimplemented;
-    /* Returns true if every present axis has one element: nothing is reduced. */
+    /* Every reduced axis has one element: copy. */
     if (memcmp(coalesced.own[0], coalesced.own[1], sizeof(coalesced.own[0])) == 0)
         return build_copy(building);
     for (int i = 0; i < 2; i++) {
@@ -126,11 +128,11 @@ static dnnl_status_t softmax_along(struct building *building, const struct cm_te
 
 /* Coalesces the axis with those before it, and those after it. */
 static struct cm_tensor around(const struct cm_tensor *x, int axis) {
-    const int64_t inner = build_elements_from(x, axis + 1);
+    const int64_t inner = primitive_elements_of(x, axis + 1, x->rank);
     const int64_t size = x->dims[axis];
     return (struct cm_tensor){.element = x->element,
                               .rank = inner > 1 ? 3 : 2,
-                              .dims = {build_elements_from(x, 0) / (size * inner), size, inner},
+                              .dims = {primitive_elements(x) / (size * inner), size, inner},
                               .strides = {size * inner, inner, 1}};
 }
 
@@ -138,7 +140,7 @@ dnnl_status_t build_softmax(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
     if (primitive->axis < 0 || primitive->axis >= x->rank) return dnnl_unimplemented;
-    if (!build_is_packed(x)) return softmax_along(building, x, primitive->axis);
+    if (!primitive_is_packed(x)) return softmax_along(building, x, primitive->axis);
     const struct cm_tensor coalesced = around(x, primitive->axis);
     return softmax_along(building, &coalesced, 1);
 }
@@ -148,7 +150,7 @@ dnnl_status_t build_softmax_rows(struct building *building) {
     const int64_t size = x->dims[building->primitive->axis];
     const struct cm_tensor rows = {.element = x->element,
                                    .rank = 2,
-                                   .dims = {build_elements_from(x, 0) / size, size},
+                                   .dims = {primitive_elements(x) / size, size},
                                    .strides = {size, 1}};
     build_set_proxy(building, "ran a softmax along the last axis instead");
     return softmax_along(building, &rows, 1);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 /* oneDNN requires 32-bit statistics, scales and shifts. */
@@ -14,7 +16,7 @@ static bool is_given(const struct building *building, int which, int64_t size) {
     const struct cm_primitive *primitive = building->primitive;
     if (which < 1 || which >= primitive->n_inputs) return false;
     return primitive->inputs[which].element == CM_F32 &&
-           build_elements_from(&primitive->inputs[which], 0) == size;
+           primitive_elements(&primitive->inputs[which]) == size;
 }
 
 /* Adds the operands from input `first` on; 0 if there are none. */
@@ -111,7 +113,10 @@ static dnnl_status_t build_groups(struct building *building, int64_t groups) {
     if (status == dnnl_success && !build_is_reference(building)) return status;
     build_start_over(building);
     build_set_proxy(building, "ran a layer norm of the same elements instead");
-    return build_rows(building, build_elements_from(&primitive->inputs[0], 1) / groups, false);
+    return build_rows(
+        building,
+        primitive_elements_of(&primitive->inputs[0], 1, primitive->inputs[0].rank) / groups,
+        false);
 }
 
 dnnl_status_t build_norm(struct building *building) {
@@ -122,10 +127,10 @@ dnnl_status_t build_norm(struct building *building) {
     case CM_NORM_BATCH_TRAINING:
         return build_batch_norm(building);
     case CM_NORM_LAYER:
-        return build_rows(building, build_elements_from(x, primitive->axis), true);
+        return build_rows(building, primitive_elements_of(x, primitive->axis, x->rank), true);
     case CM_NORM_RMS:
         build_set_proxy(building, "ran a layer norm of the same rows instead");
-        return build_rows(building, build_elements_from(x, primitive->axis), true);
+        return build_rows(building, primitive_elements_of(x, primitive->axis, x->rank), true);
     case CM_NORM_INSTANCE:
         return build_groups(building, x->rank > 1 ? x->dims[1] : 0);
     case CM_NORM_GROUP:

@@ -4,6 +4,8 @@
 
 #include "backends/onednn/build.h"
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 static const dnnl_data_type_t types[CM_N_ELEMENTS] = {
@@ -16,14 +18,6 @@ static const dnnl_data_type_t types[CM_N_ELEMENTS] = {
 
 dnnl_data_type_t build_type(int32_t element) {
     return types[element];
-}
-
-int64_t build_element_size(int32_t element) {
-    static const int8_t sizes[CM_N_ELEMENTS] = {
-        [CM_F64] = 8,    [CM_F32] = 4, [CM_F16] = 2, [CM_BF16] = 2, [CM_F8E4M3] = 1,
-        [CM_F8E5M2] = 1, [CM_I64] = 8, [CM_I32] = 4, [CM_I16] = 2,  [CM_I8] = 1,
-        [CM_U64] = 8,    [CM_U32] = 4, [CM_U16] = 2, [CM_U8] = 1,   [CM_BOOL] = 1};
-    return sizes[element];
 }
 
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
@@ -103,19 +97,6 @@ struct onednn_window build_window(const struct cm_window *window) {
         ret.end[i] = window->pads_end[i];
     }
     return ret;
-}
-
-int64_t build_elements_from(const struct cm_tensor *tensor, int axis) {
-    int64_t n = 1;
-    for (int i = axis; i < tensor->rank; i++) n *= tensor->dims[i];
-    return n;
-}
-
-bool build_is_packed(const struct cm_tensor *tensor) {
-    for (int i = 0; i < tensor->rank; i++)
-        if (tensor->dims[i] != 1 && tensor->strides[i] != build_elements_from(tensor, i + 1))
-            return false;
-    return true;
 }
 
 void build_start_over(struct building *building) {

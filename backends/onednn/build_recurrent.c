@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 struct sizes {
@@ -75,7 +77,7 @@ static dnnl_status_t describe_all(struct building *building, const struct sizes 
 static void add_args(struct building *building, const struct onednn_rnn *rnn,
                      const struct sizes *is) {
     const struct cm_primitive *primitive = building->primitive;
-    const bool whole = build_elements_from(&primitive->outputs[0], 0) ==
+    const bool whole = primitive_elements(&primitive->outputs[0]) ==
                        is->time * is->batch * is->directions * is->hidden;
     build_arg(building, DNNL_ARG_SRC_LAYER, rnn->src, is->element, BUILT_INPUT);
     build_arg(building, DNNL_ARG_SRC_ITER, rnn->state, is->element, BUILT_OWN);

@@ -10,6 +10,8 @@
 
 #include "backends/onednn/memory.h"
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 /* per primitive: itself and the reorders of up to three operands */
@@ -235,7 +237,7 @@ static int64_t count_summands(const struct cm_primitive *primitive, int operand)
     if (primitive->kind == CM_GEMM) return weights->dims[weights->rank - 2];
     if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return 1;
     const int64_t results = weights->dims[primitive->kind == CM_DECONV ? 1 : 0];
-    return build_elements_from(weights, 0) / (results > 0 ? results : 1);
+    return primitive_elements(weights) / (results > 0 ? results : 1);
 }
 
 static void fill_weights(const struct network_build *build,
@@ -245,7 +247,7 @@ static void fill_weights(const struct network_build *build,
         const struct cm_tensor *tensor = &primitive->inputs[i];
         const int64_t summands = count_summands(primitive, i);
         const size_t bytes =
-            (size_t)(build_elements_from(tensor, 0) * build_element_size(tensor->element));
+            (size_t)(primitive_elements(tensor) * primitive_element_size(tensor->element));
         if (step->inputs[i].block != CM_BLOCK_WEIGHTS ||
             is_inside(build, &step->inputs[i], bytes) != CM_BACKEND_OK)
             continue; /* an operand outside its block is refused when the step is added */

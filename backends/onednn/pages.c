@@ -3,8 +3,8 @@
  * The 4 KiB pages of a block differ from run to run, and with them cache set conflicts and TLB
  * misses.
  */
-#define _DEFAULT_SOURCE  /* madvise; the name is libc's: NOLINT(bugprone-reserved-identifier)  \
-                          */
+/* For madvise; the name is libc's. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+#define _DEFAULT_SOURCE
 
 #include "backends/onednn/pages.h"
 

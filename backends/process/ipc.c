@@ -80,34 +80,26 @@ static double deadline_of(double timeout_s) {
     return timeout_s < 0 ? INFINITY : now() + timeout_s;
 }
 
-static int receive_head(int socket, uint64_t sequence, double deadline, struct ipc_head *ret) {
-    const int status = receive_all(socket, ret, sizeof(*ret), deadline);
+int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret) {
+    const int status = receive_all(socket, ret, sizeof(*ret), deadline_of(timeout_s));
     if (status != IPC_OK) return status;
     return ret->magic == IPC_MAGIC && ret->sequence == sequence ? IPC_OK : IPC_BROKEN;
 }
 
-static int receive_payload(int socket, const struct ipc_head *head, double deadline,
-                           void *payload) {
-    const int status = receive_all(socket, payload, (size_t)head->size, deadline);
-    if (status != IPC_OK) return status;
-    return sum_of(payload, (size_t)head->size) == head->sum ? IPC_OK : IPC_BROKEN;
-}
-
-int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret) {
-    return receive_head(socket, sequence, deadline_of(timeout_s), ret);
-}
-
 int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_s,
                         void *payload) {
-    return receive_payload(socket, head, deadline_of(timeout_s), payload);
+    const int status = receive_all(socket, payload, (size_t)head->size, deadline_of(timeout_s));
+    if (status != IPC_OK) return status;
+    return sum_of(payload, (size_t)head->size) == head->sum ? IPC_OK : IPC_BROKEN;
 }
 
 int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
                 double timeout_s) {
     struct ipc_head head;
-    const double deadline = deadline_of(timeout_s);
-    const int status = receive_head(socket, sequence, deadline, &head);
+    const double begin = now();
+    const int status = ipc_receive_head(socket, sequence, timeout_s, &head);
     if (status != IPC_OK) return status;
     if (head.kind != (uint32_t)kind || head.size != size) return IPC_BROKEN;
-    return receive_payload(socket, &head, deadline, payload);
+    const double left = timeout_s < 0 ? timeout_s : fmax(timeout_s - (now() - begin), 0);
+    return ipc_receive_payload(socket, &head, left, payload);
 }

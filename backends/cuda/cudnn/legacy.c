@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backends/cuda/operands.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -202,8 +202,8 @@ static bool find_result_bytes(struct legacy *legacy) {
         if (x->dims[i] < 1 || x->dims[i] > INT32_MAX) return false;
     const int64_t width = primitive->hidden * (primitive->directions > 1 ? 2 : 1);
     const int64_t bytes = checked_mul(checked_mul(x->dims[0], x->dims[1]),
-                                      checked_mul(width, operands_element_size(x->element)));
-    const bool whole = operands_bytes(&primitive->outputs[0]) >= bytes;
+                                      checked_mul(width, primitive_element_size(x->element)));
+    const bool whole = primitive_span(&primitive->outputs[0]) >= bytes;
     legacy->result_bytes = whole ? 0 : memory_align(bytes);
     return is_known(bytes);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathers. Every index is reduced modulo its range, so no thread can access memory outside. */
 #include "backends/cuda/jit/jit_index.h"
-#include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -10,7 +10,7 @@
 #define VECTOR_BYTES 16
 
 static int vector_of(const struct cm_tensor *x, int64_t run) {
-    int64_t vector = VECTOR_BYTES / operands_element_size(x->element);
+    int64_t vector = VECTOR_BYTES / primitive_element_size(x->element);
     while (run % vector != 0) vector /= 2;
     return (int)vector;
 }
@@ -51,7 +51,7 @@ static void write_elements(struct jit *jit) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
-    begin(jit, operands_elements(y, 0, y->rank));
+    begin(jit, primitive_elements(y));
     jit_add(jit, "    u64 r = i, from = 0;\n");
     for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
         const long long stride = (long long)x->strides[axis];
@@ -73,12 +73,12 @@ static bool write_runs(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     if (indices->rank < 1) return false;
     const int64_t width = indices->dims[indices->rank - 1];
-    const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
-    const int64_t n = operands_elements(y, 0, y->rank);
+    const int64_t n_rows = primitive_elements_of(indices, 0, indices->rank - 1);
+    const int64_t n = primitive_elements(y);
     if (width < 1 || width > x->rank || n % n_rows != 0) return false;
     const int64_t after = n / n_rows;
-    const int64_t n_runs = operands_elements(x, 0, (int32_t)width);
-    if (after != operands_elements(x, (int32_t)width, x->rank)) return false;
+    const int64_t n_runs = primitive_elements_of(x, 0, (int32_t)width);
+    if (after != primitive_elements_of(x, (int32_t)width, x->rank)) return false;
     const int vector = vector_of(x, after);
     const long long run = (long long)(after / vector);
     begin(jit, n / vector);
@@ -97,8 +97,8 @@ static bool write_runs(struct jit *jit) {
 static void write_in_order(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];
-    const int64_t n = operands_elements(y, 0, y->rank);
-    const int64_t all = operands_elements(x, 0, x->rank);
+    const int64_t n = primitive_elements(y);
+    const int64_t all = primitive_elements(x);
     int vector = vector_of(x, n);
     while (all % vector != 0) vector /= 2;
     begin(jit, n / vector);
@@ -115,18 +115,19 @@ int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *y = &primitive->outputs[0];
     const int32_t axis = primitive->axis;
     if (primitive->n_outputs != 1 || x->element != y->element || axis < 0 ||
-        axis >= (x->rank > 0 ? x->rank : 1) || !operands_packed(x) || !operands_packed(y))
+        axis >= (x->rank > 0 ? x->rank : 1) || !primitive_is_packed(x) ||
+        !primitive_is_packed(y))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "gather operands must be contiguous");
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
     if (primitive->n_inputs < 2) {
         write_in_order(jit);
         return CM_BACKEND_OK;
     }
-    const int64_t before = operands_elements(x, 0, axis);
-    const int64_t after = operands_elements(x, axis + 1, x->rank);
-    const int64_t n_indices = operands_elements(indices, 0, indices->rank);
-    const int64_t n = operands_elements(y, 0, y->rank);
-    if (!operands_packed(indices))
+    const int64_t before = primitive_elements_of(x, 0, axis);
+    const int64_t after = primitive_elements_of(x, axis + 1, x->rank);
+    const int64_t n_indices = primitive_elements(indices);
+    const int64_t n = primitive_elements(y);
+    if (!primitive_is_packed(indices))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "gather indices must be contiguous");
     if (checked_mul(checked_mul(before, n_indices), after) == n && x->rank > 0)
         write_rows(jit, before, x->dims[axis], n_indices, after);

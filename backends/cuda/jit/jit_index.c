@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/cuda/jit/jit_index.h"
 
-#include "backends/cuda/operands.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -24,7 +24,7 @@ int jit_index_vector(const struct broadcast_index *index,
                      const struct cm_tensor *const *operands) {
     int64_t largest = 1;
     for (int i = 0; i < index->n; i++) {
-        const int64_t size = operands_element_size(operands[i]->element);
+        const int64_t size = primitive_element_size(operands[i]->element);
         largest = size > largest ? size : largest;
     }
     return broadcast_index_vector(index, (int)(VECTOR_BYTES / largest));

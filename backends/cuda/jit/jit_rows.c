@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "backends/cuda/jit/jit_index.h"
-#include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -78,11 +78,11 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *x = &primitive->inputs[0];
     const int32_t axis = primitive->axis;
     const bool is_log = primitive->algorithm == CM_SOFTMAX_LOG;
-    if (axis < 0 || axis >= x->rank || !operands_packed(x) ||
-        !operands_packed(&primitive->outputs[0]))
+    if (axis < 0 || axis >= x->rank || !primitive_is_packed(x) ||
+        !primitive_is_packed(&primitive->outputs[0]))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "softmax operands must be contiguous");
-    const int64_t outer = operands_elements(x, 0, axis);
-    const int64_t inner = operands_elements(x, axis + 1, x->rank);
+    const int64_t outer = primitive_elements_of(x, 0, axis);
+    const int64_t inner = primitive_elements_of(x, axis + 1, x->rank);
     jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
     if (inner == 1)
         write_softmax_rows(jit, outer, x->dims[axis], is_log);
@@ -190,7 +190,7 @@ int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
     struct reduction reduction;
-    if (primitive->n_inputs != 1 || x->rank != y->rank || !operands_packed(y) ||
+    if (primitive->n_inputs != 1 || x->rank != y->rank || !primitive_is_packed(y) ||
         reductions[primitive->algorithm].begin == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "unknown reduction");
     for (int32_t i = 0; i < x->rank; i++)

@@ -4,8 +4,8 @@
  * of two updates of one element is undefined.
  */
 #include "backends/cuda/jit/jit_index.h"
-#include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -54,28 +54,28 @@ int jit_write_scatter(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *indices = &primitive->inputs[1];
     const struct cm_tensor *updates = &primitive->inputs[2];
     const struct cm_tensor *y = &primitive->outputs[0];
-    if (primitive->n_inputs != 3 || primitive->n_outputs != 1 || !operands_packed(x) ||
-        !operands_packed(indices) || !operands_packed(updates) || !operands_packed(y) ||
-        x->element != y->element || updates->element != y->element || x->rank != y->rank ||
-        operands_elements(x, 0, x->rank) != operands_elements(y, 0, y->rank) ||
+    if (primitive->n_inputs != 3 || primitive->n_outputs != 1 || !primitive_is_packed(x) ||
+        !primitive_is_packed(indices) || !primitive_is_packed(updates) ||
+        !primitive_is_packed(y) || x->element != y->element || updates->element != y->element ||
+        x->rank != y->rank || primitive_elements(x) != primitive_elements(y) ||
         indices->rank < 1)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "scatter operands must be contiguous");
-    const int64_t n = operands_elements(updates, 0, updates->rank);
+    const int64_t n = primitive_elements(updates);
     const int64_t width = indices->dims[indices->rank - 1];
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
-    begin(jit, operands_elements(y, 0, y->rank));
+    begin(jit, primitive_elements(y));
     jit_add(jit, "    y0[i] = x0[i];\n}\n");
     begin(jit, n);
-    if (operands_elements(indices, 0, indices->rank) == n && updates->rank == y->rank &&
+    if (primitive_elements(indices) == n && updates->rank == y->rank &&
         primitive->axis < y->rank) {
         write_elements(jit);
         return CM_BACKEND_OK;
     }
-    const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
+    const int64_t n_rows = primitive_elements_of(indices, 0, indices->rank - 1);
     if (width < 1 || width > y->rank ||
-        n != checked_mul(n_rows, operands_elements(y, (int32_t)width, y->rank)))
+        n != checked_mul(n_rows, primitive_elements_of(y, (int32_t)width, y->rank)))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the shape of the updates does not match the indices");
-    write_runs(jit, width, operands_elements(y, (int32_t)width, y->rank));
+    write_runs(jit, width, primitive_elements_of(y, (int32_t)width, y->rank));
     return CM_BACKEND_OK;
 }

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "backends/cuda/jit/jit.h"
-#include "backends/cuda/operands.h"
+#include "backends/primitive.h"
 #include "kernel_truth.h"
 #include "works.h"
 
@@ -35,8 +35,8 @@ static double truth(const char *name) {
 
 /* As make_kernel_truth.py fills them. */
 static void *fill(const struct cm_tensor *tensor, int64_t k, int64_t axis) {
-    const int64_t bytes = operands_bytes(tensor);
-    const int64_t n = bytes / operands_element_size(tensor->element);
+    const int64_t bytes = primitive_span(tensor);
+    const int64_t n = bytes / primitive_element_size(tensor->element);
     char *ret = calloc(1, (size_t)bytes);
     assert_non_null(ret);
     for (int64_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static void *fill(const struct cm_tensor *tensor, int64_t k, int64_t axis) {
 }
 
 static double sum_of(const struct cm_tensor *tensor, const char *bytes) {
-    const int64_t n = operands_bytes(tensor) / operands_element_size(tensor->element);
+    const int64_t n = primitive_span(tensor) / primitive_element_size(tensor->element);
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         uint32_t bits = 0;
@@ -117,7 +117,7 @@ static void computes_indexed(const char *name, const struct cm_primitive *work, 
     if (system("g++ --version >/dev/null 2>&1") != 0) skip();
     if (jit_write(work, &jit, &reason) != CM_BACKEND_OK) fail_msg("%s: %s", name, reason.text);
     for (int32_t i = 0; i < work->n_inputs; i++) args[i] = fill(&work->inputs[i], i, axis);
-    args[work->n_inputs] = calloc(1, (size_t)operands_bytes(&work->outputs[0]));
+    args[work->n_inputs] = calloc(1, (size_t)primitive_span(&work->outputs[0]));
     run_kernels(&jit, args);
     const double have = sum_of(&work->outputs[0], args[work->n_inputs]);
     const double want = truth(name);

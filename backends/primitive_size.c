@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes and strides of operands. The backend modules compile this file themselves. */
+#include "backends/primitive.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+static const int8_t element_sizes[CM_N_ELEMENTS] = {
+    [CM_F64] = 8,    [CM_F32] = 4, [CM_F16] = 2, [CM_BF16] = 2, [CM_F8E4M3] = 1,
+    [CM_F8E5M2] = 1, [CM_I64] = 8, [CM_I32] = 4, [CM_I16] = 2,  [CM_I8] = 1,
+    [CM_U64] = 8,    [CM_U32] = 4, [CM_U16] = 2, [CM_U8] = 1,   [CM_BOOL] = 1,
+};
+
+int64_t primitive_element_size(int32_t element) {
+    return element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS ? element_sizes[element] : 0;
+}
+
+void primitive_pack(struct cm_tensor *tensor) {
+    int64_t stride = 1;
+    for (int32_t i = CM_MAX_RANK - 1; i >= 0; i--) {
+        const bool used = i < tensor->rank;
+        tensor->strides[i] = used ? stride : 0;
+        if (used) stride = checked_mul(stride, tensor->dims[i]);
+        if (!used) tensor->dims[i] = 0;
+    }
+}
+
+bool primitive_is_packed(const struct cm_tensor *tensor) {
+    int64_t stride = 1;
+    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
+        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return false;
+        stride = checked_mul(stride, tensor->dims[i]);
+    }
+    return true;
+}
+
+int64_t primitive_elements_of(const struct cm_tensor *tensor, int32_t from, int32_t to) {
+    int64_t n = 1;
+    for (int32_t i = from; i < to; i++) n = checked_mul(n, tensor->dims[i]);
+    return n;
+}
+
+int64_t primitive_elements(const struct cm_tensor *tensor) {
+    return primitive_elements_of(tensor, 0, tensor->rank);
+}
+
+/* size (1 + sum (dims - 1) strides) */
+int64_t primitive_span(const struct cm_tensor *tensor) {
+    int64_t last = 0;
+    for (int32_t i = 0; i < tensor->rank; i++) {
+        if (tensor->dims[i] == 0) return 0;
+        last = checked_add(last, checked_mul(tensor->dims[i] - 1, tensor->strides[i]));
+    }
+    return checked_mul(checked_add(last, 1), primitive_element_size(tensor->element));
+}
