@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A formula from profiles, as plain data. */
+/* The public API of --formula: builds the result from profiles. */
 #include "formula/formula.h"
 
 #include "support/arena.h"
@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* The batch is N, unless a dim is called so. */
+/* The batch is called N unless a dim has that name. */
 static const char *name_of(const struct points *points, size_t index) {
     const char *name = points->variables[index].name;
     if (name) return name;
@@ -23,7 +23,7 @@ static const char *dim_of(const struct points *points, const struct variable *va
     return points->batch_dim ? points->batch_dim : "";
 }
 
-/* False: no memory. */
+/* Returns false if out of memory. */
 static bool take_variables(const struct points *points, struct cm_formula *formula) {
     struct cm_formula_variable *list =
         arena_array(formula->arena, points->n_variables, sizeof(*list));
@@ -55,7 +55,7 @@ static bool is_variable(const struct points *points, const char *dim) {
     return false;
 }
 
-/* What a profile at the anchor says of the model and of its modules; false: no memory. */
+/* Copies names of the model and its modules from a profile. Returns false if out of memory. */
 static bool take_result(const struct points *points, const struct cm_result *result,
                         struct cm_formula *formula) {
     struct arena *arena = formula->arena;
@@ -86,7 +86,7 @@ static bool take_result(const struct points *points, const struct cm_result *res
     return done && formula->model && formula->convention && formula->mode;
 }
 
-/* Its messages are those of the formula. */
+/* Profiles the model at the anchor for names and messages. */
 static int describe(const struct points *points, const int64_t *anchor,
                     struct cm_formula *formula) {
     struct cm_result *result = NULL;
@@ -106,7 +106,7 @@ static int find(struct points *points, struct cm_formula *formula) {
     int64_t anchor[POLYNOMIAL_MOST_VARIABLES] = {0};
     int status = model_check_options(points->options, points->arena, points->diag);
     if (status == CM_OK) status = formula_find_axes(points, anchor, &formula->fixed_batch);
-    if (status == CM_OK) status = formula_fit(points, anchor, formula);
+    if (status == CM_OK) status = formula_fit(points, formula);
     if (status == CM_OK) status = describe(points, anchor, formula);
     if (status < 0) return status;
     formula->fixed_batch = arena_strdup(formula->arena, formula->fixed_batch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two halves of a formula: along which sizes it is looked for, and what is found there. */
+/* --formula: finds the axes along which sizes vary, then fits polynomials to profiles. */
 #ifndef FORMULA_FORMULA_H
 #define FORMULA_FORMULA_H
 
@@ -7,14 +7,13 @@
 #include "formula/formula_points.h"
 
 /*
- * The variables that there are, and of each where to begin, by which step to go, and how high
- * the degree is. CM_USAGE, CM_REFUSED: as a profile would say, or a variable cannot vary.
+ * Finds the variables and, for each, the first size, the step and the degree. Returns CM_USAGE
+ * or CM_REFUSED if a profile would, or if a variable cannot vary.
  */
 int formula_find_axes(struct points *points, int64_t *ret_anchor,
                       const char **ret_fixed) CM_MUST_CHECK;
 
-/* The polynomials through the grid of the axes, checked. Fills the modules of *ret. */
-int formula_fit(struct points *points, const int64_t *anchor,
-                struct cm_formula *ret) CM_MUST_CHECK;
+/* Fits and checks the polynomials. Fills the modules of *ret. */
+int formula_fit(struct points *points, struct cm_formula *ret) CM_MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where to look. All variables stand at one size that suits the model, the anchor, and one at a
- * time goes along a line of equal steps: differences of its figures tell the degree. A stride
- * rounds down, so that figures are polynomial only along multiples of it: a step of 1 is tried
- * first, then others until they are.
+ * Finds the axes of the grid. All variables start at the anchor, a size that the model accepts;
+ * then one variable at a time takes equal steps, and the differences of the figures give the
+ * degree. A stride rounds down, so figures are polynomial only along multiples of it: step 1 is
+ * tried first, then others until the figures are polynomial.
  */
 #include "formula/formula.h"
 
@@ -21,15 +21,15 @@
 
 #define LINE_POINTS   (POLYNOMIAL_MOST_DEGREE + 2) /* one more than determine it */
 #define LARGEST_BEGIN 256
-#define ANY_BATCH     7919 /* no size that a model has */
-#define MOST_LINES    3    /* that suit the model, of each step */
+#define ANY_BATCH     7919 /* a size that models do not contain */
+#define MOST_LINES    3    /* accepted lines tried per step */
 
-/* Sizes that models of text, sound and images were exported for, likely ones first. */
+/* Sizes for which text, audio and image models are exported, the likely ones first. */
 static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 1024};
 
 #define N_ANCHORS (sizeof(anchors) / sizeof(*anchors))
 
-/* Products of the strides of models: powers of two mostly, patches of 14 and the like. */
+/* Products of strides: mostly powers of two; also patches of 14. */
 static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
                                 7, 9, 10, 12, 14, 24, 28, 48, 56};
 
@@ -44,7 +44,7 @@ struct search {
     int64_t *anchor;
 };
 
-/* The sizes that batch gives to dims. */
+/* Binds dims with that batch (0: the option). */
 static int bind_dims(struct points *points, int64_t batch, struct batch_table *ret) {
     struct cm_options options = points_plain_options(points);
     if (batch > 0) options.batch = batch;
@@ -54,9 +54,10 @@ static int bind_dims(struct points *points, int64_t batch, struct batch_table *r
 static int add_dim(struct points *points, const char *name) {
     const size_t index = points->n_variables;
     if (index == POLYNOMIAL_MOST_VARIABLES - 1) {
-        const int status = diag_error(points->diag, DIAG_LIMIT, "more than %d dims are free",
-                                      POLYNOMIAL_MOST_VARIABLES - 1);
-        diag_hint(points->diag, "bind some free dims by --dim NAME=SIZE");
+        const int status =
+            diag_error(points->diag, DIAG_LIMIT, "at most %d free dims are supported",
+                       POLYNOMIAL_MOST_VARIABLES - 1);
+        diag_hint(points->diag, "bind some free dims with --dim NAME=SIZE");
         return status;
     }
     points->variables[index] = (struct variable){.name = name, .same_as = index};
@@ -64,7 +65,7 @@ static int add_dim(struct points *points, const char *name) {
     return CM_OK;
 }
 
-/* Those that nobody bound; and the one that takes any batch that it is given. */
+/* Adds the unbound dims, and finds the dim that takes the batch. */
 static int find_dims(struct points *points) {
     struct batch_table plain = {0};
     struct batch_table batched = {0};
@@ -81,7 +82,7 @@ static int find_dims(struct points *points) {
     return status;
 }
 
-/* What a profile says at these sizes; the message goes to `diag`. */
+/* Profiles at these sizes for the message in `diag`. */
 static int explain(struct points *points, const int64_t *sizes, struct cm_diagnostics *diag) {
     struct cm_result *result = NULL;
     struct arena *arena = arena_new("trial", 0);
@@ -109,7 +110,8 @@ static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
     for (size_t i = 0; i < points->n_variables; i++) sizes[i] = size;
 }
 
-/* One size for all free dims; where none suits, what a profile says at the first. */
+/* Finds one size for all free dims; if the model accepts none, fails like a profile at the
+ * first. */
 static int find_anchor(struct points *points, int64_t *anchor) {
     const struct point *point = NULL;
     for (size_t i = 0; i < N_ANCHORS; i++) {
@@ -123,13 +125,13 @@ static int find_anchor(struct points *points, int64_t *anchor) {
     BUG_ON(status == CM_OK);
     if (status == CM_REFUSED && points->n_variables > 0)
         diag_hint(points->diag,
-                  "none of %zu sizes for all free dims suits the model: bind some by --dim "
-                  "NAME=SIZE",
+                  "the model accepts none of %zu sizes for all free dims: bind some with "
+                  "--dim NAME=SIZE",
                   N_ANCHORS);
     return status;
 }
 
-/* The batch is the first variable; what was tried without it is no longer comparable. */
+/* Makes the batch the first variable. Earlier profiles lack it and are dropped. */
 static void insert_batch(struct points *points, int64_t *anchor) {
     for (size_t i = points->n_variables; i > 0; i--) {
         points->variables[i] = points->variables[i - 1];
@@ -152,8 +154,7 @@ static void remove_batch(struct points *points, int64_t *anchor) {
     }
 }
 
-/* Of a batch that cannot be changed; of one that was given, as a dim or with a shape, nothing
- * is to be said. */
+/* Gets the reason why the batch cannot be changed; none if an option fixes it. */
 static int take_reason(struct points *points, const int64_t *sizes, const char **ret_fixed) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (!diag) return diag_no_memory(points->diag);
@@ -178,7 +179,7 @@ static int add_batch(struct points *points, int64_t *anchor, const char **ret_fi
     return status < 0 ? status : points_at(points, anchor, &point);
 }
 
-/* Sizes along the line of a variable; its companions go with it. */
+/* Computes the sizes for one size of a variable and of the variables tied to it. */
 static void step_to(const struct search *search, size_t variable, int64_t size,
                     int64_t *sizes) {
     const struct points *points = search->points;
@@ -186,11 +187,10 @@ static void step_to(const struct search *search, size_t variable, int64_t size,
         sizes[i] = points->variables[i].same_as == variable ? size : search->anchor[i];
 }
 
-/* Profiles at equal steps, and some far beyond: a stride that is longer than the line would not
- * show. */
+/* Profiles at equal steps, and some far beyond, since the line may be shorter than a stride. */
 struct line {
     const int64_t *values[LINE_POINTS];
-    const int64_t *far[N_FAR]; /* NULL: it does not suit the model */
+    const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
 };
 
 static int take_point(const struct search *search, size_t variable, int64_t size,
@@ -203,7 +203,7 @@ static int take_point(const struct search *search, size_t variable, int64_t size
     return status;
 }
 
-/* *ret_suits: every point of the line does. */
+/* *ret_suits: the model accepts every point of the line. */
 static int take_line(const struct search *search, size_t variable, const struct axis *axis,
                      struct line *ret, bool *ret_suits) {
     int status = CM_OK;
@@ -218,7 +218,7 @@ static int take_line(const struct search *search, size_t variable, const struct 
     return status;
 }
 
-/* The degree of one figure along the line; -1: it is no polynomial, or not known. */
+/* Returns the degree of a figure along the line; -1: not polynomial, or unknown. */
 static int degree_of(const struct line *line, size_t figure) {
     int64_t values[LINE_POINTS];
     for (int i = 0; i < LINE_POINTS; i++) {
@@ -232,8 +232,8 @@ static int degree_of(const struct line *line, size_t figure) {
     return polynomial_degree(values, LINE_POINTS, POLYNOMIAL_MOST_DEGREE);
 }
 
-/* How many of the model's own figures are polynomials; the degree is the highest of any
- * module's. */
+/* Returns how many figures of the root are polynomial. *ret_degree: highest degree of any
+ * module. */
 static size_t judge(const struct points *points, const struct line *line, int *ret_degree) {
     size_t n = 0;
     *ret_degree = 0;
@@ -245,14 +245,9 @@ static size_t judge(const struct points *points, const struct line *line, int *r
     return n;
 }
 
-/* What is enough: a peak is a maximum, and no step makes it smooth. */
-static bool is_enough(const struct points *points, size_t n) {
-    return n + 1 >= points->n_metrics;
-}
-
-/* What was found so far of a variable. */
+/* The best axis so far. */
 struct best {
-    size_t n_polynomials; /* 0: nothing */
+    size_t n_polynomials; /* plus one; 0: no axis yet */
     struct axis axis;
 };
 
@@ -266,11 +261,12 @@ static int try_line(const struct search *search, size_t variable, struct axis ax
     return CM_OK;
 }
 
+/* One figure may be non-polynomial: the peak is a maximum. */
 static bool is_done(const struct search *search, const struct best *best) {
-    return best->n_polynomials > 0 && is_enough(search->points, best->n_polynomials - 1);
+    return best->n_polynomials > search->points->n_metrics - 1;
 }
 
-/* From small sizes upwards; last from the anchor, which may be the least that suits. */
+/* Starts at small sizes; last at the anchor, which may be the smallest accepted size. */
 static int try_step(const struct search *search, size_t variable, int64_t step,
                     struct best *best) {
     const int64_t anchor = search->anchor[variable];
@@ -286,7 +282,7 @@ static int try_step(const struct search *search, size_t variable, int64_t step,
     return try_line(search, variable, (struct axis){anchor, step, 0}, best, &suits);
 }
 
-/* *ret_found: some line suits the model. */
+/* *ret_found: the model accepts some line. */
 static int find_axis(const struct search *search, size_t variable, bool *ret_found) {
     struct points *points = search->points;
     struct best best = {0};
@@ -299,7 +295,7 @@ static int find_axis(const struct search *search, size_t variable, bool *ret_fou
     return CM_OK;
 }
 
-/* Dims of two names that must be equal all the same: one variable. */
+/* Two dims with different names may have to be equal: ties them to one variable. */
 static int find_companion(const struct search *search, size_t variable, bool *ret_found) {
     struct points *points = search->points;
     for (size_t i = variable + 1; i < points->n_variables && !*ret_found; i++) {
@@ -312,7 +308,7 @@ static int find_companion(const struct search *search, size_t variable, bool *re
     return CM_OK;
 }
 
-/* Of the sizes that did not suit the one nearest to the anchor, which does. */
+/* Returns the refused point nearest to the anchor. */
 static const struct point *nearest_refused(const struct search *search, size_t variable) {
     const struct points *points = search->points;
     const struct point *nearest = NULL;
@@ -330,7 +326,7 @@ static const struct point *nearest_refused(const struct search *search, size_t v
     return nearest;
 }
 
-/* Why the variable cannot vary. */
+/* Fails with the reason why the variable cannot vary. */
 static int refuse_variable(const struct search *search, size_t variable) {
     struct points *points = search->points;
     const char *name = points->variables[variable].name;
@@ -340,7 +336,7 @@ static int refuse_variable(const struct search *search, size_t variable) {
     BUG_ON(!point);
     int status = explain(points, point->sizes, diag);
     const struct cm_diagnostic *error = first_error(diag);
-    const char *why = error ? error->message : "the modules are others at each size";
+    const char *why = error ? error->message : "modules differ at each size";
     if (status == CM_NO_MEMORY) {
         status = diag_no_memory(points->diag);
     } else if (name) {

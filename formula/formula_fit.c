@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is found. The grid that the degrees ask for determines every polynomial; each then has
- * to give the figures of all the other profiles, among them some far out and in no line with
- * the grid. One that does not is shown as what it is: figures that no polynomial has.
+ * Fits polynomials to profiles. The grid has degree + 1 points per axis, which determines every
+ * polynomial; each is then checked against all other profiles, among them some far outside the
+ * grid. A figure that no polynomial fits is reported as samples ("other").
+ *
+ * The peak of the model is the maximum over the nodes of the live bytes, each a polynomial. A
+ * polynomial whose coefficients are all at most those of another one never exceeds it, since
+ * sizes are positive; the rest are few. If they are still too many, only those are shown that
+ * some profile attains.
  */
-#include "formula/formula_fit.h"
+#include "formula/formula.h"
 
 #include <string.h>
 
@@ -14,15 +19,34 @@
 
 #include "support/banned.h"
 
-#define MOST_GRID 1024
-#define N_CHECKS  6
-#define N_SHOWN   4 /* samples of what is no polynomial */
+#define MOST_GRID         1024
+#define N_CHECKS          6
+#define N_SHOWN           4  /* samples of a figure that is not a polynomial */
+#define MOST_CANDIDATES   64 /* polynomials of nodes for the peak */
+#define MOST_ALTERNATIVES 4  /* shown in max(...) */
+
+struct fit {
+    struct points *points;
+    struct arena *arena; /* of the result */
+    struct arena *scratch;
+    size_t n_axes; /* independent variables */
+    struct axis axes[POLYNOMIAL_MOST_VARIABLES];
+    size_t of_axis[POLYNOMIAL_MOST_VARIABLES]; /* its variable */
+    struct interpolation interpolation;
+    const struct point **grid;
+    bool *in_grid;   /* by profile */
+    int64_t *values; /* of one figure on the grid */
+    wide *numerators;
+    struct cm_formula *ret;
+};
+
+enum found { FOUND, FOUND_NONE, FOUND_LARGE };
 
 static int no_memory(const struct fit *fit) {
     return diag_no_memory(fit->points->diag);
 }
 
-/* Sizes of all variables from those of the axes. */
+/* Computes the sizes of all variables from those of the axes. */
 static void spread(const struct fit *fit, const int64_t *at, int64_t *sizes) {
     const struct points *points = fit->points;
     for (size_t i = 0; i < fit->n_axes; i++) sizes[fit->of_axis[i]] = at[i];
@@ -39,10 +63,9 @@ static int choose_axes(struct fit *fit) {
         fit->axes[fit->n_axes++] = points->variables[i].axis;
         n *= (size_t)points->variables[i].axis.degree + 1;
         if (n <= MOST_GRID) continue;
-        const int status =
-            diag_error(points->diag, DIAG_LIMIT,
-                       "the formulas would take more than %d profiles", MOST_GRID);
-        diag_hint(points->diag, "bind some free dims by --dim NAME=SIZE");
+        const int status = diag_error(points->diag, DIAG_LIMIT,
+                                      "--formula needs more than %d profiles", MOST_GRID);
+        diag_hint(points->diag, "bind some free dims with --dim NAME=SIZE");
         return status;
     }
     if (polynomial_prepare(fit->scratch, fit->axes, fit->n_axes, &fit->interpolation) < 0)
@@ -64,12 +87,11 @@ static int refuse_point(const struct fit *fit, const int64_t *sizes) {
     const int status = cm_model_profile(points->model, &options, points->diag, &result);
     cm_result_free(result);
     if (status < 0) {
-        diag_hint(points->diag,
-                  "each free dim varies alone, but not all of them together: bind "
-                  "some by --dim NAME=SIZE");
+        diag_hint(points->diag, "each free dim can vary alone, but not all together: bind some "
+                                "with --dim NAME=SIZE");
         return status;
     }
-    return diag_error(points->diag, DIAG_LIMIT, "the model has other modules at other sizes");
+    return diag_error(points->diag, DIAG_LIMIT, "modules must be the same at all sizes");
 }
 
 static int take_grid(struct fit *fit) {
@@ -92,10 +114,8 @@ static int take_grid(struct fit *fit) {
     return CM_OK;
 }
 
-/*
- * Points beyond the grid, each at other distances along each axis; nearer where those do not
- * suit the model, which may have been made for no more.
- */
+/* Takes profiles outside the grid, at different distances along each axis; nearer ones if the
+ * model does not accept such sizes. */
 static int take_checks(struct fit *fit) {
     static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
     int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
@@ -115,7 +135,7 @@ static int take_checks(struct fit *fit) {
     return CM_OK;
 }
 
-/* Profiles stay where they are from here on. */
+/* Finds the profiles of the grid. No profile is added after this. */
 static int find_grid(struct fit *fit) {
     const struct points *points = fit->points;
     fit->in_grid = arena_array(fit->scratch, points->n, sizeof(*fit->in_grid));
@@ -137,9 +157,8 @@ static int find_grid(struct fit *fit) {
     return CM_OK;
 }
 
-/* Whether the formula says anything of this point: it lies on the steps, and suits the model.
- */
-bool fit_covers(const struct fit *fit, const struct point *point) {
+/* Returns true if the formula applies to the point: on the steps, and accepted by the model. */
+static bool fit_covers(const struct fit *fit, const struct point *point) {
     bool covered = point->values != NULL;
     for (size_t axis = 0; axis < fit->n_axes && covered; axis++) {
         const int64_t distance = point->sizes[fit->of_axis[axis]] - fit->axes[axis].from;
@@ -150,14 +169,17 @@ bool fit_covers(const struct fit *fit, const struct point *point) {
     return covered;
 }
 
-bool fit_has_value(const struct fit *fit, const struct point *point, size_t figure) {
+/* Returns true if fit->numerators give the value of the figure at the point. */
+static bool fit_has_value(const struct fit *fit, const struct point *point, size_t figure) {
     int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
     for (size_t i = 0; i < fit->n_axes; i++) at[i] = point->sizes[fit->of_axis[i]];
     return polynomial_has_value(&fit->interpolation, fit->numerators, at,
                                 point->values[figure]);
 }
 
-enum found fit_interpolate(const struct fit *fit, size_t figure) {
+/* Computes fit->numerators from the values of the figure on the grid. FOUND_NONE: another
+ * profile has a different value. */
+static enum found fit_interpolate(const struct fit *fit, size_t figure) {
     for (size_t i = 0; i < fit->interpolation.n_points; i++)
         fit->values[i] = fit->grid[i]->values[figure];
     if (!polynomial_interpolate(&fit->interpolation, fit->values, fit->numerators))
@@ -192,9 +214,10 @@ static bool take_term(const struct fit *fit, size_t term, struct cm_monomial *re
     return true;
 }
 
-/* Among equal degrees the earlier variable's comes first. */
-int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
-                   bool *ret_large) {
+/* Writes fit->numerators as terms: highest degree first, then by variable. Sets *ret_large if a
+ * coefficient is past 2^63. */
+static int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
+                          bool *ret_large) {
     const size_t n_points = fit->interpolation.n_points;
     size_t n = 0;
     for (size_t i = 0; i < n_points; i++) n += fit->numerators[i] != 0;
@@ -224,7 +247,7 @@ static int take_sample(const struct fit *fit, const struct point *point, size_t 
     return CM_OK;
 }
 
-/* Two of the grid, which made the formula, then some that it does not give. */
+/* Lists two points of the grid, then points that the polynomial misses. */
 static int take_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
     struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
     const struct points *points = fit->points;
@@ -246,7 +269,7 @@ static int take_samples(const struct fit *fit, size_t figure, struct cm_polynomi
     return CM_OK;
 }
 
-/* The worse of all profiles' figures: known, unknown, past 2^63. */
+/* Returns the worst value over all profiles: known, unknown or past 2^63. */
 static int64_t worst_of(const struct fit *fit, size_t figure) {
     int64_t worst = 0;
     for (size_t k = 0; k < fit->points->n; k++) {
@@ -277,13 +300,155 @@ static int fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial
     return status;
 }
 
+/* Polynomials of nodes, none of which is dominated by another. */
+struct front {
+    const struct fit *fit;
+    size_t figure; /* of the first node */
+    size_t peak;   /* the figure that is the largest of them */
+    size_t n;
+    wide *numerators[MOST_CANDIDATES];
+};
+
+static bool is_below(const struct front *front, const wide *a, const wide *b) {
+    for (size_t i = 0; i < front->fit->interpolation.n_points; i++)
+        if (a[i] > b[i]) return false;
+    return true;
+}
+
+static bool is_below_any(const struct front *front, const wide *numerators) {
+    for (size_t i = 0; i < front->n; i++)
+        if (is_below(front, numerators, front->numerators[i])) return true;
+    return false;
+}
+
+static void drop_below(struct front *front, const wide *numerators) {
+    size_t n = 0;
+    for (size_t i = 0; i < front->n; i++)
+        if (!is_below(front, front->numerators[i], numerators))
+            front->numerators[n++] = front->numerators[i];
+    front->n = n;
+}
+
+/* Returns true if some profile has its peak at the node. */
+static bool matters(const struct front *front, size_t figure) {
+    for (size_t k = 0; k < front->fit->points->n; k++) {
+        const struct point *point = &front->fit->points->items[k];
+        if (fit_covers(front->fit, point) &&
+            point->values[figure] == point->values[front->peak])
+            return true;
+    }
+    return false;
+}
+
+/* Collects the polynomials of the nodes. *ret_found is false if there are too many, or a node
+ * at the peak has none. */
+static int take_nodes(struct front *front, bool *ret_found) {
+    const struct fit *fit = front->fit;
+    const size_t size = fit->interpolation.n_points * sizeof(*fit->numerators);
+    *ret_found = true;
+    for (size_t i = 0; i < fit->points->model->model->n_nodes && *ret_found; i++) {
+        if (fit_interpolate(fit, front->figure + i) != FOUND) {
+            *ret_found = !matters(front, front->figure + i);
+            continue;
+        }
+        if (is_below_any(front, fit->numerators)) continue;
+        drop_below(front, fit->numerators);
+        *ret_found = front->n < MOST_CANDIDATES;
+        if (!*ret_found) break;
+        wide *copy = arena_copy(fit->scratch, fit->numerators, size);
+        if (!copy) return diag_no_memory(fit->points->diag);
+        front->numerators[front->n++] = copy;
+    }
+    return CM_OK;
+}
+
+static void load(const struct front *front, size_t index) {
+    const struct fit *fit = front->fit;
+    memcpy(fit->numerators, front->numerators[index],
+           fit->interpolation.n_points * sizeof(*fit->numerators));
+}
+
+/* Counts the points that only this polynomial has so far; marks them if `mark`. */
+static size_t count_new(const struct front *front, size_t index, bool *done, bool mark) {
+    const struct points *points = front->fit->points;
+    size_t n = 0;
+    load(front, index);
+    for (size_t k = 0; k < points->n; k++) {
+        const struct point *point = &points->items[k];
+        if (done[k] || !fit_covers(front->fit, point) ||
+            !fit_has_value(front->fit, point, front->peak))
+            continue;
+        n++;
+        if (mark) done[k] = true;
+    }
+    return n;
+}
+
+/* Chooses the polynomials that have the most points, until all points are covered. *ret_found
+ * is false if some are not. */
+static int choose(struct front *front, bool *ret_found) {
+    const struct points *points = front->fit->points;
+    bool *done = arena_array(front->fit->scratch, points->n, sizeof(*done));
+    if (!done) return diag_no_memory(points->diag);
+    size_t n = 0;
+    for (; n < front->n && n < MOST_ALTERNATIVES; n++) {
+        size_t best = n;
+        size_t most = 0;
+        for (size_t i = n; i < front->n; i++) {
+            const size_t count = count_new(front, i, done, false);
+            if (count > most) best = i;
+            if (count > most) most = count;
+        }
+        if (most == 0) break;
+        wide *chosen = front->numerators[best];
+        front->numerators[best] = front->numerators[n];
+        front->numerators[n] = chosen;
+        count_new(front, n, done, true);
+    }
+    *ret_found = true;
+    for (size_t k = 0; k < points->n; k++)
+        if (!done[k] && fit_covers(front->fit, &points->items[k])) *ret_found = false;
+    if (front->n > MOST_ALTERNATIVES) front->n = n;
+    return CM_OK;
+}
+
+static int show(const struct front *front, struct cm_polynomial *ret) {
+    struct cm_alternative *alternatives =
+        arena_array(front->fit->arena, front->n, sizeof(*alternatives));
+    bool large = false;
+    if (!alternatives) return diag_no_memory(front->fit->points->diag);
+    for (size_t i = 0; i < front->n; i++) {
+        load(front, i);
+        const int status = fit_take_terms(front->fit, &alternatives[i].n_terms,
+                                          &alternatives[i].terms, &large);
+        if (status < 0) return status;
+    }
+    if (large) return CM_OK;
+    ret->state = "largest";
+    ret->n_alternatives = front->n;
+    ret->alternatives = alternatives;
+    ret->n_samples = 0;
+    return CM_OK;
+}
+
+static int fit_peak(const struct fit *fit, struct cm_polynomial *ret) {
+    const struct points *points = fit->points;
+    struct front front = {.fit = fit,
+                          .figure = points->n_modules * points->n_metrics,
+                          .peak = points->n_metrics - 1};
+    bool found = false;
+    int status = take_nodes(&front, &found);
+    if (status == CM_OK && found) status = choose(&front, &found);
+    return status < 0 || !found ? status : show(&front, ret);
+}
+
 static int fit_module(struct fit *fit, size_t index, struct cm_formula_module *module) {
     const size_t n = fit->points->n_metrics;
     struct cm_polynomial *polynomials = arena_array(fit->arena, n, sizeof(*polynomials));
     int status = polynomials ? CM_OK : no_memory(fit);
     for (size_t i = 0; status == CM_OK && i < n; i++)
         status = fit_figure(fit, index * n + i, &polynomials[i]);
-    /* of the model alone: its peak is what is alive at some node */
+    /* only the root has live bytes per node */
     if (status == CM_OK && index == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
         status = fit_peak(fit, &polynomials[n - 1]);
     module->n_polynomials = n;
@@ -314,8 +479,8 @@ static int fit_modules(struct fit *fit) {
     return status;
 }
 
-int formula_fit(struct points *points, const int64_t *anchor, struct cm_formula *ret) {
-    struct fit fit = {.points = points, .anchor = anchor, .arena = ret->arena, .ret = ret};
+int formula_fit(struct points *points, struct cm_formula *ret) {
+    struct fit fit = {.points = points, .arena = ret->arena, .ret = ret};
     fit.scratch = arena_new("fit", 0);
     int status = fit.scratch ? choose_axes(&fit) : diag_no_memory(points->diag);
     if (status == CM_OK) status = take_grid(&fit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The passes up to the peaks, over and over. Which sizes suit a model only trying them tells.
+/* Runs the passes up to the peaks at each point. A model accepts sizes if the passes succeed.
  */
 #include "formula/formula_points.h"
 
@@ -19,7 +19,7 @@
 
 static const char peak[] = "peak_activation_bytes";
 
-/* Columns without those of times, and the peak. */
+/* All columns but times, and the peak. */
 size_t points_n_metrics(void) {
     size_t n = 1;
     for (size_t i = 0; i < n_columns; i++) n += !columns[i].timed;
@@ -77,7 +77,7 @@ static int take_paths(struct points *points, const struct modules_table *modules
     return CM_OK;
 }
 
-/* Whether it has the modules of the others: what is folded may hang on a size. */
+/* Returns true if the modules are those of the other profiles; folding may depend on a size. */
 static bool is_alike(const struct points *points, const struct modules_table *modules) {
     bool alike = modules->n_modules == points->n_modules;
     for (size_t i = 0; alike && i < points->n_modules; i++)
@@ -94,8 +94,8 @@ static int take_values(struct points *points, const struct analysis *analysis,
     const size_t n_nodes = analysis->model->n_nodes;
     const size_t n = modules->n_modules * n_metrics + n_nodes;
     if (n > MOST_BYTES / sizeof(int64_t) / (points->n + 1))
-        return diag_error(points->diag, DIAG_LIMIT,
-                          "the figures of %zu profiles take more than 1 GiB", points->n + 1);
+        return diag_error(points->diag, DIAG_LIMIT, "the figures of %zu profiles exceed 1 GiB",
+                          points->n + 1);
     int64_t *values = arena_array(points->arena, n, sizeof(*values));
     if (!values) return diag_no_memory(points->diag);
     for (size_t i = 0; i < n - n_nodes; i++) {
@@ -133,8 +133,8 @@ static struct point *find(const struct points *points, const int64_t *sizes) {
 
 static int add(struct points *points, const int64_t *sizes, struct point **ret) {
     if (points->n == MOST_PROFILES)
-        return diag_error(points->diag, DIAG_LIMIT,
-                          "the formulas would take more than %d profiles", MOST_PROFILES);
+        return diag_error(points->diag, DIAG_LIMIT, "--formula needs more than %d profiles",
+                          MOST_PROFILES);
     if (points->n == points->capacity) {
         const size_t capacity = points->capacity ? 2 * points->capacity : 64;
         struct point *items = arena_array(points->arena, capacity, sizeof(*items));

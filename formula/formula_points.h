@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles of one model at chosen sizes: what a formula is made from and checked against. */
+/* Profiles of one model at chosen sizes, for fitting and checking formulas. */
 #ifndef FORMULA_FORMULA_POINTS_H
 #define FORMULA_FORMULA_POINTS_H
 
@@ -9,21 +9,22 @@
 #include "formula/polynomial.h"
 
 struct variable {
-    const char *name; /* of the dim; NULL the batch */
-    size_t same_as;   /* the variable whose size it takes: mostly itself */
+    const char *name; /* of the dim; NULL: the batch */
+    size_t same_as;   /* the variable whose size it takes; usually itself */
     struct axis axis;
     int64_t largest;
 };
 
 struct point {
     int64_t sizes[POLYNOMIAL_MOST_VARIABLES];
-    /* By module and metric, then by node what is alive at it; NULL: it cannot be profiled. */
+    /* By module and metric, then live bytes by node; NULL: the model does not accept the sizes.
+     */
     const int64_t *values;
 };
 
 struct points {
     struct cm_model *model;
-    const struct cm_options *options; /* as they were given */
+    const struct cm_options *options; /* of the caller */
     struct arena *arena;
     struct cm_diagnostics *diag;
     size_t n_variables;
@@ -34,22 +35,22 @@ struct points {
     size_t n; /* profiles so far */
     size_t capacity;
     struct point *items;
-    const char *batch_dim; /* what the file calls the batch; NULL: it has no name */
-    int64_t fixed;         /* the batch of the file where it is no variable */
+    const char *batch_dim; /* name of the batch dim in the file; NULL: none */
+    int64_t fixed;         /* batch of the file if it is not a variable */
 };
 
-/* The options as they were given, without what a formula says nothing of. */
+/* Returns the options without those that do not affect a formula. */
 struct cm_options points_plain_options(const struct points *points);
-/* The same with the sizes of the variables; `dims` has room for those that were given too. */
+/* The same with the sizes of the variables; `dims` has room for the given ones too. */
 struct cm_options points_options(const struct points *points, const int64_t *sizes,
                                  struct cm_dim_option *dims);
 
-/* The metrics of a module, by index: "macs" ... "peak_activation_bytes". */
+/* Metrics of a module by index: "params" ... "peak_activation_bytes". */
 size_t points_n_metrics(void);
 const char *points_metric(size_t index);
 
-/* A profile at the sizes, or the one that was taken before. *ret NULL: they do not suit the
- * model. CM_OK, CM_NO_MEMORY, CM_REFUSED (a limit). */
+/* Returns a profile at the sizes, taken before if possible. *ret is NULL if the model does not
+ * accept them. CM_OK, CM_NO_MEMORY, CM_REFUSED (a limit). */
 int points_at(struct points *points, const int64_t *sizes,
               const struct point **ret) CM_MUST_CHECK;
 

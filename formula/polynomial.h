@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The polynomial through exact values on a grid: integers all the way, with one denominator for
- * all coefficients, so that nothing is rounded and equality means equality.
+ * Interpolates a polynomial through exact values on a grid, in integers with one denominator
+ * for all coefficients: nothing is rounded.
  */
 #ifndef FORMULA_POLYNOMIAL_H
 #define FORMULA_POLYNOMIAL_H
@@ -24,41 +24,41 @@ struct axis {
 
 __extension__ typedef __int128 wide;
 
-/* How a grid of values becomes coefficients: the same for every figure. */
+/* The transformation of grid values into coefficients, shared by all figures. */
 struct interpolation {
     size_t n_axes;
     const struct axis *axes;
-    size_t n_points; /* of the grid, the last axis the fastest; as many coefficients */
+    size_t n_points; /* of the grid, last axis fastest; also the number of coefficients */
     wide denominator;
     wide (*basis)[POLYNOMIAL_MOST_DEGREE + 1][POLYNOMIAL_MOST_DEGREE + 1]; /* by axis */
     wide *work;
 };
 
-/* CM_OK, CM_NO_MEMORY. `axes` is borrowed. */
+/* Returns CM_OK or CM_NO_MEMORY. `axes` is borrowed. */
 int polynomial_prepare(struct arena *arena, const struct axis *axes, size_t n_axes,
                        struct interpolation *ret) __attribute__((warn_unused_result));
 
 /*
- * `ret`: n_points numerators, that of x^i y^j ... in the place of the grid's point (i, j ...).
- * False: past 2^127.
+ * Computes n_points numerators; that of x^i y^j ... has the index of grid point (i, j ...).
+ * Returns false past 2^127.
  */
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret);
 
-/* Whether the polynomial has exactly that value there. */
+/* Returns true if the polynomial has exactly that value at the point. */
 bool polynomial_has_value(const struct interpolation *interpolation, const wide *numerators,
                           const int64_t *at, int64_t value);
 
-/* Lowest terms; false: past 2^63. */
+/* Reduces a coefficient to lowest terms. Returns false past 2^63. */
 bool polynomial_term(const struct interpolation *interpolation, wide numerator,
                      int64_t *ret_numerator, int64_t *ret_denominator);
 
-/* The degree of the polynomial through all of n values at equal distances, at most `most`; -1:
- * none of so low a degree goes through them. */
+/* Returns the degree of the polynomial through n values at equal distances; -1 if it is above
+ * `most`. */
 int polynomial_degree(const int64_t *values, size_t n, int most);
 
-/* Whether the polynomial through all of them has that value at the `index`-th place, which may
- * be far beyond the last. */
+/* Returns true if the polynomial through the values has that value at `index`, which may be far
+ * beyond the last. */
 bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value);
 
 #endif
