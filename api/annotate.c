@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a profile says of a node of the file. A node of the profile is one of the file, but for
- * model-local functions: a node of a function's body stands for all that its calls made of it,
- * and a node that calls one for all of the body. Both have sums.
+ * --annotate: maps the figures of a profile to the nodes of the file. A node in the body of a
+ * model-local function gets the sum over all calls, and a node that calls a function the sum
+ * over its body; every other node has its own figures.
  */
 #include "frontend/annotate.h"
 
@@ -25,9 +25,9 @@
 /* A node of the file. */
 struct share {
     struct cm_costs costs;
-    size_t module;  /* the innermost that holds all of it */
-    uint32_t n;     /* nodes of the profile that it stands for */
-    uint32_t times; /* how often a function's body has it; 0: it calls the function */
+    size_t module;  /* innermost common module */
+    uint32_t n;     /* nodes of the profile */
+    uint32_t times; /* calls of the function around it; 0: the node calls a function */
 };
 
 struct sharing {
@@ -64,7 +64,7 @@ static void add_costs(const struct cm_costs *costs, struct cm_costs *sum) {
             checked_add_known(column_get(&columns[i], sum), column_get(&columns[i], costs)));
 }
 
-/* Of one node alone its own figures, known or not. */
+/* Takes the figures of the first node, unknown or not, and adds those of the others. */
 static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
     struct share *share = &sharing->shares[ordinal];
     if (share->n++ == 0) {
@@ -85,7 +85,7 @@ static void take_node(struct sharing *sharing, uint32_t id) {
         take(sharing, sharing->model->calls[call].ordinal, profiled);
 }
 
-/* Unknown and overflown figures of a sum alike are no number. */
+/* Unknown and overflown sums are both written as "unknown". */
 static void add_count(struct sharing *sharing, const char *key, int64_t count,
                       struct annotation *annotation) {
     struct text text;
@@ -132,7 +132,7 @@ static void annotate_model(struct sharing *sharing, struct annotation *annotatio
               annotation);
 }
 
-/* A node that no profile has, in a function that nobody calls, gets no entries. */
+/* A node in a function that is never called gets no entries. */
 static void annotate_one(void *context, uint32_t ordinal, struct annotation *annotation) {
     struct sharing *sharing = context;
     if (ordinal == ANNOTATE_MODEL) {
@@ -149,16 +149,17 @@ static void annotate_one(void *context, uint32_t ordinal, struct annotation *ann
 static int check(const struct cm_model *model, const struct cm_result *result,
                  struct cm_diagnostics *diagnostics) {
     if (!source_can_seek(model->source)) {
-        int status = diag_error(diagnostics, DIAG_USAGE,
-                                "the model came through a pipe, and annotating reads it again");
-        diag_hint(diagnostics, "give its path");
+        int status = diag_error(
+            diagnostics, DIAG_USAGE,
+            "annotating a model from a pipe is not supported: it must be read twice");
+        diag_hint(diagnostics, "give the path of the file");
         return status;
     }
     if (text_equal(result->model.path, model->model->path) &&
         result->n_nodes == model->model->n_nodes)
         return CM_OK;
-    return diag_error(diagnostics, DIAG_USAGE, "the profile is of another model: '%s'",
-                      result->model.path);
+    return diag_error(diagnostics, DIAG_USAGE,
+                      "the profile must be of the same model, got '%s'", result->model.path);
 }
 
 int cm_model_annotate(struct cm_model *model, const struct cm_result *result,

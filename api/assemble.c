@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds the public result out of the tables of the passes. It copies and names, and computes
- * nothing: a figure that is not in a table does not belong here.
+ * Builds the public result from the tables of the passes. It copies and converts; it does not
+ * compute figures.
  */
 #include "api/assemble.h"
 
@@ -25,8 +25,7 @@ static const int64_t *take_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. `most`: what
- * is known of the largest. */
+/* Recurses over nested types, whose depth ops/merge.c limits. `most`: upper bounds. */
 static void take_type(struct assembly *assembly, const struct value_info *info,
                       const struct value_info *most, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};
@@ -45,13 +44,13 @@ static void take_type(struct assembly *assembly, const struct value_info *info,
     }
 }
 
-/* Of plain tensors only: what nests is rare. */
+/* Compares plain tensors only: nested types are rare. */
 static bool is_alike(const struct value_info *a, const struct value_info *b) {
     return a->kind == CM_TYPE_TENSOR && b->kind == CM_TYPE_TENSOR && a->dtype == b->dtype &&
            a->is_upper_bound == b->is_upper_bound && shape_equal(&a->shape, &b->shape);
 }
 
-/* Values that follow each other mostly are of one type, and then share its dims. */
+/* Consecutive values often have the same type and then share its dims. */
 static void take_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
     const struct value_info *info = &infer->facts[id];
@@ -73,7 +72,7 @@ static void take_values(struct assembly *assembly) {
         take_value(assembly, id, id > 0 ? &assembly->values[id - 1] : NULL);
 }
 
-/* Params and buffers of the node's own operands. */
+/* Adds the parameters and buffers that the node reads. */
 static void add_params(const struct assembly *assembly, uint32_t id, struct cm_costs *costs) {
     const struct params_table *params = &assembly->analysis->params;
     for (size_t i = 0; i < params->n_used[id]; i++) {
@@ -86,7 +85,7 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     }
 }
 
-/* `from`: by node or module; NULL where no training step was profiled. */
+/* `from`: by node or module; NULL without a training step. */
 static struct cm_step *take_steps(struct assembly *assembly, const struct cm_step *from,
                                   size_t n) {
     struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
@@ -96,7 +95,7 @@ static struct cm_step *take_steps(struct assembly *assembly, const struct cm_ste
     return steps;
 }
 
-/* `inputs`: room for the names of its inputs. */
+/* `inputs`: room for the names of the inputs. */
 static void complete_node(struct assembly *assembly, uint32_t id, const char **inputs,
                           struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
@@ -122,7 +121,7 @@ static size_t count_inputs(const struct model *model) {
     return n;
 }
 
-/* The rows are pass count's own, which stand in the result's memory. */
+/* The rows are those of pass count, in the result's arena. */
 static void take_nodes(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     const size_t n = model->n_nodes;
@@ -138,7 +137,7 @@ static void take_nodes(struct assembly *assembly) {
     assembly->result->nodes = nodes;
 }
 
-/* What the passes after it say of a module, and its own figures as the public API has them. */
+/* Adds the figures of later passes to a row of pass modules. */
 static void complete_module(struct assembly *assembly, size_t index, struct cm_module *module) {
     const struct analysis *analysis = assembly->analysis;
     const struct modules_table *table = &analysis->modules;
@@ -151,7 +150,7 @@ static void complete_module(struct assembly *assembly, size_t index, struct cm_m
     costs_publish(&module->costs);
 }
 
-/* The rows are pass modules' own, which stand in the result's memory. */
+/* The rows are those of pass modules, in the result's arena. */
 static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_result *result = assembly->result;
@@ -176,7 +175,7 @@ static const size_t *node_list(struct assembly *assembly,
     return nodes;
 }
 
-static void take_composites(struct assembly *assembly) {
+static void take_fused_patterns(struct assembly *assembly) {
     const struct fused_patterns_table *table = &assembly->analysis->fused_patterns;
     struct cm_fused_pattern *list = assembly_array(assembly, table->n, sizeof(*list));
     for (size_t i = 0; list && i < table->n; i++) {
@@ -244,7 +243,7 @@ static const char *option_text(struct assembly *assembly, const char *text) {
     return text ? assembly_text(assembly, text) : "";
 }
 
-/* Shapes, then contents, as the command line has them; NULL: none was given. */
+/* Returns input shapes and values as on the command line; NULL: none. */
 static const char *given_text(struct assembly *assembly, const struct cm_options *options) {
     struct text text;
     if (options->n_inputs == 0 && options->n_values == 0) return NULL;
@@ -439,7 +438,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         take_options(&assembly);
         take_nodes(&assembly);
         take_modules(&assembly);
-        take_composites(&assembly);
+        take_fused_patterns(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);
         take_training(&assembly);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From options to a description of the device that they ask for. */
+/* --calibrate: measures a device and writes its description. */
 #include "backends/device/calibrate.h"
 
 #include "backends/backend_registry.h"
@@ -12,14 +12,13 @@
 
 #include "support/banned.h"
 
-/* Nobody hears of a name twice: the reason has what is wrong. */
-static int tell(int status, const char *name, const struct cm_reason *reason,
-                struct cm_diagnostics *diag) {
+static int report(int status, const char *name, const struct cm_reason *reason,
+                  struct cm_diagnostics *diag) {
     if (status == CM_BACKEND_OK) return CM_OK;
     if (status == CM_BACKEND_NO_MEMORY && reason->text[0] == '\0') return diag_no_memory(diag);
     status = diag_error(diag, DIAG_BACKEND, "backend %s cannot be calibrated: %s", name,
                         reason->text);
-    diag_hint(diag, "costmodel backends lists what there is");
+    diag_hint(diag, "costmodel backends lists the backends");
     return status;
 }
 
@@ -36,11 +35,11 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
     int status = settings_parse(options->backend, arena, &name, &settings, &reason);
     if (status == CM_BACKEND_OK)
         status = backends_find(&places, name, arena, &backend, &reason);
-    if (status != CM_BACKEND_OK) return tell(status, name, &reason, diag);
+    if (status != CM_BACKEND_OK) return report(status, name, &reason, diag);
     subprocess_setup_init(&setup, backend);
     setup.settings = settings;
     status = calibrate_run(&setup, arena, &model, &reason);
-    if (status != CM_BACKEND_OK) return tell(status, name, &reason, diag);
+    if (status != CM_BACKEND_OK) return report(status, name, &reason, diag);
     return calibrate_write(&model, out) == CM_BACKEND_OK ? CM_OK : diag_no_memory(diag);
 }
 

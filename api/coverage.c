@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Coverage: how much of the model the figures rest on. Nodes of a branch that is known not to
- * be taken are not asked about.
+ * Coverage: unknown operators, unknown shapes and unknown gradients. Nodes of a branch that is
+ * never taken are not counted.
  */
 #include "api/coverage.h"
 
@@ -64,8 +64,7 @@ static int tally_grow(struct tally *tally) {
     return CM_OK;
 }
 
-/* Which operator it is: of two texts with a colon between them it would not be certain where
- * the first ends. */
+/* Returns an unambiguous key of domain and type: either may contain colons. */
 static const char *tally_key(struct arena *arena, const struct node *node) {
     return arena_printf(arena, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
 }
@@ -80,7 +79,7 @@ static int tally_new(struct tally *tally, const struct node *node, const struct 
     return map_set(&tally->index, key, (uint32_t)tally->n++);
 }
 
-/* Only what is new is kept: a name may be long, and be that of many nodes. */
+/* Keeps the key only if it is new: names may be long and frequent. */
 static int tally_add(struct tally *tally, const struct node *node, const struct op *op) {
     struct arena_mark mark = arena_save(tally->index.arena);
     const char *key = tally_key(tally->index.arena, node);
@@ -92,13 +91,13 @@ static int tally_add(struct tally *tally, const struct node *node, const struct 
     return CM_OK;
 }
 
-/* What a step keeps of the node is unknown, though the operator is not. */
+/* Returns true if the saved bytes of a known operator are unknown. */
 static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
     return analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
            analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN;
 }
 
-/* Operators that nobody knows, that the user describes, of which no gradient is known. */
+/* Unknown operators, custom operators, and operators without a known gradient. */
 struct tallies {
     struct tally unknown;
     struct tally custom;
@@ -114,7 +113,7 @@ static int tally_node(struct tallies *tallies, const struct analysis *analysis, 
     return custom_op_is(op) ? tally_add(&tallies->custom, node, op) : CM_OK;
 }
 
-/* What the result keeps of the descriptions, which it may outlive. */
+/* Copies the descriptions: the result may outlive them. */
 static int list_descriptions(const struct tally *custom, struct cm_coverage *ret) {
     struct cm_description *list = arena_array(custom->arena, custom->n, sizeof(*list));
     if (!list) return CM_NO_MEMORY;
@@ -130,7 +129,7 @@ static int list_descriptions(const struct tally *custom, struct cm_coverage *ret
     return CM_OK;
 }
 
-/* The names stay with the result. */
+/* Names are in the result's arena. */
 static void tally_init(struct tally *tally, const struct analysis *analysis) {
     *tally = (struct tally){.arena = analysis->kept};
     map_init(&tally->index, analysis->arena);
@@ -166,8 +165,8 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     return list_descriptions(&tallies.custom, ret);
 }
 
-/* Of what is not known of an operator; NULL: there was no memory for the text. */
-static int complain(const struct analysis *analysis, const char *text) {
+/* Warns, or fails with options->strict. `text` NULL: out of memory. */
+static int warn(const struct analysis *analysis, const char *text) {
     if (!text) return diag_no_memory(analysis->diag);
     if (analysis->options->strict)
         return diag_error(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
@@ -175,39 +174,33 @@ static int complain(const struct analysis *analysis, const char *text) {
     return CM_OK;
 }
 
-static int complain_of_operator(const struct analysis *analysis,
-                                const struct cm_name_count *op) {
-    return complain(analysis,
-                    arena_printf(analysis->arena,
-                                 "operator %s is not known (%lld of %zu nodes): its "
-                                 "outputs and costs are left out",
-                                 op->name, (long long)op->count, analysis->model->n_nodes));
+static int warn_of_operator(const struct analysis *analysis, const struct cm_name_count *op) {
+    return warn(analysis,
+                arena_printf(analysis->arena,
+                             "unknown operator %s (%lld of %zu nodes): its "
+                             "outputs and costs are not included",
+                             op->name, (long long)op->count, analysis->model->n_nodes));
 }
 
-/* What the costs that hang on unknown shapes are. */
 static const char *shapes_text(struct arena *arena, const struct cm_coverage *coverage) {
-    static const char open[] = "a shape that the file does not determine";
+    static const char open[] = "an unknown shape";
     const int64_t n = coverage->unknown_shapes;
     const int64_t bounded = coverage->bounded_shapes;
     const char *have = n == 1 ? "output has" : "outputs have";
     const char *them = n == 1 ? "it" : "them";
     if (bounded == 0)
-        return arena_printf(arena, "%lld node %s %s: costs that hang on %s are left out",
+        return arena_printf(arena, "%lld node %s %s: costs that depend on %s are not included",
                             (long long)n, have, open, them);
     if (bounded == n)
-        return arena_printf(
-            arena,
-            "%lld node %s %s: costs that hang on %s are at most what the largest would cost",
-            (long long)n, have, open, them);
-    return arena_printf(
-        arena,
-        "%lld node %s %s: costs that hang on %lld of them are at most what the largest would "
-        "cost, those of the rest are left out",
-        (long long)n, have, open, (long long)bounded);
+        return arena_printf(arena, "%lld node %s %s: costs that depend on %s are upper bounds",
+                            (long long)n, have, open, them);
+    return arena_printf(arena,
+                        "%lld node %s %s: costs that depend on %lld of them are upper bounds, "
+                        "those of the rest are not included",
+                        (long long)n, have, open, (long long)bounded);
 }
 
-static int complain_of_shapes(const struct analysis *analysis,
-                              const struct cm_coverage *coverage) {
+static int warn_of_shapes(const struct analysis *analysis, const struct cm_coverage *coverage) {
     if (coverage->unknown_shapes == 0) return CM_OK;
     const char *text = shapes_text(analysis->arena, coverage);
     if (!text) return diag_no_memory(analysis->diag);
@@ -216,26 +209,25 @@ static int complain_of_shapes(const struct analysis *analysis,
     return CM_OK;
 }
 
-static int complain_of_gradient(const struct analysis *analysis,
-                                const struct cm_name_count *op) {
-    return complain(
+static int warn_of_gradient(const struct analysis *analysis, const struct cm_name_count *op) {
+    return warn(
         analysis,
         arena_printf(analysis->arena,
-                     "no gradient is known of operator %s (%lld of %zu nodes): what a training "
-                     "step keeps and computes for it is left out",
+                     "no gradient is known for operator %s (%lld of %zu nodes): its saved "
+                     "activations and backward costs are not included",
                      op->name, (long long)op->count, analysis->model->n_nodes));
 }
 
 int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     int worst = CM_OK;
     for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
-        int status = complain_of_gradient(analysis, &coverage->unknown_gradients[i]);
+        int status = warn_of_gradient(analysis, &coverage->unknown_gradients[i]);
         if (status < 0) worst = status;
     }
     for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
-        int status = complain_of_operator(analysis, &coverage->unknown_ops[i]);
+        int status = warn_of_operator(analysis, &coverage->unknown_ops[i]);
         if (status < 0) worst = status;
     }
-    int status = complain_of_shapes(analysis, coverage);
+    int status = warn_of_shapes(analysis, coverage);
     return status < 0 ? status : worst;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the analysis did not understand: unknown operators and shapes. */
+/* Unknown operators and shapes of an analysis. */
 #ifndef API_COVERAGE_H
 #define API_COVERAGE_H
 
 #include "passes/pass.h"
 
-/* Counts, by "domain::Type" in order of first use; strings and lists in the result's memory. */
+/* Counts by "domain::Type" in order of first use; strings and lists are in the result's arena.
+ */
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The passes up to the one that binds dims; what they have to say is for a profile to tell. */
+/* Runs the passes up to the one that binds dims, and drops their messages. */
 #include "api/dims.h"
 
 #include "api/handle.h"

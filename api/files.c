@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files a model is read from: who writes asks, so as to write over none. */
+/* Checks whether a path is a file of the model, so that it is not overwritten. */
 #include "costmodel/costmodel.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@
 
 struct question {
     struct arena *arena;
-    const char *folder; /* of the model, with the slash behind it */
+    const char *folder; /* of the model, with a trailing slash */
     struct stat asked;
-    const char *last; /* the location that was looked at before: most tensors share one */
+    const char *last; /* location checked last: most tensors share one */
 };
 
 static bool is_asked(const struct question *question, const char *path) {

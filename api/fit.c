@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The largest batch that fits is found by trying: N fits and N + 1 does not, both seen. What is
- * required is nearly a line in the batch (a maximum of lines, and what a plan leaves unused),
- * so that a straight line through two batches mostly hits at once.
+ * Finds the largest batch that fits by profiling: N fits and N + 1 does not. Required memory is
+ * nearly linear in the batch (a maximum of lines, plus gaps of the arena), so a line through
+ * two batches usually hits at once.
  */
 #include "api/fit.h"
 
@@ -13,21 +13,20 @@
 
 #include "support/banned.h"
 
-#define MAX_BATCH INT32_MAX /* what fits at this fits at any batch that anybody wants */
-#define TOO_MUCH  INT64_MAX /* required, where a size is past 2^63 */
+#define MAX_BATCH INT32_MAX /* the search ends here */
+#define TOO_MUCH  INT64_MAX /* required bytes if a size exceeds 2^63 */
 
-/* What a batch requires. */
 struct trial {
     int64_t batch;
     int64_t bytes;
 };
 
 struct search {
-    const struct analysis *analysis; /* at the batch that was asked for */
+    const struct analysis *analysis; /* at the requested batch */
     int64_t limit;
     struct trial fits;  /* the largest so far; batch 0: none */
     struct trial fails; /* the smallest so far; batch 0: none */
-    bool uneven;        /* a larger batch required less somewhere */
+    bool uneven;        /* a larger batch required less memory */
     const char *why;    /* the batch cannot be changed; NULL: it can */
 };
 
@@ -46,7 +45,7 @@ static const char *first_error(const struct cm_diagnostics *diag, struct arena *
     return "";
 }
 
-/* The passes up to what is required, for nothing else. */
+/* Runs the passes up to memory_required. */
 static int run_trial(struct search *search, const struct cm_options *options,
                      struct arena *arena, struct cm_diagnostics *diag, int64_t *ret_bytes) {
     struct analysis trial = {.model = search->analysis->model, .options = options};
@@ -71,7 +70,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     int status = CM_NO_MEMORY;
     options.batch = batch;
     options.memory_plan = false;
-    options.backend = NULL; /* no batch that is only tried is measured */
+    options.backend = NULL; /* trials are not measured */
     options.dump_after = NULL;
     options.dump = NULL;
     ret->batch = batch;
@@ -81,7 +80,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     return status;
 }
 
-/* Takes a trial between the two ends, or beyond one. */
+/* Narrows the interval by a trial. */
 static void take_trial(struct search *search, struct trial trial) {
     if (search->fits.batch > 0 &&
         (trial.batch > search->fits.batch) != (trial.bytes >= search->fits.bytes))
@@ -102,7 +101,7 @@ static int try_and_take(struct search *search, int64_t batch) {
     return status;
 }
 
-/* Where a line through two trials meets the limit. */
+/* Returns the batch at which a line through two trials meets the limit. */
 static int64_t meet_limit(const struct trial *a, const struct trial *b, int64_t limit) {
     double slope = ((double)b->bytes - (double)a->bytes) / (double)(b->batch - a->batch);
     if (slope <= 0) return MAX_BATCH;
@@ -111,7 +110,7 @@ static int64_t meet_limit(const struct trial *a, const struct trial *b, int64_t 
     return batch < MAX_BATCH ? (int64_t)batch : MAX_BATCH;
 }
 
-/* Ever larger, until one does not fit. */
+/* Tries larger batches until one does not fit. */
 static int find_upper(struct search *search) {
     struct trial before = search->fits;
     int64_t next = before.batch < MAX_BATCH ? 2 * before.batch : MAX_BATCH;
@@ -127,7 +126,8 @@ static int find_upper(struct search *search) {
     return status;
 }
 
-/* Between the two ends; every third time the middle, so that the end is sure to come. */
+/* Returns a batch inside the interval; every third one is the middle, which guarantees the end.
+ */
 static int64_t guess(const struct search *search, int round) {
     const struct trial *low = &search->fits;
     const struct trial *high = &search->fails;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The public API: a model handle, and the way from it to a result. It owns arenas and runs the
- * layers in order; what a result holds is decided in assemble.c.
- */
+/* The public API: loads a model, runs the passes and assembles the result. */
 #include "costmodel/costmodel.h"
 
 #include "api/assemble.h"
@@ -107,7 +104,7 @@ const char *cm_model_path(const struct cm_model *model) {
     return model->model->path;
 }
 
-/* A kind of name that an option takes, and those that there are. */
+/* A kind of name that an option takes, and its valid names. */
 struct name_kind {
     const char *what;
     const char *there_are;                /* before the list of them */
@@ -143,8 +140,8 @@ static int refuse_name(const struct name_kind *kind, const char *name, struct ar
         if (i > 0) text_append(&list, ", ");
         text_append(&list, kind->name_at(i));
     }
-    int status = diag_error(diagnostics, DIAG_USAGE, "there is no %s '%s'", kind->what,
-                            name ? name : "");
+    int status =
+        diag_error(diagnostics, DIAG_USAGE, "unknown %s '%s'", kind->what, name ? name : "");
     diag_hint(diagnostics, "%s: %s", kind->there_are, text_string(&list));
     return status;
 }
@@ -158,13 +155,12 @@ static int check_training(const struct cm_options *options, struct arena *arena,
                        : options->n_checkpoint > 0 ? "checkpoint"
                                                    : NULL;
     if (options->optimizer || !idle) return CM_OK;
-    int status =
-        diag_error(diagnostics, DIAG_USAGE, "'%s' says how to train, with no optimizer", idle);
-    diag_hint(diagnostics, "give an optimizer too, as --optimizer adam");
+    int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);
+    diag_hint(diagnostics, "add an optimizer, for example --optimizer adam");
     return status;
 }
 
-/* 0 stands for 1, as in options that are all zero. */
+/* 0 means 1, for zeroed options. */
 static bool is_alignment(int64_t bytes) {
     return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
 }
@@ -180,20 +176,20 @@ int model_check_options(const struct cm_options *options, struct arena *arena,
         if (status < 0) return status;
     }
     if (options->batch < 0)
-        return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
+        return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
                           (long long)options->batch);
     if (options->memory_limit < 0)
-        return diag_error(diagnostics, DIAG_USAGE, "the memory limit is %lld bytes",
+        return diag_error(diagnostics, DIAG_USAGE, "memory limit must be >= 0 bytes, got %lld",
                           (long long)options->memory_limit);
     if (!is_alignment(options->memory_alignment))
         return diag_error(diagnostics, DIAG_USAGE,
-                          "the alignment is %lld, a power of two up to 2^30 wanted",
+                          "alignment must be a power of two up to 2^30, got %lld",
                           (long long)options->memory_alignment);
     return check_training(options, arena, diagnostics);
 }
 
-/* A training step is taken in training, unless the caller says that layers do otherwise. */
-static struct cm_options meant(const struct cm_options *options) {
+/* With an optimizer, layers train unless the caller sets a mode. */
+static struct cm_options effective_options(const struct cm_options *options) {
     struct cm_options copy = *options;
     if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
     return copy;
@@ -231,7 +227,7 @@ static int profile(struct cm_model *model, const struct cm_options *options,
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    const struct cm_options asked = meant(options);
+    const struct cm_options asked = effective_options(options);
     struct arena *kept = arena_new("result", 0);
     struct analysis analysis = {.arena = arena_new("analysis", 0), .kept = kept};
     int status = kept && analysis.arena
@@ -239,7 +235,8 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      : CM_NO_MEMORY;
     arena_free(analysis.arena);
     if (status < 0) arena_free(kept);
-    if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY; /* no reason is given */
+    if (status < 0 && diag_starved(diagnostics))
+        status = CM_NO_MEMORY; /* the reason could not be allocated */
     return diag_finish(diagnostics, status);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptions of operators: from a file to the rows that pass bind looks into first. */
+/* --op-costs: reads descriptions of operators into rows that pass bind looks up first. */
 #include "costmodel/op_costs.h"
 
 #include "ops/custom/custom_op.h"
@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-#define MOST_BYTES ((size_t)1 << 20) /* of a file that people write */
+#define MOST_BYTES ((size_t)1 << 20) /* of a hand-written file */
 
 static int make(const struct cm_op_description *operators, size_t n, struct arena *arena,
                 struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
@@ -37,7 +37,7 @@ int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
 
 static int check_size(size_t size, const char *name, struct cm_diagnostics *diagnostics) {
     if (size <= MOST_BYTES) return CM_OK;
-    return diag_error(diagnostics, DIAG_LIMIT, "'%s' has more than %zu bytes", name,
+    return diag_error(diagnostics, DIAG_LIMIT, "'%s' must have at most %zu bytes", name,
                       MOST_BYTES);
 }
 
@@ -56,7 +56,7 @@ int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
     return status;
 }
 
-/* One byte more than may be there shows that there are too many. */
+/* Reads one byte more than allowed to detect larger files. */
 static int read_source(struct source *source, const char *path,
                        struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
     struct arena *arena = arena_new("op costs text", 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON begins with '{', perhaps behind blanks. No ONNX file does: '{' would be a group, which
- * proto3 has not, and a blank is field 1 or 4 of a wire type that they do not have.
+ * A file is JSON if it begins with blanks and '{'. No ONNX file does: '{' would be a group,
+ * which proto3 lacks, and a blank is field 1 or 4 with a wire type that those fields do not
+ * have.
  */
 #include "api/profile_file.h"
 
@@ -13,7 +14,6 @@
 
 #include "support/banned.h"
 
-/* As JSON has it. */
 static bool is_blank(uint8_t c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }

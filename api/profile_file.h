@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile that stands where a model may: told from it, and read back. */
+/* Profiles given in place of a model: detects and reads them. */
 #ifndef API_PROFILE_FILE_H
 #define API_PROFILE_FILE_H
 
@@ -9,11 +9,11 @@
 
 struct source;
 
-/* Whether JSON begins at the source's position, which stays where it is. CM_OK, CM_IO. */
+/* Detects JSON at the position of the source, which does not change. CM_OK, CM_IO. */
 int profile_file_is(struct source *source, struct cm_diagnostics *diag,
                     bool *ret) CM_MUST_CHECK;
 
-/* The rest of the source, as a result. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
+/* Reads the rest of the source as a result. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
 int profile_file_read(struct source *source, struct cm_diagnostics *diag,
                       struct cm_result **ret) CM_MUST_CHECK;
 

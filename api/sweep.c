@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One profile after the other, of each what a table of batches wants. */
+/* --batch 1,8,32: one profile per batch, and a table of them. */
 #include "api/assemble.h"
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
@@ -13,8 +13,8 @@
 struct sweeping {
     struct cm_model *model;
     struct cm_options options;
-    struct cm_diagnostics *said; /* by the profiles */
-    size_t n_unsaid;             /* messages of one batch for which there was no room */
+    struct cm_diagnostics *said; /* messages of the profiles */
+    size_t n_unsaid;             /* messages that were dropped for lack of memory */
     struct cm_sweep *ret;
     bool failed; /* out of memory */
 };
@@ -25,7 +25,7 @@ static const char *copy(struct sweeping *sweeping, const char *text) {
     return ret ? ret : "";
 }
 
-/* The first error, else the first warning, else nothing. */
+/* Returns the first error, else the first warning, else "". */
 static const char *first_message(const struct cm_diagnostics *diag) {
     const char *warning = "";
     for (size_t i = cm_diagnostics_count(diag); i > 0; i--) {
@@ -53,8 +53,7 @@ static int64_t timed_macs(const struct cm_result *result) {
     return is_known(sum) ? sum : CM_UNKNOWN;
 }
 
-/* What the times of this sweep are. A proxy was measured too; which layers are none, a profile
- * of one batch says. */
+/* Returns "modelled", "invented" or "measured"; proxies count as measured. */
 static const char *state_of_times(const struct cm_result *result) {
     if (result->measure->modelled) return "modelled";
     return result->measure->invented ? "invented" : "measured";
@@ -122,7 +121,7 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     if (!is_known(limit) || (is_known(row->required_bytes) && row->required_bytes <= limit))
         return;
     row->state = "misfit";
-    row->problem = "more memory is required than the limit";
+    row->problem = "required memory exceeds the limit";
 }
 
 static const char *state_of(int status) {
@@ -131,7 +130,7 @@ static const char *state_of(int status) {
     return status == CM_REFUSED ? "refused" : "failed";
 }
 
-/* What was taken for granted, and what is left out. */
+/* Collects assumptions and omissions, each once. */
 static void take_messages(struct sweeping *sweeping, const struct cm_result *result,
                           const struct cm_diagnostics *diag) {
     const size_t dropped = sweeping->said->n_dropped;
@@ -191,7 +190,7 @@ static bool is_problem(const struct cm_sweep *sweep, const struct cm_diagnostic 
     return false;
 }
 
-/* Into the sweep, but what a row says. */
+/* Copies the messages that are not the problem of a row into the sweep. */
 static int keep_messages(struct sweeping *sweeping) {
     struct message_list list;
     struct cm_sweep *sweep = sweeping->ret;
@@ -204,7 +203,7 @@ static int keep_messages(struct sweeping *sweeping) {
     return CM_OK;
 }
 
-/* To the caller, as those of one profile. */
+/* Repeats the messages to the caller. */
 static void tell_messages(const struct sweeping *sweeping, struct cm_diagnostics *diagnostics) {
     if (diagnostics == NULL) return;
     for (size_t i = 0; i < cm_diagnostics_count(sweeping->said); i++)
@@ -232,7 +231,7 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
     struct sweeping sweeping = {.model = model, .options = *options};
     for (size_t i = 0; i < n; i++)
         if (batches[i] < 1)
-            return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
+            return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
                               (long long)batches[i]);
     sweeping.said = cm_diagnostics_new();
     sweeping.ret = sweeping.said ? new_sweep(n, &rows) : NULL;
@@ -241,7 +240,7 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
         return diag_no_memory(diagnostics);
     }
     sweeping.ret->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
-    /* The row says whether it fits; the largest batch that does is no matter of a sweep. */
+    /* The rows show whether they fit; a sweep does not search for the largest batch. */
     sweeping.options.memory_limit = 0;
     sweeping.ret->model = copy(&sweeping, cm_model_path(model));
     sweeping.ret->convention = copy(&sweeping, options->convention);

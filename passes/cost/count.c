@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass count: MACs, FLOPs, operations on integers, bytes and activation bytes of every node, by
- * its row's formulas, times how often its graph runs. Of the branches of an If whose condition
- * is not known only the dearer is charged. Params are counted in params.c: they are a property
- * of tensors, not of nodes.
+ * Pass count: MACs, FLOPs, integer operations and bytes of every node, by the formulas of its
+ * operator, times the runs of its graph. If the condition of an If is not static, only the more
+ * expensive branch is counted. Parameters are counted by tensor, in pass params.
  */
 #include "passes/cost/count.h"
 
@@ -29,7 +28,7 @@ static bool moves_bytes(enum storage storage) {
     return storage == STORAGE_ACTIVATION;
 }
 
-/* Whether the node does any work at run time: one of its outputs is written afresh. */
+/* Returns true if the node writes an activation at run time. */
 static bool writes_anything(const struct analysis *analysis, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
@@ -49,13 +48,13 @@ static int64_t bytes_written(const struct analysis *analysis,
     return bytes;
 }
 
-/* Operands that are only looked at on the host (shapes, axes) move no bytes worth naming. */
+/* Returns false for operands that only the host reads (shapes, axes). */
 static bool is_read(const struct op_context *context, size_t slot) {
     return context->inputs[slot] && context->inputs[slot]->kind == CM_TYPE_TENSOR &&
            !(op_role(context->op, slot) == 'i' && context->inputs[slot]->value);
 }
 
-/* As pass lifetime has them already, of what owns bytes and is what the rule reads. */
+/* Uses the bytes of pass liveness if the context reads the same value_info. */
 static int64_t operand_bytes(const struct analysis *analysis, const struct op_context *context,
                              size_t slot) {
     const uint32_t value = context->node->inputs[slot];
@@ -72,10 +71,7 @@ static int64_t bytes_read(const struct analysis *analysis, const struct op_conte
     return bytes;
 }
 
-/*
- * A table of a convention counts elements that are computed at run time: shape arithmetic and
- * what stands in the file are none. The operator rows say it themselves.
- */
+/* Returns false for shape arithmetic and constants, which convention tables do not count. */
 static bool is_computed(const struct analysis *analysis, const struct node *node,
                         int64_t macs) {
     return macs != 0 || writes_anything(analysis, node);
@@ -90,7 +86,7 @@ bool count_traffic(const struct analysis *analysis, const struct op_context *con
     return moves;
 }
 
-/* MACs and bytes of a node, which are what the file does whoever looks at it. */
+/* Computes the figures that do not depend on the convention. */
 static void cost_of(const struct analysis *analysis, const struct op_context *context,
                     struct cm_costs *costs) {
     costs->macs = product_macs(context);
@@ -101,10 +97,9 @@ static void cost_of(const struct analysis *analysis, const struct op_context *co
 }
 
 /*
- * From a node's own rule to the one by which its FLOPs are counted. A composite is counted
- * once, by the row of the operation, at the node that makes its result: so its FLOPs depend on
- * neither opset nor exporter. Not so in a convention that sees the nodes of a file. *ret_counts
- * false: the node is counted with another one.
+ * Replaces the context of a node by that of its fused pattern, which is counted once, at its
+ * last node: so FLOPs depend on neither opset nor exporter. Conventions that see single nodes
+ * keep the node. *ret_counts is false if the node is counted with another one.
  */
 static int turn_to_counting(const struct analysis *analysis,
                             const struct convention *convention, const struct op_source *source,
@@ -118,7 +113,7 @@ static int turn_to_counting(const struct analysis *analysis,
     return context_make_fused(source, &fused_patterns->items[index], context);
 }
 
-/* Leaves *rule as the one that they were counted by. */
+/* Computes the terms; *context is then the one they were counted by. */
 static int find_terms(const struct analysis *analysis, const struct convention *convention,
                       const struct op_source *source, struct op_context *context,
                       struct count_terms *ret) {
@@ -172,7 +167,7 @@ static void scale(struct cm_costs *costs, int64_t runs) {
     costs->upper_bound = 0;
 }
 
-/* Runs of a graph in one pass through the model: the product over the graphs around it. */
+/* Computes the runs of each graph in one pass through the model: a product over its parents. */
 static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
                        int64_t *runs) {
     const struct model *model = analysis->model;
@@ -191,7 +186,7 @@ struct branch_cost {
     int64_t bytes;
 };
 
-static bool is_dearer(const struct branch_cost *a, const struct branch_cost *b) {
+static bool is_more_expensive(const struct branch_cost *a, const struct branch_cost *b) {
     if (a->macs != b->macs) return a->macs > b->macs;
     if (a->flops != b->flops) return a->flops > b->flops;
     if (a->int_ops != b->int_ops) return a->int_ops > b->int_ops;
@@ -202,7 +197,7 @@ static void add_if_known(int64_t *sum, int64_t value) {
     *sum = checked_add(*sum, is_known(value) ? value : 0);
 }
 
-/* What all nodes of a graph and of its bodies cost. */
+/* Sums the costs of each graph and its bodies. */
 static void graph_costs(const struct analysis *analysis, const struct count_table *table,
                         struct branch_cost *costs) {
     const struct model *model = analysis->model;
@@ -224,7 +219,7 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
     }
 }
 
-/* Drops every alternative that is not the dearest of its node's branches. */
+/* Drops the alternatives that are not the most expensive branch of their node. */
 static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
                                  bool *dropped) {
     const struct model *model = analysis->model;
@@ -237,7 +232,7 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     for (uint32_t id = 0; id < model->n_graphs; id++) {
         uint32_t owner = model->graphs[id].owner;
         if (!analysis->infer.alternative[id]) continue;
-        if (best[owner] == ID_NONE || is_dearer(&costs[id], &costs[best[owner]]))
+        if (best[owner] == ID_NONE || is_more_expensive(&costs[id], &costs[best[owner]]))
             best[owner] = id;
     }
     for (uint32_t id = 0; id < model->n_graphs; id++) {
@@ -249,7 +244,7 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     return CM_OK;
 }
 
-/* Costs of one run of the node by that source. */
+/* Computes the costs of one run of the node. */
 static int count_node(const struct analysis *analysis, const struct convention *convention,
                       const struct op_source *source, uint32_t id, struct cm_costs *ret) {
     struct count_terms terms;
@@ -264,8 +259,7 @@ static int count_node(const struct analysis *analysis, const struct convention *
     return CM_OK;
 }
 
-/* Whether the node has to do with a value whose size is only bounded, or runs at most so often.
- */
+/* Returns true if an operand, an output or the number of runs is an upper bound. */
 static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     const struct infer_table *most = analysis->infer.upper;
@@ -340,7 +334,8 @@ static int report_overflow(const struct analysis *analysis, uint32_t id) {
                                .pass = "count",
                                .node = id};
     node_place_push(&place, analysis->diag);
-    int status = diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node passes 2^63");
+    int status =
+        diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node must be below 2^63");
     node_place_pop(&place, analysis->diag);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the figures of a node come about, for whoever explains them. */
+/* The terms of the figures of a node. */
 #ifndef PASSES_COST_COUNT_H
 #define PASSES_COST_COUNT_H
 
@@ -9,22 +9,21 @@
 
 struct count_terms {
     int64_t runs;        /* of the node in one pass through the model */
-    struct product macs; /* of one run; without factors: none */
+    struct product macs; /* of one run; no factors: 0 */
     size_t n;
     struct convention_term terms[CONVENTION_TERMS]; /* operations of one run */
 };
 
-/* What pass count made the node's figures of. */
+/* Computes the terms of the node's figures, as pass count does. */
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) CM_MUST_CHECK;
-/* FLOPs, and operations on integers, of all runs. Unknown and overflown figures pass. */
+/* Returns FLOPs and integer operations of all runs; may be DIM_UNKNOWN or DIM_OVERFLOW. */
 int64_t count_flops(const struct count_terms *terms);
 int64_t count_int_ops(const struct count_terms *terms);
 
 /*
- * Bytes that one run of the node reads and writes, by the types that the rule has. False: it
- * does no work at run time: it makes views, shape arithmetic, or what stands in the file
- * already.
+ * Computes the bytes that one run of the node reads and writes, with the dtypes of the context.
+ * Returns false if the node does nothing at run time: views, shape arithmetic, constants.
  */
 bool count_traffic(const struct analysis *analysis, const struct op_context *context,
                    int64_t *ret_read, int64_t *ret_written);

@@ -54,17 +54,16 @@ static uint32_t find_name(const struct analysis *analysis, const char *name, siz
 }
 
 static int refuse_unknown(const struct analysis *analysis, const char *name) {
-    int status = diag_error(analysis->diag, DIAG_USAGE,
-                            "there is no node and no module '%s' to explain", name);
-    diag_hint(analysis->diag, "--format json lists the nodes, with their modules");
+    int status =
+        diag_error(analysis->diag, DIAG_USAGE, "--explain: no node or module named '%s'", name);
+    diag_hint(analysis->diag, "--format json lists the nodes and their modules");
     return status;
 }
 
 static int refuse_ambiguous(const struct analysis *analysis, const char *name, size_t n,
                             uint32_t first) {
-    int status =
-        diag_error(analysis->diag, DIAG_USAGE, "%zu nodes bear the name '%s'", n, name);
-    diag_hint(analysis->diag, "ask by number: the first is #%" PRIu32, first);
+    int status = diag_error(analysis->diag, DIAG_USAGE, "%zu nodes are named '%s'", n, name);
+    diag_hint(analysis->diag, "use the number of the node: the first is #%" PRIu32, first);
     return status;
 }
 

@@ -189,13 +189,13 @@ static void check_network_time(const struct session *session, const struct netwo
     if (!estimate_has_time(&time->measurement)) return;
     if (whole > time->sum_cold_ps)
         diag_note(diag, DIAG_BACKEND,
-                  "the whole network takes %.2f times as long as its layers one by one, cold: "
-                  "something between them is not measured",
+                  "the whole network takes %.2f times the sum of its cold layer times: "
+                  "work between the layers is not measured",
                   (double)whole / (double)time->sum_cold_ps);
     else if (whole < time->sum_warm_ps)
         diag_note(diag, DIAG_BACKEND,
-                  "the whole network takes %.2f times as long as its layers one by one, warm: "
-                  "they overlap, or a layer was measured another way",
+                  "the whole network takes %.2f times the sum of its warm layer times: "
+                  "layers overlap, or a layer was measured differently",
                   (double)whole / (double)time->sum_warm_ps);
 }
 
@@ -239,7 +239,7 @@ static int report_problem(const struct analysis *analysis, const char *name,
     if (!ret->problem) return diag_no_memory(analysis->diag);
     diag_warn(analysis->diag, DIAG_BACKEND, "backend %s cannot be used: %s", name,
               reason->text);
-    diag_hint(analysis->diag, "costmodel backends lists what there is");
+    diag_hint(analysis->diag, "costmodel backends lists the backends");
     return CM_OK;
 }
 
@@ -252,7 +252,7 @@ struct request {
 
 static void report_cache(const struct analysis *analysis, const struct cm_reason *reason) {
     if (reason->text[0] == '\0') return;
-    diag_note(analysis->diag, DIAG_BACKEND, "the cache of times '%s' is not used: %s",
+    diag_note(analysis->diag, DIAG_BACKEND, "measurement cache '%s' is not used: %s",
               analysis->options->cache, reason->text);
 }
 
@@ -310,7 +310,7 @@ static int discard_if_untimed(const struct analysis *analysis, const char *name,
         if (!is_view && first == n) first = i;
     }
     if (first == n) return CM_OK;
-    (void)reason_fail(&reason, 0, "it has no time for any layer, for the first one because %s",
+    (void)reason_fail(&reason, 0, "no layer could be timed; the first one because %s",
                       ret->items[first].reason.text);
     ret->done = false;
     return report_problem(analysis, name, &reason, ret);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tensors hold images, N C S.. of one to three spatial dims: what convolutions, pools,
- * resizes and the norms over channels read and write, and from there on whatever elementwise
- * nodes, concatenations, slices, pads and reductions connect with it. A matrix product, a
- * transpose, a softmax or a reshape connects nothing: it reads and writes row-major, and
- * bringing elements there is in no time, since a runtime may as well fold it into the node.
- * Constants connect nothing either: one table may serve an image and a matrix.
+ * Finds the tensors that hold images: N, C and one to three spatial dims. Convolutions, pools,
+ * resizes and norms over channels read and write images; elementwise nodes, Concat, Slice, Pad
+ * and reductions propagate them. MatMul, Transpose, Softmax and Reshape do not: they read and
+ * write row-major, and the conversion is not timed, since a runtime can fold it into the node.
+ * Constants do not propagate either: an image and a matrix may share one.
  */
 #include "passes/latency/layout.h"
 
@@ -21,7 +20,7 @@
 #define LEAST_RANK 3
 #define MOST_RANK  (2 + CM_MAX_SPATIAL)
 
-/* Values that have one layout: trees whose root speaks for all. */
+/* Sets of values with the same layout (union-find). */
 struct classes {
     const struct analysis *analysis;
     uint32_t *parent; /* by value */
@@ -43,7 +42,7 @@ static void join(const struct classes *classes, uint32_t a, uint32_t b) {
     classes->image[keep] = classes->image[keep] || classes->image[gone];
 }
 
-/* Of a value that may be an image; 0 of any other. */
+/* Returns the rank of a value that may be an image, else 0. */
 static int rank_of(const struct classes *classes, uint32_t value) {
     if (value == ID_NONE) return 0;
     const struct value_info *info = &classes->analysis->infer.facts[value];
@@ -52,7 +51,7 @@ static int rank_of(const struct classes *classes, uint32_t value) {
     return fits ? info->shape.rank : 0;
 }
 
-/* The value that says of a node whether it works on images; ID_NONE: it cannot. */
+/* Returns the value that decides whether the node works on images; ID_NONE: it does not. */
 static uint32_t main_value(const struct classes *classes, const struct node *node) {
     const uint32_t x = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     const uint32_t y = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
@@ -72,7 +71,7 @@ static void join_all(const struct classes *classes, const struct node *node) {
         if (rank_of(classes, node->outputs[i]) == rank) join(classes, main, node->outputs[i]);
 }
 
-/* A view that keeps the shape is the tensor itself. */
+/* Returns true if the output is a view with the same shape. */
 static bool is_same(const struct classes *classes, const struct node *node) {
     const struct value_info *facts = classes->analysis->infer.facts;
     if (node->n_inputs < 1 || node->n_outputs < 1 || node->inputs[0] == ID_NONE ||
@@ -121,9 +120,9 @@ int layout_find(const struct analysis *analysis, const bool **ret) {
 }
 
 /*
- * Row-major strides say how large the whole is of which a tensor is a part:
+ * A tensor may be part of a larger one, whose dims follow from the row-major strides:
  *     dim[i] = stride[i - 1] / stride[i]
- * A tensor without elements stays as it is.
+ * An empty tensor is unchanged.
  */
 static void put_channels_last(struct cm_tensor *tensor) {
     int64_t whole[CM_MAX_RANK] = {0};

@@ -10,10 +10,10 @@
 struct analysis;
 struct cm_primitive;
 
-/* *ret, by node, in the analysis' arena: whether it works on images. */
+/* Computes, by node, whether it works on images; in the analysis' arena. */
 int layout_find(const struct analysis *analysis, const bool **ret) CM_MUST_CHECK;
 
-/* Of such a node: images, and the weights of convolutions, get strides with channels last. */
+/* Sets channels-last strides for the images and the convolution weights of such a node. */
 void layout_apply(struct cm_primitive *primitive);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A view stands where its source stands, and every weight once. What an operand of a primitive
- * is of its node no table says: they come in the node's order, some left out, so that the next
- * value that is large enough is the one. Where there is none (a scale that only the primitive
- * has) the operand has a place of its own.
+ * Gives every operand an address: a view has that of its root, and a weight has one. Operands
+ * of a primitive are those of its node in order, some left out: each is matched with the next
+ * value that is large enough. An operand without a match (a scale that only the primitive has)
+ * gets memory of its own.
  */
 #include "passes/latency/network.h"
 
@@ -18,20 +18,20 @@
 
 #include "support/banned.h"
 
-#define PLACE 256 /* places are multiples of it */
+#define PLACE 256 /* alignment of offsets in bytes */
 
 struct building {
     const struct analysis *analysis;
     struct arena *arena;
     struct network *ret;
     struct cm_network_step *steps;
-    struct cm_primitive *primitives; /* those of steps: what did not run is built by nobody */
-    uint32_t *new_index;             /* by primitive of the analysis, plus one; 0: none yet */
-    uint32_t *node_of;               /* by step */
-    int64_t *bytes;                  /* by value: of its root, as the primitives have it */
-    int64_t *offsets;                /* by value: of its root */
+    struct cm_primitive *primitives; /* of the steps, each once */
+    uint32_t *new_index; /* by primitive of the analysis: index plus one; 0: none yet */
+    uint32_t *node_of;   /* by step */
+    int64_t *bytes;      /* by root: largest operand of a primitive */
+    int64_t *offsets;    /* by root */
     uint32_t (*operands)[CM_MAX_INPUTS + CM_MAX_OUTPUTS]; /* by step: roots, ID_NONE */
-    int64_t own_bytes; /* of operands with a place of their own, behind the weights */
+    int64_t own_bytes; /* operands without a match, behind the weights */
 };
 
 static int64_t round_up(int64_t bytes) {
@@ -47,8 +47,8 @@ static bool ran(const struct cm_measurement *measurement) {
            measurement->state == CM_INVENTED;
 }
 
-/* The root of the next of the node's values, from *at on, whose elements are as many as the
- * operand reaches; ID_NONE: there is none. */
+/* Returns the root of the next value, from *at on, that has room for the operand; ID_NONE:
+ * none. */
 static uint32_t match(const struct building *building, const uint32_t *values, size_t n,
                       const struct cm_tensor *tensor, size_t *at) {
     const struct analysis *analysis = building->analysis;
@@ -106,7 +106,7 @@ static uint32_t take_primitive(struct building *building, uint32_t primitive) {
     return *index - 1;
 }
 
-/* The steps, and which values they are about. False: a body would have to be run. */
+/* Lists the steps. Returns false if one is in a body of control flow. */
 static bool list_steps(struct building *building, const struct estimate_table *times) {
     const struct analysis *analysis = building->analysis;
     const struct primitives_table *primitives = &analysis->primitives;
@@ -124,7 +124,7 @@ static bool list_steps(struct building *building, const struct estimate_table *t
     return true;
 }
 
-/* Offsets of weights, one behind the other. */
+/* Assigns consecutive offsets to the weights. */
 static void place_weights(struct building *building) {
     const struct analysis *analysis = building->analysis;
     int64_t *end = &building->ret->network.weight_bytes;
@@ -195,7 +195,7 @@ static int place_all(struct building *building) {
         place_operands(building, i, &own);
     network->weight_bytes = checked_add(network->weight_bytes, building->own_bytes);
     if (!is_known(network->weight_bytes) || !is_known(network->arena_bytes))
-        building->ret->why_not = "its activations and weights are past 2^63 bytes";
+        building->ret->why_not = "its activations and weights exceed 2^63 bytes";
     return status;
 }
 
@@ -225,11 +225,11 @@ int network_build(const struct analysis *analysis, const struct estimate_table *
     ret->network.primitives = building.primitives;
     ret->network.steps = building.steps;
     if (!list_steps(&building, times)) {
-        ret->why_not = "the model has control flow: its bodies run as the data has it";
+        ret->why_not = "the model has control flow, whose trip counts are data-dependent";
         return CM_OK;
     }
     if (ret->network.n_steps == 0) {
-        ret->why_not = "no layer of it ran";
+        ret->why_not = "no layer was run";
         return CM_OK;
     }
     return place_all(&building) < 0 ? diag_no_memory(analysis->diag) : CM_OK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What fp32 becomes. Halves are halves throughout. Eight bits are for the operands of products
- * alone, and what comes out of these is what the libraries give that have them:
- *     int8  cuBLASLt adds up in i32 and gives i32 (CUBLAS_COMPUTE_32I); cuDNN's convolution f32
- *     fp8   cuBLASLt gives f16 (e4m3 operands, CUBLAS_COMPUTE_32F)
- * All else is then fp16, attention and recurrences too: their eight-bit forms want scales that
- * no file of fp32 has. What is not fp32 stays as it is.
+ * Replaces fp32. fp16 and bf16 apply to all operands. 8-bit types apply to the operands of
+ * products only, with the output type of the libraries:
+ *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); f32 for convolutions of cuDNN
+ *     fp8   f16 for cuBLASLt (e4m3 operands, CUBLAS_COMPUTE_32F)
+ * All other nodes are then fp16, also attention and recurrences: their 8-bit forms need scales
+ * that an fp32 file does not contain. Types other than fp32 are unchanged.
  */
 #include "passes/latency/precision.h"
 
@@ -19,8 +19,8 @@
 
 struct elements {
     enum dtype factors; /* both operands of a product */
-    enum dtype image;   /* the result of a convolution, and what is added to it */
-    enum dtype matrix;  /* the same of a matrix product */
+    enum dtype image;   /* output and bias of a convolution */
+    enum dtype matrix;  /* the same for a matrix product */
     enum dtype rest;
 };
 
@@ -39,7 +39,7 @@ static bool is_convolution(int32_t kind) {
     return kind == CM_CONV || kind == CM_DECONV;
 }
 
-/* The first two operands of a product are its factors. */
+/* Factors: the first two operands of a product. */
 static enum dtype dtype_of(const struct elements *elements, int32_t kind, bool is_factor) {
     if (!is_convolution(kind) && kind != CM_GEMM) return elements->rest;
     if (is_factor) return elements->factors;
@@ -56,7 +56,7 @@ static const struct value_info *changed(struct arena *arena, const struct value_
     return copy;
 }
 
-/* Not those of a product of integers, whose other operands are scales. */
+/* Returns false for integer products, whose other operands are scales. */
 static bool has_factors(const struct op_context *context) {
     return op_dtype(context, 0) == DTYPE_FLOAT && op_dtype(context, 1) == DTYPE_FLOAT;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --precision: the elements that a backend is to run the fp32 work of a file in. */
+/* --precision: the dtype in which a backend runs fp32 nodes. */
 #ifndef PASSES_LATENCY_PRECISION_H
 #define PASSES_LATENCY_PRECISION_H
 
@@ -11,13 +11,13 @@
 struct analysis;
 struct op_context;
 
-/* Whether elements are other than those that the file stores. */
+/* Returns true if the precision changes dtypes. */
 bool precision_changes(enum cm_precision precision);
 
 /*
- * The same node with those elements: every fp32 operand and result has another type. `kind` is
- * that of its primitive (enum cm_primitive_kind), since operands of products may be smaller
- * than the rest.
+ * Changes the dtype of every fp32 operand and output of the node. `kind` is that of its
+ * primitive (enum cm_primitive_kind): operands of products may be smaller than the others.
+ * Returns CM_OK or CM_NO_MEMORY.
  */
 int precision_apply(const struct analysis *analysis, int32_t kind,
                     struct op_context *context) CM_MUST_CHECK;

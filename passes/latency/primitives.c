@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass primitives: what of the model a backend could run. Nodes that do the same work have one
- * primitive, so that it is measured once. Does nothing unless a backend is asked. Elements and
- * strides are those of the file, or what --precision and --layout make of them.
+ * Pass primitives: lowers nodes to the primitives that a backend can run. Nodes that do the
+ * same work share one primitive, which is measured once. Dtypes and strides are those of the
+ * file, or as --precision and --layout ask. Does nothing without a backend.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 
 #include "support/banned.h"
 
-/* Primitives by their bytes: linear probing, at most half full. */
+/* Hash table of primitives by their bytes: linear probing, at most half full. */
 struct index {
     size_t capacity; /* a power of two */
     uint32_t *slots; /* index into the table's items, plus one; 0: free */
@@ -36,7 +36,7 @@ static uint64_t hash_of(const struct cm_primitive *primitive) {
     return hash;
 }
 
-/* The one of equal bytes, or the place of a new one. */
+/* Returns the index of an equal primitive, or adds a new one. */
 static uint32_t add_primitive(struct primitives_table *table, struct index *index,
                               const struct cm_primitive *primitive) {
     size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
@@ -50,14 +50,14 @@ static uint32_t add_primitive(struct primitives_table *table, struct index *inde
     return (uint32_t)table->n - 1;
 }
 
-/* The arithmetic of one run, whatever convention the report counts by. */
+/* Returns the FLOPs of one run by the exact convention. */
 static int64_t exact_flops(const struct convention *exact, const struct op_context *context) {
     return convention_operations(exact, context, product_macs(context));
 }
 
 /*
- * What is read of operands of which a part is taken: rows of a table, a slice. The count has
- * them whole, as tensors that the node uses; a device reads no more than it writes.
+ * Returns the bytes read. Gather and Slice read only part of their operand: a device reads as
+ * many bytes as it writes, but `read` counts the whole operand.
  */
 static int64_t bytes_touched(const struct op_context *context,
                              const struct cm_primitive *primitive, int64_t read,
@@ -77,7 +77,7 @@ struct lowering_job {
     struct op_context context;
 };
 
-/* The primitive, with the elements and the strides that were asked for. */
+/* Lowers the node, with the requested precision and layout. */
 static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bool *ret_found,
                           const char **ret_why) {
     const struct analysis *analysis = job->analysis;
@@ -92,7 +92,7 @@ static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bo
     return CM_OK;
 }
 
-/* Its work, that of the node in these elements. False: not known. */
+/* Computes FLOPs and bytes with the dtypes of the primitive. Returns false if unknown. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
     const struct op_context *context = &job->context;
     int64_t read = 0;
@@ -110,7 +110,7 @@ static bool does_nothing(const struct lowering_job *job) {
     return !count_traffic(job->analysis, &job->context, &read, &written);
 }
 
-/* *ret_why NULL: it has one, or needs none. */
+/* *ret_why NULL: the node has a primitive or does nothing. */
 static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
                  const char **ret_why) {
     bool found = false;
@@ -125,7 +125,7 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
     if (status < 0 || !found) return status;
     const bool known = find_work(job, ret);
     *ret_lowered = known ? LOWERED_PRIMITIVE : LOWERED_NOT;
-    *ret_why = known ? NULL : "its work is not known";
+    *ret_why = known ? NULL : "its FLOPs or bytes are unknown";
     return CM_OK;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass bounds: how near each time comes to what the device can do, by the roofline of its
- * ceilings (Williams, Waterman, Patterson, CACM 2009):
- *     least = max(flops / best rate, bytes / best bandwidth), roofline = least / time
- * and what keeps it from being shorter. A module has the sums of its primitives.
+ * Pass bounds: the roofline of each time (Williams, Waterman, Patterson, CACM 2009):
+ *     least = max(flops / peak rate, bytes / peak bandwidth), roofline = least / time
+ * and the resource that limits it. A module has the sums of its primitives.
  */
 #include "passes/latency/roofline_bounds.h"
 
@@ -17,8 +16,8 @@
 
 #include "support/banned.h"
 
-#define LAUNCH_FLOORS 3   /* a shorter time is mostly the launch */
-#define LEAST_SHARE   0.4 /* of a ceiling: below it that one bounds nothing */
+#define LAUNCH_FLOORS 3   /* a time below this many floors is mostly the launch */
+#define LEAST_SHARE   0.4 /* share of a ceiling below which it is not the limit */
 #define NEARLY        1e-9
 
 static const char *const names[N_BOUNDS] = {
@@ -34,7 +33,7 @@ double roofline_bounds_bytes(const struct cm_primitive *primitive) {
     return (double)primitive->bytes_read + (double)primitive->bytes_written;
 }
 
-/* What was measured goes before what the device says of itself. */
+/* Prefers the measured bandwidth to the published one. */
 double roofline_bounds_bandwidth(const struct analysis *analysis) {
     const double measured = analysis->estimate.ceilings.copy_bytes_per_s;
     return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
@@ -50,14 +49,15 @@ double roofline_bounds_floor(const struct analysis *analysis) {
     return measured > 0 ? measured : analysis->estimate.facts.floor;
 }
 
-/* Seconds; negative: not known. */
+/* Returns seconds; negative: unknown. */
 static double least_by_memory(const struct analysis *analysis,
                               const struct cm_primitive *primitive) {
     const double bandwidth = roofline_bounds_bandwidth(analysis);
     return bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
 }
 
-/* What is no product does so few operations a byte that no rate holds it back. */
+/* Returns seconds; negative: unknown. The arithmetic intensity of a primitive that is not a
+ * product is too low for a compute limit: 0. */
 static double least_by_compute(const struct analysis *analysis,
                                const struct cm_primitive *primitive) {
     const double rate = roofline_bounds_rate(analysis, primitive->inputs[0].element);
@@ -65,7 +65,7 @@ static double least_by_compute(const struct analysis *analysis,
     return primitive_is_product(primitive) ? -1 : 0;
 }
 
-/* Whether every kernel leaves multiprocessors without a block. */
+/* Returns true if every kernel has fewer blocks than multiprocessors. */
 static bool is_tiny_grid(const struct cm_how *how) {
     for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
         if (how->kernels[i].blocks_per_unit <= 0 || how->kernels[i].blocks_per_unit >= 1)
@@ -73,7 +73,8 @@ static bool is_tiny_grid(const struct cm_how *how) {
     return how->n_kernels > 0;
 }
 
-/* A model's time is its least one and the floor: what is more than memory takes is compute. */
+/* A modelled time is the lower bound plus the floor; what exceeds the memory time is compute.
+ */
 static void judge_model(const struct analysis *analysis, double seconds, double memory,
                         struct achieved *ret) {
     const double floor = roofline_bounds_floor(analysis);
@@ -122,13 +123,13 @@ void roofline_bounds_judge(const struct analysis *analysis,
     if (ret->least_s >= 0) ret->roofline = ret->least_s / seconds;
 }
 
-/* Of one module, in one pass through the model. */
+/* Sums of one module in one pass through the model. */
 struct tally {
     double seconds;
     double flops;
     double bytes;
     double least_s;
-    double least_of_s; /* the time of what has a least one */
+    double least_of_s; /* time of the primitives that have a lower bound */
     double by_bound[N_BOUNDS];
 };
 

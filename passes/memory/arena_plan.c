@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass plan: an offset in one arena for every value that owns bytes, inputs and results of the
- * model among them, so that no two that are alive at one step overlap. Offsets are exact to the
- * byte unless an alignment is asked for, which blurs the ratio to the bound.
+ * Pass plan: an offset in one arena for every value that owns bytes, graph inputs and outputs
+ * included, so that values alive at the same step do not overlap. Offsets are multiples of the
+ * requested alignment.
  */
 #include "passes/memory/arena_planner.h"
 #include "passes/memory/liveness.h"
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Values with bytes to place, and which value each is. */
+/* Blocks to place, and the value of each. */
 struct collected {
     struct block *blocks;
     uint32_t *values;
@@ -21,7 +21,7 @@ struct collected {
     int64_t total;
 };
 
-/* A multiple of the alignment, so that whatever stands behind it begins at one. */
+/* Rounds up to the alignment, so that the next block is aligned too. */
 static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
     int64_t alignment = analysis->options->memory_alignment;
     if (alignment <= 1) return bytes;
@@ -59,8 +59,9 @@ static int plan_fresh(const struct analysis *analysis, const struct collected *a
 }
 
 /*
- * What is written over something shares its block, which lives until the last of them ends. In
- * the order of steps what is written over is in its block before what is written there.
+ * Merges each value that is written in place into the block of its operand, which is then alive
+ * until the last use of both. Steps are in order, so the operand has its block before. Returns
+ * the number of blocks left.
  */
 static size_t share_blocks(const struct analysis *analysis, struct collected *all,
                            uint32_t *block_of) {

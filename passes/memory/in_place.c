@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass in_place: which nodes could write over an operand that nobody reads any more, and what
- * the peak would be if they all did. An elementwise node reads element i before it writes
- * element i, so that the two may be the same bytes where both have as many elements of the same
- * size: a comparison of floats gives bools, which are not.
+ * Pass in_place: which nodes could overwrite an operand at its last use, and the peak if all
+ * did. An elementwise node reads element i before it writes element i, so both can share bytes
+ * if they have the same number of elements of the same size (not a comparison: floats in, bools
+ * out).
  */
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Whose bytes are given away: to a node that wrote over them, or to the caller as a result. */
+/* Marks roots that cannot be overwritten: graph outputs, and those already overwritten. */
 static bool *find_results(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     bool *taken = arena_array(analysis->scratch, model->n_values, sizeof *taken);
@@ -22,14 +22,14 @@ static bool *find_results(const struct analysis *analysis) {
     return taken;
 }
 
-/* As many elements, at least one, and how many is known. */
+/* Returns true if both have the same known number of elements. */
 static bool same_elements(const struct shape *a, const struct shape *b) {
     if (shape_equal(a, b)) return shape_is_known(a);
     const int64_t elements = shape_elements(a);
     return is_known(elements) && elements == shape_elements(b);
 }
 
-/* Element for element in the same place. */
+/* Returns true if element i has the same address in both. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {
     const struct value_info *facts = analysis->infer.facts;
     const int64_t bytes = liveness_owned(analysis, output);
@@ -38,8 +38,8 @@ static bool same_layout(const struct analysis *analysis, uint32_t operand, uint3
            same_elements(&facts[output].shape, &facts[operand].shape);
 }
 
-/* The operand that a node may write over: made by a node (inputs belong to the caller), and not
- * read after it. ID_NONE: none. */
+/* Returns the root of an operand that the node may overwrite, or ID_NONE: written by a node
+ * (inputs belong to the caller) and last used here. */
 static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
                             const bool *taken) {
     const struct liveness_table *liveness = &analysis->liveness;
@@ -61,7 +61,7 @@ static void add_at(int64_t *change, uint32_t step, int64_t bytes) {
     change[step] = checked_add(change[step], bytes);
 }
 
-/* At each step `shared` bytes are counted twice in the live bytes. */
+/* Returns the peak if `shared` bytes are subtracted from the live bytes of each step. */
 static int64_t largest(const struct liveness_table *liveness, const int64_t *shared) {
     int64_t most = 0;
     for (uint32_t step = 0; step < liveness->n_steps; step++) {

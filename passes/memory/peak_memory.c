@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass memory: who is to blame for the peak. What is alive at it, and how much each module has
- * alive of what it made itself.
+ * Pass memory: the values alive at the peak, and the peak of each module: the most bytes alive
+ * at one step of the values that its own nodes write.
  */
 #include <stdlib.h>
 
@@ -13,13 +13,12 @@
 
 #include "support/banned.h"
 
-/* Values by the step at which they are needed last, a list a step. */
+/* Values with bytes by the step of their last use: one list per step. */
 struct endings {
     uint32_t *heads; /* by step: a value, ID_NONE */
     uint32_t *next;  /* by value */
 };
 
-/* Of those that have bytes. */
 static int list_endings(const struct analysis *analysis, struct endings *ret) {
     const struct liveness_table *liveness = &analysis->liveness;
     const size_t n_values = analysis->model->n_values;
@@ -36,20 +35,20 @@ static int list_endings(const struct analysis *analysis, struct endings *ret) {
     return CM_OK;
 }
 
-/* The inputs of the model are the root's. */
+/* Returns the module that writes the value; the root for graph inputs. */
 static uint32_t maker(const struct analysis *analysis, uint32_t value) {
     uint32_t node = analysis->model->values[value].node;
     return node == ID_NONE ? 0 : analysis->modules.of_node[node];
 }
 
-/* Bytes that each module has alive now, and the most that it had. */
+/* Live bytes by module. */
 struct alive {
     const struct analysis *analysis;
     int64_t *now;
     int64_t *upper;
 };
 
-/* Adds to a module and to all around it. */
+/* Adds to the module of the value and to its parents. */
 static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
     const uint32_t *parents = alive->analysis->modules.parents;
     if (bytes == 0) return;
@@ -58,8 +57,8 @@ static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
         alive->now[module] = checked_add(alive->now[module], bytes);
 }
 
-/* Adds what a node of the module makes, and notes the sums: they only grow while nodes of
- * their module run. */
+/* Adds the outputs of a node to its module and parents, and updates their peaks: the live bytes
+ * of a module grow only while its nodes run. */
 static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
     const uint32_t *parents = alive->analysis->modules.parents;
     for (; module != ID_NONE; module = parents[module]) {

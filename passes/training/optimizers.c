@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FLOPs of a step, g the gradient and w the parameter; factors that are the same for all
- * parameters are computed once and cost nothing:
- *     sgd       w -= lr g                                                                2
- *     momentum  v = mu v + g;  w -= lr v                                             2 + 2
+ * FLOPs of a step with gradient g and parameter w. Factors that all parameters share are
+ * computed once and not counted: sgd       w -= lr g 2 momentum  v = mu v + g;  w -= lr v 2 + 2
  *     adam      m += (1 - b1)(g - m)                                                     3
  *               v = b2 v + (1 - b2) g g                                                  4
  *               d = sqrt(v) / c + eps                                                    3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The optimizers that there are: one table, which says what a step of each keeps and costs. */
+/* The table of optimizers: state and cost of a step. */
 #ifndef PASSES_TRAINING_OPTIMIZERS_H
 #define PASSES_TRAINING_OPTIMIZERS_H
 
@@ -8,13 +8,13 @@
 
 struct optimizer {
     const char *name;
-    int64_t states; /* numbers kept for each parameter */
-    int64_t flops;  /* of a step, for each parameter */
+    int64_t states; /* values per parameter element */
+    int64_t flops;  /* of a step, per parameter element */
 };
 
-/* By name; NULL: there is none. */
+/* Returns the optimizer of that name; NULL: unknown. */
 const struct optimizer *optimizers_find(const char *name);
-/* In the order of the table; NULL past the last. */
+/* Returns the optimizers in the order of the table; NULL past the last. */
 const struct optimizer *optimizers_at(size_t index);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass training: what one step of an optimizer costs and keeps: gradients, states and copies of
- * the parameters, activations from forward to backward, MACs of backward. It runs where options
- * name an optimizer. docs/training.md has the formulas, and how they compare with PyTorch.
+ * Pass training: memory and operations of one training step: gradients, optimizer states,
+ * master weights, saved activations, MACs of backward. Runs if options name an optimizer.
+ * docs/training.md has the formulas and a comparison with PyTorch.
  */
 #include "passes/training/training.h"
 
@@ -16,8 +16,8 @@
 
 #include "support/banned.h"
 
-#define MASTER_BYTES 4 /* of a float copy, and of each state beside it, with amp */
-#define UNSCALE      1 /* FLOPs for each gradient that was scaled, with amp */
+#define MASTER_BYTES 4 /* with amp: per element of the master weights and of each state */
+#define UNSCALE      1 /* with amp: FLOPs per gradient element to undo loss scaling */
 
 static void add_learned(struct training *training, const struct param *param) {
     struct training_table *table = training->table;
@@ -51,7 +51,7 @@ static void add_params(struct training *training) {
     table->step_flops = checked_mul(each, table->learned);
 }
 
-/* Which operands' gradients are wanted, a bit each. */
+/* Returns the operands whose gradients are computed, as bits. */
 static uint32_t wanted_operands(const struct training *training,
                                 const struct operation *operation) {
     uint32_t wanted = 0;
@@ -60,7 +60,8 @@ static uint32_t wanted_operands(const struct training *training,
     return wanted;
 }
 
-/* Both sides of a product at most: of more than two factors that are the two of each step. */
+/* Returns the number of factors with a gradient, at most 2: a product of more factors is a
+ * chain of products of two. */
 static int64_t wanted_factors(const struct training *training,
                               const struct operation *operation) {
     int64_t n = 0;
@@ -70,7 +71,7 @@ static int64_t wanted_factors(const struct training *training,
     return n;
 }
 
-/* By the row's own rule, for one run of the node. */
+/* Returns the backward MACs by the operator's own function. */
 static int64_t macs_by_rule(const struct training *training, const struct op_source *source,
                             uint32_t id) {
     const struct operation *operation = &training->operations[id];
@@ -120,7 +121,7 @@ static void count_nodes(struct training *training) {
     const struct op_source source = context_source(analysis);
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         count_node(training, &source, convention, id);
-    if (convention->backward > 0) /* it does not look at gradients */
+    if (convention->backward > 0) /* a multiple of forward */
         training->table->backward_flops =
             checked_mul(convention->backward, analysis->modules.modules[0].costs.flops);
 }
@@ -134,7 +135,7 @@ static void sum_iteration(struct training *training) {
     table->iteration_int_ops = checked_add(forward->int_ops, table->recompute_int_ops);
 }
 
-/* Children come after their parents. */
+/* Children follow their parents. */
 static void sum_modules(struct training *training) {
     const struct modules_table *modules = &training->analysis->modules;
     struct training_table *table = training->table;
@@ -152,7 +153,7 @@ static void sum_modules(struct training *training) {
     }
 }
 
-/* An operator that nobody knows may keep anything; what others keep of it is in the sums. */
+/* Marks the saved bytes of unknown operators as unknown. */
 static void hide_unknown(struct training *training) {
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         if (training->operations[id].has_backward &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of pass training share: docs/training.md says what they compute. */
+/* Data shared by the parts of pass training; docs/training.md has the formulas. */
 #ifndef PASSES_TRAINING_TRAINING_H
 #define PASSES_TRAINING_TRAINING_H
 
@@ -8,24 +8,24 @@
 
 #include "passes/pass.h"
 
-/* A node as a step sees it. A composite is one operation, at the node that makes its result. */
+/* A node in a training step. A fused pattern is one operation, at its last node. */
 struct operation {
     const struct op *op;
-    const char *saved_for_backward; /* the row's cells, or what it says of this node */
-    const struct node *node; /* its operands and outputs; NULL: it is part of a composite */
-    uint32_t whole;          /* the node at which the composite is counted; itself */
-    uint32_t region;         /* index into regions, ID_NONE */
-    uint32_t forward;        /* events: when it runs, */
-    uint32_t again;          /* when it is run again, if its region is, */
-    uint32_t backward;       /* and when its gradients are computed */
+    const char *saved_for_backward; /* cells of the operator, or for this node */
+    const struct node *node;        /* operands and outputs; NULL: part of a fused pattern */
+    uint32_t whole;                 /* last node of the fused pattern; itself */
+    uint32_t region;                /* index into regions, ID_NONE */
+    uint32_t forward;               /* event of the forward pass */
+    uint32_t again;                 /* event of the recomputation, if its region has one */
+    uint32_t backward;              /* event of the backward pass */
     bool has_backward;
-    int64_t extra; /* bytes that it keeps and that are no value */
+    int64_t extra; /* bytes saved for backward that are not a value */
 };
 
-/* Consecutive steps in one checkpointed module, which keeps what enters it and nothing else. */
+/* Consecutive steps of one checkpointed module, which saves only its inputs. */
 struct region {
     uint32_t first, last; /* steps */
-    bool again;           /* whether anything in it has a backward */
+    bool again;           /* recomputed: an operation in it has a backward */
 };
 
 struct training {
@@ -33,35 +33,35 @@ struct training {
     const struct model *model;
     struct training_table *table;
     bool *frozen;         /* by param */
-    uint32_t *checkpoint; /* by module: the outermost checkpointed one around, ID_NONE */
+    uint32_t *checkpoint; /* by module: outermost checkpointed parent or itself, ID_NONE */
     struct operation *operations; /* by node */
     size_t n_regions;
     struct region *regions;
-    uint32_t *root;   /* by value: whose bytes it shares in a framework; itself */
-    bool *is_strided; /* by value: not in row-major order in them */
-    bool *wanted;     /* by value: its gradient is, since something behind it learns */
-    bool *reached;    /* by value: a gradient comes back to it */
-    int64_t *bytes;   /* by value: that it owns during a step; 0 of a view, a parameter */
+    uint32_t *root;   /* by value: root of the view in a framework; itself */
+    bool *is_strided; /* by value: a view that is not row-major */
+    bool *wanted;     /* by value: it depends on a learned parameter */
+    bool *reached;    /* by value: a gradient of the loss reaches it */
+    int64_t *bytes;   /* by value: owned during a step; 0 for views and parameters */
 };
 
-/* Patterns of options to params and modules. CM_USAGE: one of them matches nothing. */
+/* Matches the patterns of the options. CM_USAGE if one matches nothing. */
 int training_choose(struct training *training) CM_MUST_CHECK;
-/* Operations, views and bytes; who needs a gradient, and whom one reaches. */
+/* Finds operations, views and bytes, and where gradients flow. */
 int training_flow(struct training *training) CM_MUST_CHECK;
-/* What is kept, by whom it was made, and the peak of the step. */
+/* Computes saved bytes and the peak of the step. */
 int training_steps(struct training *training) CM_MUST_CHECK;
 
-/* Bytes of a tensor during a step: floats are halved with amp. */
+/* Returns the bytes of a tensor during a step: with amp, floats take 2 bytes. */
 int64_t training_bytes(const struct training *training, const struct value_info *info);
 struct op_source;
 struct op_context;
-/* The rule of an operation, of one that is no part of another. */
+/* Makes the context of an operation that is not part of another one. */
 int training_rule(const struct training *training, const struct op_source *source,
                   uint32_t node, struct op_context *ret) CM_MUST_CHECK;
-/* Whether the operand has a gradient to be computed by that operation. */
+/* Returns true if the operation computes a gradient of the operand. */
 bool training_wants(const struct training *training, const struct operation *operation,
                     size_t slot);
-/* The graph's own runs in one pass through the model. */
+/* Returns the runs of the graph in one pass through the model. */
 int64_t training_runs(const struct training *training, uint32_t graph);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which parameters do not learn, and which modules are checkpointed: patterns of the caller
- * against names. A pattern that matches nothing is a slip, and is refused.
+ * Matches --freeze patterns with parameters and modules, and --checkpoint patterns with
+ * modules. A pattern without a match is an error.
  */
 #include "passes/training/training.h"
 
@@ -13,12 +13,12 @@
 
 static int refuse(const struct training *training, const char *what, const char *pattern) {
     struct cm_diagnostics *diag = training->analysis->diag;
-    int status = diag_error(diag, DIAG_USAGE, "no %s has a name like '%s'", what, pattern);
-    diag_hint(diag, "names are as the file has them, dotted; * stands for any text");
+    int status = diag_error(diag, DIAG_USAGE, "no %s matches '%s'", what, pattern);
+    diag_hint(diag, "names are dotted, as in the file; * matches any text");
     return status;
 }
 
-/* matches[m]: the pattern is like the path of module m, or of one around it. */
+/* matches[m]: the pattern matches the path of module m or of one of its parents. */
 static void match_modules(const struct training *training, const char *pattern, bool *matches) {
     const struct modules_table *table = &training->analysis->modules;
     for (uint32_t id = 0; id < table->n_modules; id++) {
@@ -53,7 +53,7 @@ static int freeze(struct training *training, const char *pattern, bool *matches)
     return named || used ? CM_OK : refuse(training, "parameter or module", pattern);
 }
 
-/* The outermost of those that match: what it runs again is run again with it. */
+/* Marks the matching modules; inherit_checkpoints then keeps the outermost. */
 static int checkpoint(struct training *training, const char *pattern) {
     const struct modules_table *table = &training->analysis->modules;
     bool any = false;
@@ -73,7 +73,7 @@ static void inherit_checkpoints(struct training *training) {
     }
 }
 
-/* No gradient leads to integers. */
+/* Integer parameters have no gradients. */
 static void freeze_integers(struct training *training) {
     const struct params_table *params = &training->analysis->params;
     for (size_t i = 0; i < params->n_params; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where gradients flow: forwards, which values depend on something that learns; backwards,
- * which of them a gradient of a result comes back to. Only where both hold is anything
- * computed, or kept for it.
+ * Where gradients flow. Forward: the values that depend on a learned parameter. Backward: the
+ * values that a gradient of a graph output reaches. Only values with both have gradients.
  */
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
@@ -13,8 +12,8 @@
 
 #include "support/banned.h"
 
-/* A loop's state learns if what it is made of in the round before does: walked again until
- * nothing new is found, in nests of this depth at most. */
+/* The state of a loop depends on that of the previous iteration: repeat until nothing changes,
+ * at most this often. */
 #define MAX_ROUNDS 8
 
 int64_t training_runs(const struct training *training, uint32_t graph) {
@@ -65,7 +64,7 @@ static void share_outputs(struct training *training, const struct op_context *co
     }
 }
 
-/* A row that says nothing of gradients leaves it to its parts to say it. */
+/* Returns NULL if the operator of the pattern has no gradient: its nodes have their own. */
 static const struct fused_pattern *fused_pattern_of(const struct training *training,
                                                     uint32_t id) {
     const struct fused_patterns_table *table = &training->analysis->fused_patterns;
@@ -105,13 +104,13 @@ static int fill_operation(struct training *training, const struct op_source *sou
     return CM_OK;
 }
 
-/* Floats, and what may be: the output of an operator that nobody knows. */
+/* Returns true for floats and for unknown dtypes. */
 static bool may_learn(const struct training *training, uint32_t value) {
     enum dtype dtype = training->analysis->infer.facts[value].dtype;
     return dtype == DTYPE_UNDEFINED || dtype_is_float(dtype);
 }
 
-/* Sets a flag of a value; whether it was not set before. */
+/* Sets a flag. Returns true if it was not set before. */
 static bool raise_flag(bool *flag) {
     bool raised = !*flag;
     *flag = true;
@@ -137,8 +136,8 @@ static bool want_outputs(struct training *training, const struct node *node) {
 }
 
 /*
- * What enters a body learns if anything that enters its node does, or if what leaves the body
- * does and may come in again; what leaves it makes the node's outputs learn.
+ * The inputs of a body are wanted if an input of its node is, or an output of the body, which
+ * may come in again. A wanted output of a body makes the outputs of its node wanted.
  */
 static bool want_through_bodies(struct training *training) {
     bool news = false;
@@ -185,7 +184,7 @@ static bool has_reached_output(const struct training *training, const struct nod
     return false;
 }
 
-/* A body's results are reached when its node is, which comes first on the way back. */
+/* The outputs of a body are reached if its node is, which comes first in backward order. */
 static void reach_bodies(struct training *training, const struct node *owner) {
     for (size_t i = 0; i < owner->n_attrs; i++) {
         const struct attr *attr = &owner->attrs[i];
@@ -216,19 +215,21 @@ static void find_reached(struct training *training) {
 }
 
 /*
- * A constant that is computed from weights is no activation at inference; here the weights
- * change with every step. Of a view that a framework would copy, the copy.
+ * Returns the bytes that the value owns in a step. A constant computed from weights is an
+ * activation here, since the weights change with every step. A view that a framework copies
+ * owns the copy.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
     const struct liveness_table *liveness = &training->analysis->liveness;
     uint32_t node = training->model->values[value].node;
     if (training->root[value] != value) return 0;
-    if (node != ID_NONE && !training->operations[node].node) return 0; /* never written */
+    if (node != ID_NONE && !training->operations[node].node)
+        return 0; /* inside a fused pattern: not written */
     switch (liveness->storage[value]) {
     case STORAGE_ACTIVATION:
     case STORAGE_INPUT:
         break;
-    case STORAGE_VIEW: /* a copy of weights stays a weight */
+    case STORAGE_VIEW: /* a copy of a weight is a weight */
         if (liveness->storage[liveness->root[value]] != STORAGE_ACTIVATION &&
             liveness->storage[liveness->root[value]] != STORAGE_INPUT)
             return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The step as a row of events: every node forwards in the file's order, then backwards, and
- * before the backward of a checkpointed region the region forwards again. From it follow what
- * is alive when, what is kept, and the peak.
+ * A training step as a sequence of events: every node forward in the order of the file, then
+ * backward; a checkpointed region is recomputed before its backward. From the events follow
+ * lifetimes, saved bytes and the peak.
  */
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
@@ -12,19 +12,19 @@
 
 #include "support/banned.h"
 
-/* When the bytes of a value are alive; by root. Event 0 stands for "not at all". */
+/* Lifetime of the bytes of a root, in events; 0: none. */
 struct span {
-    uint32_t used;     /* last event of forward that reads it */
-    uint32_t kept;     /* last event of backward that needs it, or of a region that it enters */
-    uint32_t again;    /* the same of the copy that its own region makes again */
-    uint32_t gradient; /* first event that computes its gradient */
+    uint32_t used;     /* last read in forward */
+    uint32_t kept;     /* last use in backward, or by a region that it enters */
+    uint32_t again;    /* the same for its recomputed copy */
+    uint32_t gradient; /* event that computes its gradient first */
 };
 
 struct timeline {
     struct training *training;
     struct span *spans;    /* by value */
-    uint32_t *param_since; /* by param: event from which its gradient is there, 0 never */
-    bool *is_fed;          /* by graph: what enters it is needed, and was seen to */
+    uint32_t *param_since; /* by param: event that computes its gradient first, 0: none */
+    bool *is_fed;          /* by graph: its inputs are already noted as needed */
     uint32_t n_events;
     uint32_t first_back;
     int64_t *change;   /* by event */
@@ -39,7 +39,7 @@ static uint32_t maker(const struct training *training, uint32_t value) {
     return training->model->values[value].node;
 }
 
-/* Nodes of one checkpointed module that follow each other. */
+/* Groups consecutive nodes of one checkpointed module. */
 static void find_regions(struct training *training) {
     const struct liveness_table *liveness = &training->analysis->liveness;
     uint32_t before = ID_NONE;
@@ -63,8 +63,8 @@ static bool runs_again(const struct training *training, const struct operation *
     return operation->region != ID_NONE && training->regions[operation->region].again;
 }
 
-/* The region at that step forwards once more, if it is checkpointed and that step is its last:
- * the first that backward comes to. */
+/* Adds the recomputation of a region before the backward of its last step. Returns the next
+ * event. */
 static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t event) {
     struct training *training = timeline->training;
     const struct liveness_table *liveness = &training->analysis->liveness;
@@ -78,7 +78,7 @@ static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t 
     return event;
 }
 
-/* Event 0 is none, so that forward begins at 1. */
+/* Event 0 means none, so forward begins at 1. */
 static void number_events(struct timeline *timeline) {
     struct training *training = timeline->training;
     const struct liveness_table *liveness = &training->analysis->liveness;
@@ -97,7 +97,7 @@ static void number_events(struct timeline *timeline) {
     timeline->n_events = event;
 }
 
-/* Whether the value is made again for that operation: both are of one region. */
+/* Returns true if the value is recomputed for the operation: both are in one region. */
 static bool is_made_again(const struct training *training, uint32_t root,
                           const struct operation *operation) {
     uint32_t node = maker(training, root);
@@ -105,7 +105,7 @@ static bool is_made_again(const struct training *training, uint32_t root,
            training->operations[node].region == operation->region;
 }
 
-/* The value is read by `node`, forwards and, if its region is, forwards again. */
+/* Notes the read of a value by `node` in forward and in the recomputation of its region. */
 static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     const struct training *training = timeline->training;
     const struct analysis *analysis = training->analysis;
@@ -123,8 +123,8 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
         span->kept = later(span->kept, operation->again);
 }
 
-/* The loop that trains holds inputs and results until its next round; a body's results stay
- * until the body has run. */
+/* The training loop holds graph inputs and outputs until its next step; the outputs of a body
+ * are alive until the body has run. */
 static uint32_t held_until(const struct timeline *timeline, const struct value *value) {
     const struct training *training = timeline->training;
     uint32_t owner = training->model->graphs[value->graph].owner;
@@ -151,9 +151,9 @@ static void note_need(struct timeline *timeline, uint32_t value,
                       const struct operation *operation);
 
 /*
- * What a body is given, by its node or by the round before, has no bytes of its own: whatever
- * can come in stays until the body's first node has gone back. Once a body is enough. Recurses
- * over bodies only, whose nesting the frontend caps.
+ * The inputs of a body share the bytes of the inputs of its node or of its own outputs, which
+ * are saved until the backward of the body's first node. Recurses over bodies only, whose
+ * nesting the frontend caps.
  */
 static void note_body_need(struct timeline *timeline, uint32_t graph_id) {
     const struct training *training = timeline->training;
@@ -166,7 +166,7 @@ static void note_body_need(struct timeline *timeline, uint32_t graph_id) {
     for (size_t i = 0; i < owner->n_inputs; i++) note_need(timeline, owner->inputs[i], first);
 }
 
-/* The backward of that operation needs the value. */
+/* Notes that the backward of the operation needs the value. */
 static void note_need(struct timeline *timeline, uint32_t value,
                       const struct operation *operation) {
     const struct training *training = timeline->training;
@@ -185,7 +185,7 @@ static uint32_t output_at(const struct node *node, size_t slot) {
     return slot < node->n_outputs ? node->outputs[slot] : ID_NONE;
 }
 
-/* What the cell of one gradient names. */
+/* Notes the values that a cell names. */
 static void note_cell(struct timeline *timeline, const struct operation *operation,
                       const char *cell) {
     const struct node *node = operation->node;
@@ -216,7 +216,7 @@ static void note_param_gradients(struct timeline *timeline, uint32_t id) {
     }
 }
 
-/* Backwards in time, so that the first gradient of a value that is met is its first. */
+/* Called in backward order: the first gradient found for a value is its first event. */
 static void note_backward(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     struct operation *operation = &training->operations[id];
@@ -249,7 +249,7 @@ static void note_gradients(struct timeline *timeline) {
     }
 }
 
-/* `bytes` are alive from one event to another, both among them. */
+/* Adds bytes that are alive from event `from` to event `to`, inclusive. */
 static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t bytes) {
     if (bytes == DIM_UNKNOWN || bytes == 0) return;
     int64_t *change = timeline->change;
@@ -257,7 +257,7 @@ static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t 
     change[to + 1] = checked_sub(change[to + 1], bytes);
 }
 
-/* Kept bytes go to the node that made them; those of inputs to the root alone. */
+/* Adds saved bytes to the node that wrote them; those of inputs only to the root module. */
 static void keep(struct training *training, uint32_t node, int64_t bytes) {
     struct training_table *table = training->table;
     table->saved_bytes = checked_add_known(table->saved_bytes, bytes);
@@ -295,7 +295,7 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
          operation->extra);
 }
 
-/* Gradients of parameters stay until the optimizer has seen them. */
+/* Gradients of parameters are alive until the optimizer step. */
 static void live_params(struct timeline *timeline) {
     const struct training *training = timeline->training;
     const struct params_table *params = &training->analysis->params;

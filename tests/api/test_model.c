@@ -27,7 +27,7 @@ static void a_batch_below_1_is_refused(void **state) {
     (void)state;
     cm_options_init(&options);
     options.batch = -1;
-    expect_refused(&options, "the batch is -1, at least 1 wanted");
+    expect_refused(&options, "batch must be >= 1, got -1");
 }
 
 static void a_limit_below_nothing_is_refused(void **state) {
@@ -35,7 +35,7 @@ static void a_limit_below_nothing_is_refused(void **state) {
     (void)state;
     cm_options_init(&options);
     options.memory_limit = -1;
-    expect_refused(&options, "the memory limit is -1 bytes");
+    expect_refused(&options, "memory limit must be >= 0 bytes, got -1");
 }
 
 static void an_alignment_is_a_power_of_two(void **state) {
@@ -43,9 +43,9 @@ static void an_alignment_is_a_power_of_two(void **state) {
     (void)state;
     cm_options_init(&options);
     options.memory_alignment = 48;
-    expect_refused(&options, "the alignment is 48, a power of two up to 2^30 wanted");
+    expect_refused(&options, "alignment must be a power of two up to 2^30, got 48");
     options.memory_alignment = -64;
-    expect_refused(&options, "the alignment is -64, a power of two up to 2^30 wanted");
+    expect_refused(&options, "alignment must be a power of two up to 2^30, got -64");
 }
 
 int main(void) {

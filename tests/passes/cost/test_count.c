@@ -216,7 +216,7 @@ static void test_a_cost_past_2_63_is_told_with_its_node(void **state) {
         struct bench *bench = bench_open(rows[i]);
         assert_int_equal(bench->status, CM_REFUSED);
         assert_string_equal(bench_messages(bench),
-                            "error[overflow] at n: the cost of the node passes 2^63");
+                            "error[overflow] at n: the cost of the node must be below 2^63");
         bench_close(bench);
     }
 }

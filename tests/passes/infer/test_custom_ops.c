@@ -356,7 +356,7 @@ static void test_reports_costs_that_overflow(void **state) {
     (void)state;
     assert_int_equal(custom.bench->status, CM_REFUSED);
     assert_string_equal(bench_messages(custom.bench),
-                        "error[overflow] at n: the cost of the node passes 2^63");
+                        "error[overflow] at n: the cost of the node must be below 2^63");
     close_described(&custom);
 }
 

@@ -111,7 +111,7 @@ static void a_backend_that_cannot_be_used_is_a_warning(void **state) {
     assert_int_equal(bench->status, CM_OK);
     assert_string_equal(bench_messages(bench),
                         "warning[backend]: backend fake cannot be used: a table is required: "
-                        "fake:table=FILE; hint: costmodel backends lists what there is");
+                        "fake:table=FILE; hint: costmodel backends lists the backends");
     assert_string_equal(bench->analysis.estimate.problem,
                         "a table is required: fake:table=FILE");
     bench_close(bench);

@@ -113,7 +113,7 @@ static void bodies_are_refused(void **state) {
                   "eltwise: 0.001\nnetwork: 1\n");
     (void)state;
     assert_string_equal(bench->analysis.estimate.network.measurement.reason.text,
-                        "the model has control flow: its bodies run as the data has it");
+                        "the model has control flow, whose trip counts are data-dependent");
     bench_close(bench);
 }
 
@@ -121,7 +121,7 @@ static void nothing_that_ran_is_no_network(void **state) {
     struct bench *bench = open_with(chain, "network: 1\n");
     (void)state;
     assert_string_equal(bench->analysis.estimate.network.measurement.reason.text,
-                        "no layer of it ran");
+                        "no layer was run");
     bench_close(bench);
 }
 
@@ -131,11 +131,11 @@ static void a_whole_that_does_not_fit_its_parts_is_noted(void **state) {
         const char *messages;
     } cases[] = {
         {"eltwise: 1 / 0.5\nnetwork: 4\n",
-         "note[backend]: the whole network takes 2.00 times as long as its layers one by one, "
-         "cold: something between them is not measured"},
+         "note[backend]: the whole network takes 2.00 times the sum of its cold layer "
+         "times: work between the layers is not measured"},
         {"eltwise: 1 / 0.5\nnetwork: 0.25\n",
-         "note[backend]: the whole network takes 0.25 times as long as its layers one by one, "
-         "warm: they overlap, or a layer was measured another way"},
+         "note[backend]: the whole network takes 0.25 times the sum of its warm layer "
+         "times: layers overlap, or a layer was measured differently"},
         {"eltwise: 1 / 0.5\nnetwork: 1.5\n", ""},
     };
     (void)state;

@@ -229,14 +229,14 @@ static void a_pattern_that_matches_nothing_is_refused(void **state) {
     struct bench *bench = bench_open_with("opset 13\n" TWO_MODULES, &frozen);
     assert_int_equal(bench->status, CM_USAGE);
     assert_string_equal(bench_messages(bench),
-                        "error[usage]: no parameter or module has a name like 'three'; hint: "
-                        "names are as the file has them, dotted; * stands for any text");
+                        "error[usage]: no parameter or module matches 'three'; hint: "
+                        "names are dotted, as in the file; * matches any text");
     bench_close(bench);
     bench = bench_open_with("opset 13\n" TWO_MODULES, &checkpointed);
     assert_int_equal(bench->status, CM_USAGE);
     assert_string_equal(bench_messages(bench),
-                        "error[usage]: no module has a name like 'three'; hint: "
-                        "names are as the file has them, dotted; * stands for any text");
+                        "error[usage]: no module matches 'three'; hint: "
+                        "names are dotted, as in the file; * matches any text");
     bench_close(bench);
 }
 
