@@ -41,16 +41,14 @@ extern const struct op_family family_slice;
 extern const struct op_family family_softmax;
 extern const struct op_family family_string;
 extern const struct op_family family_transformer;
-extern const struct op_family family_vendor;
-extern const struct op_family family_vendor_attention;
-extern const struct op_family family_vendor_data;
-extern const struct op_family family_vendor_elements;
-extern const struct op_family family_vendor_generation;
-extern const struct op_family family_vendor_indexer;
-extern const struct op_family family_vendor_linear;
-extern const struct op_family family_vendor_nchwc;
-extern const struct op_family family_vendor_product;
-extern const struct op_family family_vendor_sparse;
-extern const struct op_family family_vendor_states;
+extern const struct op_family family_contrib;
+extern const struct op_family family_contrib_attention;
+extern const struct op_family family_contrib_data;
+extern const struct op_family family_contrib_elements;
+extern const struct op_family family_contrib_generation;
+extern const struct op_family family_contrib_nchwc;
+extern const struct op_family family_contrib_products;
+extern const struct op_family family_contrib_sparse;
+extern const struct op_family family_contrib_states;
 
 #endif

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention as ONNX Runtime's optimizers write it (com.microsoft). Attention and QAttention
- * project their input themselves; the others get queries, keys and values, packed or not.
- *     MACs = batch * queries * (D * columns + heads * keys * (d + v))
- * D the columns of the input, `columns` those of the projection (0 where there is none), d and
- * v those of a head's key and value. FLOPs = 2 * MACs + 1 a score, the softmax. As of ONNX's
- * own Attention, no mask takes away from what is counted, and keys are those of past and
+ * Attention of com.microsoft. Attention and QAttention project their input themselves; the
+ * others take queries, keys and values, packed or not. MACs = batch * queries * (D * columns +
+ * heads * keys * (d + v)) with D columns of the input, `columns` of the projection (0 if there
+ * is none), and d and v of a head's key and value. FLOPs = 2 * MACs + 1 per score, the softmax.
+ * As for ONNX's Attention, masks do not reduce the count, and keys are those of past and
  * present.
  */
 #include "ops/contrib/attention.h"
 
-#include "ops/common.h"
+#include "ops/contrib/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
 #include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
-/* All DIM_UNKNOWN where they are not known. */
 struct attention {
     int64_t batch, queries, heads, kv_heads;
     int64_t keys; /* of past and present */
-    int64_t kept; /* places for keys in what is handed on: more where they share a buffer */
+    int64_t kept; /* length of the present output; > keys if past and present share a buffer */
     int64_t key, value; /* columns of one head */
-    int64_t input;      /* columns of what is projected; 0 where nothing is */
+    int64_t input;      /* columns of the projected input; 0 without a projection */
     int64_t projected;  /* columns of the projection */
 };
 
@@ -32,9 +30,8 @@ static const struct attention unknown = {
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
 
 /*
- * Keys of `past` (where it is given, its axis `axis` is their length) and of this call. A
- * buffer that past and present share has room for all: how many of it are keys, operand
- * `length` says.
+ * Adds the keys of `past`, if given, whose axis `axis` is their length. If past and present
+ * share a buffer, input `length` is the number of keys in it.
  */
 static void add_past(const struct op_context *context, size_t past, int rank, int axis,
                      size_t length, struct attention *ret) {
@@ -67,7 +64,7 @@ static struct attention read_projecting(const struct op_context *context, size_t
     return a;
 }
 
-/* [tokens, D]: whoever pads nothing has batch * length of them, else lengths are data. */
+/* [tokens, D]: batch * length tokens if nothing is padded, else lengths are data-dependent. */
 static struct attention read_packed_projecting(const struct op_context *context) {
     struct attention a = read_projecting(context, SIZE_MAX, SIZE_MAX);
     const int64_t tokens = common_dim(context, 0, 2, 0);
@@ -113,7 +110,7 @@ static struct attention read_multi_head(const struct op_context *context) {
     return a;
 }
 
-/* Q and K packed into one: [B, 1, 2 H + Hv], which are all as wide as each other. */
+/* Q, K and V packed into one: [B, 1, 3 H]. */
 static struct attention read_decoder(const struct op_context *context) {
     struct attention a = unknown;
     read_queries(context, &a);
@@ -144,8 +141,8 @@ static struct attention read_packed_multi_head(const struct op_context *context)
 }
 
 /*
- * Heads of keys are shared. total_sequence_length says how many keys there are; where it is not
- * known, those of the past, whose buffer is then taken to be full, and of this call.
+ * Key heads are shared. total_sequence_length is the number of keys; if it is unknown, the past
+ * buffer is assumed full and the keys of this call are added.
  */
 static struct attention read_grouped(const struct op_context *context) {
     struct attention a = unknown;
@@ -172,10 +169,6 @@ static struct attention read_attention(const struct op_context *context) {
     return read_projecting(context, 4, 6);
 }
 
-static struct attention read_masked_self(const struct op_context *context) {
-    return read_projecting(context, 4, 6);
-}
-
 static struct attention read_quantized(const struct op_context *context) {
     return read_projecting(context, 8, SIZE_MAX);
 }
@@ -183,13 +176,13 @@ static struct attention read_quantized(const struct op_context *context) {
 struct reading {
     const char *type;
     struct attention (*read)(const struct op_context *context);
-    size_t masks[2]; /* operands that are added to the scores */
+    size_t masks[2]; /* inputs that are added to the scores */
 };
 
 static const struct reading readings[] = {
     {"Attention", read_attention, {3, 5}},
     {"QAttention", read_quantized, {5, SIZE_MAX}},
-    {"DecoderMaskedSelfAttention", read_masked_self, {3, 5}},
+    {"DecoderMaskedSelfAttention", read_attention, {3, 5}},
     {"PackedAttention", read_packed_projecting, {5, SIZE_MAX}},
     {"MultiHeadAttention", read_multi_head, {4, 5}},
     {"DecoderMaskedMultiHeadAttention", read_decoder, {3, 4}},
@@ -244,10 +237,8 @@ static void macs_attention(const struct op_context *context, struct product *ret
 
 static int check_heads(const struct op_context *context, const struct attention *a) {
     if ((is_known(a->key) && a->key < 0) || (is_known(a->value) && a->value < 0))
-        return op_fail(context, DIAG_ATTRIBUTE, "qkv_hidden_sizes has a size below 0");
-    if (a->heads >= 1 && a->kv_heads >= 1 && a->heads % a->kv_heads == 0) return CM_OK;
-    return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
-                   (long long)a->heads, (long long)a->kv_heads);
+        return op_fail(context, DIAG_ATTRIBUTE, "qkv_hidden_sizes must be >= 0");
+    return contrib_check_heads(context, a->heads, a->kv_heads);
 }
 
 static int infer_projecting(struct op_context *context, enum dtype dtype) {
@@ -263,7 +254,7 @@ static int infer_attention(struct op_context *context) {
     return infer_projecting(context, op_dtype(context, 0));
 }
 
-/* Scales are of the type that comes out. */
+/* The output has the type of the scales. */
 static int infer_quantized(struct op_context *context) {
     return infer_projecting(context, op_dtype(context, 3));
 }
@@ -276,7 +267,7 @@ static int infer_packed(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
 
-/* What is handed on is of the type of the past, which may be quantized. */
+/* The present has the type of the past, which may be quantized. */
 static int infer_separate(struct op_context *context, size_t past) {
     const struct attention a = sizes_of(context);
     const enum dtype dtype = op_dtype(context, 0);
@@ -328,5 +319,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor_attention = {"vendor_attention", rows,
-                                                  sizeof rows / sizeof *rows, NULL};
+const struct op_family family_contrib_attention = {"contrib_attention", rows,
+                                                   sizeof rows / sizeof *rows, NULL};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ONNX Runtime's optimizers and quantizers make of elementwise operators, norms and pools
- * (com.microsoft). FLOPs are those of the plain operators that they stand for; to quantize and
- * back costs none by the default convention.
+ * Fused and quantized elementwise operators, norms and pools of com.microsoft. FLOPs are those
+ * of the plain operators that they replace; quantizing and dequantizing costs none by the
+ * default convention.
  */
 #include "ops/channels_last.h"
-#include "ops/common.h"
+#include "ops/contrib/common.h"
 #include "ops/families.h"
 #include "ops/onnx/pool.h"
 #include "ops/signatures.gen.h"
@@ -18,20 +18,13 @@ static int infer_biased(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-/* [N, S, D] to [N, S, D / 2]: values times the Gelu of gates. */
+/* [N, S, D] -> [N, S, D / 2]: values times the Gelu of gates. */
 static int infer_split_gelu(struct op_context *context) {
-    const struct shape *x = op_shape(context, 0);
-    struct shape half;
-    int status = common_check_rank(context, 0, 1);
-    if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_same(context);
-    if (shape_make(context->arena, x->rank, x->dims, &half) < 0)
-        return diag_no_memory(context->diag);
-    half.dims[x->rank - 1] = checked_div_floor(x->dims[x->rank - 1], 2);
-    return op_output(context, 0, op_dtype(context, 0), &half);
+    return contrib_output_last(context, 0, op_dtype(context, 0),
+                               checked_div_floor(contrib_last_dim(context, 0), 2));
 }
 
-/* Outputs: normalized; two statistics of each row, which are floats; the sum. */
+/* Outputs: normalized; mean and inverse standard deviation of each row, float; the sum. */
 static int output_normalized(struct op_context *context, int64_t first) {
     const struct shape *x = op_shape(context, 0);
     struct shape rows = *x;
@@ -57,11 +50,11 @@ static int infer_simplified_norm(struct op_context *context) {
     return output_normalized(context, op_attr_int(context, "axis"));
 }
 
-/* Words [B, S] of a table [n, hidden]: [B, S, hidden], the length of each row, the sum. */
+/* Words [B, S], table [n, hidden] -> [B, S, hidden], the length of each row, the sum. */
 static int infer_embedding(struct op_context *context) {
     const int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 2)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 2 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 2, got %d", rank);
     const int64_t dims[] = {
         rank == 2 ? op_dim(context, 0, 0) : DIM_UNKNOWN,
         rank == 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN,
@@ -76,8 +69,7 @@ static int infer_embedding(struct op_context *context) {
 static int infer_group_norm(struct op_context *context) {
     const int64_t groups = op_attr_int(context, "groups");
     if (groups >= 1) return common_infer_same(context);
-    return op_fail(context, DIAG_ATTRIBUTE, "groups is %lld, 1 or more is wanted",
-                   (long long)groups);
+    return op_fail(context, DIAG_ATTRIBUTE, "groups must be >= 1, got %lld", (long long)groups);
 }
 
 static int infer_skip_group_norm(struct op_context *context) {
@@ -85,7 +77,7 @@ static int infer_skip_group_norm(struct op_context *context) {
     return status < 0 ? status : op_output_like(context, 1, 0);
 }
 
-/* Quantized operands stand three apart: data, scale, zero point. */
+/* Each quantized operand is three inputs: data, scale, zero point. */
 static int infer_quantized_pair(struct op_context *context, size_t first, size_t second) {
     struct shape both;
     int status =
@@ -104,20 +96,21 @@ static int infer_quantized_where(struct op_context *context) {
     return status < 0 ? status : op_output(context, 0, op_dtype(context, 1), &all);
 }
 
-/* 8-bit integers multiply to 32 bits. */
+/* Products of 8-bit integers are int32. */
 static int infer_mul_integer(struct op_context *context) {
     struct shape both;
     int status = op_broadcast(context, op_shape(context, 0), op_shape(context, 2), &both);
     return status < 0 ? status : op_output(context, 0, DTYPE_INT32, &both);
 }
 
-/* Operands from 2 on: data, scale, zero point of each part. */
+/* Inputs from 2 on: data, scale, zero point of each part. */
 static int infer_quantized_concat(struct op_context *context) {
     const struct shape *first = op_shape(context, 2);
     struct shape all;
     int axis = 0;
     if (context->n_inputs < 5 || (context->n_inputs - 2) % 3 != 0)
-        return op_fail(context, DIAG_ARITY, "%zu inputs are no scale, zero point and triples",
+        return op_fail(context, DIAG_ARITY,
+                       "inputs must be scale, zero point and triples, got %zu",
                        context->n_inputs);
     if (!shape_has_rank(first))
         return op_output_dims(context, 0, op_dtype(context, 1), RANK_UNKNOWN, NULL);
@@ -133,7 +126,7 @@ static int infer_quantized_concat(struct op_context *context) {
     return op_output(context, 0, op_dtype(context, 2), &all);
 }
 
-/* One place is left of the spatial axes. */
+/* All spatial axes become 1. */
 static int infer_global(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const bool last = op_attr_int(context, "channels_last") != 0;
@@ -180,7 +173,7 @@ static int infer_quantized_mean(struct op_context *context) {
     return infer_reduced(context, op_dtype(context, 0));
 }
 
-/* 8-bit integers add up to 32 bits. */
+/* Sums of 8-bit integers have 32 bits. */
 static int infer_integer_sum(struct op_context *context) {
     const bool has_sign = op_dtype(context, 0) == DTYPE_INT8;
     return infer_reduced(context, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
@@ -240,5 +233,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows,
-                                        "moves or picks elements"};
+const struct op_family family_contrib = {"contrib", rows, sizeof rows / sizeof *rows,
+                                         "moves or picks elements"};

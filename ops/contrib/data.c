@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ONNX Runtime's own domain moves, looks up, hashes, splits and packs (com.microsoft): no
- * MACs and no FLOPs by the default convention. Some sizes are data: tokens that are no padding,
- * words of a text, bytes of a block floating point format.
+ * Operators of com.microsoft that move, look up, hash, split and pack: no MACs and no FLOPs by
+ * the default convention. Some sizes are data-dependent: tokens without padding, words of a
+ * text, bytes of a block floating point format.
  */
 #include "ops/common.h"
 #include "ops/families.h"
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* A list of boundaries is one longer than what they bound. */
+/* n requests have n + 1 boundaries. */
 static int64_t n_requests(const struct op_context *context, size_t boundaries) {
     return checked_sub(common_dim(context, boundaries, 1, 0), 1);
 }
@@ -38,7 +38,7 @@ static int fold_expand_dims(struct op_context *context) {
     return status < 0 || !value ? status : remap_same(context, 0, value);
 }
 
-/* Rows of a table: the shape of `indices` with the columns behind it. */
+/* Rows of a table: the shape of `indices` plus a last axis of columns. */
 static int infer_embedding(struct op_context *context) {
     const struct shape *indices = op_shape(context, 1);
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -50,15 +50,15 @@ static int infer_embedding(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), indices->rank + 1, dims);
 }
 
-/* How many numbers lie in an element of the data: 8 / bits in a byte, packed along the last
- * axis; 1 where the type itself is of few bits. */
+/* Returns the numbers per element of the data: 8 / bits if packed into bytes along the last
+ * axis; 1 if the element type itself has few bits. */
 static int64_t n_packed(const struct op_context *context) {
     const int64_t bits = op_attr_int(context, "bits");
     const bool bytes = op_dtype(context, 0) == DTYPE_UINT8;
     return bytes && (bits == 2 || bits == 4) ? 8 / bits : 1;
 }
 
-/* Gather along an axis, of the type of the scales. */
+/* Gather along an axis; the output has the type of the scales. */
 static int infer_gather_quantized(struct op_context *context) {
     const struct shape *data = op_shape(context, 0);
     const struct shape *indices = op_shape(context, 1);
@@ -78,7 +78,7 @@ static int infer_gather_quantized(struct op_context *context) {
     return op_output_dims(context, 0, dtype, rank, dims);
 }
 
-/* All slices of `size` along an axis, `step` apart, each as a last axis. */
+/* All slices of `size` along an axis, `step` apart, in a new last axis. */
 static int infer_unfold(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const int64_t size = op_attr_int(context, "size");
@@ -86,13 +86,13 @@ static int infer_unfold(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK + 1];
     int axis = 0;
     if (size < 1 || step < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "size %lld and step %lld, 1 or more are wanted",
+        return op_fail(context, DIAG_ATTRIBUTE, "size and step must be >= 1, got %lld and %lld",
                        (long long)size, (long long)step);
     if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
     int status = op_normalize_axis(context, op_attr_int(context, "dim"), x->rank, &axis);
     if (status < 0) return status;
     if (is_known(x->dims[axis]) && x->dims[axis] < size)
-        return op_fail(context, DIAG_SHAPE, "slices of %lld do not fit an axis of %lld",
+        return op_fail(context, DIAG_SHAPE, "the axis must have >= %lld elements, got %lld",
                        (long long)size, (long long)x->dims[axis]);
     for (int i = 0; i < x->rank; i++) dims[i] = x->dims[i];
     dims[axis] = checked_add(checked_div_floor(checked_sub(x->dims[axis], size), step), 1);
@@ -100,7 +100,7 @@ static int infer_unfold(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-/* [B, S, hidden] to [tokens, hidden]: how many are no padding is data. */
+/* [B, S, hidden] -> [tokens, hidden]; the number of tokens is data-dependent. */
 static int infer_remove_padding(struct op_context *context) {
     const int64_t batch = common_dim(context, 0, 3, 0);
     const int64_t packed[] = {DIM_UNKNOWN, common_dim(context, 0, 3, 2)};
@@ -125,7 +125,7 @@ static int infer_crop(struct op_context *context) {
     int status = op_int_list(context, 3, &size);
     if (status < 0) return status;
     if (size.known && size.n != 2)
-        return op_fail(context, DIAG_SHAPE, "crop_size has %zu entries, expected 2", size.n);
+        return op_fail(context, DIAG_SHAPE, "crop_size must have 2 entries, got %zu", size.n);
     const int64_t dims[] = {common_dim(context, 1, 2, 0), common_dim(context, 0, 4, 1),
                             size.known ? size.values[0] : DIM_UNKNOWN,
                             size.known ? size.values[1] : DIM_UNKNOWN};
@@ -141,20 +141,22 @@ static int infer_scores(struct op_context *context) {
     return op_output_like(context, 0, 1);
 }
 
-/* Tokens in front of the one that is looked up. */
+/* Number of previous tokens in the longest n-gram. */
 static int64_t history(const struct op_context *context) {
     return checked_sub(op_attr_int(context, "max_ngram_size"), 1);
 }
 
-/* Hashes of each token: one a head, of each length from 2 on. */
+/* Hashes of each token: one per head and n-gram length from 2 on. */
 static int output_hashes(struct op_context *context) {
     const struct shape *ids = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK + 1];
     if (op_attr_int(context, "max_ngram_size") < 2 ||
         op_attr_int(context, "n_head_per_ngram") < 1)
-        return op_fail(context, DIAG_ATTRIBUTE,
-                       "max_ngram_size is %lld, 2 or more is wanted, of 1 head or more",
-                       (long long)op_attr_int(context, "max_ngram_size"));
+        return op_fail(
+            context, DIAG_ATTRIBUTE,
+            "max_ngram_size must be >= 2 and n_head_per_ngram >= 1, got %lld and %lld",
+            (long long)op_attr_int(context, "max_ngram_size"),
+            (long long)op_attr_int(context, "n_head_per_ngram"));
     if (!shape_has_rank(ids)) return common_infer_unknown_rank(context);
     for (int i = 0; i < ids->rank; i++) dims[i] = ids->dims[i];
     dims[ids->rank] = checked_mul(history(context), op_attr_int(context, "n_head_per_ngram"));
@@ -178,14 +180,14 @@ static int infer_packed_hashes(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
-/* [C] or [N, C] texts, and as many words behind each as the longest has. */
+/* [C] or [N, C] strings -> the same with a last axis as long as the longest has words. */
 static int infer_tokens(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
     const int rank = texts->rank;
     if (!shape_has_rank(texts)) return common_infer_unknown_rank(context);
     if (rank != 1 && rank != 2)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 1 or 2 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 1 or 2, got %d", rank);
     if (shape_elements(texts) == 0) return common_infer_same(context);
     for (int i = 0; i < rank; i++) dims[i] = texts->dims[i];
     return op_output_dims(context, 0, DTYPE_STRING, rank + 1, dims);
@@ -195,14 +197,14 @@ static int infer_all_finite(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_BOOL, 0, NULL);
 }
 
-/* Tokens with those that were predicted behind them, as far as they hold. */
+/* The tokens, followed by the predicted tokens that are accepted. */
 static int infer_bifurcation(struct op_context *context) {
     const int64_t any = DIM_UNKNOWN;
     int status = op_output_dims(context, 0, DTYPE_INT64, 1, &any);
     return status < 0 ? status : op_output_dims(context, 1, DTYPE_INT64, 0, NULL);
 }
 
-/* The points of the path through [M, N], at least max(M, N). */
+/* The points of a path through [M, N]; their number is data-dependent. */
 static int infer_time_warping(struct op_context *context) {
     const int64_t dims[] = {2, DIM_UNKNOWN};
     return op_output_dims(context, 0, DTYPE_INT32, 2, dims);
@@ -224,8 +226,8 @@ static int infer_dequantize_bfp(struct op_context *context) {
     if (status == CM_OK) status = op_int_list(context, 1, &shape);
     if (status < 0) return status;
     if (shape.n > SHAPE_MAX_RANK)
-        return op_fail(context, DIAG_LIMIT, "shape has %zu entries, at most %d are supported",
-                       shape.n, SHAPE_MAX_RANK);
+        return op_fail(context, DIAG_LIMIT, "shape must have at most %d entries, got %zu",
+                       SHAPE_MAX_RANK, shape.n);
     const bool counted = shape.known || shape.n > 0;
     return op_output_dims(context, 0, dtype, counted ? (int)shape.n : RANK_UNKNOWN,
                           shape.values);
@@ -241,8 +243,8 @@ static int infer_dequantize_ordered(struct op_context *context) {
     return status < 0 ? status : common_infer_same_shape(context, dtype);
 }
 
-/* What a device's own compiler made of a part of a graph: its inside is not in the file. What
- * the file declares of the results holds. */
+/* A part of the graph that a device's compiler has replaced: its contents are not in the file.
+ * The declared types of its outputs are used. */
 static int infer_compiled(struct op_context *context) {
     const struct value_info nothing = value_info_unknown();
     int status = CM_OK;
@@ -253,7 +255,7 @@ static int infer_compiled(struct op_context *context) {
 
 static void macs_compiled(const struct op_context *context, struct product *ret) {
     (void)context;
-    product_add(ret, "of a graph that a device's compiler has swallowed", DIM_UNKNOWN);
+    product_add(ret, "of a compiled graph", DIM_UNKNOWN);
 }
 
 /* clang-format off */
@@ -284,11 +286,11 @@ static const struct op rows[] = {
     {CONTRIB(DequantizeWithOrder,    infer_dequantize_ordered, "pi")},
     {CONTRIB(MaxpoolWithMask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
     {CONTRIB(EPContext,              infer_compiled,           "x"),
-     .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
+     .cost = {.macs = macs_compiled, .macs_formula = "unknown: compiled graph"}},
     {CONTRIB(Snpe,                   infer_compiled,           "x"),
-     .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
+     .cost = {.macs = macs_compiled, .macs_formula = "unknown: compiled graph"}},
 };
 /* clang-format on */
 
-const struct op_family family_vendor_data = {"vendor_data", rows, sizeof rows / sizeof *rows,
-                                             "moves, looks up, hashes or packs"};
+const struct op_family family_contrib_data = {"contrib_data", rows, sizeof rows / sizeof *rows,
+                                              "moves, looks up, hashes or packs"};

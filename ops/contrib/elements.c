@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ONNX Runtime's own domain does element by element or row by row (com.microsoft): norms,
- * gates, dropouts, rotary embeddings, biases of positions. FLOPs are those of the plain
- * operators that they stand for. Streams that are weighed and added up are products: a MAC for
- * each element that is weighed.
+ * Elementwise and row-wise operators of com.microsoft: norms, gates, dropouts, rotary
+ * embeddings, position biases. FLOPs are those of the plain operators that they replace.
+ * Weighted sums of streams are products: one MAC per weighted element.
  */
-#include "ops/common.h"
+#include "ops/contrib/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
 #include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
-/* Bits, packed into words of 32. */
+/* The mask, packed into 32-bit words. */
 static int output_bitmask(struct op_context *context) {
     const int64_t words = checked_div_ceil(op_elements(context, 0), 32);
     return op_output_dims(context, 1, DTYPE_UINT32, 1, &words);
@@ -23,7 +22,7 @@ static int infer_bitmask_dropout(struct op_context *context) {
     return status < 0 ? status : output_bitmask(context);
 }
 
-/* The bias is as long as a row, or as large as the data. */
+/* The bias has the shape of a row or of the data. */
 static int infer_bias_dropout(struct op_context *context) {
     struct shape both;
     int status = op_broadcast(context, op_shape(context, 0), op_shape(context, 1), &both);
@@ -36,21 +35,15 @@ static int infer_bitmask_bias_dropout(struct op_context *context) {
     return status < 0 ? status : output_bitmask(context);
 }
 
-static bool has_truth(const struct op_context *context, size_t i) {
-    const struct constant *mode = common_contents(context, i);
-    return mode && constant_has_ints(mode) && mode->n_elements > 0 &&
-           constant_int_at(mode, 0) != 0;
-}
-
 static bool bitmask_dropout_trains(const struct op_context *context) {
-    return has_truth(context, 2);
+    return contrib_flag(context, 2);
 }
 
 static bool bias_dropout_trains(const struct op_context *context) {
-    return has_truth(context, 4);
+    return contrib_flag(context, 4);
 }
 
-/* Of the type of the words' table, which stands at operand 2; here quantized. */
+/* Input 2 is the quantized word table. */
 static int infer_quantized_embedding(struct op_context *context) {
     const bool ids = op_rank(context, 0) == 2;
     const int64_t dims[] = {ids ? op_dim(context, 0, 0) : DIM_UNKNOWN,
@@ -60,18 +53,18 @@ static int infer_quantized_embedding(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 1, DTYPE_INT32, 1, dims);
 }
 
-/* Pairs of real and imaginary part along the last axis. */
+/* The last axis holds pairs of real and imaginary part. */
 static int infer_complex(struct op_context *context) {
     int status = common_infer_broadcast(context);
     const struct shape *out = op_output_shape(context, 0);
     if (status < 0 || !shape_has_rank(out)) return status;
     if (out->rank < 1 || (is_known(out->dims[out->rank - 1]) && out->dims[out->rank - 1] != 2))
-        return op_fail(context, DIAG_SHAPE, "%s is no shape of complex numbers, 2 a pair",
+        return op_fail(context, DIAG_SHAPE, "the last dim must be 2 (complex numbers), got %s",
                        op_shape_text(context, out));
     return CM_OK;
 }
 
-/* Outputs: turned queries and turned keys. */
+/* Outputs: rotated queries and keys. */
 static int infer_gemma_rotary(struct op_context *context) {
     int status = op_output_like(context, 0, 1);
     return status < 0 ? status : op_output_like(context, 1, 3);
@@ -82,7 +75,6 @@ static int infer_engram(struct op_context *context) {
     return status < 0 ? status : op_output_like(context, 1, 0);
 }
 
-/* Keys times queries, over the columns. */
 static void macs_engram(const struct op_context *context, struct product *ret) {
     product_add(ret, "elements of the keys", op_elements(context, 0));
 }
@@ -92,10 +84,10 @@ static int infer_gates(struct op_context *context) {
     return status < 0 ? status : op_output_like(context, 1, 3);
 }
 
-/* Streams [.., C, H], or beside each other [.., C H]: how many, and how many columns each. */
+/* n streams of columns: [.., n, columns], or packed [.., n * columns]. */
 struct streams {
     int64_t n, columns;
-    int leading; /* axes in front of them */
+    int leading; /* axes before them */
 };
 
 static struct streams read_streams(const struct op_context *context) {
@@ -111,14 +103,14 @@ static struct streams read_streams(const struct op_context *context) {
     return streams;
 }
 
-/* One stream of those. */
+/* Output: one stream. */
 static int infer_pre_mix(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const struct streams streams = read_streams(context);
     int64_t dims[SHAPE_MAX_RANK];
     if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
     if (streams.leading == RANK_UNKNOWN)
-        return op_fail(context, DIAG_SHAPE, "%s does not divide into streams",
+        return op_fail(context, DIAG_SHAPE, "the shape must divide into streams, got %s",
                        op_shape_text(context, x));
     for (int axis = 0; axis < streams.leading; axis++) dims[axis] = x->dims[axis];
     dims[streams.leading] = streams.columns;
@@ -129,7 +121,8 @@ static void macs_pre_mix(const struct op_context *context, struct product *ret) 
     product_add(ret, "elements of the streams", op_elements(context, 0));
 }
 
-/* Each stream is a sum of all of them, where a matrix is given, and of the block's result. */
+/* Each output stream is a weighted sum of all streams (if a matrix is given) and the block's
+ * result. */
 static void macs_post_mix(const struct op_context *context, struct product *ret) {
     const int64_t old = op_has_input(context, 3) ? read_streams(context).n : 0;
     product_add(ret, "elements of the streams", op_elements(context, 0));
@@ -179,5 +172,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor_elements = {"vendor_elements", rows,
-                                                 sizeof rows / sizeof *rows, "looks up"};
+const struct op_family family_contrib_elements = {"contrib_elements", rows,
+                                                  sizeof rows / sizeof *rows, "looks up"};

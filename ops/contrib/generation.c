@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text generation as one node (com.microsoft): an encoder and a first decoder run once, the
- * decoder once a token. What a body takes has the type that the body declares; its free dims
- * are those of its first input, texts and tokens, where they bear the same name, else not
- * known. How many tokens come is data: one round of the decoder is counted, and that is said.
+ * Text generation as one node (com.microsoft): the encoder and the first decoder run once, the
+ * decoder once per token. Body inputs have the declared types; a symbolic dim that has the name
+ * of one of the first input's dims, [sequences, tokens], is equal to it, others are unknown.
+ * The number of tokens is data-dependent: one decoder step is counted, with a note.
  */
 #include "ops/common.h"
 #include "ops/families.h"
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* What a body is handed: so many texts, and tokens of each. */
+/* Dims of a body's first input. */
 struct round {
     int64_t texts, tokens;
 };
@@ -21,7 +21,7 @@ static const char *symbol_of(const struct type *type, int axis) {
     return type->symbols && axis < type->shape.rank ? type->symbols[axis] : NULL;
 }
 
-/* A free dim that bears the name of one of the first input's is as long as that. */
+/* Returns the dim of the first input that has this name, DIM_UNKNOWN if none has. */
 static int64_t named_dim(const struct type *first, const struct round *round,
                          const char *name) {
     const char *const texts = symbol_of(first, 0);
@@ -48,7 +48,7 @@ static int declared_input(struct op_context *context, const struct type *type,
     return CM_OK;
 }
 
-/* Walks the body of that attribute, where there is one. */
+/* Infers the body of that attribute, if it is present. */
 static int walk_part(struct op_context *context, const char *attr, const struct round *round,
                      int64_t times, const char *assumption) {
     const uint32_t id = op_attr_graph(context, attr);
@@ -68,7 +68,6 @@ static int walk_part(struct op_context *context, const char *attr, const struct 
     return status < 0 ? status : walker->runs(walker->context, id, times, assumption);
 }
 
-/* Words, texts of one batch, beams: as the operands say. */
 static int64_t n_texts(const struct op_context *context) {
     return op_rank(context, 0) >= 1 ? op_dim(context, 0, 0) : DIM_UNKNOWN;
 }
@@ -87,10 +86,10 @@ static int walk_parts(struct op_context *context, int64_t beams) {
     if (status == CM_OK) status = walk_part(context, "init_decoder", &first, 1, NULL);
     if (status < 0) return status;
     return walk_part(context, "decoder", &later, DIM_UNKNOWN,
-                     "the number of tokens is not known: one round of the decoder is counted");
+                     "the number of tokens is unknown: one decoder step is counted");
 }
 
-/* [texts, length]; what a token was chosen from [texts, words]. */
+/* Tokens [texts, length]; logits [texts, vocabulary]. */
 static int infer_search(struct op_context *context) {
     const int64_t texts[] = {n_texts(context), common_length(context, 1)};
     const int64_t words[] = {n_texts(context), vocabulary(context)};
@@ -99,7 +98,7 @@ static int infer_search(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 1, DTYPE_FLOAT, 2, words);
 }
 
-/* [texts, returned, length], their scores, those of every word at every step. */
+/* Tokens [texts, returned, length], their scores, scores of every word at every step. */
 static int infer_beams(struct op_context *context) {
     const int64_t length = common_length(context, 1);
     const int64_t returned = common_length(context, 4);
@@ -109,7 +108,7 @@ static int infer_beams(struct op_context *context) {
                              common_length(context, 3), vocabulary(context)};
     const enum dtype dtype = op_has_input(context, 5) ? op_dtype(context, 5) : DTYPE_FLOAT;
     const int64_t cross[] = {n_texts(context), returned, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
-    const bool decoded = op_attr_int(context, "model_type") != 0; /* from an encoder's prompt */
+    const bool decoded = op_attr_int(context, "model_type") != 0; /* encoder-decoder */
     int status = walk_parts(context, common_length(context, 3));
     if (status == CM_OK) status = op_output_dims(context, 0, DTYPE_INT32, 3, texts);
     if (status == CM_OK) status = op_output_dims(context, 1, dtype, 2, texts);
@@ -133,5 +132,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor_generation = {"vendor_generation", rows,
-                                                   sizeof rows / sizeof *rows, NULL};
+const struct op_family family_contrib_generation = {"contrib_generation", rows,
+                                                    sizeof rows / sizeof *rows, NULL};

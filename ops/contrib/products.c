@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products as ONNX Runtime's optimizers and quantizers write them (com.microsoft): with an
- * activation behind them, of transposed or packed operands, of experts. MACs are those of the
- * plain product: out * K; of a convolution out * prod(W.shape[1:]).
+ * Matrix products and convolutions of com.microsoft, as ONNX Runtime's optimizers and
+ * quantizers write them: fused with an activation, with transposed, block-quantized or packed
+ * operands, several weights at once, experts; distances and inverses. MACs are those of the
+ * plain product, out * K, or of the convolution, out * prod(W.shape[1:]), however the weight is
+ * packed.
  */
 #include "ops/channels_last.h"
-#include "ops/common.h"
+#include "ops/contrib/common.h"
 #include "ops/families.h"
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
@@ -15,8 +17,7 @@
 
 #include "support/banned.h"
 
-/* trans swaps the last two axes; transBatch puts the first axis behind the ones of the batch.
- */
+/* trans swaps the last two axes; transBatch moves the first axis after the batch axes. */
 static int transposed(struct op_context *context, size_t i, const char *trans,
                       const char *batch, struct shape *ret) {
     const struct shape *shape = op_shape(context, i);
@@ -47,47 +48,46 @@ static int infer_fused_matmul(struct op_context *context) {
     return status < 0 ? status : matmul_infer_shapes(context, &a, &b, common_dtype(context, 0));
 }
 
-/* The axis of A that is summed over: the last, the last but one where it is transposed. */
+/* The inner axis of A is the last, or the last but one if A is transposed. */
 static void macs_fused_matmul(const struct op_context *context, struct product *ret) {
     const int rank = op_rank(context, 0);
-    const bool turned = rank > 1 && op_attr_int(context, "transA") != 0;
-    const bool first = turned && op_attr_int(context, "transBatchA") != 0;
+    const bool transposed_a = rank > 1 && op_attr_int(context, "transA") != 0;
+    const bool first = transposed_a && op_attr_int(context, "transBatchA") != 0;
     int64_t k = DIM_UNKNOWN;
-    if (rank > 0) k = op_dim(context, 0, first ? 0 : rank - (turned ? 2 : 1));
+    if (rank > 0) k = op_dim(context, 0, first ? 0 : rank - (transposed_a ? 2 : 1));
     product_add(ret, "output elements", op_output_elements(context, 0));
     product_add(ret, "inner axis", k);
 }
 
-/* Matrices, A at operand 0, B at 1 or, quantized, at 3. */
-static int64_t gemm_dim(const struct op_context *context, size_t i, const char *trans,
-                        int axis) {
-    if (op_rank(context, i) != 2) return DIM_UNKNOWN;
-    return op_dim(context, i, op_attr_int(context, trans) != 0 ? 1 - axis : axis);
+/* Axis 0 or 1 of matrix i after its transposition. B is input 1 or, quantized, 3. */
+static int64_t matrix_dim(const struct op_context *context, size_t i, int axis) {
+    const bool transposed = op_attr_int(context, i == 0 ? "transA" : "transB") != 0;
+    return common_dim(context, i, 2, transposed ? 1 - axis : axis);
 }
 
-static int infer_gemm(struct op_context *context, size_t b, enum dtype dtype) {
-    const int64_t dims[] = {gemm_dim(context, 0, "transA", 0),
-                            gemm_dim(context, b, "transB", 1)};
-    const int64_t k_a = gemm_dim(context, 0, "transA", 1);
-    const int64_t k_b = gemm_dim(context, b, "transB", 0);
+static int output_matrices(struct op_context *context, size_t b, enum dtype dtype) {
+    const int64_t dims[] = {matrix_dim(context, 0, 0), matrix_dim(context, b, 1)};
+    const int64_t k_a = matrix_dim(context, 0, 1);
+    const int64_t k_b = matrix_dim(context, b, 0);
     if (is_known(k_a) && is_known(k_b) && k_a != k_b)
-        return op_fail(context, DIAG_SHAPE, "the matrices have %lld columns and %lld rows",
-                       (long long)k_a, (long long)k_b);
+        return op_fail(context, DIAG_SHAPE,
+                       "columns of A must equal rows of B, got %lld and %lld", (long long)k_a,
+                       (long long)k_b);
     return op_output_dims(context, 0, dtype, 2, dims);
 }
 
 static void macs_gemm(const struct op_context *context, struct product *ret) {
     product_add(ret, "output elements", op_output_elements(context, 0));
-    product_add(ret, "inner axis", gemm_dim(context, 0, "transA", 1));
+    product_add(ret, "inner axis", matrix_dim(context, 0, 1));
 }
 
 static int infer_fused_gemm(struct op_context *context) {
-    return infer_gemm(context, 1, common_dtype(context, 0));
+    return output_matrices(context, 1, common_dtype(context, 0));
 }
 
-/* Without a scale of the output that is not quantized. */
+/* The output is quantized if its scale (7) is given. */
 static int infer_qgemm(struct op_context *context) {
-    return infer_gemm(context, 3, op_dtype(context, op_has_input(context, 8) ? 8 : 1));
+    return output_matrices(context, 3, op_dtype(context, op_has_input(context, 8) ? 8 : 1));
 }
 
 static int infer_integer_to_float(struct op_context *context) {
@@ -98,7 +98,7 @@ static int infer_dynamic_matmul(struct op_context *context) {
     return matmul_infer(context, 0, 1, op_dtype(context, 0));
 }
 
-/* 16-bit integers add up to 32 bits, which have a sign whether or not the operands do. */
+/* Products of 16-bit integers are int32, even of unsigned operands. */
 static int infer_integer16(struct op_context *context) {
     return matmul_infer(context, 0, 1, DTYPE_INT32);
 }
@@ -107,28 +107,187 @@ static void macs_matmul(const struct op_context *context, struct product *ret) {
     matmul_macs(context, 0, 1, ret);
 }
 
-/* A weight [K, N] packed into blocks, whose sizes attributes tell. */
+/* A weight [K, N] packed into blocks; K and N are attributes. */
 static int infer_packed(struct op_context *context) {
     const struct shape *a = op_shape(context, 0);
     const int64_t k = op_attr_int(context, "K");
-    int64_t dims[SHAPE_MAX_RANK];
-    int status = common_check_rank(context, 0, 1);
-    if (status == CM_OK && (k < 1 || op_attr_int(context, "N") < 1))
-        return op_fail(context, DIAG_ATTRIBUTE, "K is %lld and N %lld, 1 or more are wanted",
-                       (long long)k, (long long)op_attr_int(context, "N"));
-    if (status < 0 || !shape_has_rank(a))
-        return status < 0 ? status : common_infer_unknown_rank(context);
-    if (is_known(a->dims[a->rank - 1]) && a->dims[a->rank - 1] != k)
-        return op_fail(context, DIAG_SHAPE, "input 0 has the shape %s, K is %lld",
-                       op_shape_text(context, a), (long long)k);
-    for (int axis = 0; axis < a->rank; axis++) dims[axis] = a->dims[axis];
-    dims[a->rank - 1] = op_attr_int(context, "N");
-    return op_output_dims(context, 0, op_dtype(context, 0), a->rank, dims);
+    const int64_t n = op_attr_int(context, "N");
+    const int64_t columns = contrib_last_dim(context, 0);
+    if (k < 1 || n < 1)
+        return op_fail(context, DIAG_ATTRIBUTE, "K and N must be >= 1, got %lld and %lld",
+                       (long long)k, (long long)n);
+    if (is_known(columns) && columns != k)
+        return op_fail(context, DIAG_SHAPE, "the last dim of input 0 must be K = %lld, got %s",
+                       (long long)k, op_shape_text(context, a));
+    return contrib_output_last(context, 0, op_dtype(context, 0), n);
 }
 
 static void macs_packed(const struct op_context *context, struct product *ret) {
     product_add(ret, "output elements", op_output_elements(context, 0));
     product_add(ret, "inner axis", op_attr_int(context, "K"));
+}
+
+/* Output i: input 0 times a weight [k, n]. */
+static int output_columns(struct op_context *context, size_t i, int64_t k, int64_t n) {
+    const int64_t columns = contrib_last_dim(context, 0);
+    if ((is_known(k) && k < 0) || (is_known(n) && n < 0))
+        return op_fail(context, DIAG_VALUE,
+                       "dims of the weight must be >= 0, got %lld and %lld", (long long)k,
+                       (long long)n);
+    if (is_known(columns) && is_known(k) && columns != k)
+        return op_fail(context, DIAG_SHAPE,
+                       "columns of input 0 must equal rows of the weight, got %lld and %lld",
+                       (long long)columns, (long long)k);
+    return contrib_output_last(context, i, op_dtype(context, 0), n);
+}
+
+static void add_rows(const struct op_context *context, int64_t k, int64_t n,
+                     struct product *ret) {
+    product_add(ret, "rows", contrib_rows(context));
+    product_add(ret, "inner axis", k);
+    product_add(ret, "columns of the weights", n);
+}
+
+static int infer_gelu_product(struct op_context *context) {
+    int status = common_check_same_type(context, 0);
+    return status < 0 ? status : matmul_infer(context, 0, 1, common_dtype(context, 0));
+}
+
+static int infer_gemm_float8(struct op_context *context) {
+    enum dtype dtype = DTYPE_UNDEFINED;
+    int status = common_dtype_attr(context, "dtype", &dtype);
+    return status < 0 ? status : output_matrices(context, 1, dtype);
+}
+
+/* Counted as dense: the sparsity is data-dependent. */
+static int infer_sparse_product(struct op_context *context) {
+    return output_matrices(context, 1, op_dtype(context, 1));
+}
+
+static void macs_matrices(const struct op_context *context, struct product *ret) {
+    const int64_t k = matrix_dim(context, 0, 1);
+    product_add(ret, "output elements", op_output_elements(context, 0));
+    product_add(ret, "inner axis", is_known(k) ? k : matrix_dim(context, 1, 0));
+}
+
+/* Weight [N, K]; a byte holds one float8 or two float4. */
+static int infer_float8_weight(struct op_context *context) {
+    return output_columns(context, 0, common_dim(context, 1, 2, 1),
+                          common_dim(context, 1, 2, 0));
+}
+
+static void macs_float8_weight(const struct op_context *context, struct product *ret) {
+    add_rows(context, contrib_last_dim(context, 0), common_dim(context, 1, 2, 0), ret);
+}
+
+static int infer_float4_weight(struct op_context *context) {
+    const int64_t k = checked_mul(2, common_dim(context, 1, 2, 1));
+    return output_columns(context, 0, k, common_dim(context, 1, 2, 0));
+}
+
+/* The weight is an opaque blob; input 2 holds its dims [K, N]. */
+static int64_t blob_dim(const struct op_context *context, int64_t axis) {
+    const struct constant *shape = common_contents(context, 2);
+    const bool readable = shape && shape->n_elements == 2 && constant_has_ints(shape);
+    return readable ? constant_int_at(shape, axis) : DIM_UNKNOWN;
+}
+
+static int infer_blob(struct op_context *context) {
+    return output_columns(context, 0, blob_dim(context, 0), blob_dim(context, 1));
+}
+
+static void macs_blob(const struct op_context *context, struct product *ret) {
+    add_rows(context, contrib_last_dim(context, 0), blob_dim(context, 1), ret);
+}
+
+/* Gate and value products [K, N] of one input, after an optional addition. */
+static int infer_mlp(struct op_context *context) {
+    const int64_t k = op_attr_int(context, "K");
+    int status = output_columns(context, 0, k, op_attr_int(context, "N"));
+    return status < 0 ? status : op_output_like(context, 1, 0);
+}
+
+static void macs_mlp(const struct op_context *context, struct product *ret) {
+    add_rows(context, op_attr_int(context, "K"), checked_mul(2, op_attr_int(context, "N")),
+             ret);
+}
+
+static int infer_qkv(struct op_context *context) {
+    const int64_t k = op_attr_int(context, "K");
+    int status = output_columns(context, 0, k, op_attr_int(context, "Nq"));
+    if (status == CM_OK) status = output_columns(context, 1, k, op_attr_int(context, "Nkv"));
+    if (status == CM_OK) status = output_columns(context, 2, k, op_attr_int(context, "Nkv"));
+    return status < 0 ? status : op_output_like(context, 3, 0);
+}
+
+static void macs_qkv(const struct op_context *context, struct product *ret) {
+    const int64_t both = checked_mul(2, op_attr_int(context, "Nkv"));
+    add_rows(context, op_attr_int(context, "K"), checked_add(op_attr_int(context, "Nq"), both),
+             ret);
+}
+
+/* Only the layout is special (cuBLASLt); dims are those of the plain product. */
+static int infer_ordered(struct op_context *context) {
+    return matmul_infer(context, 0, 2, op_dtype(context, 0));
+}
+
+static void macs_ordered(const struct op_context *context, struct product *ret) {
+    matmul_macs(context, 0, 2, ret);
+}
+
+/* Each row of A against each row of B. */
+static int infer_distances(struct op_context *context) {
+    const int64_t dims[] = {common_dim(context, 0, 2, 0), common_dim(context, 1, 2, 0)};
+    return op_output_dims(context, 0, common_dtype(context, 0), 2, dims);
+}
+
+static void macs_distances(const struct op_context *context, struct product *ret) {
+    product_add(ret, "output elements", op_output_elements(context, 0));
+    product_add(ret, "columns", contrib_last_dim(context, 0));
+}
+
+static int infer_inverse(struct op_context *context) {
+    int status = common_check_rank(context, 0, 2);
+    return status < 0 ? status : common_infer_same(context);
+}
+
+/* m^3 MACs: m^3 / 3 for the elimination, 2 m^3 / 3 to solve for m unit vectors. */
+static void macs_inverse(const struct op_context *context, struct product *ret) {
+    product_add(ret, "output elements", op_output_elements(context, 0));
+    product_add(ret, "rows", contrib_last_dim(context, 0));
+}
+
+/*
+ * Queries [B, S, heads d], or [tokens, heads d] without padding, in which case input 6 has the
+ * shape [B, S]. The gates are d x D products of the queries; they weight a position bias.
+ */
+static int infer_gated_bias(struct op_context *context) {
+    const bool packed = op_has_input(context, 6);
+    const int64_t batch = packed ? common_dim(context, 6, 2, 0) : common_dim(context, 0, 3, 0);
+    const int64_t steps = packed ? common_dim(context, 6, 2, 1) : common_dim(context, 0, 3, 1);
+    const int64_t dims[] = {batch, op_attr_int(context, "num_heads"), steps, steps};
+    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
+}
+
+static void macs_gated_bias(const struct op_context *context, struct product *ret) {
+    product_add(ret, "elements of the queries", op_elements(context, 0));
+    product_add(ret, "columns of the gates", common_dim(context, 3, 2, 1));
+}
+
+/* Words [.., letters]; a window [filters, 1, k, columns] over the vectors of the letters. */
+static int infer_word_embedding(struct op_context *context) {
+    return contrib_output_last(context, 0, op_dtype(context, 1), common_dim(context, 1, 4, 0));
+}
+
+static void macs_word_embedding(const struct op_context *context, struct product *ret) {
+    const int64_t room =
+        checked_sub(contrib_last_dim(context, 0), common_dim(context, 1, 4, 2));
+    const int64_t columns =
+        checked_mul(common_dim(context, 1, 4, 1), common_dim(context, 1, 4, 3));
+    product_add(ret, "output elements", op_output_elements(context, 0));
+    product_add(ret, "windows in a word",
+                is_known(room) && room < 0 ? 0 : checked_add(room, 1));
+    product_add(ret, "kernel", checked_mul(common_dim(context, 1, 4, 2), columns));
 }
 
 static int infer_conv(struct op_context *context) {
@@ -156,13 +315,6 @@ static void macs_qlinear_conv(const struct op_context *context, struct product *
     convolution_macs(context, 3, ret);
 }
 
-/* One a bias, one an activation, one for what is added. */
-static int64_t fused_flops(const struct op_context *context) {
-    const int64_t each = op_has_input(context, 2) + op_has_input(context, 3) +
-                         (op_has_attr(context, "activation") ? 1 : 0);
-    return checked_mul(each, op_output_elements(context, 0));
-}
-
 static int64_t bias_flops(const struct op_context *context) {
     return op_has_input(context, 2) ? op_output_elements(context, 0) : 0;
 }
@@ -171,45 +323,33 @@ static int64_t quantized_bias_flops(const struct op_context *context) {
     return op_has_input(context, 8) ? op_output_elements(context, 0) : 0;
 }
 
-/* The activation behind a product of matrices; its addend counts nothing, as that of Gemm. */
+/* The activation of a matrix product; the addend counts no FLOPs, as in Gemm. */
 static int64_t activation_flops(const struct op_context *context) {
     return op_has_attr(context, "activation") ? op_output_elements(context, 0) : 0;
 }
 
-/* Tokens: what is in front of the columns. */
-static int64_t n_tokens(const struct op_context *context) {
-    const struct shape *x = op_shape(context, 0);
-    return x->rank < 1 ? DIM_UNKNOWN : shape_product(x, 0, x->rank - 1);
-}
-
-static int64_t hidden_size(const struct op_context *context) {
-    const int rank = op_rank(context, 0);
-    return rank < 1 ? DIM_UNKNOWN : op_dim(context, 0, rank - 1);
-}
-
-/* Rows of each expert's weight [experts, rows, …]; 0 where it is omitted. */
+/* Returns the rows of each expert's weight [experts, rows, …]; 0 if it is omitted. */
 static int64_t expert_rows(const struct op_context *context, size_t i) {
     if (!op_has_input(context, i)) return 0;
     return op_rank(context, i) == 3 ? op_dim(context, i, 1) : DIM_UNKNOWN;
 }
 
 /*
- * Each token meets k experts. fc1 [E, f, hidden], fc3 the same, fc2 [E, hidden, inner]: where
- * fc1 makes gates and values at once f is twice inner, else they are equal. Packed weights keep
- * their second axis as it is, so inner is told by fc1 and the way it is fused.
+ * Each token is routed to k experts. Weights are fc1 and fc3 [E, f, hidden] and fc2
+ * [E, hidden, inner]; f is 2 * inner if fc1 computes gates and values at once, else inner.
  */
 static void add_experts(const struct op_context *context, int64_t inner, int64_t rows,
                         struct product *ret) {
-    product_add(ret, "tokens", n_tokens(context));
+    product_add(ret, "tokens", contrib_rows(context));
     product_add(ret, "experts of a token", op_attr_int(context, "k"));
-    product_add(ret, "hidden", hidden_size(context));
+    product_add(ret, "hidden", contrib_last_dim(context, 0));
     product_add(ret, "rows of all weights", checked_add(rows, inner));
 }
 
 static int infer_experts(struct op_context *context) {
     const int64_t k = op_attr_int(context, "k");
     if (k >= 1) return common_infer_same(context);
-    return op_fail(context, DIAG_ATTRIBUTE, "k is %lld, 1 or more is wanted", (long long)k);
+    return op_fail(context, DIAG_ATTRIBUTE, "k must be >= 1, got %lld", (long long)k);
 }
 
 static void macs_moe(const struct op_context *context, struct product *ret) {
@@ -218,7 +358,7 @@ static void macs_moe(const struct op_context *context, struct product *ret) {
                 ret);
 }
 
-/* Bits of an element of fc2, by its own attribute or that of all. */
+/* Bits per element of fc2: its own attribute, or that of all weights. */
 static int64_t fc2_bits(const struct op_context *context) {
     const int64_t own = op_attr_int(context, "fc2_expert_weight_bits");
     return own > 0 ? own : op_attr_int(context, "expert_weight_bits");
@@ -241,29 +381,49 @@ static void macs_qmoe(const struct op_context *context, struct product *ret) {
         .module = class, .backward.saved_for_backward = "-"                                    \
     }
 #define MATMUL          "out x inner axis"
+#define ROWS            "rows x inner axis x columns of all weights"
 #define CONV            "out x input channels of a group x kernel"
 #define EXPERTS         "tokens x experts of a token x hidden x rows of their weights"
+#define DENSE           "out x inner axis, as if dense"
+#define CDIST           "out x columns"
+#define INVERSE         "out x rows: an elimination and its solutions"
+#define GATES           "elements of the queries x columns of the gates"
+#define WINDOWS         "out x windows in a word x kernel"
 #define EXTRA(what, is) .extra = what, .extra_description = is
 
 static const struct op rows[] = {
-    CONTRIB(FusedMatMul,           infer_fused_matmul,     macs_fused_matmul, MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(TransposeMatMul,       infer_fused_matmul,     macs_fused_matmul, MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(FusedMatMulActivation, infer_fused_matmul,     macs_fused_matmul, MATMUL,  "ww",               "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB(FusedGemm,             infer_fused_gemm,       macs_gemm,         MATMUL,  "www",              "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB(QGemm,                 infer_qgemm,            macs_gemm,         MATMUL,  "wiiwiiWii",        "Linear",   .extra = NULL),
-    CONTRIB(MatMulNBits,           infer_packed,           macs_packed,       MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulBnb4,            infer_packed,           macs_packed,       MATMUL,  "xWi",              "Linear",   .extra = NULL),
-    CONTRIB(MatMulIntegerToFloat,  infer_integer_to_float, macs_matmul,       MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
-    CONTRIB(DynamicQuantizeMatMul, infer_dynamic_matmul,   macs_matmul,       MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
-    CONTRIB(MatMulInteger16,       infer_integer16,        macs_matmul,       MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(FusedConv,             infer_conv,             macs_conv,         CONV,    "xWWx",             "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
-    CONTRIB(NhwcFusedConv,         infer_nhwc_conv,        macs_conv,         CONV,    "xWWx",             "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
-    CONTRIB(NhwcConv,              infer_nhwc_conv,        macs_conv,         CONV,    "xWW",              "Conv{n}d", EXTRA(bias_flops, "biases")),
-    CONTRIB(QLinearConv,           infer_qlinear_conv,     macs_qlinear_conv, CONV,    "xiiWiiiiW",        "Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
-    CONTRIB(MoE,                   infer_experts,          macs_moe,          EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
-    CONTRIB(QMoE,                  infer_experts,          macs_qmoe,         EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
+    /*      type                           shape rule              MACs                 formula  roles               module    */
+    CONTRIB(FusedMatMul,                   infer_fused_matmul,     macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(TransposeMatMul,               infer_fused_matmul,     macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     macs_fused_matmul,   MATMUL,  "ww",               "Linear",   EXTRA(activation_flops, "activations")),
+    CONTRIB(FusedGemm,                     infer_fused_gemm,       macs_gemm,           MATMUL,  "www",              "Linear",   EXTRA(activation_flops, "activations")),
+    CONTRIB(QGemm,                         infer_qgemm,            macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear",   .extra = NULL),
+    CONTRIB(MatMulNBits,                   infer_packed,           macs_packed,         MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulBnb4,                    infer_packed,           macs_packed,         MATMUL,  "xWi",              "Linear",   .extra = NULL),
+    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, macs_matmul,         MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
+    CONTRIB(DynamicQuantizeMatMul,         infer_dynamic_matmul,   macs_matmul,         MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
+    CONTRIB(MatMulInteger16,               infer_integer16,        macs_matmul,         MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(GemmFastGelu,                  infer_gelu_product,     macs_matmul,         MATMUL,  "wwW",              NULL,       .per_output = 1),
+    CONTRIB(GemmFloat8,                    infer_gemm_float8,      macs_matrices,       MATMUL,  "wwWiii",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float8_weight,    macs_float8_weight,  ROWS,    "xWWiW",            "Linear",   .extra = NULL),
+    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float4_weight,    macs_float8_weight,  ROWS,    "xWWWiW",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulFpQ4,                    infer_blob,             macs_blob,           ROWS,    "xWi",              "Linear",   .extra = NULL),
+    CONTRIB(MatMulNBitsMlp,                infer_mlp,              macs_mlp,            ROWS,    "xxnWiWWiW",        NULL,       .per_output = 1),
+    CONTRIB(MatMulNBitsQkv,                infer_qkv,              macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL,       .extra = NULL),
+    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   macs_matrices,       DENSE,   "ww",               "Linear",   .extra = NULL),
+    CONTRIB(QOrderedMatMul,                infer_ordered,          macs_ordered,        MATMUL,  "wiwiiWxi",         "Linear",   .extra = NULL),
+    CONTRIB(CDist,                         infer_distances,        macs_distances,      CDIST,   "x",                NULL,       .extra = NULL),
+    CONTRIB(Inverse,                       infer_inverse,          macs_inverse,        INVERSE, "x",                NULL,       .extra = NULL),
+    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       macs_gated_bias,     GATES,   "xnxWWni",          NULL,       .extra = NULL),
+    CONTRIB(WordConvEmbedding,             infer_word_embedding,   macs_word_embedding, WINDOWS, "iWWn",             NULL,       .extra = NULL),
+    CONTRIB(FusedConv,                     infer_conv,             macs_conv,           CONV,    "xWWx",             "Conv{n}d", EXTRA(contrib_fused_flops, "biases, sums and activations")),
+    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        macs_conv,           CONV,    "xWWx",             "Conv{n}d", EXTRA(contrib_fused_flops, "biases, sums and activations")),
+    CONTRIB(NhwcConv,                      infer_nhwc_conv,        macs_conv,           CONV,    "xWW",              "Conv{n}d", EXTRA(bias_flops, "biases")),
+    CONTRIB(QLinearConv,                   infer_qlinear_conv,     macs_qlinear_conv,   CONV,    "xiiWiiiiW",        "Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
+    CONTRIB(MoE,                           infer_experts,          macs_moe,            EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
+    CONTRIB(QMoE,                          infer_experts,          macs_qmoe,           EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
 };
 /* clang-format on */
 
-const struct op_family family_vendor_product = {"vendor_product", rows,
-                                                sizeof rows / sizeof *rows, NULL};
+const struct op_family family_contrib_products = {"contrib_products", rows,
+                                                  sizeof rows / sizeof *rows, NULL};

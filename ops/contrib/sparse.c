@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention of ONNX Runtime's own domain beside the common forms of contrib_attention.c
- * (com.microsoft): with its cache in pages, over a window, over keys that an indexer selected.
- *     MACs = queries * heads * keys of a query * (d + v), and the projections
- * queries of all requests. How many keys a query really meets is data: a cache, a page table
- * and a selection are taken to be full. FLOPs = 2 * MACs + 1 a score, the softmax.
+ * Attention of com.microsoft with a paged cache, a window or selected keys, and the indexers
+ * that select them (attention.c has the common forms).
+ *     MACs = queries * heads * keys per query * (d + v) + projections
+ * with the queries of all requests. The number of keys per query is data-dependent: caches,
+ * page tables and selections are assumed full. FLOPs = 2 * MACs + 1 per score, the softmax.
+ * Indexers score blocks of keys by all of their heads: MACs = queries * heads * entries *
+ * columns
  */
-#include "ops/common.h"
+#include "ops/contrib/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
 #include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
-/* All DIM_UNKNOWN where they are not known. */
 struct sizes {
-    int64_t queries, heads, keys; /* keys that one query meets */
+    int64_t queries, heads, keys; /* keys per query */
     int64_t key, value;           /* columns of one head */
-    int64_t projections;          /* MACs in front of the scores */
+    int64_t projections;          /* MACs of the projections */
 };
 
 static const struct sizes unknown = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
@@ -28,30 +29,20 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Whether a flag is set that stands in an operand; 0 where it is not known. */
-static bool has_flag(const struct op_context *context, size_t i) {
-    const struct constant *flag = common_contents(context, i);
-    return flag && constant_has_ints(flag) && flag->n_elements > 0 &&
-           constant_int_at(flag, 0) != 0;
-}
-
 static int check_heads(const struct op_context *context) {
     const int64_t heads = op_attr_int(context, "num_heads");
     const bool shared = op_has_attr(context, "kv_num_heads");
-    const int64_t kept = shared ? op_attr_int(context, "kv_num_heads") : heads;
-    if (heads >= 1 && kept >= 1 && heads % kept == 0) return CM_OK;
-    return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
-                   (long long)heads, (long long)kept);
+    return contrib_check_heads(context, heads,
+                               shared ? op_attr_int(context, "kv_num_heads") : heads);
 }
 
 /*
  * Query [S, B, H], key [L, B, H], weights [H, H] and [H, 2 H]; caches [B, heads, P, d]. With
- * static_kv (8) keys are those of an encoder, with use_past (9) they or those so far are
- * cached.
+ * static_kv (8) the keys are those of an encoder; with use_past (9) the cache holds past keys.
  */
 static int64_t decoder_keys(const struct op_context *context) {
-    const bool of_encoder = has_flag(context, 8);
-    const bool past = has_flag(context, 9);
+    const bool of_encoder = contrib_flag(context, 8);
+    const bool past = contrib_flag(context, 9);
     const int64_t cached = common_dim(context, 6, 4, 2);
     if (past && of_encoder) return cached;
     const int64_t made = common_dim(context, of_encoder ? 1 : 0, 3, 0);
@@ -63,8 +54,8 @@ static struct sizes read_decoder(const struct op_context *context) {
     const int64_t batch = common_dim(context, 0, 3, 1);
     const int64_t columns = common_dim(context, 0, 3, 2);
     const int64_t matrix = checked_mul(columns, columns);
-    const bool makes_keys = !(has_flag(context, 8) && has_flag(context, 9));
-    const int64_t made = common_dim(context, has_flag(context, 8) ? 1 : 0, 3, 0);
+    const bool makes_keys = !(contrib_flag(context, 8) && contrib_flag(context, 9));
+    const int64_t made = common_dim(context, contrib_flag(context, 8) ? 1 : 0, 3, 0);
     const int64_t rows = makes_keys ? checked_mul(2, made) : 0;
     s.heads = op_attr_int(context, "num_heads");
     s.queries = checked_mul(common_dim(context, 0, 3, 0), batch);
@@ -85,7 +76,8 @@ static int infer_decoder(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, cache);
 }
 
-/* Input [B, S, D]; each query meets the window to both sides, those that see all are data. */
+/* Input [B, S, D]; a query attends to the window on both sides. Global queries are
+ * data-dependent. */
 static struct sizes read_window(const struct op_context *context, size_t weight,
                                 size_t global) {
     struct sizes s = unknown;
@@ -114,7 +106,7 @@ static struct sizes read_ordered_longformer(const struct op_context *context) {
 static int infer_longformer(struct op_context *context) {
     int status = check_heads(context);
     if (status == CM_OK && op_attr_int(context, "window") < 1)
-        status = op_fail(context, DIAG_ATTRIBUTE, "window is %lld, 1 or more is wanted",
+        status = op_fail(context, DIAG_ATTRIBUTE, "window must be >= 1, got %lld",
                          (long long)op_attr_int(context, "window"));
     return status < 0 ? status : common_infer_same(context);
 }
@@ -142,7 +134,7 @@ static int infer_ordered(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 3, dims);
 }
 
-/* Columns of a head of queries [.., columns], which keys and values may be packed into. */
+/* Columns of a head of queries [.., columns], into which keys and values may be packed. */
 static int64_t head_columns(const struct op_context *context) {
     const int rank = op_rank(context, 0);
     const int64_t heads = op_attr_int(context, "num_heads");
@@ -151,15 +143,9 @@ static int64_t head_columns(const struct op_context *context) {
     return common_divide(columns, op_has_input(context, 1) ? heads : checked_add(heads, kept));
 }
 
-/* [B, S, ..] or, packed without padding, [tokens, ..]. */
-static int64_t n_queries(const struct op_context *context) {
-    const struct shape *q = op_shape(context, 0);
-    return q->rank < 1 ? DIM_UNKNOWN : shape_product(q, 0, q->rank - 1);
-}
-
 static struct sizes read_shared(const struct op_context *context, int64_t keys) {
     struct sizes s = unknown;
-    s.queries = n_queries(context);
+    s.queries = contrib_rows(context);
     s.heads = op_attr_int(context, "num_heads");
     s.key = head_columns(context);
     s.value = s.key;
@@ -167,18 +153,18 @@ static struct sizes read_shared(const struct op_context *context, int64_t keys) 
     return s;
 }
 
-/* Caches [B, heads, length, d]: a scalar tells how much of them there is. */
+/* Caches [B, heads, length, d]; input 7 is the used length. */
 static struct sizes read_blocks(const struct op_context *context) {
     const int64_t total = common_length(context, 7);
     return read_shared(context, is_known(total) ? total : common_dim(context, 3, 4, 2));
 }
 
-/* Pages [pages, places, heads, d], as many of a request as the page table has columns. */
+/* Pages [pages, places, heads, d]; a request has as many as the page table has columns. */
 static int64_t paged_keys(const struct op_context *context) {
     return checked_mul(common_dim(context, 7, 2, 1), common_dim(context, 3, 4, 1));
 }
 
-/* Latent values are the front of a key's row, whose width an attribute tells. */
+/* Latent values are the first v_head_size columns of a key. */
 static struct sizes read_paged(const struct op_context *context) {
     struct sizes s = read_shared(context, paged_keys(context));
     const int64_t value = op_attr_int(context, "v_head_size");
@@ -188,7 +174,7 @@ static struct sizes read_paged(const struct op_context *context) {
     return s;
 }
 
-/* Those that were selected, and where they are added the window of those right before. */
+/* The selected keys, plus the local window in mode local_plus_selected. */
 static int64_t selected_keys(const struct op_context *context, size_t selected, int64_t all) {
     const int64_t window = op_attr_int(context, "local_window_size");
     const int64_t most = common_dim(context, selected, 2, 1);
@@ -206,48 +192,11 @@ static struct sizes read_selected(const struct op_context *context) {
 }
 
 static int output_heads(struct op_context *context, const struct sizes *s) {
-    const struct shape *q = op_shape(context, 0);
-    int64_t dims[SHAPE_MAX_RANK];
     int status = check_heads(context);
     if (status == CM_OK) status = common_check_rank(context, 0, 2);
-    if (status < 0 || !shape_has_rank(q))
-        return status < 0 ? status : common_infer_unknown_rank(context);
-    for (int axis = 0; axis < q->rank; axis++) dims[axis] = q->dims[axis];
-    dims[q->rank - 1] = checked_mul(s->heads, s->value);
-    return op_output_dims(context, 0, op_dtype(context, 0), q->rank, dims);
-}
-
-/* Caches are handed on as they came. */
-static int output_caches(struct op_context *context, const struct sizes *s) {
-    int status = output_heads(context, s);
-    if (status == CM_OK) status = op_output_like(context, 1, 3);
-    return status < 0 ? status : op_output_like(context, 2, 4);
-}
-
-static int infer_blocks(struct op_context *context) {
-    const struct sizes s = read_blocks(context);
-    return output_caches(context, &s);
-}
-
-static int infer_paged(struct op_context *context) {
-    const struct sizes s = read_paged(context);
-    return output_caches(context, &s);
-}
-
-static int infer_selected_pages(struct op_context *context) {
-    const struct sizes s = read_selected_pages(context);
-    return output_caches(context, &s);
-}
-
-/* Without a cache what is handed on is as long as there are keys. */
-static int infer_selected(struct op_context *context) {
-    const struct sizes s = read_selected(context);
-    const int64_t kept[] = {common_dim(context, 0, 3, 0), op_attr_int(context, "kv_num_heads"),
-                            common_length(context, 10), s.key};
-    if (op_has_input(context, 3)) return output_caches(context, &s);
-    int status = output_heads(context, &s);
-    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 4, kept);
-    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, kept);
+    if (status < 0) return status;
+    return contrib_output_last(context, 0, op_dtype(context, 0),
+                               checked_mul(s->heads, s->value));
 }
 
 struct reading {
@@ -272,6 +221,25 @@ static struct sizes sizes_of(const struct op_context *context) {
     return readings[i].read(context);
 }
 
+/* The caches are outputs of unchanged shape. */
+static int infer_cached(struct op_context *context) {
+    const struct sizes s = sizes_of(context);
+    int status = output_heads(context, &s);
+    if (status == CM_OK) status = op_output_like(context, 1, 3);
+    return status < 0 ? status : op_output_like(context, 2, 4);
+}
+
+/* Without a cache the outputs 1 and 2 are the keys and values of this call. */
+static int infer_selected(struct op_context *context) {
+    const struct sizes s = sizes_of(context);
+    const int64_t kept[] = {common_dim(context, 0, 3, 0), op_attr_int(context, "kv_num_heads"),
+                            common_length(context, 10), s.key};
+    if (op_has_input(context, 3)) return infer_cached(context);
+    int status = output_heads(context, &s);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 4, kept);
+    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, kept);
+}
+
 static int64_t n_scores(const struct op_context *context) {
     const struct sizes s = sizes_of(context);
     return checked_mul(checked_mul(s.queries, s.heads), s.keys);
@@ -291,11 +259,123 @@ static void macs_attention(const struct op_context *context, struct product *ret
                 checked_add(s.projections, checked_mul(n_scores(context), columns)));
 }
 
+/*
+ * An indexer scores every block of `compress_ratio` keys by all of its heads and returns the
+ * best: with policy "qsa" blocks of tokens, listed one by one, with "csa" compressed entries.
+ */
+struct indexer {
+    int64_t columns, heads;
+    int64_t capacity; /* indices per query */
+    bool blocks;      /* "qsa" */
+};
+
+static struct indexer read_indexer(const struct op_context *context) {
+    struct indexer x = {.columns = common_dim(context, 2, 1, 0)};
+    const int64_t ratio = op_attr_int(context, "compress_ratio");
+    const int rank = op_rank(context, 0);
+    const int64_t rows = rank < 1 ? DIM_UNKNOWN : op_dim(context, 0, rank - 1);
+    x.blocks = text_equal(op_attr_string(context, "policy_mode"), "qsa");
+    x.heads = checked_sub(common_divide(rows, x.columns), op_has_input(context, 1) ? 0 : 1);
+    if (is_known(x.heads) && x.heads < 0) x.heads = DIM_UNKNOWN;
+    x.capacity = op_attr_int(context, "index_topk");
+    if (x.blocks)
+        x.capacity = checked_add(op_attr_int(context, "token_budget"), checked_sub(ratio, 1));
+    return x;
+}
+
+static int check_indexer(const struct op_context *context) {
+    const char *mode = op_attr_string(context, "policy_mode");
+    const int64_t ratio = op_attr_int(context, "compress_ratio");
+    if (!text_equal(mode, "qsa") && !text_equal(mode, "csa"))
+        return op_fail(context, DIAG_ATTRIBUTE, "policy_mode must be qsa or csa, got '%s'",
+                       mode);
+    if (ratio >= 1) return CM_OK;
+    return op_fail(context, DIAG_ATTRIBUTE, "compress_ratio must be >= 1, got %lld",
+                   (long long)ratio);
+}
+
+/* Returns the entries that a call adds: its tokens, or the windows that they complete together
+ * with the waiting tokens. */
+static int64_t grown(const struct op_context *context, const struct indexer *x,
+                     int64_t *ret_waiting) {
+    const int64_t ratio = op_attr_int(context, "compress_ratio");
+    const int64_t fresh = common_dim(context, 0, 3, 1);
+    const bool buffered = op_has_input(context, 13);
+    const int64_t waits = buffered ? common_dim(context, 13, 4, 2) : 0;
+    *ret_waiting = DIM_UNKNOWN;
+    if (x->blocks) return fresh;
+    if (!is_known(waits) || !is_known(fresh) || ratio < 1) return DIM_UNKNOWN;
+    const int64_t open = waits >= ratio ? waits - ratio : waits; /* of the current window */
+    const int64_t tokens = checked_add(open, fresh);
+    if (!is_known(tokens)) return DIM_UNKNOWN;
+    const int64_t windows = tokens / ratio;
+    *ret_waiting = checked_add(windows > 0 || waits >= ratio ? ratio : 0, tokens % ratio);
+    return windows;
+}
+
+static int infer_indexer(struct op_context *context) {
+    const struct indexer x = read_indexer(context);
+    const int64_t batch = common_dim(context, 0, 3, 0);
+    const int64_t before = common_dim(context, 7, 3, 1);
+    int64_t waiting = DIM_UNKNOWN;
+    const int64_t more = grown(context, &x, &waiting);
+    const bool fixed = op_has_input(context, 12); /* the cache has its final size */
+    const int64_t indices[] = {batch, common_dim(context, 0, 3, 1), x.capacity};
+    const int64_t keys[] = {batch, fixed ? before : checked_add(before, more), x.columns};
+    const int64_t buffer[] = {2, batch, waiting, checked_mul(2, x.columns)};
+    int status = check_indexer(context);
+    if (status == CM_OK) status = op_output_dims(context, 0, DTYPE_INT32, 3, indices);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 3, keys);
+    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, buffer);
+}
+
+static int infer_packed_indexer(struct op_context *context) {
+    static const size_t states[] = {12, 13, 14, 15}; /* outputs of unchanged shape */
+    const struct indexer x = read_indexer(context);
+    const int64_t tokens = common_dim(context, 0, 2, 0);
+    const int64_t indices[] = {tokens, x.capacity};
+    const int64_t updates[] = {common_dim(context, 12, 3, 0),
+                               op_attr_int(context, "state_update_capacity"), x.columns};
+    int status = check_indexer(context);
+    if (status == CM_OK) status = op_output_dims(context, 0, DTYPE_INT32, 2, indices);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT32, 1, &tokens);
+    for (size_t i = 0; i < 4 && status == CM_OK; i++)
+        status = op_output_like(context, 2 + i, states[i]);
+    return status < 0 ? status : op_output_dims(context, 6, op_dtype(context, 0), 3, updates);
+}
+
+static void add_scores(const struct op_context *context, int64_t entries, struct product *ret) {
+    const struct indexer x = read_indexer(context);
+    product_add(ret, "queries", contrib_rows(context));
+    product_add(ret, "heads", x.heads);
+    product_add(ret, "entries", entries);
+    product_add(ret, "columns", x.columns);
+}
+
+static void macs_indexer(const struct op_context *context, struct product *ret) {
+    const struct shape *kept = op_output_shape(context, 1);
+    const int64_t keys = kept->rank == 3 ? kept->dims[1] : DIM_UNKNOWN;
+    const bool blocks = read_indexer(context).blocks;
+    add_scores(context,
+               blocks ? common_divide(keys, op_attr_int(context, "compress_ratio")) : keys,
+               ret);
+}
+
+static void macs_packed_indexer(const struct op_context *context, struct product *ret) {
+    add_scores(context, common_dim(context, 12, 3, 1), ret); /* the state has its final size */
+}
+
 /* clang-format off */
 #define CONTRIB(name, infer_fn, count, are, letters)                                           \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = count, .macs_formula = are, .extra = n_scores, .extra_description = "at 1 a score"},\
+        .param_roles = letters, .backward.saved_for_backward = "-"                             \
+    }
+#define INDEXER(name, infer_fn, count, letters)                                                \
+    {                                                                                          \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        .cost = {.macs = count, .macs_formula = "queries x heads x entries x columns"},        \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 #define ALL       "scores x (columns of a key and of a value)"
@@ -307,12 +387,14 @@ static const struct op rows[] = {
     CONTRIB(LongformerAttention,         infer_longformer,     macs_attention, PROJECTED, "xWWmWWi"),
     CONTRIB(QOrderedLongformerAttention, infer_longformer,     macs_attention, PROJECTED, "xiWiWiimWiWiii"),
     CONTRIB(QOrderedAttention,           infer_ordered,        macs_attention, PROJECTED, "xiiiiWWWiiiWWWiiimxm"),
-    CONTRIB(SparseAttention,             infer_blocks,         macs_attention, ALL,       "xxxxxiiiimm"),
-    CONTRIB(PagedAttention,              infer_paged,          macs_attention, ALL,       "xxxxxiiimmimnniii"),
-    CONTRIB(SparsePagedAttention,        infer_selected_pages, macs_attention, ALL,       "xxxxxiiiiiixximmmnniii"),
+    CONTRIB(SparseAttention,             infer_cached,         macs_attention, ALL,       "xxxxxiiiimm"),
+    CONTRIB(PagedAttention,              infer_cached,         macs_attention, ALL,       "xxxxxiiimmimnniii"),
+    CONTRIB(SparsePagedAttention,        infer_cached,         macs_attention, ALL,       "xxxxxiiiiiixximmmnniii"),
     CONTRIB(DynamicSparseAttention,      infer_selected,       macs_attention, ALL,       "xxxxxxxiiiimminnm"),
+    INDEXER(SparseAttentionIndexer,       infer_indexer,        macs_indexer,        "xxnnmmmxxnxiix"),
+    INDEXER(PackedSparseAttentionIndexer, infer_packed_indexer, macs_packed_indexer, "xxnnmmiixnxixxxiii"),
 };
 /* clang-format on */
 
-const struct op_family family_vendor_sparse = {"vendor_sparse", rows,
-                                               sizeof rows / sizeof *rows, NULL};
+const struct op_family family_contrib_sparse = {"contrib_sparse", rows,
+                                                sizeof rows / sizeof *rows, NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ONNX Runtime's own domain carries from step to step (com.microsoft): recurrences with an
- * attention or of quantized weights, delta networks, causal convolutions over rows of requests.
+ * Operators of com.microsoft with a state: LSTMs with attention or quantized weights, gated
+ * delta networks, and causal convolutions over packed requests.
  */
 #include "ops/common.h"
 #include "ops/families.h"
@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* X [T, B, I]; hidden h, directions D, columns of W that meet X (and what is joined to it). */
+/* X [T, B, I]; h hidden, D directions, columns of W: those of X and what is concatenated. */
 struct sizes {
     int64_t steps, batch, directions, hidden, columns;
 };
@@ -30,17 +30,17 @@ static int infer_lstm(struct op_context *context) {
     for (size_t i = 0; i < 3; i++) {
         const int rank = op_rank(context, i);
         if (rank != RANK_UNKNOWN && rank != 3)
-            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
+            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %d", i, rank);
     }
     if (s.hidden < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
+        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size must be >= 1, got %lld",
                        (long long)s.hidden);
     int status = op_output_dims(context, 0, dtype, 4, all);
     if (status == CM_OK) status = op_output_dims(context, 1, dtype, 3, all + 1);
     return status < 0 ? status : op_output_dims(context, 2, dtype, 3, all + 1);
 }
 
-/* Rows of a cell's products: D B T. */
+/* Rows of a cell's matrix products: D * B * T. */
 static int64_t n_cells(const struct sizes *s) {
     return checked_mul(checked_mul(s->directions, s->batch), s->steps);
 }
@@ -50,7 +50,7 @@ static int64_t lstm_macs(const struct sizes *s) {
     return checked_mul(n_cells(s), checked_mul(gates, checked_add(s->columns, s->hidden)));
 }
 
-/* W is [D, I, 4 h] here. */
+/* W is [D, I, 4 h]. */
 static void macs_quantized(const struct op_context *context, struct product *ret) {
     const struct sizes s = read_sizes(context, common_dim(context, 0, 3, 2));
     product_add(ret, "steps, batch and directions", n_cells(&s));
@@ -60,8 +60,8 @@ static void macs_quantized(const struct op_context *context, struct product *ret
 }
 
 /*
- * Bahdanau's attention over a memory [B, L, m]: keys are L m a once; of each step the query is
- * h a, the scores L a, the context L m, and where there is a layer behind it (m + h) w.
+ * Bahdanau attention over a memory [B, L, m]. MACs: L m a once for the keys; per step h a for
+ * the query, L a for the scores, L m for the context, and (m + h) w for an attention layer.
  */
 static int64_t attention_macs(const struct op_context *context, const struct sizes *s) {
     const int64_t length = common_dim(context, 11, 3, 1);
@@ -85,14 +85,14 @@ static void macs_attending(const struct op_context *context, struct product *ret
                 checked_add(lstm_macs(&s), attention_macs(context, &s)));
 }
 
-/* As of ONNX's LSTM: 10 operations a cell, 8 less without biases. */
+/* As for ONNX's LSTM: 10 FLOPs per cell, 2 without biases. */
 static int64_t cell_flops(const struct op_context *context) {
     const struct sizes s = read_sizes(context, DIM_UNKNOWN);
     const int64_t each = op_has_input(context, 3) ? 10 : 2;
     return checked_mul(each, checked_mul(n_cells(&s), s.hidden));
 }
 
-/* (k - 1) * dilation: what a causal window reaches back. */
+/* (k - 1) * dilation: length of the state of a causal window. */
 static int64_t reach(const struct op_context *context, int axis) {
     const int64_t kernel = op_rank(context, 1) > axis ? op_dim(context, 1, axis) : DIM_UNKNOWN;
     const int64_t back = checked_mul(checked_sub(kernel, 1), op_attr_int(context, "dilation"));
@@ -100,9 +100,9 @@ static int64_t reach(const struct op_context *context, int axis) {
 }
 
 /*
- * X [N, C, spatial], or [N, length, channels..] with channels last; the state keeps what the
- * window reaches back along the causal axis, the last spatial one. Where there is a window of
- * states they stand in front.
+ * X [N, C, spatial], or [N, length, channels..] with channels_last. The state has the shape of
+ * X with reach() as the causal axis, which is the last spatial one; a window of states adds a
+ * first axis.
  */
 static int infer_causal(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
@@ -114,13 +114,13 @@ static int infer_causal(struct op_context *context) {
     int status = common_infer_same(context);
     if (status < 0) return status;
     if (spatial < 1 || spatial > 3)
-        return op_fail(context, DIAG_ATTRIBUTE, "ndim is %lld, expected 1, 2 or 3",
+        return op_fail(context, DIAG_ATTRIBUTE, "ndim must be 1, 2 or 3, got %lld",
                        (long long)spatial);
     if (!shape_has_rank(x))
         return op_output_dims(context, 1, op_dtype(context, 0), RANK_UNKNOWN, NULL);
     if (x->rank < 3 || (!last && x->rank != spatial + 2))
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, %lld is wanted", x->rank,
-                       (long long)(last ? 3 : spatial + 2));
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank %lld, got %d",
+                       (long long)(last ? 3 : spatial + 2), x->rank);
     if (window > 0) dims[rank++] = window;
     const int causal = rank + (last ? 1 : x->rank - 1);
     for (int axis = 0; axis < x->rank; axis++) dims[rank++] = x->dims[axis];
@@ -135,7 +135,7 @@ static void macs_causal(const struct op_context *context, struct product *ret) {
                 weight->rank > 2 ? shape_product(weight, 2, weight->rank) : DIM_UNKNOWN);
 }
 
-/* Tokens [T, C] of several requests, the state of each [requests, C, reach]. */
+/* Tokens [T, C] of several requests; states [requests, C, reach]. */
 static int infer_packed_causal(struct op_context *context) {
     const int64_t requests = checked_sub(common_dim(context, 2, 1, 0), 1);
     const int64_t channels = common_dim(context, 0, 2, 1);
@@ -163,14 +163,14 @@ static int64_t flops_packed_causal(const struct op_context *context) {
 }
 
 /*
- * Q and K [tokens, heads, k], V [tokens, value heads, v], or tokens as [batch, steps]; the
- * state [requests, value heads, v, k] is read by every query, added to by every key, and by a
- * delta rule read by every key too:
- *     MACs = tokens * k * v * value heads * (2, by a delta rule 3)
+ * Q and K [tokens, heads, k], V [tokens, value heads, v]; tokens may be [batch, steps]. The
+ * state [requests, value heads, v, k] is read by every query and updated by every key; a delta
+ * rule also reads it for every key: MACs = tokens * k * v * value heads * (2, by a delta rule
+ * 3)
  */
 struct delta {
     int64_t requests, heads, value_heads, key, value;
-    int rank; /* of Q, K and V; 0: all three packed into Q, as the state tells */
+    int rank; /* of Q, K and V; 0 if all three are packed into Q */
 };
 
 static struct delta read_delta(const struct op_context *context) {
@@ -196,7 +196,7 @@ static struct delta read_delta(const struct op_context *context) {
     return d;
 }
 
-/* Decay, key and difference of each step that is kept. */
+/* Columns of the decay, key and difference of each step that is kept. */
 static int64_t update_columns(const struct op_context *context, const struct delta *d) {
     const int64_t keys = checked_mul(d->heads, d->key);
     const int64_t values = checked_mul(d->value_heads, d->value);
@@ -213,8 +213,8 @@ static int infer_delta(struct op_context *context) {
     const int leading = d.rank == 0 ? q->rank - 1 : q->rank - 2;
     int rank = RANK_UNKNOWN;
     if (shape_has_rank(q) && leading < 1)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, %d or more is wanted",
-                       q->rank, d.rank == 0 ? 2 : 3);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank >= %d, got %d",
+                       d.rank == 0 ? 2 : 3, q->rank);
     if (shape_has_rank(q)) {
         for (rank = 0; rank < leading; rank++) dims[rank] = q->dims[rank];
         dims[rank++] = d.value_heads;
@@ -231,7 +231,7 @@ static void macs_delta(const struct op_context *context, struct product *ret) {
     const bool reads = text_equal(update, "delta") || text_equal(update, "gated_delta");
     product_add(ret, "output elements", op_output_elements(context, 0));
     product_add(ret, "columns of a key", d.key);
-    product_add(ret, "times that a state is read and added to", reads ? 3 : 2);
+    product_add(ret, "reads and updates of the state", reads ? 3 : 2);
 }
 
 /* clang-format off */
@@ -250,9 +250,9 @@ static const struct op rows[] = {
     CONTRIB(AttnLSTM,                  infer_lstm,          macs_attending, LSTM ", and of its attention",                     cell_flops,          CELLS,                    "xWWWimmWWWWxiW", NULL),
     CONTRIB(CausalConvWithState,       infer_causal,        macs_causal,    "out x kernel",                                    flops_causal,        "biases and activations", "xWWx",           NULL),
     CONTRIB(VarlenCausalConvWithState, infer_packed_causal, macs_causal,    "out x kernel",                                    flops_packed_causal, "biases and activations", "xWiWxi",         NULL),
-    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x 2, by a delta rule x 3", NULL,                NULL,                     "xxxixxxnni",     NULL),
+    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x (2, or 3 by a delta rule)", NULL,                NULL,                     "xxxixxxnni",     NULL),
 };
 /* clang-format on */
 
-const struct op_family family_vendor_states = {"vendor_states", rows,
-                                               sizeof rows / sizeof *rows, NULL};
+const struct op_family family_contrib_states = {"contrib_states", rows,
+                                                sizeof rows / sizeof *rows, NULL};

@@ -21,7 +21,7 @@ static void attention_projects_its_input(void **state) {
               "float[2,5,16] float[16,40] float[40]", "float[2,5,8]", 7600, 15400),
         REFUSES("com.microsoft:Attention-1", "num_heads=4 qkv_hidden_sizes=[16,16,-8]",
                 "float[2,5,16] float[16,40] float[40]", "float[*]",
-                "qkv_hidden_sizes has a size below 0"),
+                "qkv_hidden_sizes must be >= 0"),
         COSTS("com.microsoft:QAttention-1", "num_heads=4",
               "uint8[2,5,16] int8[16,48] float[48] float[] float[] - uint8[] int8[]",
               "float[2,5,16]", 9280, 18760),
@@ -44,7 +44,7 @@ static void attention_projects_its_input(void **state) {
               DIM_UNKNOWN, DIM_UNKNOWN),
         REFUSES("com.microsoft:Attention-1", "num_heads=0",
                 "float[2,5,16] float[16,48] float[48]", "float[*]",
-                "0 heads of queries, 0 of keys"),
+                "query heads must be a multiple of key heads, got 0 and 0"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -102,7 +102,7 @@ static void heads_of_keys_may_be_shared(void **state) {
               "float[2,1,32] float[2,2,6,8] float[2,2,6,8]", 384, 768 + 24),
         REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=3",
                 "float[2,1,32] float[2,1,16] float[2,1,16] - - int32[2] int32[]", "float[*]",
-                "4 heads of queries, 3 of keys"),
+                "query heads must be a multiple of key heads, got 4 and 3"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

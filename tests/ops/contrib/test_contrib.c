@@ -59,10 +59,10 @@ static void norms_add_what_is_skipped(void **state) {
               "float[2,5,16] float[2,1,1]"),
         REFUSES("com.microsoft:GroupNorm-1", "groups=0 activation=1",
                 "float[2,8,8,16] float[16] float[16]", "float[*]",
-                "groups is 0, 1 or more is wanted"),
+                "groups must be >= 1, got 0"),
         REFUSES("com.microsoft:EmbedLayerNormalization-1", NULL,
                 "int32[2] - float[30,16] float[20,16] - float[16] float[16]", "float[*]",
-                "input 0 has rank 1, 2 is wanted"),
+                "input 0 must have rank 2, got 1"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -114,7 +114,7 @@ static void quantized_operators_give_what_their_float_twins_do(void **state) {
         COSTS("com.microsoft:DequantizeLinear-1", NULL, "uint8[2,3] float[] uint8[]",
               "float[2,3]", RULE_NO_MACS, RULE_NO_FLOPS),
         REFUSES("com.microsoft:QLinearConcat-1", "axis=1", "float[] uint8[] uint8[2,3] float[]",
-                "uint8[*]", "4 inputs are no scale, zero point and triples"),
+                "uint8[*]", "inputs must be scale, zero point and triples, got 4"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -34,7 +34,7 @@ static void a_decoder_projects_what_is_not_cached(void **state) {
               2 * 2688 + 240),
         REFUSES("com.microsoft:DecoderAttention-1", "num_heads=0",
                 DECODER("bool[]={0} bool[]={0}", "- -"), "float[*]",
-                "0 heads of queries, 0 of keys"),
+                "query heads must be a multiple of key heads, got 0 and 0"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -62,7 +62,7 @@ static void a_query_meets_a_window(void **state) {
         REFUSES("com.microsoft:LongformerAttention-1", "num_heads=2 window=0",
                 "float[2,8,16] float[16,48] float[48] float[2,8] float[16,48] float[48] "
                 "int32[2,8]",
-                "float[*]", "window is 0, 1 or more is wanted"),
+                "float[*]", "window must be >= 1, got 0"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -150,11 +150,11 @@ static void an_indexer_scores_its_entries(void **state) {
         REFUSES("com.microsoft:SparseAttentionIndexer-1", "policy_mode=x compress_ratio=4",
                 "float[1,5,32] float[1,5,16] float[16] float[16] float[32,8] float[32,8] - "
                 "float[1,7,16]",
-                "int32[*] float[*]", "policy_mode is 'x', expected qsa or csa"),
+                "int32[*] float[*]", "policy_mode must be qsa or csa, got 'x'"),
         REFUSES("com.microsoft:SparseAttentionIndexer-1", "policy_mode=qsa compress_ratio=0",
                 "float[1,5,32] float[1,5,16] float[16] float[16] float[32,8] float[32,8] - "
                 "float[1,7,16]",
-                "int32[*] float[*]", "compress_ratio is 0, 1 or more is wanted"),
+                "int32[*] float[*]", "compress_ratio must be >= 1, got 0"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

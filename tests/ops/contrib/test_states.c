@@ -34,10 +34,10 @@ static void cells_are_those_of_an_lstm(void **state) {
               "float[3,1,2,5]", 6 * 20 * (18 + 5) + 756 + 912 + 6 * 11 * 8, 2 * 4956 + 300),
         REFUSES("com.microsoft:AttnLSTM-1", "hidden_size=0",
                 "float[3,2,10] float[1,20,16] float[1,20,5]", "float[*]",
-                "hidden_size is 0, 1 or more is wanted"),
+                "hidden_size must be >= 1, got 0"),
         REFUSES("com.microsoft:AttnLSTM-1", "hidden_size=5",
                 "float[2,10] float[1,20,16] float[1,20,5]", "float[*]",
-                "input 0 has rank 2, 3 is wanted"),
+                "input 0 must have rank 3, got 2"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -58,9 +58,9 @@ static void a_causal_window_keeps_what_it_reaches_back(void **state) {
               "float[5,3] float[3,1,4] int32[3] - float[2,3,3] int32[2]",
               "float[5,3] float[2,3,3] float[2,2,3]", 15 * 4, 2 * 60),
         REFUSES("com.microsoft:CausalConvWithState-1", "ndim=4", "float[2,3,5] float[3,1,4]",
-                "float[*] float[*]", "ndim is 4, expected 1, 2 or 3"),
+                "float[*] float[*]", "ndim must be 1, 2 or 3, got 4"),
         REFUSES("com.microsoft:CausalConvWithState-1", NULL, "float[2,3,5,5] float[3,1,4]",
-                "float[*] float[*]", "input 0 has rank 4, 3 is wanted"),
+                "float[*] float[*]", "input 0 must have rank 3, got 4"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -84,7 +84,7 @@ static void a_state_is_read_and_added_to(void **state) {
               "float[1,4,8] float[1,4,16] float[1,4,24] - float[1,4,4] float[1,4,4]",
               "float[1,4,24] float[1,4,4,6]", 4 * 4 * 6 * (4 + 2 * 4), 2 * 1152),
         REFUSES("com.microsoft:GatedDeltaNet-1", NULL, "float[4,8] float[4,8] float[4,6]",
-                "float[*]", "input 0 has rank 2, 3 or more is wanted"),
+                "float[*]", "input 0 must have rank >= 3, got 2"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Helpers shared by the com.microsoft operators. */
+#ifndef OPS_CONTRIB_COMMON_H
+#define OPS_CONTRIB_COMMON_H
+
+#include "ops/common.h"
+
+/* Returns the last dim of input i; DIM_UNKNOWN if its rank is unknown or 0. */
+int64_t contrib_last_dim(const struct op_context *context, size_t i);
+
+/* Returns the number of rows of input 0: the product of all dims but the last. */
+int64_t contrib_rows(const struct op_context *context);
+
+/* Output i has the shape of input 0 with n as its last dim. */
+int contrib_output_last(struct op_context *context, size_t i, enum dtype dtype, int64_t n);
+
+/* Returns true if input i is a constant whose first element is an integer other than 0. */
+bool contrib_flag(const struct op_context *context, size_t i);
+
+/* Refuses if the query heads are not a multiple of the key heads. */
+int contrib_check_heads(const struct op_context *context, int64_t heads, int64_t kv_heads);
+
+/* Returns the FLOPs of a convolution's bias, addend and activation: one each per element. */
+int64_t contrib_fused_flops(const struct op_context *context);
+
+#endif
