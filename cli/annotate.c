@@ -11,7 +11,6 @@
 #include "cli/streams.h"
 #include "support/arena.h"
 #include "support/diag.h"
-#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -63,19 +62,22 @@ static int warn_of_weights(const struct request *request, const struct cm_result
     return status == CM_OK ? CM_OK : diag_no_memory(diag);
 }
 
+/* Context of write_model. */
+struct annotating {
+    struct cm_model *model;
+    const struct cm_result *result;
+    struct cm_diagnostics *diag;
+};
+
+static int write_model(const void *context, FILE *out) {
+    const struct annotating *annotating = context;
+    return cm_model_annotate(annotating->model, annotating->result, annotating->diag, out);
+}
+
 int annotate_file(const struct request *request, struct cm_model *model,
                   const struct cm_result *result, struct cm_diagnostics *diag) {
-    struct output *output = NULL;
-    int status = warn_of_weights(request, result, diag);
-    if (status == CM_OK) status = output_open(request->annotate, diag, &output);
+    const struct annotating annotating = {model, result, diag};
+    const int status = warn_of_weights(request, result, diag);
     if (status != CM_OK) return status;
-    FILE *stream = output_stream(output);
-    status = cm_model_annotate(model, result, diag, stream);
-    if (status == CM_OK || status == CM_IO) {
-        const int flushed = streams_flush(stream, request->annotate, diag);
-        status = status == CM_OK ? flushed : status;
-    }
-    if (status == CM_OK) return output_commit(output, diag);
-    output_abandon(output);
-    return status;
+    return streams_write(request->annotate, write_model, &annotating, diag);
 }

@@ -106,48 +106,6 @@ static int write_sweep_table(const struct request *request, const struct cm_swee
     return cm_sweep_write_table(sweep, &options, &text, diag, out);
 }
 
-static int write_csv(const struct request *request, const struct cm_result *result,
-                     struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, -1);
-    return cm_result_write_csv(result, &options, diag, out);
-}
-
-static int write_sweep_csv(const struct request *request, const struct cm_sweep *sweep,
-                           struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, -1);
-    return cm_sweep_write_csv(sweep, &options, diag, out);
-}
-
-static int write_markdown(const struct request *request, const struct cm_result *result,
-                          struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, -1);
-    return cm_result_write_markdown(result, &options, diag, out);
-}
-
-static int write_sweep_markdown(const struct request *request, const struct cm_sweep *sweep,
-                                struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, -1);
-    return cm_sweep_write_markdown(sweep, &options, diag, out);
-}
-
-static int write_folded(const struct request *request, const struct cm_result *result,
-                        struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, -1);
-    return cm_result_write_folded(result, &options, diag, out);
-}
-
-static int write_dot(const struct request *request, const struct cm_result *result,
-                     struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, MODULE_TREE_DEPTH);
-    return cm_result_write_dot(result, &options, diag, out);
-}
-
-static int write_mermaid(const struct request *request, const struct cm_result *result,
-                         struct cm_diagnostics *diag, FILE *out) {
-    const struct cm_table_options options = table_options(request, MODULE_TREE_DEPTH);
-    return cm_result_write_mermaid(result, &options, diag, out);
-}
-
 static int write_json(const struct request *request, const struct cm_result *result,
                       struct cm_diagnostics *diag, FILE *out) {
     (void)request;
@@ -171,25 +129,32 @@ static int write_trace(const struct request *request, const struct cm_result *re
 
 /* clang-format off */
 static const struct format formats[] = {
-    {"text",     "the text report",   write_text,     write_sweep_text,     write_formula_text, TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, false},
-    {"json",     "--format json",     write_json,     write_sweep_json,     write_formula_json, TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, false},
-    {"csv",      "--format csv",      write_csv,      write_sweep_csv,      NULL,               TAKES_TABLE, false},
-    {"markdown", "--format markdown", write_markdown, write_sweep_markdown, NULL,               TAKES_TABLE, false},
-    {"folded",   "--format folded",   write_folded,   NULL,                 NULL,               TAKES_DEPTH | TAKES_METRIC, false},
-    {"dot",      "--format dot",      write_dot,      NULL,                 NULL,               TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
-    {"mermaid",  "--format mermaid",  write_mermaid,  NULL,                 NULL,               TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
-    {"trace",    "--format trace",    write_trace,    NULL,                 NULL,               TAKES_CURVE, true},
+    {"text", "the text report", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH,
+     .write_result = write_text, .write_sweep = write_sweep_text, .write_formula = write_formula_text},
+    {"json", "--format json", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN,
+     .write_result = write_json, .write_sweep = write_sweep_json, .write_formula = write_formula_json},
+    {"csv", "--format csv", TAKES_TABLE,
+     .write_rows = cm_result_write_csv, .write_sweep_rows = cm_sweep_write_csv, .depth = -1},
+    {"markdown", "--format markdown", TAKES_TABLE,
+     .write_rows = cm_result_write_markdown, .write_sweep_rows = cm_sweep_write_markdown, .depth = -1},
+    {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC,
+     .write_rows = cm_result_write_folded, .depth = -1},
+    {"dot", "--format dot", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS,
+     .write_rows = cm_result_write_dot, .depth = MODULE_TREE_DEPTH},
+    {"mermaid", "--format mermaid", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS,
+     .write_rows = cm_result_write_mermaid, .depth = MODULE_TREE_DEPTH},
+    {"trace", "--format trace", TAKES_CURVE, .write_result = write_trace, .draws_times = true},
 };
 
 /* Text output if rows or columns are requested. */
 static const struct format table =
-    {"text",     "a table",           write_table,    write_sweep_table,    NULL,               TAKES_TABLE, false};
+    {"text", "a table", TAKES_TABLE, .write_result = write_table, .write_sweep = write_sweep_table};
 
 /* Text output for several batches and for --explain: no sections of the report. */
 static const struct format batches =
-    {"text",     "a table of batches", write_text,    write_sweep_text,     NULL,               TAKES_UNITS, false};
+    {"text", "a table of batches", TAKES_UNITS, .write_result = write_text, .write_sweep = write_sweep_text};
 static const struct format explanation =
-    {"text",     "--explain",         write_text,     write_sweep_text,     NULL,               TAKES_EXPLAIN | TAKES_WIDTH, false};
+    {"text", "--explain", TAKES_EXPLAIN | TAKES_WIDTH, .write_result = write_text, .write_sweep = write_sweep_text};
 /* clang-format on */
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -225,6 +190,26 @@ int format_find(const struct invocation *call, struct request *request) {
         return CM_OK;
     }
     return no_such_format(call, request->format_name);
+}
+
+bool format_has_sweep(const struct format *format) {
+    return format->write_sweep != NULL || format->write_sweep_rows != NULL;
+}
+
+int format_write_result(const struct request *request, const struct cm_result *result,
+                        struct cm_diagnostics *diag, FILE *out) {
+    const struct format *format = request->format;
+    if (format->write_result) return format->write_result(request, result, diag, out);
+    const struct cm_table_options options = table_options(request, format->depth);
+    return format->write_rows(result, &options, diag, out);
+}
+
+int format_write_sweep(const struct request *request, const struct cm_sweep *sweep,
+                       struct cm_diagnostics *diag, FILE *out) {
+    const struct format *format = request->format;
+    if (format->write_sweep) return format->write_sweep(request, sweep, diag, out);
+    const struct cm_table_options options = table_options(request, format->depth);
+    return format->write_sweep_rows(sweep, &options, diag, out);
 }
 
 #define MEMBER(member)                                                                         \

@@ -13,8 +13,8 @@
 
 #include "support/banned.h"
 
-/* What stands before the last '=', and where the rest begins. NULL without a message when
- * either is empty, with one when memory is out. */
+/* Splits at the last '='. Returns the name and sets *ret_rest; NULL if a part is empty, or with
+ * a message if out of memory. */
 static const char *split(const struct invocation *call, const char *given,
                          const char **ret_rest) {
     const char *equals = strrchr(given, '=');
@@ -25,7 +25,7 @@ static const char *split(const struct invocation *call, const char *given,
     return name;
 }
 
-/* One size of a list parted by 'x'; moves *at past it. */
+/* Reads one size of a list separated by 'x'; advances *at. */
 static bool read_size(const char **at, int64_t *ret) {
     const size_t length = strcspn(*at, "x");
     if (!text_to_int64(*at, length, ret) || *ret < 0) return false;
@@ -33,7 +33,7 @@ static bool read_size(const char **at, int64_t *ret) {
     return true;
 }
 
-/* NAME=N of the option of that name. */
+/* Parses NAME=N of --dim and --trip-count. */
 static int read_dim(const struct invocation *call, const char *option, const char *given,
                     struct cm_dim_option *ret) {
     const char *size = "";
@@ -45,12 +45,15 @@ static int read_dim(const struct invocation *call, const char *option, const cha
     return CM_OK;
 }
 
-/* The same name twice is a slip of which either half could be meant. */
-static int check_dims(const struct invocation *call, const char *option,
-                      const struct cm_dim_option *dims, size_t n) {
+/* Refuses a name that is given twice. `items` are `n + 1` structs whose first member is `name`.
+ */
+static int check_unique(const struct invocation *call, const char *option, const void *items,
+                        size_t size, size_t n) {
+    const char *const *last = (const void *)((const char *)items + n * size);
     for (size_t i = 0; i < n; i++) {
-        if (!text_equal(dims[i].name, dims[n].name)) continue;
-        return options_fault(call, "option --%s gives '%s' twice", option, dims[n].name);
+        const char *const *name = (const void *)((const char *)items + i * size);
+        if (text_equal(*name, *last))
+            return options_fault(call, "option --%s gives '%s' twice", option, *last);
     }
     return CM_OK;
 }
@@ -61,7 +64,7 @@ static int read_dims(const struct invocation *call, const char *option,
     if (dims == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < given->n; i++) {
         int status = read_dim(call, option, given->values[i], &dims[i]);
-        if (status == CM_OK) status = check_dims(call, option, dims, i);
+        if (status == CM_OK) status = check_unique(call, option, dims, sizeof *dims, i);
         if (status != CM_OK) return status;
     }
     *ret = dims;
@@ -80,7 +83,7 @@ int shapes_read_trips(const struct invocation *call, const struct option_list *g
     return read_dims(call, "trip-count", given, &ret->trip_counts);
 }
 
-/* `text` holds at most strlen(text) sizes. */
+/* Parses 1x3x224x224. NULL: invalid, or with a message if out of memory. */
 static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {
     int64_t *sizes = arena_array(call->arena, strlen(text) + 1, sizeof *sizes);
     int rank = 0;
@@ -105,22 +108,13 @@ static int read_input(const struct invocation *call, const char *given,
         call, "option --input requires NAME=SHAPE such as x=1x3x224x224, got '%s'", given);
 }
 
-static int check_inputs(const struct invocation *call, const struct cm_input_option *inputs,
-                        size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!text_equal(inputs[i].name, inputs[n].name)) continue;
-        return options_fault(call, "option --input gives '%s' twice", inputs[n].name);
-    }
-    return CM_OK;
-}
-
 int shapes_read_inputs(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) {
     struct cm_input_option *inputs = arena_array(call->arena, given->n, sizeof *inputs);
     if (inputs == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < given->n; i++) {
         int status = read_input(call, given->values[i], &inputs[i]);
-        if (status == CM_OK) status = check_inputs(call, inputs, i);
+        if (status == CM_OK) status = check_unique(call, "input", inputs, sizeof *inputs, i);
         if (status != CM_OK) return status;
     }
     ret->n_inputs = given->n;
@@ -128,7 +122,7 @@ int shapes_read_inputs(const struct invocation *call, const struct option_list *
     return CM_OK;
 }
 
-/* The last '=' that no backslash makes part of a text; NULL: there is none. */
+/* Returns the last unescaped '='; NULL if there is none or the name is empty. */
 static const char *parting(const char *given) {
     const char *last = NULL;
     for (const char *at = given; *at; at++) {
@@ -138,7 +132,7 @@ static const char *parting(const char *given) {
     return last == given ? NULL : last;
 }
 
-/* One element of a list parted by ','; a backslash takes the next character as it is. */
+/* Reads one element of a list separated by ','; a backslash escapes the next character. */
 static char *read_element(const struct invocation *call, const char **at) {
     char *element = arena_alloc(call->arena, strlen(*at) + 1);
     size_t n = 0;
@@ -181,22 +175,13 @@ static int read_value(const struct invocation *call, const char *given,
     return CM_OK;
 }
 
-static int check_values(const struct invocation *call, const struct cm_value_option *values,
-                        size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!text_equal(values[i].name, values[n].name)) continue;
-        return options_fault(call, "option --value gives '%s' twice", values[n].name);
-    }
-    return CM_OK;
-}
-
 int shapes_read_values(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) {
     struct cm_value_option *values = arena_array(call->arena, given->n, sizeof *values);
     if (values == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < given->n; i++) {
         int status = read_value(call, given->values[i], &values[i]);
-        if (status == CM_OK) status = check_values(call, values, i);
+        if (status == CM_OK) status = check_unique(call, "value", values, sizeof *values, i);
         if (status != CM_OK) return status;
     }
     ret->n_values = given->n;

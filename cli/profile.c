@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "cli/annotate.h"
@@ -16,7 +17,6 @@
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
-#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -38,36 +38,27 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-/* What there is to write: one of the three. */
-struct findings {
+/* The report to write: one of result, sweep and formula. */
+struct report {
+    const struct invocation *call;
+    const struct request *request;
     const struct cm_result *result;
     const struct cm_sweep *sweep;
     const struct cm_formula *formula;
 };
 
-static int write_report(const struct invocation *call, const struct request *request,
-                        const struct findings *findings, FILE *out) {
+static int write_report(const void *context, FILE *out) {
+    const struct report *report = context;
+    const struct request *request = report->request;
     const struct format *format = request->format;
-    if (findings->formula) return format->write_formula(request, findings->formula, out);
-    if (findings->result)
-        return format->write_result(request, findings->result, call->diag, out);
-    return format->write_sweep(request, findings->sweep, call->diag, out);
+    struct cm_diagnostics *diag = report->call->diag;
+    if (report->formula) return format->write_formula(request, report->formula, out);
+    if (report->result) return format_write_result(request, report->result, diag, out);
+    return format_write_sweep(request, report->sweep, diag, out);
 }
 
-/* What is to be written, and how. */
-struct writing {
-    const struct invocation *call;
-    const struct request *request;
-    const struct findings *findings;
-};
-
-static int write_into(const void *context, FILE *out) {
-    const struct writing *writing = context;
-    return write_report(writing->call, writing->request, writing->findings, out);
-}
-
-/* Sections that would be left out without a word. Where somebody was asked for times and has
- * none, the report says why. */
+/* Refuses sections and formats that need times, if no backend was requested. If a backend has
+ * no times, the report explains why. */
 static int check_times(const struct invocation *call, const struct request *request,
                        const struct cm_result *result) {
     const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
@@ -79,34 +70,68 @@ static int check_times(const struct invocation *call, const struct request *requ
         call, "option --%s requires times: give --measure, --backend or --device", option);
 }
 
-static int write_findings(const struct invocation *call, const struct request *request,
-                          const struct findings *findings) {
+static int write_checked(const struct report *report) {
+    const struct invocation *call = report->call;
     const int status =
-        findings->result == NULL ? CM_OK : check_times(call, request, findings->result);
+        report->result == NULL ? CM_OK : check_times(call, report->request, report->result);
     if (status != CM_OK) return status;
-    const struct writing writing = {call, request, findings};
-    return streams_write(request->output, write_into, &writing, call->diag);
+    return streams_write(report->request->output, write_report, report, call->diag);
 }
 
-/* What would have to profile anew; NULL: nothing of the kind was asked. */
-static const char *asks_anew(const struct request *request) {
-    const char *name = binding_given(&request->binding);
-    if (name == NULL) name = asked_given(&request->asked);
-    if (name != NULL) return name;
-    return request->explain.n > 0        ? "explain"
-           : request->dump_after != NULL ? "dump-after"
-           : request->memory_limit > 0   ? "memory-limit"
-           : request->memory_curve       ? "memory-curve"
-           : request->memory_plan        ? "memory-plan"
-           : request->annotate != NULL   ? "annotate"
-           : request->formula            ? "formula"
-                                         : NULL;
+#define MEMBER(member)                                                                         \
+    offsetof(struct request, member), sizeof(((const struct request *)NULL)->member)
+
+enum rule {
+    NEEDS_MODEL = 1, /* not with a profile as input */
+    NO_FORMULA = 2,  /* not with --formula */
+    ONE_BATCH = 4,   /* not with several batches */
+    ALL_RULES = 7
+};
+
+/* Options of profile alone that cannot be combined with everything. */
+static const struct {
+    const char *name;
+    unsigned rules; /* set of enum rule */
+    size_t offset;
+    size_t size;
+} restricted[] = {
+    {"explain", ALL_RULES, MEMBER(explain)},
+    {"memory-limit", NEEDS_MODEL | NO_FORMULA, MEMBER(memory_limit)},
+    {"memory-curve", ALL_RULES, MEMBER(memory_curve)},
+    {"memory-plan", ALL_RULES, MEMBER(memory_plan)},
+    {"dump-after", ALL_RULES, MEMBER(dump_after)},
+    {"cudnn-plan", ONE_BATCH, MEMBER(asked.plan)},
+    {"end-to-end", ONE_BATCH, MEMBER(asked.e2e)},
+    {"optimizer", NO_FORMULA, MEMBER(binding.optimizer)},
+    {"annotate", ALL_RULES, MEMBER(annotate)},
+    {"formula", NEEDS_MODEL | ONE_BATCH, MEMBER(formula)},
+    {"calibrate", NO_FORMULA, MEMBER(calibrate)},
+    {"operators", NO_FORMULA | ONE_BATCH, MEMBER(operators)},
+    {"layers", NO_FORMULA | ONE_BATCH, MEMBER(layers)},
+    {"kernels", NO_FORMULA | ONE_BATCH, MEMBER(kernels)},
+    {"rows", ONE_BATCH, MEMBER(rows)},
+    {"units", NO_FORMULA, MEMBER(units)},
+};
+
+/* Returns the name of a given option that has the rule; NULL: none. */
+static const char *find_restricted(const struct request *request, enum rule rule) {
+    struct request defaults;
+    request_defaults(&defaults);
+    for (size_t i = 0; i < sizeof(restricted) / sizeof(restricted[0]); i++) {
+        const char *given = (const char *)request + restricted[i].offset;
+        const char *usual = (const char *)&defaults + restricted[i].offset;
+        if ((restricted[i].rules & rule) != 0 && memcmp(given, usual, restricted[i].size) != 0)
+            return restricted[i].name;
+    }
+    return NULL;
 }
 
-/* Takes over what was read back from a file of JSON. */
+/* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
 static int take_profile(const struct request *request, struct cm_result *result,
                         struct cm_diagnostics *diag, struct cm_result **ret) {
-    const char *anew = asks_anew(request);
+    const char *anew = binding_given(&request->binding);
+    if (anew == NULL) anew = asked_given(&request->asked);
+    if (anew == NULL) anew = find_restricted(request, NEEDS_MODEL);
     if (anew == NULL) {
         *ret = result;
         return CM_OK;
@@ -133,7 +158,7 @@ static int load(const struct request *request, struct cm_diagnostics *diag,
     return status;
 }
 
-/* A profile into *ret, or of several batches a sweep into *ret_sweep. */
+/* Profiles the model: one batch into *ret, or several into *ret_sweep (NULL: one batch). */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
                          struct cm_sweep **ret_sweep) {
@@ -163,18 +188,17 @@ static int profile_model(const struct request *request, const struct cm_options 
     return status;
 }
 
-/* Messages about the model bear its path. */
-static void tell(const struct request *request, const struct cm_diagnostics *diag) {
+/* Prints messages with the path of the model. */
+static void print_messages(const struct request *request, const struct cm_diagnostics *diag) {
     const bool piped = text_equal(request->model, "-");
     messages_print(diag, piped ? "standard input" : request->model,
                    (enum color_choice)request->color);
 }
 
-/* They go out before the report. */
-static int profile_and_tell(const struct request *request, const struct cm_options *options,
-                            struct cm_diagnostics *diag, struct cm_result **ret) {
+static int profile_and_print(const struct request *request, const struct cm_options *options,
+                             struct cm_diagnostics *diag, struct cm_result **ret) {
     const int status = profile_model(request, options, diag, ret, NULL);
-    tell(request, diag);
+    print_messages(request, diag);
     return status;
 }
 
@@ -196,7 +220,7 @@ static int misfit(const struct cm_result *result, struct cm_diagnostics *diag) {
                       memory->required_bytes, batch, limit);
 }
 
-/* After the report, which says the same at length. */
+/* Reports a model above the memory limit, after the report was written. */
 static int refuse_misfit(const struct invocation *call, const struct request *request,
                          const struct cm_result *result) {
     const struct cm_fit *fit = result->memory.fit;
@@ -207,12 +231,12 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
     if (text_equal(fit->search, "none")) diag_hint(diag, "no batch fits");
     if (fit->largest_batch > 0)
         diag_hint(diag, "the largest batch that fits is %" PRId64, fit->largest_batch);
-    tell(request, diag);
+    print_messages(request, diag);
     cm_diagnostics_free(diag);
     return status;
 }
 
-/* Times, or plans, that were asked for are there, too. */
+/* Returns true if all operators are known and requested times are present. */
 static bool is_complete(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     return cm_result_complete(result) && (!measure || measure->problem[0] == '\0');
@@ -223,11 +247,11 @@ static int run_request(const struct invocation *call, const struct request *requ
     struct cm_result *result = NULL;
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = profile_and_tell(request, options, diag, &result);
+    int status = profile_and_print(request, options, diag, &result);
     int exit_status = command_exit(status);
     if (status == CM_OK) {
-        const struct findings findings = {.result = result};
-        status = write_findings(call, request, &findings);
+        const struct report report = {call, request, .result = result};
+        status = write_checked(&report);
         if (status == CM_OK) status = refuse_misfit(call, request, result);
         const int done = is_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
         exit_status = status == CM_OK ? done : command_exit(status);
@@ -243,10 +267,10 @@ static int run_sweep(const struct invocation *call, const struct request *reques
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
     int status = profile_model(request, options, diag, NULL, &sweep);
-    tell(request, diag);
+    print_messages(request, diag);
     if (status == CM_OK) {
-        const struct findings findings = {.sweep = sweep};
-        status = write_findings(call, request, &findings);
+        const struct report report = {call, request, .sweep = sweep};
+        status = write_checked(&report);
     }
     const int exit_status = status == CM_OK ? sweep_exit(sweep) : command_exit(status);
     cm_sweep_free(sweep);
@@ -272,81 +296,53 @@ static int run_formula(const struct invocation *call, const struct request *requ
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
     int status = find_formula(request, options, diag, &formula);
-    tell(request, diag);
+    print_messages(request, diag);
     if (status == CM_OK) {
-        const struct findings findings = {.formula = formula};
-        status = write_findings(call, request, &findings);
+        const struct report report = {call, request, .formula = formula};
+        status = write_checked(&report);
     }
     cm_formula_free(formula);
     cm_diagnostics_free(diag);
     return command_exit(status);
 }
 
-/* What is of one profile, or of times, is of no formula. */
 static int check_formula(const struct invocation *call, const struct request *request) {
-    const char *other = asked_given(&request->asked);
     if (!request->formula) return CM_OK;
-    if (other == NULL)
-        other = request->explain.n > 0               ? "explain"
-                : request->memory_limit > 0          ? "memory-limit"
-                : request->memory_curve              ? "memory-curve"
-                : request->memory_plan               ? "memory-plan"
-                : request->dump_after != NULL        ? "dump-after"
-                : request->binding.optimizer != NULL ? "optimizer"
-                : request->annotate != NULL          ? "annotate"
-                : request->calibrate != NULL         ? "calibrate"
-                : request->operators                 ? "operators"
-                : request->layers                    ? "layers"
-                : request->kernels                   ? "kernels"
-                : request->units != CM_UNITS_AUTO    ? "units"
-                                                     : NULL;
+    const char *other = asked_given(&request->asked);
+    if (other == NULL) other = find_restricted(request, NO_FORMULA);
     if (other == NULL) return CM_OK;
     return options_fault(call, "options --formula and --%s are mutually exclusive", other);
 }
 
-/* What says something about one profile has nothing to say about several. */
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    const char *format = NULL;
     if (request->binding.batches.n < 2) return CM_OK;
-    if (request->format->write_sweep == NULL) {
-        format = arena_printf(call->arena, "format %s", request->format->name);
-        if (format == NULL) return diag_no_memory(call->diag);
+    const char *single = find_restricted(request, ONE_BATCH);
+    if (single == NULL && !format_has_sweep(request->format)) {
+        single = arena_printf(call->arena, "format %s", request->format->name);
+        if (single == NULL) return diag_no_memory(call->diag);
     }
-    const char *single = request->explain.n > 0        ? "explain"
-                         : request->memory_curve       ? "memory-curve"
-                         : request->memory_plan        ? "memory-plan"
-                         : request->dump_after != NULL ? "dump-after"
-                         : request->asked.plan         ? "cudnn-plan"
-                         : request->asked.e2e          ? "end-to-end"
-                         : request->annotate != NULL   ? "annotate"
-                         : request->formula            ? "formula"
-                         : request->operators          ? "operators"
-                         : request->layers             ? "layers"
-                         : request->kernels            ? "kernels"
-                         : request->rows != NOT_GIVEN  ? "rows"
-                                                       : format;
     if (single == NULL) return CM_OK;
     return options_fault(call, "option --%s requires one batch, got '%s'", single,
                          request->binding.batch);
 }
 
-static int write_calibration(const struct invocation *call, const struct request *request,
-                             const struct cm_options *options) {
-    struct output *output = NULL;
-    int status = output_open(request->calibrate, call->diag, &output);
-    if (status != CM_OK) return status;
-    FILE *stream = output_stream(output);
-    status = cm_calibrate(options, call->diag, stream);
-    if (status == CM_OK) status = streams_flush(stream, request->calibrate, call->diag);
-    if (status == CM_OK) return output_commit(output, call->diag);
-    output_abandon(output);
-    return status;
+/* Context of write_calibration. */
+struct calibration {
+    const struct cm_options *options;
+    struct cm_diagnostics *diag;
+};
+
+static int write_calibration(const void *context, FILE *out) {
+    const struct calibration *calibration = context;
+    return cm_calibrate(calibration->options, calibration->diag, out);
 }
 
-/* A backend that cannot be used is told as it is of a profile. */
+/* The exit status for an unusable backend is the same as for a profile. */
 static int run_calibration(const struct invocation *call, const struct request *request,
                            const struct cm_options *options) {
-    const int status = write_calibration(call, request, options);
+    const struct calibration calibration = {options, call->diag};
+    const int status =
+        streams_write(request->calibrate, write_calibration, &calibration, call->diag);
     return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
 }
 

@@ -25,13 +25,13 @@ struct check {
     struct cm_budget *budget; /* NULL: none */
     struct check_baseline baseline;
     struct check_plan plan;
-    size_t n_limits; /* 0: the library's own */
+    size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
     size_t n_results;
-    size_t n_asked; /* of the results, the first ones: those behind them only limits name */
+    size_t n_asked; /* the first n_asked results; the others are only named by limits */
     struct cm_result **results;
     size_t n_reports;
-    struct check_report *reports; /* the main one, and behind it those of --report */
+    struct check_report *reports; /* --format and --output, then --report */
 };
 
 static int check_exit(int status) {
@@ -39,53 +39,53 @@ static int check_exit(int status) {
     return status == CM_USAGE ? EXIT_USAGE : EXIT_INCOMPLETE;
 }
 
-/* A budget is a part of the command line: one that cannot be read is a fault of usage. */
-static int read_budget(struct check *gate) {
-    const struct check_request *request = &gate->request;
+/* An unreadable budget is a usage error, like the rest of the command line. */
+static int read_budget(struct check *check) {
+    const struct check_request *request = &check->request;
     if (request->budget == NULL) return CM_OK;
-    const int status =
-        check_budget_read(request->budget, gate->call->arena, gate->call->diag, &gate->budget);
+    const int status = check_budget_read(request->budget, check->call->arena, check->call->diag,
+                                         &check->budget);
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
 }
 
-/* Those of the budget, then those of the command line. */
-static int list_limits(struct check *gate) {
-    const struct option_list *given = &gate->request.limits;
-    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
+/* Lists the limits of the budget, then those of the command line. */
+static int list_limits(struct check *check) {
+    const struct option_list *given = &check->request.limits;
+    const size_t n_budget = check->budget == NULL ? 0 : check->budget->n_limits;
     struct cm_check_limit *limits =
-        arena_array(gate->call->arena, n_budget + given->n, sizeof(*limits));
-    if (limits == NULL) return diag_no_memory(gate->call->diag);
+        arena_array(check->call->arena, n_budget + given->n, sizeof(*limits));
+    if (limits == NULL) return diag_no_memory(check->call->diag);
     for (size_t i = 0; i < n_budget; i++)
-        limits[gate->n_limits++] =
-            (struct cm_check_limit){gate->budget->limits[i], gate->request.budget};
+        limits[check->n_limits++] =
+            (struct cm_check_limit){check->budget->limits[i], check->request.budget};
     for (size_t i = 0; i < given->n; i++)
-        limits[gate->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
-    gate->limits = limits;
+        limits[check->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
+    check->limits = limits;
     return CM_OK;
 }
 
-static int prepare(struct check *gate) {
-    const struct invocation *call = gate->call;
-    struct check_request *request = &gate->request;
-    int status = binding_read(call, &request->binding, &gate->plan.options);
-    if (status == CM_OK) status = asked_read(call, &request->asked, &gate->plan.options);
-    if (status == CM_OK) status = read_budget(gate);
+static int prepare(struct check *check) {
+    const struct invocation *call = check->call;
+    struct check_request *request = &check->request;
+    int status = binding_read(call, &request->binding, &check->plan.options);
+    if (status == CM_OK) status = asked_read(call, &request->asked, &check->plan.options);
+    if (status == CM_OK) status = read_budget(check);
     if (status == CM_OK)
         status =
-            check_baseline_read(request->baseline, call->arena, call->diag, &gate->baseline);
-    if (status == CM_OK) status = list_limits(gate);
+            check_baseline_read(request->baseline, call->arena, call->diag, &check->baseline);
+    if (status == CM_OK) status = list_limits(check);
     if (status == CM_OK)
-        status =
-            check_plan_make(call, request, gate->budget, gate->baseline.baseline, &gate->plan);
+        status = check_plan_make(call, request, check->budget, check->baseline.baseline,
+                                 &check->plan);
     if (status == CM_OK && !request->update)
-        status = check_plan_take_limits(call, gate->n_limits, gate->limits, &gate->plan);
+        status = check_plan_take_limits(call, check->n_limits, check->limits, &check->plan);
     return status;
 }
 
-/* What a budget asks for and a profile is not: to pass at one batch says nothing of another. */
-static int check_taken(const struct check *gate, const struct cm_result *taken,
+/* Checks that a given profile was made with the options of the budget. */
+static int check_taken(const struct check *check, const struct cm_result *taken,
                        struct cm_diagnostics *diag) {
-    const struct cm_budget *budget = gate->budget;
+    const struct cm_budget *budget = check->budget;
     const char *convention = taken->options.convention;
     if (budget == NULL) return CM_OK;
     if (budget->convention[0] != '\0' && !text_equal(budget->convention, convention))
@@ -108,169 +108,171 @@ static int check_taken(const struct check *gate, const struct cm_result *taken,
     return CM_OK;
 }
 
-/* A profile that was taken before stays as it was taken. */
-static int take_profile(struct check *gate, struct cm_result *taken,
+/* Uses a profile that was read from a file, unless an option requires a new one. */
+static int take_profile(struct check *check, struct cm_result *taken,
                         struct cm_diagnostics *diag) {
-    const char *anew = asked_given(&gate->request.asked);
-    struct binding binding = gate->request.binding;
+    const char *anew = asked_given(&check->request.asked);
+    struct binding binding = check->request.binding;
     if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
     if (anew == NULL) anew = binding_given(&binding);
-    gate->results[gate->n_results++] = taken;
-    if (anew == NULL) return check_taken(gate, taken, diag);
+    check->results[check->n_results++] = taken;
+    if (anew == NULL) return check_taken(check, taken, diag);
     return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile", anew);
 }
 
-/* Messages about the model bear its path, of several batches which; those about limits and
- * files bear the program's name. */
-static int tell(const struct check *gate, const struct cm_diagnostics *diag, int64_t batch) {
-    const char *model = gate->request.model;
+/* Prints messages about the model with its path and, for several batches, the batch. */
+static int print_messages(const struct check *check, const struct cm_diagnostics *diag,
+                          int64_t batch) {
+    const char *model = check->request.model;
     const char *subject = text_equal(model, "-") ? "standard input" : model;
-    if (batch > 0 && gate->plan.n_batches + gate->plan.n_beside > 1)
-        subject = arena_printf(gate->call->arena, "%s, batch %" PRId64, subject, batch);
-    if (subject == NULL) return diag_no_memory(gate->call->diag);
-    messages_print(diag, subject, (enum color_choice)gate->request.color);
+    if (batch > 0 && check->plan.n_batches + check->plan.n_beside > 1)
+        subject = arena_printf(check->call->arena, "%s, batch %" PRId64, subject, batch);
+    if (subject == NULL) return diag_no_memory(check->call->diag);
+    messages_print(diag, subject, (enum color_choice)check->request.color);
     return CM_OK;
 }
 
-/* With messages of its own: of one sink for all batches only the first few would be kept. */
-static int profile_batch(struct check *gate, struct cm_model *model, int64_t batch) {
+/* Each batch has its own list of messages, because a list keeps only the first ones. */
+static int profile_batch(struct check *check, struct cm_model *model, int64_t batch) {
     struct progress progress = {.shown = false};
-    struct cm_options options = gate->plan.options;
+    struct cm_options options = check->plan.options;
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return diag_no_memory(gate->call->diag);
+    if (diag == NULL) return diag_no_memory(check->call->diag);
     options.batch = batch;
     options.progress = progress_show;
     options.progress_context = &progress;
-    const int status = cm_model_profile(model, &options, diag, &gate->results[gate->n_results]);
+    const int status =
+        cm_model_profile(model, &options, diag, &check->results[check->n_results]);
     progress_end(&progress);
-    if (status == CM_OK) gate->n_results++;
-    const int told = tell(gate, diag, batch);
+    if (status == CM_OK) check->n_results++;
+    const int printed = print_messages(check, diag, batch);
     cm_diagnostics_free(diag);
-    return status == CM_OK ? told : status;
+    return status == CM_OK ? printed : status;
 }
 
-static int keep_weights(const struct check *gate, const struct cm_model *model,
+static int keep_weights(const struct check *check, const struct cm_model *model,
                         struct cm_diagnostics *diag) {
-    const struct check_request *request = &gate->request;
+    const struct check_request *request = &check->request;
     const bool writes = request->update || request->ratchet;
     int status = writes ? outputs_keep_weights(model, request->baseline, diag) : CM_OK;
-    for (size_t i = 0; status == CM_OK && i < gate->n_reports; i++)
-        status = outputs_keep_weights(model, gate->reports[i].path, diag);
+    for (size_t i = 0; status == CM_OK && i < check->n_reports; i++)
+        status = outputs_keep_weights(model, check->reports[i].path, diag);
     return status;
 }
 
-static int load(struct check *gate, struct cm_diagnostics *diag, struct cm_model **ret) {
+static int load(struct check *check, struct cm_diagnostics *diag, struct cm_model **ret) {
     struct cm_result *taken = NULL;
-    gate->results =
-        arena_array(gate->call->arena, gate->plan.n_batches + gate->plan.n_beside + 1,
+    check->results =
+        arena_array(check->call->arena, check->plan.n_batches + check->plan.n_beside + 1,
                     sizeof(struct cm_result *));
-    if (gate->results == NULL) return diag_no_memory(diag);
-    const int status = cm_load_file(gate->request.model, diag, ret, &taken);
+    if (check->results == NULL) return diag_no_memory(diag);
+    const int status = cm_load_file(check->request.model, diag, ret, &taken);
     if (status != CM_OK) return status;
-    return taken != NULL ? take_profile(gate, taken, diag) : keep_weights(gate, *ret, diag);
+    return taken != NULL ? take_profile(check, taken, diag) : keep_weights(check, *ret, diag);
 }
 
-static int load_and_tell(struct check *gate, struct cm_model **ret) {
+static int load_and_print(struct check *check, struct cm_model **ret) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return diag_no_memory(gate->call->diag);
-    const int status = load(gate, diag, ret);
-    const int told = tell(gate, diag, 0);
+    if (diag == NULL) return diag_no_memory(check->call->diag);
+    const int status = load(check, diag, ret);
+    const int printed = print_messages(check, diag, 0);
     cm_diagnostics_free(diag);
-    return status == CM_OK ? told : status;
+    return status == CM_OK ? printed : status;
 }
 
-static bool is_profiled(const struct check *gate, int64_t batch) {
-    for (size_t i = 0; i < gate->n_results; i++)
-        if (gate->results[i]->options.batch == batch) return true;
+static bool is_profiled(const struct check *check, int64_t batch) {
+    for (size_t i = 0; i < check->n_results; i++)
+        if (check->results[i]->options.batch == batch) return true;
     return false;
 }
 
-/* What the model cannot be profiled at is told, and a limit there is one on nothing. */
-static int profile_beside(struct check *gate, struct cm_model *model) {
+/* Profiles the batches that only limits name. If that fails, their limits are not compared. */
+static int profile_beside(struct check *check, struct cm_model *model) {
     int status = CM_OK;
-    for (size_t i = 0; i < gate->plan.n_beside && status == CM_OK; i++) {
-        if (is_profiled(gate, gate->plan.beside[i])) continue;
-        status = profile_batch(gate, model, gate->plan.beside[i]);
+    for (size_t i = 0; i < check->plan.n_beside && status == CM_OK; i++) {
+        if (is_profiled(check, check->plan.beside[i])) continue;
+        status = profile_batch(check, model, check->plan.beside[i]);
         if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;
     }
     return status;
 }
 
-/* Of a profile that was taken before there is no model. */
-static int take_results(struct check *gate) {
+/* Loads the model and profiles it at each batch, or loads a profile. */
+static int take_results(struct check *check) {
     struct cm_model *model = NULL;
-    int status = load_and_tell(gate, &model);
+    int status = load_and_print(check, &model);
     if (status == CM_OK && model != NULL)
-        status = check_plan_take_dims(gate->call, gate->baseline.baseline, model, &gate->plan);
-    for (size_t i = 0; model != NULL && i < gate->plan.n_batches && status == CM_OK; i++)
-        status = profile_batch(gate, model, gate->plan.batches[i]);
-    gate->n_asked = gate->n_results;
-    if (model != NULL && status == CM_OK) status = profile_beside(gate, model);
+        status =
+            check_plan_take_dims(check->call, check->baseline.baseline, model, &check->plan);
+    for (size_t i = 0; model != NULL && i < check->plan.n_batches && status == CM_OK; i++)
+        status = profile_batch(check, model, check->plan.batches[i]);
+    check->n_asked = check->n_results;
+    if (model != NULL && status == CM_OK) status = profile_beside(check, model);
     cm_model_free(model);
     return status;
 }
 
-static int make_verdict(struct check *gate, struct cm_verdict **ret) {
-    const struct check_request *request = &gate->request;
+static int make_verdict(struct check *check, struct cm_verdict **ret) {
+    const struct check_request *request = &check->request;
     struct cm_check_options options = {
-        .baseline = gate->baseline.baseline,
-        .no_baseline = gate->baseline.missing,
-        .n_limits = gate->n_limits,
-        .limits = gate->limits,
-        .n_beside = gate->n_results - gate->n_asked,
+        .baseline = check->baseline.baseline,
+        .no_baseline = check->baseline.missing,
+        .n_limits = check->n_limits,
+        .limits = check->limits,
+        .n_beside = check->n_results - check->n_asked,
         .allow_incomplete = request->allow_incomplete,
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,
         .accept = "",
     };
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
-        options.accept = check_accept_command(gate->call);
-    if (options.accept == NULL) return diag_no_memory(gate->call->diag);
-    return cm_check((const struct cm_result *const *)gate->results, gate->n_results, &options,
-                    gate->call->diag, ret);
+        options.accept = check_accept_command(check->call);
+    if (options.accept == NULL) return diag_no_memory(check->call->diag);
+    return cm_check((const struct cm_result *const *)check->results, check->n_results, &options,
+                    check->call->diag, ret);
 }
 
-/* What would destroy what it was made from, or what it is compared with. */
-static int check_paths(const struct check *gate) {
-    const struct check_request *request = &gate->request;
-    for (size_t i = 0; i < gate->n_reports; i++) {
-        const char *path = gate->reports[i].path;
+/* Refuses outputs that would overwrite an input or each other. */
+static int check_paths(const struct check *check) {
+    const struct check_request *request = &check->request;
+    for (size_t i = 0; i < check->n_reports; i++) {
+        const char *path = check->reports[i].path;
         if (outputs_is_file(path, request->model) || outputs_is_file(path, request->baseline) ||
             outputs_is_file(path, request->budget))
-            return options_fault(gate->call, "output '%s' is also an input", path);
-        const int status = binding_check_output(gate->call, &request->binding, path);
+            return options_fault(check->call, "output '%s' is also an input", path);
+        const int status = binding_check_output(check->call, &request->binding, path);
         if (status != CM_OK) return status;
         for (size_t k = 0; k < i; k++)
-            if (path != NULL && text_equal(path, gate->reports[k].path))
-                return options_fault(gate->call, "output '%s' is given twice", path);
+            if (path != NULL && text_equal(path, check->reports[k].path))
+                return options_fault(check->call, "output '%s' is given twice", path);
     }
     if (request->update && outputs_is_file(request->baseline, request->model))
-        return options_fault(gate->call, "baseline '%s' is the model file", request->baseline);
+        return options_fault(check->call, "baseline '%s' is the model file", request->baseline);
     return CM_OK;
 }
 
-static int list_reports(struct check *gate) {
-    const struct check_request *request = &gate->request;
+static int list_reports(struct check *check) {
+    const struct check_request *request = &check->request;
     const struct option_list *more = &request->reports;
     struct check_report *reports =
-        arena_array(gate->call->arena, more->n + 1, sizeof(*reports));
-    if (reports == NULL) return diag_no_memory(gate->call->diag);
+        arena_array(check->call->arena, more->n + 1, sizeof(*reports));
+    if (reports == NULL) return diag_no_memory(check->call->diag);
     reports[0].format = (size_t)request->format;
     reports[0].path = text_equal(request->output, "-") ? NULL : request->output;
     for (size_t i = 0; i < more->n; i++) {
-        const int status = check_report_read(gate->call, more->values[i], &reports[i + 1]);
+        const int status = check_report_read(check->call, more->values[i], &reports[i + 1]);
         if (status != CM_OK) return status;
     }
-    gate->reports = reports;
-    gate->n_reports = more->n + 1;
-    return check_paths(gate);
+    check->reports = reports;
+    check->n_reports = more->n + 1;
+    return check_paths(check);
 }
 
-/* "macs", "macs of layer1.0" */
-static const char *say_dearest(const struct check *gate,
-                               const struct cm_baseline_trend *trend) {
+/* Returns the first metric that increased: "macs", "macs of layer1.0". */
+static const char *first_increase(const struct check *check,
+                                  const struct cm_baseline_trend *trend) {
     struct text text;
-    text_init(&text, gate->call->arena);
+    text_init(&text, check->call->arena);
     text_append(&text, trend->dearest);
     if (trend->dearest_module[0] != '\0') {
         text_append(&text, " of ");
@@ -279,11 +281,11 @@ static const char *say_dearest(const struct check *gate,
     return text_string(&text);
 }
 
-/* Said where the verdict is not. */
-static void tell_ratchet(const struct check *gate, const struct cm_baseline_trend *trend) {
+/* Reports the result of --ratchet on standard error. */
+static void print_ratchet(const struct check *check, const struct cm_baseline_trend *trend) {
     struct text path;
-    text_init(&path, gate->call->arena);
-    text_append_name(&path, gate->request.baseline);
+    text_init(&path, check->call->arena);
+    text_append_name(&path, check->request.baseline);
     if (trend->incomplete)
         fprintf(stderr, "costmodel: %s not updated: unknown operators or shapes\n",
                 text_string(&path));
@@ -292,79 +294,79 @@ static void tell_ratchet(const struct check *gate, const struct cm_baseline_tren
                 text_string(&path));
     else if (trend->dearer)
         fprintf(stderr, "costmodel: %s not updated: %s increased\n", text_string(&path),
-                say_dearest(gate, trend));
+                first_increase(check, trend));
     else if (trend->cheaper)
         fprintf(stderr, "costmodel: %s updated: costs decreased\n", text_string(&path));
     else
         fprintf(stderr, "costmodel: %s not updated: no cost decreased\n", text_string(&path));
 }
 
-/* After a pass: down, never up. */
-static int ratchet(const struct check *gate) {
-    const struct cm_baseline *old = gate->baseline.baseline;
+/* Updates the baseline after a pass if costs decreased and none increased. */
+static int ratchet(const struct check *check) {
+    const struct cm_baseline *old = check->baseline.baseline;
     struct cm_baseline_trend trend;
     struct cm_baseline *now = NULL;
-    int status = cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_asked,
-                                  old, "", gate->call->diag, &now);
+    int status = cm_baseline_make((const struct cm_result *const *)check->results,
+                                  check->n_asked, old, "", check->call->diag, &now);
     if (status != CM_OK) return status;
-    status =
-        cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
+    status = cm_baseline_compare(old, now, check->n_limits, check->limits, check->call->diag,
+                                 &trend);
     if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
-        status = check_baseline_write(gate->request.baseline, now, gate->call->diag);
-    if (status == CM_OK) tell_ratchet(gate, &trend);
+        status = check_baseline_write(check->request.baseline, now, check->call->diag);
+    if (status == CM_OK) print_ratchet(check, &trend);
     cm_baseline_free(now);
     return status;
 }
 
-static int run_check(struct check *gate) {
+static int run_check(struct check *check) {
     struct cm_verdict *verdict = NULL;
-    int status = make_verdict(gate, &verdict);
+    int status = make_verdict(check, &verdict);
     if (status != CM_OK) return check_exit(status);
-    status = check_reports_write(gate->call, gate->reports, gate->n_reports, verdict,
-                                 (enum color_choice)gate->request.color);
+    status = check_reports_write(check->call, check->reports, check->n_reports, verdict,
+                                 (enum color_choice)check->request.color);
     const int exit_status = cm_verdict_exit(verdict);
-    if (status == CM_OK && gate->request.ratchet && exit_status == 0 &&
-        gate->baseline.baseline != NULL)
-        status = ratchet(gate);
+    if (status == CM_OK && check->request.ratchet && exit_status == 0 &&
+        check->baseline.baseline != NULL)
+        status = ratchet(check);
     cm_verdict_free(verdict);
     return status == CM_OK ? exit_status : check_exit(status);
 }
 
-/* What got dearer, or only seems cheaper, wants a reason: the next who reads the file asks for
- * it. */
-static int check_reason(const struct check *gate, const struct cm_baseline *now) {
-    const struct cm_baseline *old = gate->baseline.baseline;
-    if (old == NULL || gate->request.reason != NULL) return CM_OK;
+/* Requires --reason if a cost increased, or if decreases may be due to unknown operators. */
+static int check_reason(const struct check *check, const struct cm_baseline *now) {
+    const struct cm_baseline *old = check->baseline.baseline;
+    if (old == NULL || check->request.reason != NULL) return CM_OK;
     struct cm_baseline_trend trend;
-    const int status =
-        cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
+    const int status = cm_baseline_compare(old, now, check->n_limits, check->limits,
+                                           check->call->diag, &trend);
     if (status != CM_OK) return status;
     if (!trend.comparable)
-        return options_fault(gate->call,
+        return options_fault(check->call,
                              "%s has other batches or options: an update requires --reason",
-                             gate->request.baseline);
+                             check->request.baseline);
     if (trend.incomplete)
-        return options_fault(gate->call,
+        return options_fault(check->call,
                              "unknown operators or shapes, %s would be too low: an update "
                              "requires --reason",
-                             gate->request.baseline);
+                             check->request.baseline);
     if (!trend.dearer) return CM_OK;
-    return options_fault(gate->call, "%s increased: an update requires --reason",
-                         say_dearest(gate, &trend));
+    return options_fault(check->call, "%s increased: an update requires --reason",
+                         first_increase(check, &trend));
 }
 
-static int update(struct check *gate) {
-    const struct check_request *request = &gate->request;
+static int update(struct check *check) {
+    const struct check_request *request = &check->request;
     const char *reason = request->reason == NULL ? "" : request->reason;
     struct cm_baseline *now = NULL;
-    int status = cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_asked,
-                                  gate->baseline.baseline, reason, gate->call->diag, &now);
-    if (status == CM_OK) status = check_reason(gate, now);
+    int status =
+        cm_baseline_make((const struct cm_result *const *)check->results, check->n_asked,
+                         check->baseline.baseline, reason, check->call->diag, &now);
+    if (status == CM_OK) status = check_reason(check, now);
     if (status == CM_OK)
-        status = check_baseline_write(request->baseline, now, gate->call->diag);
+        status = check_baseline_write(request->baseline, now, check->call->diag);
     if (status == CM_OK) {
         struct text name;
-        text_init(&name, gate->call->arena);
+        text_init(&name, check->call->arena);
         text_append_name(&name, request->baseline);
         printf("%s: written, %zu %s with %zu modules\n", text_string(&name), now->n_profiles,
                now->n_profiles == 1 ? "batch" : "batches", now->n_modules / now->n_profiles);
@@ -373,24 +375,24 @@ static int update(struct check *gate) {
     return status;
 }
 
-static int run(struct check *gate) {
-    int status = check_request_read(gate->call, &gate->request);
-    if (status == CM_OK) status = list_reports(gate);
-    if (status == CM_OK) status = prepare(gate);
-    if (status == CM_OK) status = take_results(gate);
+static int run(struct check *check) {
+    int status = check_request_read(check->call, &check->request);
+    if (status == CM_OK) status = list_reports(check);
+    if (status == CM_OK) status = prepare(check);
+    if (status == CM_OK) status = take_results(check);
     if (status != CM_OK) return check_exit(status);
-    if (!gate->request.update) return run_check(gate);
-    status = update(gate);
-    if (status == CM_OK) status = streams_finish(stdout, "standard output", gate->call->diag);
+    if (!check->request.update) return run_check(check);
+    status = update(check);
+    if (status == CM_OK) status = streams_finish(stdout, "standard output", check->call->diag);
     return check_exit(status);
 }
 
 int command_check(const struct invocation *call) {
-    struct check gate = {.call = call};
-    const int exit_status = run(&gate);
-    for (size_t i = 0; i < gate.n_results; i++) cm_result_free(gate.results[i]);
-    check_baseline_free(&gate.baseline);
-    cm_budget_free(gate.budget);
-    binding_free(&gate.request.binding);
+    struct check check = {.call = call};
+    const int exit_status = run(&check);
+    for (size_t i = 0; i < check.n_results; i++) cm_result_free(check.results[i]);
+    check_baseline_free(&check.baseline);
+    cm_budget_free(check.budget);
+    binding_free(&check.request.binding);
     return exit_status;
 }

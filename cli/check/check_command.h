@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `costmodel check` was asked for, and the files that it reads and writes. */
+/* Parsed command line of `costmodel check`, its plan and its files. */
 #ifndef CLI_CHECK_CHECK_COMMAND_H
 #define CLI_CHECK_CHECK_COMMAND_H
 
@@ -26,72 +26,73 @@ struct check_request {
     bool update;
     bool ratchet;
     const char *reason;
-    int format; /* index into check_formats */
+    int format; /* index for check_format_name */
     const char *output;
     struct option_list reports; /* FORMAT=FILE */
     int color;                  /* enum color_choice */
 };
 
-/* Defaults, and what stands on the command line. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Parses the command line. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int check_request_read(const struct invocation *call, struct check_request *ret) CM_MUST_CHECK;
 
-/* How a verdict may be written; NULL past the last. */
+/* Returns the name of a report format by index; NULL past the last. */
 const char *check_format_name(size_t index);
 
-/* A file, and how a verdict is written into it. */
+/* A report file and its format. */
 struct check_report {
     size_t format;
     const char *path; /* NULL: standard output */
 };
 
-/* Of FORMAT=FILE. CM_OK, CM_USAGE. */
+/* Parses FORMAT=FILE. CM_OK, CM_USAGE. */
 int check_report_read(const struct invocation *call, const char *text,
                       struct check_report *ret) CM_MUST_CHECK;
 
-/* Writes all of them, or no file at all. CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Writes all reports, or no file at all. CM_OK, CM_IO, CM_NO_MEMORY. */
 int check_reports_write(const struct invocation *call, const struct check_report *reports,
                         size_t n, const struct cm_verdict *verdict,
                         enum color_choice color) CM_MUST_CHECK;
 
-/* Whole or not at all. */
+/* Writes the baseline atomically. CM_OK, CM_IO, CM_NO_MEMORY. */
 int check_baseline_write(const char *path, const struct cm_baseline *baseline,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
 
-/* What is to be profiled, and at which batches. */
+/* Options and batches to profile. */
 struct check_plan {
-    struct cm_options options; /* batch aside */
+    struct cm_options options; /* without the batch */
     size_t n_batches;
-    const int64_t *batches; /* 0: as the file says */
+    const int64_t *batches; /* 0: the batch of the file */
     size_t n_beside;
-    const int64_t *beside; /* that only limits name: for these limits alone */
+    const int64_t *beside; /* batches that only limits name; used for these limits only */
 };
 
 /*
- * Adds to options that the command line gave what it left open: told by the budget, else by the
- * baseline; either may be NULL. CM_OK, CM_USAGE, CM_NO_MEMORY.
+ * Completes the options of the command line from the budget, then from the baseline (NULL:
+ * none). CM_OK, CM_USAGE, CM_NO_MEMORY.
  */
 int check_plan_make(const struct invocation *call, const struct check_request *request,
                     const struct cm_budget *budget, const struct cm_baseline *baseline,
                     struct check_plan *ret) CM_MUST_CHECK;
 
-/* Lists the batches that limits name. CM_OK, CM_USAGE (a limit is at fault), CM_NO_MEMORY. */
+/* Lists the batches that limits name. CM_OK, CM_USAGE (invalid limit), CM_NO_MEMORY. */
 int check_plan_take_limits(const struct invocation *call, size_t n,
                            const struct cm_check_limit *limits,
                            struct check_plan *plan) CM_MUST_CHECK;
 
-/* Binds the dims of the model that nobody bound to what the baseline was taken at, and says so
- * on standard error. CM_OK, CM_NO_MEMORY. */
+/* Binds unbound dims of the model to their sizes in the baseline, with a message on standard
+ * error. CM_OK, CM_NO_MEMORY. */
 int check_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
                          struct cm_model *model, struct check_plan *plan) CM_MUST_CHECK;
 
-/* What was read of a baseline; a profile that serves as one lives as long. */
+/* A baseline, and the profile that it borrows from if it was made from one. */
 struct check_baseline {
-    struct cm_baseline *baseline; /* NULL: there is none */
+    struct cm_baseline *baseline; /* NULL: none */
     struct cm_result *profile;
-    const char *missing; /* why there is none */
+    const char *missing; /* why there is no baseline */
 };
 
-/* A file that does not exist is none. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
+/* Reads a baseline; a missing file is CM_OK with a NULL baseline. CM_OK, CM_REFUSED, CM_IO,
+ * CM_NO_MEMORY. */
 int check_baseline_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
                         struct check_baseline *ret) CM_MUST_CHECK;
 void check_baseline_free(struct check_baseline *baseline);
@@ -99,7 +100,7 @@ void check_baseline_free(struct check_baseline *baseline);
 int check_budget_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
                       struct cm_budget **ret) CM_MUST_CHECK;
 
-/* The command line that takes what the model costs now for the baseline; NULL: no memory. */
+/* Returns the command that accepts the current costs as the baseline; NULL if out of memory. */
 const char *check_accept_command(const struct invocation *call);
 
 #endif

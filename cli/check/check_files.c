@@ -73,15 +73,11 @@ void check_baseline_free(struct check_baseline *baseline) {
     cm_result_free(baseline->profile);
 }
 
+static int write_baseline(const void *baseline, FILE *out) {
+    return cm_baseline_write_json(baseline, out);
+}
+
 int check_baseline_write(const char *path, const struct cm_baseline *baseline,
                          struct cm_diagnostics *diag) {
-    struct output *output = NULL;
-    int status = output_open(path, diag, &output);
-    if (status != CM_OK) return status;
-    status = cm_baseline_write_json(baseline, output_stream(output));
-    if (status == CM_NO_MEMORY) diag_no_memory(diag);
-    if (status != CM_NO_MEMORY) status = streams_flush(output_stream(output), path, diag);
-    if (status == CM_OK) return output_commit(output, diag);
-    output_abandon(output);
-    return status;
+    return streams_write(path, write_baseline, baseline, diag);
 }

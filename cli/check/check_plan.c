@@ -128,8 +128,8 @@ static int add_budget_dims(const struct planner *planner) {
     if (budget == NULL || budget->n_dims == 0) return CM_OK;
     for (size_t i = 0; i < budget->n_dims; i++)
         if (budget->dims[i].size < 0)
-            return options_fault(planner->call, "%s: dim sizes must be >= 0",
-                                 planner->request->budget);
+            return options_fault(planner->call, "%s: size of dim '%s' must be >= 0",
+                                 planner->request->budget, budget->dims[i].name);
     struct cm_dim_option *dims = copy_dims(planner->call, options, budget->n_dims);
     size_t n = options->n_dims;
     if (dims == NULL) return diag_no_memory(planner->call->diag);
