@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a baseline says of a profile is what the profile says, whatever was left out of the
- * file. */
+/* Baselines: values survive the round trip through the file. */
 #include "costmodel/check.h"
 
 #include <setjmp.h>
@@ -177,7 +176,7 @@ static const struct cm_result full = {
     .measure = &measure,
 };
 
-/* Through the file and back. */
+/* Writes and reads the baseline. */
 static struct cm_baseline *reread(const struct cm_result *result, struct cm_diagnostics *diag) {
     const struct cm_result *const results[] = {result};
     struct cm_baseline *made = NULL;
@@ -200,8 +199,8 @@ static struct cm_baseline *reread(const struct cm_result *result, struct cm_diag
     return read;
 }
 
-/* Every metric that there is: one that the file forgot would compare with 0. */
-static void every_metric_comes_back(void **state) {
+/* Every metric: a missing one would be compared with 0. */
+static void restores_every_metric_from_the_file(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_baseline *baseline = reread(&full, diag);
     struct arena *arena = arena_new("test", 0);
@@ -229,8 +228,8 @@ static void every_metric_comes_back(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* Nothing but what a baseline leaves out on purpose differs: no change, no condition. */
-static void it_is_the_same_as_what_it_was_made_of(void **state) {
+/* There is no change and no condition, although a baseline omits nodes. */
+static void has_no_difference_to_its_profile(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_baseline *baseline = reread(&full, diag);
     struct arena *arena = arena_new("test", 0);
@@ -250,8 +249,8 @@ static void it_is_the_same_as_what_it_was_made_of(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* "a.b" is no module here, so that "a.b.c" stands under "a"; "a-b" does not. */
-static void the_tree_is_told_from_paths(void **state) {
+/* "a.b" is not a module, so "a.b.c" is a child of "a"; "a-b" is not. */
+static void rebuilds_the_module_tree_from_paths(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_baseline *baseline = reread(&full, diag);
     struct arena *arena = arena_new("test", 0);
@@ -269,7 +268,7 @@ static void the_tree_is_told_from_paths(void **state) {
     cm_diagnostics_free(diag);
 }
 
-static void what_is_not_known_is_no_trend(void **state) {
+static void ignores_unknown_values_in_a_trend(void **state) {
     struct cm_result less = full;
     struct cm_baseline_trend trend;
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -294,10 +293,10 @@ static void what_is_not_known_is_no_trend(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_metric_comes_back),
-        cmocka_unit_test(it_is_the_same_as_what_it_was_made_of),
-        cmocka_unit_test(the_tree_is_told_from_paths),
-        cmocka_unit_test(what_is_not_known_is_no_trend),
+        cmocka_unit_test(restores_every_metric_from_the_file),
+        cmocka_unit_test(has_no_difference_to_its_profile),
+        cmocka_unit_test(rebuilds_the_module_tree_from_paths),
+        cmocka_unit_test(ignores_unknown_values_in_a_trend),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who accounts for a change, and that nothing is counted twice. */
+/* Attribution of changes to modules: no change is counted twice. */
 #include "costmodel/compare.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static const char *path_of(const struct cm_diff *diff, size_t row) {
                : diff->old_result->modules[module->old_module].path;
 }
 
-/* "b +60, a.x -20 rest": in the order of the blame; its sum is checked on the way. */
+/* Formats "b +60, a.x -20 rest" in the order of the blame, and checks the sum. */
 static void expect_blame(const char *is, const char *metric, int depth, const char *want) {
     char have[400] = "";
     size_t length = 0;
@@ -55,31 +55,31 @@ static void expect_blame(const char *is, const char *metric, int depth, const ch
     tree_free(new_result);
 }
 
-static void nothing_changed_blames_nobody(void **state) {
+static void reports_no_module_if_nothing_changed(void **state) {
     (void)state;
     expect_blame(OLD, "macs", -1, "");
 }
 
-static void the_deepest_module_is_to_blame(void **state) {
+static void attributes_a_change_to_the_deepest_module(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 100\na.x X 20 200\na.x.deep D 30 350\nb B 40 400\n", "macs",
                  -1, "a.x.deep +50");
 }
 
-static void what_is_a_modules_own_is_told_apart(void **state) {
+static void separates_a_modules_own_change_from_its_children(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 70\na.x X 20 200\na.x.deep D 30 350\nb B 40 400\n", "macs",
                  -1, "a.x.deep +50, a -30 rest");
 }
 
 /* Changes that cancel out are two, not none. */
-static void changes_that_cancel_are_seen(void **state) {
+static void reports_changes_that_cancel_out(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 100\na.x X 20 200\na.x.deep D 30 350\nb B 40 350\n", "macs",
                  -1, "a.x.deep +50, b -50");
 }
 
-static void deeper_ones_count_as_part_of_their_parent(void **state) {
+static void merges_modules_below_the_depth(void **state) {
     static const char is[] = ". Net 1 1\na A 10 70\na.x X 20 200\na.x.deep D 30 350\n"
                              "b B 40 401\n";
     (void)state;
@@ -97,21 +97,21 @@ static void a_removed_tree_is_one_row(void **state) {
     expect_blame(". Net 1 1\nb B 40 400\n", "params", -1, "a -60");
 }
 
-/* It takes its figures along: neither where it was nor where it is now anything changed. */
-static void what_moved_costs_nothing(void **state) {
+/* A moved module takes its values along: neither parent changed. */
+static void reports_no_change_for_a_moved_module(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 100\nb B 40 400\nc C 5 5\nc.x X 20 200\n"
                  "c.x.deep D 30 300\n",
                  "macs", -1, "c +5");
 }
 
-static void a_renamed_module_that_changed_is_to_blame(void **state) {
+static void attributes_a_change_to_a_renamed_module(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 100\na.y X 20 250\na.y.deep D 30 300\nb B 40 400\n", "macs",
                  -1, "a.y +50");
 }
 
-static void a_figure_that_is_no_sum_blames_the_deepest(void **state) {
+static void reports_the_deepest_module_for_metrics_that_are_not_sums(void **state) {
     struct cm_result *old_result = tree_make(OLD);
     struct cm_result *new_result = tree_make(OLD);
     struct cm_module *modules = calloc(new_result->n_modules, sizeof(*modules));
@@ -135,7 +135,7 @@ static void a_figure_that_is_no_sum_blames_the_deepest(void **state) {
     tree_free(new_result);
 }
 
-static void what_is_not_known_comes_first(void **state) {
+static void lists_unknown_changes_first(void **state) {
     struct cm_result *old_result = tree_make(OLD);
     struct cm_result *new_result =
         tree_make(". Net 1 1\na A 10 900\na.x X 20 200\na.x.deep D 30 300\nb B 40 400\n");
@@ -156,7 +156,7 @@ static void what_is_not_known_comes_first(void **state) {
     tree_free(new_result);
 }
 
-static void what_neither_side_knows_is_no_change(void **state) {
+static void treats_unknown_on_both_sides_as_unchanged(void **state) {
     struct cm_result *result = tree_make(OLD);
     struct cm_module *modules = calloc(result->n_modules, sizeof(*modules));
     struct cm_blame rows[5];
@@ -179,18 +179,18 @@ static void what_neither_side_knows_is_no_change(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changed_blames_nobody),
-        cmocka_unit_test(the_deepest_module_is_to_blame),
-        cmocka_unit_test(what_is_a_modules_own_is_told_apart),
-        cmocka_unit_test(changes_that_cancel_are_seen),
-        cmocka_unit_test(deeper_ones_count_as_part_of_their_parent),
+        cmocka_unit_test(reports_no_module_if_nothing_changed),
+        cmocka_unit_test(attributes_a_change_to_the_deepest_module),
+        cmocka_unit_test(separates_a_modules_own_change_from_its_children),
+        cmocka_unit_test(reports_changes_that_cancel_out),
+        cmocka_unit_test(merges_modules_below_the_depth),
         cmocka_unit_test(an_added_tree_is_one_row),
         cmocka_unit_test(a_removed_tree_is_one_row),
-        cmocka_unit_test(what_moved_costs_nothing),
-        cmocka_unit_test(a_renamed_module_that_changed_is_to_blame),
-        cmocka_unit_test(a_figure_that_is_no_sum_blames_the_deepest),
-        cmocka_unit_test(what_is_not_known_comes_first),
-        cmocka_unit_test(what_neither_side_knows_is_no_change),
+        cmocka_unit_test(reports_no_change_for_a_moved_module),
+        cmocka_unit_test(attributes_a_change_to_a_renamed_module),
+        cmocka_unit_test(reports_the_deepest_module_for_metrics_that_are_not_sums),
+        cmocka_unit_test(lists_unknown_changes_first),
+        cmocka_unit_test(treats_unknown_on_both_sides_as_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which differences in how two models were profiled let them be compared, and which do not. */
+/* Profiling conditions: which differences prevent a comparison. */
 #include "costmodel/compare.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #define NET ". Net 1 1\n"
 
-/* "batch: 1, 8", of the heaviest condition; "" there is none. */
+/* Returns the strongest condition as "batch: 1, 8"; "" if there is none. */
 static void expect_condition(const struct cm_result *was, const struct cm_result *is,
                              enum cm_condition_weight weight, const char *want) {
     char have[200] = "";
@@ -93,7 +93,7 @@ static void set_unknown_shapes(struct cm_result *is) {
     is->coverage.unknown_shapes = 2;
 }
 
-static void what_differs_is_named_and_weighed(void **state) {
+static void lists_differing_conditions_with_their_weight(void **state) {
     static const struct {
         void (*set)(struct cm_result *is);
         enum cm_condition_weight weight;
@@ -127,7 +127,7 @@ static void what_differs_is_named_and_weighed(void **state) {
     }
 }
 
-static void what_is_the_same_on_both_sides_is_no_condition(void **state) {
+static void lists_no_condition_for_equal_options(void **state) {
     struct cm_result *was = tree_make(NET);
     (void)state;
     set_times(was);
@@ -137,8 +137,8 @@ static void what_is_the_same_on_both_sides_is_no_condition(void **state) {
     tree_free(was);
 }
 
-/* Doubtful, though nothing differs. */
-static void an_operator_unknown_to_both_is_a_condition(void **state) {
+/* Equal on both sides, but sums are incomplete. */
+static void reports_operators_unknown_on_both_sides(void **state) {
     struct cm_result *was = tree_make(NET);
     (void)state;
     set_unknown_op(was);
@@ -146,7 +146,7 @@ static void an_operator_unknown_to_both_is_a_condition(void **state) {
     tree_free(was);
 }
 
-static void a_gradient_unknown_to_both_is_a_condition(void **state) {
+static void reports_gradients_unknown_on_both_sides(void **state) {
     struct cm_result *was = tree_make(NET);
     (void)state;
     was->coverage.n_unknown_gradients = 1;
@@ -162,7 +162,7 @@ static struct cm_result *with_trips(const struct cm_named_size *trips, size_t n)
     return result;
 }
 
-static void loops_must_run_as_often(void **state) {
+static void requires_equal_trip_counts(void **state) {
     static const struct cm_named_size twelve[] = {{"decode", 12}};
     static const struct cm_named_size more[] = {{"beam", 4}, {"decode", 20}};
     struct cm_result *none = with_trips(NULL, 0);
@@ -181,8 +181,8 @@ static void loops_must_run_as_often(void **state) {
     tree_free(is);
 }
 
-/* How one profile has the operator, and the other: not at all, unknown, or described. */
-static void an_operator_must_be_described_alike(void **state) {
+/* State of the operator in each profile: absent, unknown or described. */
+static void requires_equal_descriptions_of_custom_operators(void **state) {
     static const struct cm_description one = {"com.acme::Magic", "1", false};
     static const struct cm_description another = {"com.acme::Magic", "2", false};
     static const struct cm_description in_place = {"com.acme::Magic", "1", true};
@@ -218,7 +218,7 @@ static void an_operator_must_be_described_alike(void **state) {
     }
 }
 
-static void what_was_described_and_is_no_more_is_another_question(void **state) {
+static void refuses_a_custom_operator_without_its_description(void **state) {
     static const struct cm_description one = {"com.acme::Magic", "1", false};
     struct cm_result *was = tree_make(NET);
     struct cm_result *is = tree_make(NET);
@@ -232,7 +232,7 @@ static void what_was_described_and_is_no_more_is_another_question(void **state) 
     tree_free(is);
 }
 
-static void times_of_other_devices_are_not_compared(void **state) {
+static void does_not_compare_times_of_different_devices(void **state) {
     struct cm_result *was = tree_make(NET);
     struct cm_result *is = tree_make(NET);
     (void)state;
@@ -245,7 +245,7 @@ static void times_of_other_devices_are_not_compared(void **state) {
     tree_free(is);
 }
 
-static void training_steps_must_be_of_one_kind(void **state) {
+static void requires_equal_training_options(void **state) {
     static const char *const pattern[] = {"layer1.*"};
     struct cm_result *was = tree_make(NET);
     struct cm_result *is = tree_make(NET);
@@ -271,15 +271,15 @@ static void training_steps_must_be_of_one_kind(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_differs_is_named_and_weighed),
-        cmocka_unit_test(what_is_the_same_on_both_sides_is_no_condition),
-        cmocka_unit_test(an_operator_unknown_to_both_is_a_condition),
-        cmocka_unit_test(a_gradient_unknown_to_both_is_a_condition),
-        cmocka_unit_test(loops_must_run_as_often),
-        cmocka_unit_test(an_operator_must_be_described_alike),
-        cmocka_unit_test(what_was_described_and_is_no_more_is_another_question),
-        cmocka_unit_test(times_of_other_devices_are_not_compared),
-        cmocka_unit_test(training_steps_must_be_of_one_kind),
+        cmocka_unit_test(lists_differing_conditions_with_their_weight),
+        cmocka_unit_test(lists_no_condition_for_equal_options),
+        cmocka_unit_test(reports_operators_unknown_on_both_sides),
+        cmocka_unit_test(reports_gradients_unknown_on_both_sides),
+        cmocka_unit_test(requires_equal_trip_counts),
+        cmocka_unit_test(requires_equal_descriptions_of_custom_operators),
+        cmocka_unit_test(refuses_a_custom_operator_without_its_description),
+        cmocka_unit_test(does_not_compare_times_of_different_devices),
+        cmocka_unit_test(requires_equal_training_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exact, measured and bounded figures pass, and where nothing can be said. */
+/* Judgements of exact, measured and bounded values. */
 #include "compare/judge.h"
 
 #include <setjmp.h>
@@ -42,34 +42,34 @@ static const struct row rows[] = {
     {"latency <= +0%",     {.now = BETWEEN(90, 110), .old = BETWEEN(80, 90)},  "ambiguous"},
     {"latency <= +0%",     {.now = BETWEEN(92, 110), .old = BETWEEN(80, 90)},  "regression"},
 
-    /* An upper bound within the limit is enough; past it the truth may be less. */
+    /* An upper bound within the limit passes; above it the true value may be less. */
     {"macs <= 100",        {.now = AT_MOST(100)},                              "pass"},
     {"macs <= 100",        {.now = AT_MOST(101)},                              "not-compared"},
     {"macs <= +10%",       {.now = AT_MOST(110), .old = EXACT(100)},           "pass"},
     {"macs <= +10%",       {.now = AT_MOST(111), .old = EXACT(100)},           "not-compared"},
-    /* The baseline's truth may be less: only what is past its largest is surely more. */
+    /* The true baseline value may be less: only values above its bound are regressions. */
     {"macs <= +10%",       {.now = EXACT(50), .old = AT_MOST(100)},            "not-compared"},
     {"macs <= +10%",       {.now = EXACT(111), .old = AT_MOST(100)},           "regression"},
     {"macs <= +60",        {.now = EXACT(60), .old = AT_MOST(100)},            "pass"},
     {"macs <= 60",         {.now = EXACT(61), .old = AT_MOST(100)},            "regression"},
-    /* Of two the worst cases are compared, but not with an absolute limit. */
+    /* Two upper bounds are compared as values, except with an absolute limit. */
     {"macs <= +10%",       {.now = AT_MOST(110), .old = AT_MOST(100)},         "pass"},
     {"macs <= +10%",       {.now = AT_MOST(111), .old = AT_MOST(100)},         "regression"},
     {"macs <= 50",         {.now = AT_MOST(110), .old = AT_MOST(100)},         "not-compared"},
     {"macs <= 50 | +10%",  {.now = AT_MOST(110), .old = AT_MOST(100)},         "pass"},
     {"macs <= 50 | +10%",  {.now = AT_MOST(111), .old = AT_MOST(100)},         "not-compared"},
-    /* Where it was asked for they count as figures. */
+    /* With allow_incomplete upper bounds count as values. */
     {"macs <= 100",        {.now = AT_MOST(101), .bounds_count = true},        "regression"},
     {"macs <= +10%",       {.now = AT_MOST(111), .old = EXACT(100), .bounds_count = true},
                                                                                "regression"},
-    /* What is known in part is at least that much; with an upper bound in it not even that. */
+    /* A partial sum is a lower bound, unless it contains an upper bound. */
     {"macs <= 100",        {.now = EXACT(100), .no_value = "why"},             "not-compared"},
     {"macs <= 100",        {.now = EXACT(101), .no_value = "why"},             "regression"},
     {"macs <= 100",        {.now = AT_MOST(101), .no_value = "why"},           "not-compared"},
 };
 /* clang-format on */
 
-static void figures_are_judged(void **state) {
+static void judges_exact_measured_and_bounded_values(void **state) {
     struct arena *arena = arena_new("test", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     (void)state;
@@ -86,8 +86,8 @@ static void figures_are_judged(void **state) {
     arena_free(arena);
 }
 
-/* A reason that is not the reason is worse than none. */
-static void the_reason_is_that_of_the_limit(void **state) {
+/* The reason must be the one that applies. */
+static void gives_the_reason_that_applies_to_the_limit(void **state) {
     struct arena *arena = arena_new("test", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     const struct figure figure = {.now = AT_MOST(101), .old = NONE, .no_old = "no baseline"};
@@ -107,8 +107,8 @@ static void the_reason_is_that_of_the_limit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_are_judged),
-        cmocka_unit_test(the_reason_is_that_of_the_limit),
+        cmocka_unit_test(judges_exact_measured_and_bounded_values),
+        cmocka_unit_test(gives_the_reason_that_applies_to_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar of limits, and the most that a bound allows. */
+/* Syntax of limits, and the largest value that a bound allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static const struct {
     {"macs <= +1000000%", BOUND_PERCENT, 1000000000000},
 };
 
-static void test_a_bound_is_read_in_integers(void **state) {
+static void parses_bounds_as_exact_integers(void **state) {
     (void)state;
     for (size_t i = 0; i < N(bounds); i++) {
         struct sink sink = sink_new();
@@ -73,7 +73,7 @@ static void test_a_bound_is_read_in_integers(void **state) {
     }
 }
 
-static void test_modules_and_batch_stand_around_the_metric(void **state) {
+static void parses_modules_and_batch(void **state) {
     (void)state;
     struct sink sink = sink_new();
     struct limit limit;
@@ -88,8 +88,8 @@ static void test_modules_and_batch_stand_around_the_metric(void **state) {
     sink_free(&sink);
 }
 
-/* The last sign counts: a name may hold one. */
-static void test_a_path_may_hold_the_sign(void **state) {
+/* The last `<=` separates: a path may contain one. */
+static void accepts_a_path_that_contains_the_sign(void **state) {
     (void)state;
     struct sink sink = sink_new();
     struct limit limit;
@@ -144,7 +144,7 @@ static const struct {
      "+1MiB, got '\\x1b[31m'"},
 };
 
-static void test_a_fault_names_the_limit_and_the_word(void **state) {
+static void reports_the_limit_and_the_invalid_word(void **state) {
     (void)state;
     for (size_t i = 0; i < N(faults); i++) {
         struct sink sink = sink_new();
@@ -156,7 +156,7 @@ static void test_a_fault_names_the_limit_and_the_word(void **state) {
     }
 }
 
-static void test_a_metric_that_is_none_is_answered_with_those_that_are(void **state) {
+static void lists_the_metrics_for_an_unknown_name(void **state) {
     (void)state;
     struct sink sink = sink_new();
     struct limit limit;
@@ -190,7 +190,7 @@ static const struct {
     {{BOUND_PERCENT, 100000000}, MOST / 2, MOST - 1},
 };
 
-static void test_the_most_is_rounded_down_and_never_wraps(void **state) {
+static void rounds_the_allowed_value_down_and_saturates(void **state) {
     (void)state;
     for (size_t i = 0; i < N(allowed); i++)
         assert_int_equal(bound_most(&allowed[i].bound, allowed[i].old), allowed[i].most);
@@ -198,12 +198,12 @@ static void test_the_most_is_rounded_down_and_never_wraps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_bound_is_read_in_integers),
-        cmocka_unit_test(test_modules_and_batch_stand_around_the_metric),
-        cmocka_unit_test(test_a_path_may_hold_the_sign),
-        cmocka_unit_test(test_a_fault_names_the_limit_and_the_word),
-        cmocka_unit_test(test_a_metric_that_is_none_is_answered_with_those_that_are),
-        cmocka_unit_test(test_the_most_is_rounded_down_and_never_wraps),
+        cmocka_unit_test(parses_bounds_as_exact_integers),
+        cmocka_unit_test(parses_modules_and_batch),
+        cmocka_unit_test(accepts_a_path_that_contains_the_sign),
+        cmocka_unit_test(reports_the_limit_and_the_invalid_word),
+        cmocka_unit_test(lists_the_metrics_for_an_unknown_name),
+        cmocka_unit_test(rounds_the_allowed_value_down_and_saturates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

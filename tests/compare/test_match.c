@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which module is which: by path, by structure, by place. */
+/* Matching of modules by path, structure and position. */
 #include "costmodel/compare.h"
 
 #include <setjmp.h>
@@ -22,12 +22,12 @@
     "body.relu ReLU 0 0\n"                                                                     \
     "head Linear(8,10) 90 80\n"
 
-static void equal_models_are_the_same(void **state) {
+static void finds_no_difference_in_equal_models(void **state) {
     (void)state;
     tree_expect(NET, NET, "");
 }
 
-static void a_change_is_seen_up_to_the_root(void **state) {
+static void marks_all_ancestors_of_a_change(void **state) {
     (void)state;
     tree_expect(NET,
                 ". Net 0 0\n"
@@ -39,8 +39,8 @@ static void a_change_is_seen_up_to_the_root(void **state) {
                 "changed \nchanged body\nchanged body.conv2\n");
 }
 
-/* Arguments are a change where no figure is one. */
-static void other_arguments_are_a_change(void **state) {
+/* Changed arguments count even if no value changed. */
+static void reports_changed_arguments(void **state) {
     (void)state;
     tree_expect(". Net 0 0\nact GELU(none) 0 0\n", ". Net 0 0\nact GELU(tanh) 0 0\n",
                 "changed act\n");
@@ -59,7 +59,7 @@ static void a_renamed_tree_is_one_row(void **state) {
 }
 
 /* Which has changed inside: its place under the parent says which it is, the names the rest. */
-static void a_renamed_tree_may_change_inside(void **state) {
+static void reports_changes_inside_a_renamed_tree(void **state) {
     (void)state;
     tree_expect(NET,
                 ". Net 0 0\n"
@@ -84,8 +84,8 @@ static void a_moved_tree_is_one_row(void **state) {
                 "added wrapper\nrenamed body -> wrapper.body\n");
 }
 
-/* conv1 is the old conv2 in all but its name; the name says otherwise. */
-static void a_name_is_stronger_than_structure(void **state) {
+/* The new conv1 equals the old conv2 except for its name; the name decides. */
+static void prefers_the_name_over_the_structure(void **state) {
     (void)state;
     tree_expect(NET,
                 ". Net 0 0\n"
@@ -97,13 +97,13 @@ static void a_name_is_stronger_than_structure(void **state) {
                 "changed \nchanged body\nchanged body.conv1\nchanged body.conv2\n");
 }
 
-static void another_class_of_the_name_is_a_change(void **state) {
+static void matches_a_name_with_another_class(void **state) {
     (void)state;
     tree_expect(". Net 0 0\nact ReLU 0 0\nhead Linear(8,10) 90 80\n",
                 ". Net 0 0\nact GELU 0 0\nhead Linear(8,10) 90 80\n", "changed act\n");
 }
 
-static void added_and_removed_trees_are_a_row_each(void **state) {
+static void reports_added_and_removed_trees_as_one_row_each(void **state) {
     (void)state;
     tree_expect(". Net 0 0\n"
                 "a A 0 0\n"
@@ -117,8 +117,8 @@ static void added_and_removed_trees_are_a_row_each(void **state) {
                 "changed \nadded c\nremoved a\n");
 }
 
-/* One ReLU is as good as another: it did not move. */
-static void what_has_no_weight_does_not_move(void **state) {
+/* ReLUs are interchangeable: none moved. */
+static void does_not_move_modules_without_weight(void **state) {
     (void)state;
     tree_expect(". Net 0 0\n"
                 "a A 0 0\n"
@@ -131,20 +131,20 @@ static void what_has_no_weight_does_not_move(void **state) {
                 "removed a.relu\nadded b.relu\n");
 }
 
-static void equal_siblings_keep_their_order(void **state) {
+static void matches_equal_siblings_in_order(void **state) {
     (void)state;
     tree_expect(". Net 0 0\na B 7 7\nb B 7 7\n", ". Net 0 0\nc B 7 7\nd B 7 7\n",
                 "renamed a -> c\nrenamed b -> d\n");
 }
 
-/* A class that is not known says nothing: these two have nothing in common. */
-static void what_has_no_class_is_not_matched_by_place(void **state) {
+/* Modules of unknown class do not match by class. */
+static void does_not_match_unknown_classes_by_position(void **state) {
     (void)state;
     tree_expect(". Net 0 0\nencoder ? 7 7\n", ". Net 0 0\nhead ? 9 9\n",
                 "changed \nadded head\nremoved encoder\n");
 }
 
-static void a_layer_put_into_a_sequential_shifts_the_others(void **state) {
+static void aligns_a_sequential_with_an_inserted_layer(void **state) {
     (void)state;
     tree_expect(". Net 0 0\n"
                 "f Sequential 0 0\n"
@@ -163,7 +163,7 @@ static void a_layer_put_into_a_sequential_shifts_the_others(void **state) {
                 "renamed f.3 -> f.4\n");
 }
 
-static void a_block_more_in_a_stage_is_the_last_one(void **state) {
+static void reports_the_last_block_of_a_longer_stage_as_added(void **state) {
     (void)state;
     tree_expect(". Net 0 0\ns Sequential 0 0\ns.0 Block 5 5\ns.1 Block 7 7\ns.2 Block 7 7\n",
                 ". Net 0 0\ns Sequential 0 0\ns.0 Block 5 5\ns.1 Block 7 7\ns.2 Block 7 7\n"
@@ -171,7 +171,7 @@ static void a_block_more_in_a_stage_is_the_last_one(void **state) {
                 "changed \nchanged s\nadded s.3\n");
 }
 
-static void a_layer_replaced_in_a_sequential_is_a_change(void **state) {
+static void reports_a_replaced_layer_of_a_sequential_as_changed(void **state) {
     (void)state;
     tree_expect(". Net 0 0\nf Sequential 0 0\nf.0 Conv2d 5 5\nf.1 ReLU 0 0\nf.2 Conv2d 7 7\n",
                 ". Net 0 0\nf Sequential 0 0\nf.0 Conv2d 5 5\nf.1 GELU 0 0\nf.2 Conv2d 7 7\n",
@@ -190,7 +190,7 @@ static char *wide_net(size_t n, const char *name) {
 }
 
 /* Quadratic matching would take minutes. */
-static void ten_thousand_children_are_matched_in_no_time(void **state) {
+static void matches_ten_thousand_children_in_linear_time(void **state) {
     char *was = wide_net(10000, "a");
     char *is = wide_net(10001, "b");
     struct cm_result *old_result = NULL;
@@ -211,22 +211,22 @@ static void ten_thousand_children_are_matched_in_no_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_models_are_the_same),
-        cmocka_unit_test(a_change_is_seen_up_to_the_root),
-        cmocka_unit_test(other_arguments_are_a_change),
+        cmocka_unit_test(finds_no_difference_in_equal_models),
+        cmocka_unit_test(marks_all_ancestors_of_a_change),
+        cmocka_unit_test(reports_changed_arguments),
         cmocka_unit_test(a_renamed_tree_is_one_row),
-        cmocka_unit_test(a_renamed_tree_may_change_inside),
+        cmocka_unit_test(reports_changes_inside_a_renamed_tree),
         cmocka_unit_test(a_moved_tree_is_one_row),
-        cmocka_unit_test(a_name_is_stronger_than_structure),
-        cmocka_unit_test(another_class_of_the_name_is_a_change),
-        cmocka_unit_test(added_and_removed_trees_are_a_row_each),
-        cmocka_unit_test(what_has_no_weight_does_not_move),
-        cmocka_unit_test(equal_siblings_keep_their_order),
-        cmocka_unit_test(what_has_no_class_is_not_matched_by_place),
-        cmocka_unit_test(a_layer_put_into_a_sequential_shifts_the_others),
-        cmocka_unit_test(a_block_more_in_a_stage_is_the_last_one),
-        cmocka_unit_test(a_layer_replaced_in_a_sequential_is_a_change),
-        cmocka_unit_test(ten_thousand_children_are_matched_in_no_time),
+        cmocka_unit_test(prefers_the_name_over_the_structure),
+        cmocka_unit_test(matches_a_name_with_another_class),
+        cmocka_unit_test(reports_added_and_removed_trees_as_one_row_each),
+        cmocka_unit_test(does_not_move_modules_without_weight),
+        cmocka_unit_test(matches_equal_siblings_in_order),
+        cmocka_unit_test(does_not_match_unknown_classes_by_position),
+        cmocka_unit_test(aligns_a_sequential_with_an_inserted_layer),
+        cmocka_unit_test(reports_the_last_block_of_a_longer_stage_as_added),
+        cmocka_unit_test(reports_a_replaced_layer_of_a_sequential_as_changed),
+        cmocka_unit_test(matches_ten_thousand_children_in_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

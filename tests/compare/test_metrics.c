@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of metrics: every key once, and each figure where the result has it. */
+/* The table of metrics: unique keys, and the values of results. */
 #include "costmodel/compare.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "report/table/columns.h"
 
-static void every_key_is_found_where_it_stands(void **state) {
+static void finds_every_key_at_its_index(void **state) {
     struct cm_metric metric;
     size_t n = 0;
     (void)state;
@@ -30,7 +30,7 @@ static int64_t total_of(const char *key, const struct cm_result *result) {
     return figure.value;
 }
 
-static void a_figure_is_that_of_the_result(void **state) {
+static void returns_the_values_of_the_result(void **state) {
     const struct cm_module module = {.costs = {.params = 5, .macs = CM_UNKNOWN},
                                      .peak_activation_bytes = 6};
     const struct cm_operator conv = {.op = "Conv", .nodes = 7, .costs.macs = 8};
@@ -61,7 +61,7 @@ static void a_figure_is_that_of_the_result(void **state) {
     assert_int_equal(figure.value, 8);
 }
 
-static void what_a_result_has_not_is_not_there(void **state) {
+static void returns_false_for_absent_metrics(void **state) {
     const struct cm_module module = {.depth = 0};
     const struct cm_operator conv = {.op = "Conv"};
     const struct cm_result result = {
@@ -82,8 +82,8 @@ static void what_a_result_has_not_is_not_there(void **state) {
     assert_int_equal(figure.value, 42);
 }
 
-/* What the row says of itself is what the getters do. */
-static void a_row_and_its_getters_agree(void **state) {
+/* The getters agree with the flags of the row. */
+static void agrees_with_the_flags_of_the_metric(void **state) {
     const struct cm_measure measure = {.problem = ""};
     const struct cm_step step = {.backward_macs = 1};
     const struct cm_module module = {.training = &step};
@@ -118,7 +118,7 @@ static bool module_is_at_most(const char *key, const struct cm_result *result) {
     return figure.upper_bound;
 }
 
-static void an_upper_bound_says_so(void **state) {
+static void marks_upper_bounds(void **state) {
     const struct cm_module module = {
         .costs = {.upper_bound = CM_COST_BIT(flops) | CM_COST_BIT(activation_bytes)}};
     const struct cm_operator conv = {.op = "Conv", .costs.upper_bound = CM_COST_BIT(macs)};
@@ -149,8 +149,8 @@ static void an_upper_bound_says_so(void **state) {
     assert_true(total_is_at_most("peak_activation_bytes", &result));
 }
 
-/* Of which what has only a bound is left out: they are no bounds themselves. */
-static void figures_of_a_step_are_no_bounds(void **state) {
+/* Training metrics skip bounded tensors, so they are not upper bounds. */
+static void does_not_mark_training_metrics_as_upper_bounds(void **state) {
     const struct cm_result plain = {.memory = {.upper_bound = true}};
     const struct cm_result step = {.memory = {.upper_bound = true},
                                    .training = {.present = true}};
@@ -165,12 +165,12 @@ static void figures_of_a_step_are_no_bounds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_found_where_it_stands),
-        cmocka_unit_test(a_figure_is_that_of_the_result),
-        cmocka_unit_test(what_a_result_has_not_is_not_there),
-        cmocka_unit_test(a_row_and_its_getters_agree),
-        cmocka_unit_test(an_upper_bound_says_so),
-        cmocka_unit_test(figures_of_a_step_are_no_bounds),
+        cmocka_unit_test(finds_every_key_at_its_index),
+        cmocka_unit_test(returns_the_values_of_the_result),
+        cmocka_unit_test(returns_false_for_absent_metrics),
+        cmocka_unit_test(agrees_with_the_flags_of_the_metric),
+        cmocka_unit_test(marks_upper_bounds),
+        cmocka_unit_test(does_not_mark_training_metrics_as_upper_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes as people read them: nothing is hidden by rounding, nothing unknown is a number. */
+/* Text of changes: rounding hides no change, unknown values are not numbers. */
 #include "compare/diff.h"
 #include "compare/view.h"
 
@@ -15,7 +15,7 @@
 #include "support/text.h"
 #include "tree.h"
 
-static void a_percentage_says_what_it_is_of(void **state) {
+static void formats_percentages_of_the_old_value(void **state) {
     static const struct {
         struct cm_change change;
         const char *want;
@@ -44,7 +44,7 @@ static void a_percentage_says_what_it_is_of(void **state) {
     arena_free(arena);
 }
 
-static void a_difference_has_a_sign_and_a_fitting_unit(void **state) {
+static void formats_differences_with_sign_and_unit(void **state) {
     static const struct {
         enum cm_unit unit;
         int64_t difference;
@@ -71,7 +71,7 @@ static void a_difference_has_a_sign_and_a_fitting_unit(void **state) {
     arena_free(arena);
 }
 
-static void an_upper_bound_has_its_sign_where_it_is_known(void **state) {
+static void prefixes_known_upper_bounds(void **state) {
     const struct view_look look = {CM_UNITS_AUTO, CM_UNIT_MACS, "<= "};
     const struct cm_change change = {true, true, 1500, CM_UNKNOWN, CM_UNKNOWN, true, true};
     const struct cm_change exact = {true, true, 1500, 1500, 0, false, false};
@@ -91,7 +91,7 @@ static void an_upper_bound_has_its_sign_where_it_is_known(void **state) {
     arena_free(arena);
 }
 
-/* The label of the last row of the diff. */
+/* Returns the label of the last row of the diff. */
 static void expect_label(const char *was, const char *is, const char *want) {
     struct cm_result *old_result = NULL;
     struct cm_result *new_result = NULL;
@@ -107,7 +107,7 @@ static void expect_label(const char *was, const char *is, const char *want) {
     tree_free(new_result);
 }
 
-static void a_label_says_what_was_reworked(void **state) {
+static void formats_changed_arguments_in_the_label(void **state) {
     static const struct {
         const char *was;
         const char *is;
@@ -133,10 +133,10 @@ static void a_label_says_what_was_reworked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_percentage_says_what_it_is_of),
-        cmocka_unit_test(a_difference_has_a_sign_and_a_fitting_unit),
-        cmocka_unit_test(an_upper_bound_has_its_sign_where_it_is_known),
-        cmocka_unit_test(a_label_says_what_was_reworked),
+        cmocka_unit_test(formats_percentages_of_the_old_value),
+        cmocka_unit_test(formats_differences_with_sign_and_unit),
+        cmocka_unit_test(prefixes_known_upper_bounds),
+        cmocka_unit_test(formats_changed_arguments_in_the_label),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
