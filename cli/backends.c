@@ -15,6 +15,7 @@
 #include "backends/plugin/settings.h"
 #include "backends/process/subprocess.h"
 #include "cli/options.h"
+#include "cli/streams.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -206,30 +207,18 @@ static void print_places(const struct listing *listing) {
     if (listing->places.n == 0) printf("  (empty)\n");
 }
 
-static void print_quoted(const struct listing *listing, const char *string) {
-    struct text safe;
-    text_init(&safe, listing->call->arena);
-    text_append_name(&safe, string);
-    putchar('"');
-    for (const char *c = text_string(&safe); *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') putchar('\\');
-        putchar(*c);
-    }
-    putchar('"');
-}
-
 static void print_member(const struct listing *listing, const char *key, const char *string) {
     printf(", \"%s\": ", key);
     if (string == NULL || string[0] == '\0')
         printf("null");
     else
-        print_quoted(listing, string);
+        streams_print_quoted(listing->call->arena, string);
 }
 
 static void print_json_device(const struct listing *listing,
                               const struct cm_device_facts *facts) {
     printf(",\n     \"device\": {\"name\": ");
-    print_quoted(listing, facts->name);
+    streams_print_quoted(listing->call->arena, facts->name);
     print_member(listing, facts->modelled ? "source" : "version", facts->version);
     print_member(listing, "architecture", facts->architecture);
     print_member(listing, "address", facts->address);
@@ -244,7 +233,7 @@ static void print_json_device(const struct listing *listing,
 static void print_json(const struct listing *listing, const struct found *found) {
     const struct cm_backend *backend = found->entry.backend;
     printf("    {\"name\": ");
-    print_quoted(listing, found->entry.name);
+    streams_print_quoted(listing->call->arena, found->entry.name);
     print_member(listing, "kind", backend ? kind_of(backend) : NULL);
     print_member(listing, "module", found->entry.path);
     printf(", \"usable\": %s", found->usable ? "true" : "false");
@@ -257,7 +246,7 @@ static void print_json_places(const struct listing *listing) {
     printf("\n  ],\n  \"places\": [");
     for (size_t i = 0; i < listing->places.n; i++) {
         printf("%s\n    {\"path\": ", i > 0 ? "," : "");
-        print_quoted(listing, listing->places.items[i].path);
+        streams_print_quoted(listing->call->arena, listing->places.items[i].path);
         print_member(listing, "reason", listing->places.items[i].reason.text);
         printf("}");
     }

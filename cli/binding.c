@@ -2,6 +2,9 @@
 /* Tables of the shared options, in help order, and their conversion to cm_options. */
 #include "cli/binding.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/input_shapes.h"
 #include "cli/outputs.h"
@@ -164,10 +167,32 @@ void binding_free(struct binding *binding) {
     for (size_t i = 0; i < binding->n_described; i++) cm_op_costs_free(binding->described[i]);
 }
 
+/* Parses the value of --batch (NULL: not given). CM_OK, CM_USAGE, CM_NO_MEMORY. */
+static int read_batches(const struct invocation *call, const char *text, struct batches *ret) {
+    *ret = (struct batches){0, NULL};
+    if (text == NULL) return CM_OK;
+    int64_t *items = arena_array(call->arena, MAX_BATCHES, sizeof(*items));
+    if (items == NULL) return diag_no_memory(call->diag);
+    size_t n = 0;
+    for (const char *at = text; at != NULL; n++) {
+        const size_t length = strcspn(at, ",");
+        if (n == MAX_BATCHES)
+            return options_fault(call, "option --batch takes at most %d batches", MAX_BATCHES);
+        if (!text_to_int64(at, length, &items[n]) || items[n] < 1)
+            return options_fault(call,
+                                 "option --batch requires integers from 1 to %" PRId64
+                                 ", separated by commas, got '%s'",
+                                 INT64_MAX, text);
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    *ret = (struct batches){n, items};
+    return CM_OK;
+}
+
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) {
     cm_options_init(options);
-    int status = sweep_read(call, binding->batch, &binding->batches);
+    int status = read_batches(call, binding->batch, &binding->batches);
     if (status != CM_OK) return status;
     if (binding->batches.n == 1) options->batch = binding->batches.items[0];
     options->mode = (enum cm_mode)binding->mode;

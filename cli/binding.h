@@ -10,11 +10,18 @@
 #define CLI_BINDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/options.h"
-#include "cli/sweep.h"
 #include "costmodel/costmodel.h"
+
+#define MAX_BATCHES 64 /* largest length of --batch 1,8,32 */
+
+struct batches {
+    size_t n; /* 0: not given */
+    const int64_t *items;
+};
 
 struct binding {
     const char *batch;      /* as given; NULL: not given */

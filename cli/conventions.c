@@ -140,19 +140,6 @@ static int find_top(const struct job *job, const struct cm_convention *conventio
     return CM_OK;
 }
 
-/* Prints a name as a JSON string without control characters. */
-static void print_quoted(struct arena *arena, const char *name) {
-    struct text safe;
-    text_init(&safe, arena);
-    text_append_name(&safe, name);
-    putchar('"');
-    for (const char *c = text_string(&safe); *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') putchar('\\');
-        putchar(*c);
-    }
-    putchar('"');
-}
-
 static void print_text_row(const struct cm_convention *convention,
                            const struct cm_result *result, const struct share *top) {
     const int64_t total = operations_of(convention, &result->totals);
@@ -184,7 +171,7 @@ static void print_json_row(const struct invocation *call,
     printf(", \"beyond_macs\": [");
     for (size_t i = 0; i < TOP && top[i].op; i++) {
         printf("%s{\"op\": ", i > 0 ? ", " : "");
-        print_quoted(call->arena, top[i].op);
+        streams_print_quoted(call->arena, top[i].op);
         printf(", \"flops\": %" PRId64 "}", top[i].beyond);
     }
     printf("]}");
@@ -197,7 +184,7 @@ static void print_head(const struct invocation *call, int format, const char *pa
         return;
     }
     printf("{\n  \"schema\": \"costmodel/conventions/1\",\n  \"model\": ");
-    print_quoted(call->arena, path);
+    streams_print_quoted(call->arena, path);
     printf(",\n  \"conventions\": [\n");
 }
 

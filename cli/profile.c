@@ -13,7 +13,6 @@
 #include "cli/request.h"
 #include "cli/requested.h"
 #include "cli/streams.h"
-#include "cli/sweep.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -259,6 +258,24 @@ static int run_request(const struct invocation *call, const struct request *requ
     cm_result_free(result);
     cm_diagnostics_free(diag);
     return exit_status;
+}
+
+/* States of a batch, best first. */
+static const struct {
+    const char *state;
+    int exit_status;
+} ends[] = {
+    {"done", EXIT_DONE},      {"incomplete", EXIT_INCOMPLETE}, {"usage", EXIT_USAGE},
+    {"misfit", EXIT_REFUSED}, {"refused", EXIT_REFUSED},       {"failed", EXIT_REFUSED},
+};
+
+/* Returns the exit status of the worst batch. */
+static int sweep_exit(const struct cm_sweep *sweep) {
+    size_t worst = 0;
+    for (size_t i = 0; i < sweep->n_rows; i++)
+        for (size_t k = worst; k < sizeof(ends) / sizeof(ends[0]); k++)
+            if (text_equal(ends[k].state, sweep->rows[i].state)) worst = k;
+    return ends[worst].exit_status;
 }
 
 static int run_sweep(const struct invocation *call, const struct request *request,

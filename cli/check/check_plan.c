@@ -71,8 +71,8 @@ static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
 static int add_batch(const struct invocation *call, int64_t batch, int64_t *batches,
                      size_t *n) {
     if (has_batch(batches, *n, batch)) return CM_OK;
-    if (*n == BATCHES_MOST)
-        return options_fault(call, "at most %d batches are supported", BATCHES_MOST);
+    if (*n == MAX_BATCHES)
+        return options_fault(call, "at most %d batches are supported", MAX_BATCHES);
     batches[(*n)++] = batch;
     return CM_OK;
 }
