@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A harness without libFuzzer: runs each file that it is given, or each file of a folder, once.
- * What fails ends it, as it would the fuzzer; the last line then names the file.
+ * Driver without libFuzzer: runs each given file, or each file of a folder, once. A failure
+ * aborts it, as in the fuzzer; the last line of the output then names the file.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 
-/* Of the mutators, which the driver never calls. */
+/* Used by the mutators, which the driver never calls. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
     (void)data;
     return size < most ? size : most;

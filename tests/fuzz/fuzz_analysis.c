@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole analysis, with options that stand in the input (fuzz.h): load, profile, every writer,
- * the JSON read back. Also the same once more, which must give the same bytes.
+ * A whole analysis with options from the input (fuzz.h): load, profile, every writer, and
+ * reading the JSON back. A second run must give the same bytes.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "fuzz.h"
 #include "wire.h"
 
-#define MOST_DIMS 16
+#define MAX_DIMS 16
 
-/* What FUZZ_ASKED bytes mean, one each. */
+/* Meaning of the FUZZ_ASKED bytes, one each. */
 enum asked {
     ASKED_BATCH,
     ASKED_MEMORY,
@@ -32,8 +32,8 @@ enum asked {
 
 struct asked_for {
     struct cm_options options;
-    struct cm_dim_option dims[MOST_DIMS];
-    char names[MOST_DIMS][64];
+    struct cm_dim_option dims[MAX_DIMS];
+    char names[MAX_DIMS][64];
 };
 
 #define PICK(table, byte) ((table)[(byte) % (sizeof(table) / sizeof((table)[0]))])
@@ -73,7 +73,7 @@ static void ask_texts(struct cm_options *options, const uint8_t *asked) {
     if (convention) options->convention = convention->name;
     options->module_source = PICK(sources, asked[ASKED_SOURCE]);
     options->group = PICK(groups, asked[ASKED_GROUP]);
-    /* Seldom: it forks. */
+    /* Rarely, because it forks. */
     if (asked[ASKED_BACKEND] % 32 == 31)
         options->backend = PICK(backends, asked[ASKED_BACKEND] / 32);
     options->precision = (enum cm_precision)(asked[ASKED_BACKEND] % 3);
@@ -81,12 +81,12 @@ static void ask_texts(struct cm_options *options, const uint8_t *asked) {
     options->n_explain = asked[ASKED_EXPLAIN] % 5;
 }
 
-/* Every free dim of the file that has a name is bound. */
+/* Binds every named symbolic dim of the file. */
 static void ask_dims(struct asked_for *ret, const uint8_t *data, size_t size, uint8_t byte) {
     struct wire *wire = malloc(sizeof(*wire));
     FUZZ_REQUIRE(wire != NULL);
     wire_parse(wire, data, size);
-    for (uint32_t i = 0; i < wire->n && ret->options.n_dims < MOST_DIMS; i++) {
+    for (uint32_t i = 0; i < wire->n && ret->options.n_dims < MAX_DIMS; i++) {
         const struct wire_field *field = &wire->fields[i];
         const size_t length = field->end - field->body;
         const size_t n = ret->options.n_dims;
@@ -130,7 +130,7 @@ static char *profile_json(struct cm_model *model, const struct cm_options *optio
     return text;
 }
 
-/* The messages of the first time are in the list already: both lists are new. */
+/* Both runs use new lists of messages. */
 static void require_same_again(struct cm_model *model, const struct cm_options *options,
                                const char *text, size_t size) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
@@ -145,7 +145,7 @@ static void require_same_again(struct cm_model *model, const struct cm_options *
     cm_diagnostics_free(diagnostics);
 }
 
-/* How the model compares with itself at another batch. */
+/* Compares the model with itself at another batch. */
 static void compare_batches(struct cm_model *model, const struct cm_options *options,
                             const struct cm_result *result) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();

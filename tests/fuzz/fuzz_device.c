@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that a user describes (docs/devices.md). */
+/* Device descriptions (docs/devices.md). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

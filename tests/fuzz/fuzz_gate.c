@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The readers of the gate, and its verdict. An input is a profile, a baseline and a budget with
- * a zero byte between each; one without a profile is read, and compared with nothing.
+ * Readers of the check command and its verdict. An input is a profile, a baseline and a budget,
+ * separated by zero bytes; without a profile, nothing is compared.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "costmodel/costmodel.h"
 #include "fuzz.h"
 
-#define MOST_LIMITS 64
+#define MAX_LIMITS 64
 
 struct part {
     const char *text;
@@ -89,21 +89,21 @@ static void require_verdict(const struct cm_verdict *verdict) {
                           verdict->not_compared);
 }
 
-static void check(const struct check *gate) {
-    const struct cm_result *results[] = {gate->result};
-    struct cm_check_limit limits[MOST_LIMITS];
-    struct cm_check_options options = {.baseline = gate->baseline,
+static void check(const struct check *state) {
+    const struct cm_result *results[] = {state->result};
+    struct cm_check_limit limits[MAX_LIMITS];
+    struct cm_check_options options = {.baseline = state->baseline,
                                        .no_baseline = "none was given",
                                        .limits = limits,
                                        .top = 3,
                                        .accept = ""};
     struct cm_verdict *verdict = NULL;
-    const size_t n = gate->budget ? gate->budget->n_limits : 0;
-    for (; options.n_limits < n && options.n_limits < MOST_LIMITS; options.n_limits++)
+    const size_t n = state->budget ? state->budget->n_limits : 0;
+    for (; options.n_limits < n && options.n_limits < MAX_LIMITS; options.n_limits++)
         limits[options.n_limits] =
-            (struct cm_check_limit){gate->budget->limits[options.n_limits], "budget"};
-    const int status = cm_check(results, 1, &options, gate->diagnostics, &verdict);
-    fuzz_require_status(status, gate->diagnostics);
+            (struct cm_check_limit){state->budget->limits[options.n_limits], "budget"};
+    const int status = cm_check(results, 1, &options, state->diagnostics, &verdict);
+    fuzz_require_status(status, state->diagnostics);
     if (status != CM_OK) return;
     require_verdict(verdict);
     write_verdict(verdict);
@@ -116,23 +116,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct part profile = take_part(&rest);
     const struct part baseline = take_part(&rest);
     const struct part budget = take_part(&rest);
-    struct check gate = {.diagnostics = cm_diagnostics_new()};
-    FUZZ_REQUIRE(gate.diagnostics != NULL);
-    int status =
-        cm_budget_read_json(budget.text, budget.size, "budget", gate.diagnostics, &gate.budget);
-    fuzz_require_status(status, gate.diagnostics);
-    status = cm_baseline_read_json(baseline.text, baseline.size, "baseline", gate.diagnostics,
-                                   &gate.baseline);
-    fuzz_require_status(status, gate.diagnostics);
-    if (status == CM_OK) require_baseline(gate.baseline, gate.diagnostics);
-    status = cm_result_read_json(profile.text, profile.size, "profile", gate.diagnostics,
-                                 &gate.result);
-    fuzz_require_status(status, gate.diagnostics);
-    if (status == CM_OK) check(&gate);
-    cm_result_free(gate.result);
-    cm_baseline_free(gate.baseline);
-    cm_budget_free(gate.budget);
-    cm_diagnostics_free(gate.diagnostics);
+    struct check state = {.diagnostics = cm_diagnostics_new()};
+    FUZZ_REQUIRE(state.diagnostics != NULL);
+    int status = cm_budget_read_json(budget.text, budget.size, "budget", state.diagnostics,
+                                     &state.budget);
+    fuzz_require_status(status, state.diagnostics);
+    status = cm_baseline_read_json(baseline.text, baseline.size, "baseline", state.diagnostics,
+                                   &state.baseline);
+    fuzz_require_status(status, state.diagnostics);
+    if (status == CM_OK) require_baseline(state.baseline, state.diagnostics);
+    status = cm_result_read_json(profile.text, profile.size, "profile", state.diagnostics,
+                                 &state.result);
+    fuzz_require_status(status, state.diagnostics);
+    if (status == CM_OK) check(&state);
+    cm_result_free(state.result);
+    cm_baseline_free(state.baseline);
+    cm_budget_free(state.budget);
+    cm_diagnostics_free(state.diagnostics);
     fuzz_require_fast(since);
     return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes to the IR: skim, decode, import. The same bytes from memory and from a pipe, which
- * cannot go back, must give the same graph, and every graph keeps what passes take for granted.
+ * cannot seek, must give the same graph, and every graph must satisfy the invariants of the
+ * passes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "support/file.h"
 #include "support/text.h"
 
-#define MOST_PIPED ((size_t)32 << 10) /* that a pipe takes before anybody reads */
+#define MAX_PIPED ((size_t)32 << 10) /* capacity of a pipe without a reader */
 
 struct imported {
     struct arena *arena;
@@ -47,7 +48,7 @@ static const char *printed(const struct imported *imported) {
     return text_string(&text);
 }
 
-/* The reading end of a pipe that holds the bytes, as a path. */
+/* Returns the path of the read end of a pipe that holds the bytes. */
 static int fill_pipe(const uint8_t *data, size_t size, char *path, size_t room) {
     int ends[2];
     FUZZ_REQUIRE(pipe(ends) == 0);
@@ -82,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_REQUIRE(source_open_memory(data, size, "fuzz.onnx", diag, &source) == CM_OK);
     struct imported imported = import_from(source);
     if (imported.status == CM_OK) (void)printed(&imported);
-    if (size <= MOST_PIPED) compare_with_pipe(&imported, data, size);
+    if (size <= MAX_PIPED) compare_with_pipe(&imported, data, size);
     free_imported(&imported);
     source_close(source);
     cm_diagnostics_free(diag);

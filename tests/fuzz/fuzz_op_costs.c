@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that a user describes (docs/op-costs.md), and what a node of each makes of
- * operands. Their dims are the bytes behind the first zero byte of the input, a byte a dim.
+ * Custom operators (docs/op-costs.md), evaluated for a node of each. The dims of the operands
+ * are the bytes after the first zero byte of the input, one byte per dim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#define MOST_OPERANDS 8
-#define MOST_RANK     6
+#define MAX_OPERANDS 8
+#define MAX_RANK     6
 
-/* What is left of the input. */
+/* The rest of the input. */
 struct bytes {
     const uint8_t *at;
     size_t size;
@@ -30,7 +30,7 @@ static uint8_t take(struct bytes *bytes) {
     return *bytes->at++;
 }
 
-/* Small ones, and those at which arithmetic breaks. */
+/* Small sizes, and sizes at which arithmetic overflows. */
 static int64_t take_dim(struct bytes *bytes) {
     static const int64_t odd[] = {DIM_UNKNOWN, INT64_MAX, INT64_C(1) << 32, INT64_C(1) << 62};
     const uint8_t byte = take(bytes);
@@ -38,9 +38,9 @@ static int64_t take_dim(struct bytes *bytes) {
 }
 
 static struct value_info take_fact(struct bytes *bytes, struct arena *arena) {
-    const int rank = take(bytes) % (MOST_RANK + 2) - 1;
+    const int rank = take(bytes) % (MAX_RANK + 2) - 1;
     struct shape shape = shape_unknown();
-    int64_t dims[MOST_RANK];
+    int64_t dims[MAX_RANK];
     for (int i = 0; i < rank; i++) dims[i] = take_dim(bytes);
     if (rank >= 0) FUZZ_REQUIRE(shape_make(arena, rank, dims, &shape) == CM_OK);
     return value_info_tensor(DTYPE_FLOAT, shape);
@@ -69,18 +69,18 @@ static void run_rule(struct op_context *context) {
     require_cost(context->op->cost.extra(context));
 }
 
-/* One that is like another has rules that want what pass bind checks; others cope with all. */
+/* Operators with `like` require the checks of pass bind; the others accept any operands. */
 static void run_row(const struct custom *row, struct bytes *bytes, struct arena *arena,
                     struct cm_diagnostics *diag) {
     static const uint32_t outputs[CUSTOM_OP_MOST_ITEMS];
-    struct value_info facts[MOST_OPERANDS];
-    const struct value_info *inputs[MOST_OPERANDS];
+    struct value_info facts[MAX_OPERANDS];
+    const struct value_info *inputs[MAX_OPERANDS];
     struct value_info made[CUSTOM_OP_MOST_ITEMS];
     const struct node node = {.domain = "", .type = "", .name = "", .outputs = outputs};
     struct op_context context = {.node = &node,
                                  .op = &row->op,
                                  .inputs = inputs,
-                                 .n_inputs = take(bytes) % (MOST_OPERANDS + 1),
+                                 .n_inputs = take(bytes) % (MAX_OPERANDS + 1),
                                  .n_outputs = row->n_outputs,
                                  .outputs = made,
                                  .arena = arena,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The languages of the command line: options, sizes and shapes, lists of values and batches,
- * columns, filters and limits. An input is a command line, a word a line; behind the first,
- * which is `check` or any other for a profile, stand the arguments.
+ * The syntax of the command line: options, sizes and shapes, lists of values and batches,
+ * columns, filters and limits. An input is a command line, one word per line: first the command
+ * (`check`, or anything else for profile), then the arguments.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@
 #include "support/diag.h"
 #include "support/glob.h"
 
-#define N(array)   (sizeof(array) / sizeof((array)[0]))
+#define N(array)  (sizeof(array) / sizeof((array)[0]))
 #define MAX_WORDS 64
 
-/* Every array of values has as much room as there are words. */
+/* No list has more values than there are words. */
 struct line {
     struct invocation call;
     const char *words[MAX_WORDS];
@@ -60,7 +60,7 @@ static void require_options(const struct cm_options *options, const struct batch
     }
 }
 
-/* A bound from the baseline on never lies below it, whatever that was. */
+/* A relative bound is never below the baseline. */
 static void require_bound(const struct bound *bound) {
     static const int64_t olds[] = {0, 1, 99, 12345678901, INT64_MAX - 1, INT64_MAX};
     FUZZ_REQUIRE(bound->value >= 0);
@@ -86,7 +86,7 @@ static void read_limit(const struct invocation *call, const char *text) {
     for (size_t i = 0; i < limit.n_bounds; i++) require_bound(&limit.bounds[i]);
 }
 
-/* As the C library has it, which knows brackets besides: of such patterns it is not asked. */
+/* Agrees with fnmatch, except for brackets, which only fnmatch supports. */
 static void require_glob(const char *pattern) {
     static const char *const texts[] = {"", "a", "layer1.0.conv1", "conv", "aXbXc", "?*"};
     const bool is_plain = strpbrk(pattern, "[]\\") == NULL && strlen(pattern) < 20;
@@ -97,7 +97,7 @@ static void require_glob(const char *pattern) {
     }
 }
 
-/* Which comparison holds where this one does not. */
+/* Returns the negated comparison. */
 static const enum comparison opposites[] = {
     [COMPARE_EQUAL] = COMPARE_UNEQUAL,      [COMPARE_UNEQUAL] = COMPARE_EQUAL,
     [COMPARE_LESS] = COMPARE_MORE_OR_EQUAL, [COMPARE_LESS_OR_EQUAL] = COMPARE_MORE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MSan of clang 14 does not know the stat family of glibc 2.33 and later, which became
- * functions of their own then, and takes what they write for uninitialised.
+ * MSan of clang 14 does not intercept the stat functions of glibc 2.33 and later, and treats
+ * their output as uninitialised.
  */
 #include <fcntl.h>
 #include <sanitizer/msan_interface.h>

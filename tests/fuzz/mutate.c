@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mutations of a model that leave it a model: fields are dropped, doubled, moved and swapped
- * among messages of their kind, texts are taken from one another (so that edges of the graph
- * change), numbers become those at which arithmetic breaks, operators and attributes come from
- * the product's own tables. Now and then bytes change as libFuzzer likes.
+ * Structure-aware mutations of a model: drops, duplicates, moves and swaps fields among
+ * messages of the same kind, exchanges strings (which changes edges of the graph), sets numbers
+ * to overflow values, and inserts operators and attributes from the tables of the program.
+ * Sometimes it mutates plain bytes with libFuzzer.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "ops/registry.h"
 #include "wire.h"
 
-#define MOST_SMALL 4096 /* bytes of a field that is made here */
+#define MAX_SMALL 4096 /* bytes of a generated field */
 
 struct mutation {
     uint8_t *data;
@@ -23,10 +23,10 @@ struct mutation {
     size_t most;
     uint64_t random;
     struct wire *wire;        /* of data */
-    const struct wire *other; /* where fields are borrowed from; the same, or a second input */
+    const struct wire *other; /* source of fields: the same or a second input */
 };
 
-/* xorshift64*: libFuzzer gives a seed, not a generator. */
+/* xorshift64*; libFuzzer provides only a seed. */
 static uint32_t draw(struct mutation *mutation, uint32_t below) {
     uint64_t x = mutation->random;
     x ^= x >> 12;
@@ -53,16 +53,16 @@ static bool replace_field(struct mutation *mutation, uint32_t id, const uint8_t 
                                                .size = size});
 }
 
-/* A field with new contents. */
+/* Replaces the contents of a field. */
 static bool refill(struct mutation *mutation, uint32_t id, const uint8_t *bytes, size_t size) {
     const struct wire_field *field = &mutation->wire->fields[id];
-    uint8_t made[MOST_SMALL + 32];
-    if (size > MOST_SMALL) return false;
+    uint8_t made[MAX_SMALL + 32];
+    if (size > MAX_SMALL) return false;
     return replace_field(mutation, id, made,
                          wire_put_field(made, field->number, field->type, bytes, size));
 }
 
-/* What is asked for stays at the end. */
+/* The options (fuzz.h) stay at the end. */
 static bool append(struct mutation *mutation, uint32_t parent, const uint8_t *bytes,
                    size_t size) {
     size_t end = mutation->size;
@@ -81,7 +81,7 @@ static uint32_t any_field(struct mutation *mutation) {
 
 typedef bool field_test(const struct wire *wire, uint32_t id, const void *context);
 
-/* One that passes, going round from a random place; WIRE_ROOT: none. */
+/* Returns a field that passes, searching from a random position; WIRE_ROOT: none. */
 static uint32_t find_field(struct mutation *mutation, const struct wire *wire, field_test *test,
                            const void *context) {
     if (wire->n == 0) return WIRE_ROOT;
@@ -134,14 +134,14 @@ static bool borrow_into(struct mutation *mutation, const struct wire_field *fiel
     return append(mutation, parent, from->data + field->start, field->end - field->start);
 }
 
-/* A field of either input is put into a message of the kind that it stood in. */
+/* Copies a field of either input into a message of the same kind as its own. */
 static bool move_in(struct mutation *mutation) {
     const struct wire *from = mutation->other;
     if (from->n == 0) return false;
     return borrow_into(mutation, &from->fields[draw(mutation, from->n)], from);
 }
 
-/* The same, before the field that it resembles rather than at the end: nodes have an order. */
+/* As above, but before a similar field instead of at the end, because nodes are ordered. */
 static bool insert_beside(struct mutation *mutation) {
     const struct wire_field *at = &mutation->wire->fields[any_field(mutation)];
     const struct wire *from = mutation->other;
@@ -192,9 +192,9 @@ static bool replace_number(struct mutation *mutation) {
     return refill(mutation, at, bytes, wire_put_varint(bytes, draw_number(mutation)));
 }
 
-/* Contents of a tensor: an element of eight bytes, or what libFuzzer makes of it. */
+/* Mutates the data of a tensor: one 8-byte element, or bytes by libFuzzer. */
 static bool change_payload(struct mutation *mutation) {
-    uint8_t bytes[MOST_SMALL];
+    uint8_t bytes[MAX_SMALL];
     const uint32_t at = find_field(mutation, mutation->wire, is_payload, NULL);
     if (at == WIRE_ROOT) return false;
     const struct wire_field *field = &mutation->wire->fields[at];
@@ -211,7 +211,7 @@ static bool change_payload(struct mutation *mutation) {
 }
 
 static bool change_text(struct mutation *mutation) {
-    uint8_t bytes[MOST_SMALL];
+    uint8_t bytes[MAX_SMALL];
     const uint32_t at = find_field(mutation, mutation->wire, is_text, NULL);
     if (at == WIRE_ROOT) return false;
     const struct wire_field *field = &mutation->wire->fields[at];
@@ -250,7 +250,7 @@ static bool change_domain(struct mutation *mutation) {
     return refill(mutation, at, (const uint8_t *)op->domain, strlen(op->domain));
 }
 
-/* An attribute of that kind; of a kind with parts inside, one of integers. */
+/* Makes an attribute of this kind; of integers if the kind is nested. */
 static size_t make_attribute(struct mutation *mutation, const struct op_attr *row,
                              uint8_t *out) {
     uint8_t body[256];
@@ -285,7 +285,7 @@ static bool add_attribute(struct mutation *mutation) {
     return append(mutation, node, bytes, make_attribute(mutation, row, bytes));
 }
 
-/* A field that the schema has, empty or with a number, in a message that may have it. */
+/* Adds a field of the schema, empty or with a number, to a message that may have it. */
 static bool add_field(struct mutation *mutation) {
     uint8_t number[10];
     uint8_t bytes[32];
@@ -302,7 +302,7 @@ static bool add_field(struct mutation *mutation) {
     return append(mutation, parent, bytes, wire_put_field(bytes, drawn, type, number, size));
 }
 
-/* What is asked for stands at the end (fuzz.h). */
+/* Mutates the options at the end of the input (fuzz.h). */
 static bool change_asked(struct mutation *mutation) {
     uint8_t *data = mutation->data;
     if (!fuzz_asked(data, mutation->size)) {
@@ -323,7 +323,7 @@ static bool change_bytes(struct mutation *mutation) {
 
 typedef bool mutator(struct mutation *mutation);
 
-/* One that stands here twice happens twice as often. */
+/* A mutation listed twice is twice as likely. */
 static mutator *const mutators[] = {
     drop,           move_in,       insert_beside,   replace_by_like, replace_by_like,
     replace_text,   replace_text,  replace_number,  replace_number,  change_payload,

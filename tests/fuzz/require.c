@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of whatever comes out, however strange what went in. */
+/* Invariants of every output, for any input. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics) {
     if (status != CM_OK && status != CM_NO_MEMORY) FUZZ_REQUIRE(errors > 0);
 }
 
-/* A figure that nodes have and modules sum up. */
+/* A cost of nodes that modules sum up. */
 struct sum {
     size_t offset; /* in struct cm_costs */
     const char *name;
@@ -67,8 +67,8 @@ static int64_t figure(const struct cm_costs *costs, const struct sum *sum) {
     return value;
 }
 
-/* What a module's nodes and children make together; unknown ones are left out. False: it is
- * more than a figure can be. */
+/* Sums a cost over the nodes and children of a module, without unknown values. False: overflow.
+ */
 static bool add_known(int64_t *total, int64_t value) {
     if (value == CM_UNKNOWN) return true;
     return !__builtin_add_overflow(*total, value, total);
@@ -110,7 +110,7 @@ static void require_sums(const struct cm_result *result) {
     free(too_much);
 }
 
-/* What has only a bound in some node has no more where it is summed up. */
+/* The sum over an upper bound must be marked as an upper bound. */
 static void require_bounds(const struct cm_result *result) {
     const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
                                   CM_COST_BIT(flops) | CM_COST_BIT(int_ops) |
@@ -142,8 +142,8 @@ static bool known_above(int64_t value, int64_t least) {
     return value != CM_UNKNOWN && least != CM_UNKNOWN && value < least;
 }
 
-/* Whether nodes run as their indices say: in the order of the file, and none in a body, which
- * stands behind the node that ends after it. */
+/* Returns true if nodes run in index order: in file order and without bodies, which follow
+ * their node in the list but run before it ends. */
 static bool indices_are_times(const struct cm_result *result) {
     static const char *const owners[] = {"If", "Loop", "Scan", "SequenceMap"};
     if (result->memory.n_schedule > 0) return false;
@@ -153,7 +153,7 @@ static bool indices_are_times(const struct cm_result *result) {
     return true;
 }
 
-/* No two that are there at once share bytes. */
+/* Values that are live at the same time do not overlap. */
 static void require_apart(const struct cm_placed *one, const struct cm_placed *two) {
     const size_t made_one = one->made == CM_NO_INDEX ? 0 : one->made;
     const size_t made_two = two->made == CM_NO_INDEX ? 0 : two->made;
@@ -171,7 +171,7 @@ static void require_memory(const struct cm_result *result) {
     FUZZ_REQUIRE(memory->peak_node == CM_NO_INDEX || memory->peak_node < result->n_nodes);
     for (size_t i = 0; i < memory->n_live; i++)
         FUZZ_REQUIRE(memory->live[i].module < result->n_modules);
-    /* By pairs: only where there are few. */
+    /* Quadratic: only for few values. */
     const bool by_pairs = memory->n_placed < 500 && indices_are_times(result);
     for (size_t i = 0; i < memory->n_placed; i++) {
         const struct cm_placed *placed = &memory->placed[i];
@@ -188,8 +188,7 @@ void fuzz_require_result(const struct cm_result *result) {
     require_memory(result);
 }
 
-/* No control character but the newline (after a carriage return in CSV), and of ours the escape
- * where colours were asked for. */
+/* Allows no control characters but newlines (CR LF in CSV) and our colour escapes. */
 static void require_harmless(const char *text, size_t size, bool color) {
     for (size_t i = 0; i < size; i++) {
         const unsigned char byte = (unsigned char)text[i];
@@ -228,7 +227,7 @@ void fuzz_require_round_trip(const struct cm_result *result) {
     free(again);
 }
 
-/* What a writer wrote: begun, checked and freed. */
+/* The output of a writer. */
 struct written {
     FILE *out;
     char *text;
@@ -297,7 +296,7 @@ void fuzz_write_all(const struct cm_result *result, uint8_t flags) {
     end(&written, false);
 }
 
-/* Of a sum the parts that modules account for add up to the change. */
+/* For sums, the contributions of the modules add up to the change. */
 static void require_blame(const struct cm_diff *diff, size_t metric, bool is_sum,
                           struct cm_blame *blame) {
     const struct cm_change change = cm_diff_total(diff, metric);

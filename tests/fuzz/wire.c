@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH   64
-#define MOST_HEADER 20 /* bytes of a tag and a length */
+#define MAX_DEPTH  64
+#define MAX_HEADER 20 /* bytes of a tag and a length */
 
 static bool take_varint(const uint8_t *data, size_t end, size_t *at, uint64_t *ret) {
     uint64_t value = 0;
@@ -21,7 +21,7 @@ static bool take_varint(const uint8_t *data, size_t end, size_t *at, uint64_t *r
     return false;
 }
 
-/* Past the contents of a field of that type. */
+/* Returns the end of the contents of a field of this type. */
 static bool take_body(const uint8_t *data, size_t end, uint32_t type, size_t *at,
                       size_t *ret_body) {
     uint64_t length = 0;
@@ -91,7 +91,7 @@ size_t wire_put_field(uint8_t *out, uint32_t number, uint32_t type, const uint8_
     return n + size;
 }
 
-/* The message of field `parent` with the edit in it, in `out`. */
+/* Writes the message of field `parent` with the edit applied to `out`. */
 static size_t rebuild(const struct wire *wire, const struct wire_edit *edit, uint8_t *out) {
     const bool root = edit->parent == WIRE_ROOT;
     const struct wire_field *field = root ? NULL : &wire->fields[edit->parent];
@@ -105,7 +105,7 @@ static size_t rebuild(const struct wire *wire, const struct wire_edit *edit, uin
     return head + edit->size + tail;
 }
 
-/* From the innermost message outwards: each becomes the edit of the one around it. */
+/* From the innermost message outwards: each result is the edit of the enclosing message. */
 static size_t splice_into(const struct wire *wire, struct wire_edit edit, uint8_t *contents,
                           uint8_t *field_bytes) {
     for (;;) {
@@ -122,7 +122,7 @@ static size_t splice_into(const struct wire *wire, struct wire_edit edit, uint8_
 
 size_t wire_splice(const struct wire *wire, const struct wire_edit *edit, uint8_t *out,
                    size_t most) {
-    const size_t room = wire->size + edit->size + (size_t)MOST_HEADER * (MAX_DEPTH + 2);
+    const size_t room = wire->size + edit->size + (size_t)MAX_HEADER * (MAX_DEPTH + 2);
     uint8_t *contents = malloc(room);
     uint8_t *field_bytes = malloc(room);
     size_t size = 0;
