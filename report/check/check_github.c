@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workflow commands of GitHub Actions: "::error file=F,title=T::message". A runner takes each
- * line that begins so for a command, wherever it comes from, so that nothing of a file may make
- * a line of its own. In messages %, CR and LF are escaped, in properties ':' and ',' too
- * (actions/toolkit, packages/core/src/command.ts).
+ * Workflow commands of GitHub Actions: "::error file=F,title=T::message". A runner executes
+ * every line that starts with "::", so text from a file must never start a line. %, CR and LF
+ * are escaped in messages, ':' and ',' also in properties (actions/toolkit,
+ * packages/core/src/command.ts).
  */
 #include "costmodel/check.h"
 

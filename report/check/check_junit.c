@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JUnit's XML as Jenkins, GitLab and GitHub's actions read it: one suite, a test case for each
- * limit and batch. What could not be compared is an error, not a failure.
+ * JUnit XML for Jenkins, GitLab and GitHub: one suite with a test case per limit and batch.
+ * Limits that could not be compared are errors, not failures.
  */
 #include "costmodel/check.h"
 
@@ -22,28 +22,18 @@ struct xml {
 };
 
 static const char *entity(char c) {
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&apos;";
-    default:
-        return NULL;
-    }
+    static const char special[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
+    const char *at = c == '\0' ? NULL : strchr(special, c);
+    return at == NULL ? NULL : entities[at - special];
 }
 
-/* XML 1.0, 2.2: the two that are no characters there though they are well-formed UTF-8. */
+/* Returns true for U+FFFE and U+FFFF: valid UTF-8, but not XML characters (XML 1.0, 2.2). */
 static bool is_no_character(const char *at) {
     return memcmp(at, "\xEF\xBF\xBE", 3) == 0 || memcmp(at, "\xEF\xBF\xBF", 3) == 0;
 }
 
-/* Of a text that is safe for a terminal: no control is left in it but the newline. */
+/* Writes escaped text; its only control character is the newline. */
 static void put_escaped(struct xml *xml, const struct text *text) {
     for (const char *c = text_string(text); *c != '\0'; c++) {
         if (*c == '\xEF' && strlen(c) >= 3 && is_no_character(c)) {
@@ -81,13 +71,6 @@ static void put_counts(struct xml *xml) {
             (long long)skipped);
 }
 
-static void put_lines(struct xml *xml, const struct cm_check_case *case_) {
-    struct text text;
-    text_init(&text, xml->arena);
-    check_append_lines(&text, case_);
-    put_escaped(xml, &text);
-}
-
 static void put_case(struct xml *xml, const struct cm_check_case *case_) {
     const struct check_look *look = check_look(xml->verdict, case_->state);
     struct text name;
@@ -107,7 +90,10 @@ static void put_case(struct xml *xml, const struct cm_check_case *case_) {
     put_attribute(xml, "message", &message);
     put_name(xml, "type", case_->state);
     fputs(">", xml->out);
-    put_lines(xml, case_);
+    struct text lines;
+    text_init(&lines, xml->arena);
+    check_append_lines(&lines, case_);
+    put_escaped(xml, &lines);
     fprintf(xml->out, "</%s>\n    </testcase>\n", look->junit);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verdict for a comment on a pull request: one table of what was checked, and one of the
- * modules for each regression. GitHub takes 65,536 characters; rows past our cap are counted
- * instead.
+ * The verdict as a pull-request comment: a table of all limits, and a table of modules per
+ * regression. GitHub accepts 65,536 characters; rows beyond our cap are only counted.
  */
 #include "costmodel/check.h"
 
@@ -18,7 +17,7 @@
 
 #include "support/banned.h"
 
-#define MOST_BYTES 50000 /* of rows; what stands around them is short */
+#define MAX_BYTES 50000 /* of rows, without the surrounding text */
 
 struct comment {
     const struct cm_verdict *verdict;
@@ -49,7 +48,7 @@ static const char *safe(const struct text *text, const char *name) {
     return text_string(&copy);
 }
 
-/* A sentence of ours with names of a file in it. */
+/* Appends a sentence that contains names from a file. */
 static void append_words(struct text *text, const char *sentence) {
     for (const char *c = safe(text, sentence); *c != '\0'; c++) {
         if (*c == '<')
@@ -63,7 +62,7 @@ static void append_words(struct text *text, const char *sentence) {
     }
 }
 
-/* Lines of code in a block of their own: the fence is longer than any inside. */
+/* Writes a code block; its fence is longer than any run of backticks inside. */
 static void append_block(struct text *text, const char *language, const char *lines) {
     const char *code = safe(text, lines);
     const size_t run = longest_run(code, '`');
@@ -74,7 +73,7 @@ static void append_block(struct text *text, const char *language, const char *li
     text_append(text, "\n");
 }
 
-/* A limit has a '<' that is meant: in a span of code it opens nothing. */
+/* Appends a limit as a code span, in which '<' is literal. */
 static void append_limit(struct comment *comment, struct text *row, const char *limit) {
     const char *code = safe(row, limit);
     if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
@@ -83,9 +82,9 @@ static void append_limit(struct comment *comment, struct text *row, const char *
         markdown_append_name(row, limit, comment->arena);
 }
 
-/* A row, or nothing once the comment is full. */
+/* Writes a row, or counts it if the comment is full. */
 static void put_row(struct comment *comment, const struct text *row) {
-    if (comment->written + row->length > MOST_BYTES) {
+    if (comment->written + row->length > MAX_BYTES) {
         comment->left_out++;
         return;
     }
@@ -104,7 +103,7 @@ static void append_figure(struct text *row, const char *unit, int64_t value) {
     append_bounded(row, unit, value, false);
 }
 
-/* The columns of figures, and why. */
+/* The columns of values and the reason. */
 static void append_finding(struct text *row, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding) {
     append_bounded(row, case_->unit, finding->value, finding->upper_bound);
@@ -117,7 +116,7 @@ static void append_finding(struct text *row, const struct cm_check_case *case_,
     text_append(row, " |\n");
 }
 
-/* Of a case whose modules all passed. */
+/* The row of a case without findings. */
 static const struct cm_check_finding nothing = {
     .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .bound = CM_UNKNOWN, .because = ""};
 

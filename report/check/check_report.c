@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and limits come from files: every one is made safe here, and escaped where it goes. */
+/* Names and limits come from files: they are made safe here and escaped by each format. */
 #include "report/check/check_report.h"
 
 #include "report/number.h"
@@ -12,8 +12,8 @@ const struct check_look check_looks[] = {
     /* clang-format off */
     /* state,        what,                                              style,         junit,     level,     github */
     {"regression",   "The model costs more than a limit allows.",       STYLE_WARNING, "failure", "error",   "error"},
-    {"ambiguous",    "Measured times overlap: neither more nor less.",  STYLE_TITLE,   "skipped", "note",    "warning"},
-    {"not-compared", "A figure, or what it is compared with, is not known.", STYLE_WARNING, "error", "warning", "error"},
+    {"ambiguous",    "The measured times overlap: no significant difference.",  STYLE_TITLE,   "skipped", "note",    "warning"},
+    {"not-compared", "A value or its reference is unknown.", STYLE_WARNING, "error", "warning", "error"},
     {"pass",         "Within the limit.",                               STYLE_PLAIN,   NULL,      NULL,      NULL},
     /* clang-format on */
 };
@@ -49,18 +49,12 @@ void check_append_short(struct text *text, const char *unit, int64_t value) {
     number_append_exact(text, value);
 }
 
-/* What is short already need not stand twice. */
 void check_append_figure(struct text *text, const char *unit, int64_t value) {
     check_append_short(text, unit, value);
     if (!is_known(value) || value < 1000) return;
     text_append(text, " (");
     number_append_exact(text, value);
     text_append(text, ")");
-}
-
-static void append_signed(struct text *text, int64_t value) {
-    text_append(text, value < 0 ? "-" : "+");
-    number_append_exact(text, value < 0 ? -value : value);
 }
 
 void check_append_change(struct text *text, int64_t value, int64_t old) {
@@ -89,7 +83,7 @@ static void append_bounded(struct text *text, const char *unit, int64_t value,
     check_append_figure(text, unit, value);
 }
 
-static void append_subject(struct text *text, const struct cm_check_case *case_,
+void check_append_sentence(struct text *text, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding) {
     text_append(text, case_->metric);
     if (finding->path[0] != '\0') {
@@ -98,11 +92,6 @@ static void append_subject(struct text *text, const struct cm_check_case *case_,
     }
     text_append(text, " is ");
     append_bounded(text, case_->unit, finding->value, finding->upper_bound);
-}
-
-void check_append_sentence(struct text *text, const struct cm_check_case *case_,
-                           const struct cm_check_finding *finding) {
-    append_subject(text, case_, finding);
     if (is_known(finding->old) && finding->old == finding->value &&
         finding->old_upper_bound == finding->upper_bound) {
         text_append(text, ", as before");
@@ -128,8 +117,8 @@ void check_append_sentence(struct text *text, const struct cm_check_case *case_,
 
 void check_append_blame(struct text *text, const struct cm_check_blame *blame) {
     text_append_name(text, blame->path[0] == '\0' ? "(root)" : blame->path);
-    text_append(text, " ");
-    append_signed(text, blame->by);
+    text_append(text, blame->by < 0 ? " -" : " +");
+    number_append_exact(text, blame->by < 0 ? -blame->by : blame->by);
     if (text_equal(blame->change, "changed")) return;
     text_printf(text, " (%s", blame->change);
     if (text_equal(blame->change, "renamed")) {
@@ -163,7 +152,6 @@ void check_append_against(struct text *text, const struct cm_verdict *verdict) {
     text_append_name(text, verdict->baseline);
 }
 
-/* A pass at one batch says nothing of another. */
 void check_append_unchecked(struct text *text, const struct cm_verdict *verdict) {
     if (verdict->n_unchecked == 0) return;
     text_append(text, verdict->n_unchecked == 1 ? "batch" : "batches");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SARIF 2.1.0 (OASIS, 2020): the states are the rules, each finding of a case that did not pass
- * is a result. A model has no lines; code scanning wants one, and gets the first.
+ * SARIF 2.1.0 (OASIS, 2020): one rule per state, one result per finding of a case that did not
+ * pass. Code scanning requires a line number; a model has no lines, so results point to line 1.
  */
 #include "costmodel/check.h"
 
@@ -22,7 +22,7 @@ struct sarif {
     size_t n_results;
 };
 
-/* Of a text that was made safe: no control is left in it but the newline. */
+/* Writes escaped text; its only control character is the newline. */
 static void put_string(struct sarif *sarif, const struct text *text) {
     fputc('"', sarif->out);
     for (const char *c = text_string(text); *c != '\0'; c++) {
@@ -36,7 +36,7 @@ static void put_string(struct sarif *sarif, const struct text *text) {
     fputc('"', sarif->out);
 }
 
-/* RFC 3986: what is not unreserved is escaped, but the slashes of a path. */
+/* Percent-encodes all but unreserved characters (RFC 3986) and the slashes of a path. */
 static void append_uri(struct text *text, const char *path) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~/";
@@ -81,7 +81,7 @@ static void put_location(struct sarif *sarif, const struct cm_check_finding *fin
     fputs("}]", sarif->out);
 }
 
-/* What makes two runs' results the same one. */
+/* The fingerprint by which a viewer matches results of two runs. */
 static void put_fingerprint(struct sarif *sarif, const struct cm_check_case *case_,
                             const struct cm_check_finding *finding) {
     struct text text;
@@ -128,7 +128,7 @@ static void put_results(struct sarif *sarif) {
     }
 }
 
-/* 3.20.21: what is to be said of the run and of no place in a file. */
+/* Notifications about the run, without a location (SARIF 2.1.0, 3.20.21). */
 static void put_unchecked(struct sarif *sarif) {
     struct text text;
     if (sarif->verdict->n_unchecked == 0) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdict for a person: what did not pass is said at length, what passed in a line. */
+/* The verdict as text: one line per passed limit, details for all others. */
 #include "costmodel/check.h"
 
 #include <string.h>
@@ -35,7 +35,6 @@ static void write_head(struct page *page, const struct cm_verdict *verdict) {
     page_end_line(page);
 }
 
-/* Each of them indented. */
 static void write_lines(struct page *page, const struct cm_check_case *case_) {
     struct text text;
     text_init(&text, page->arena);

@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parents come before children, so that one walk over the list is one over the tree. */
-#include "report/graph/diagram.h"
-
+/*
+ * The module tree as boxes and arrows, down to a depth: Graphviz and Mermaid. Parents precede
+ * their children in a result, so one pass over the modules suffices.
+ */
 #include "costmodel/costmodel.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
 #include "support/file.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
+/* The syntax of a diagram language. */
+struct diagram_language {
+    const char *begin;
+    const char *label; /* between a box and its label */
+    const char *label_end;
+    const char *arrow; /* between two boxes */
+    const char *arrow_end;
+    const char *end;
+    const char *line_end; /* within a label */
+    /* Appends text without control characters, escaped for a label. */
+    void (*append)(struct text *label, const char *words);
+};
+
 static const char usual_columns[] = "name,type,params,macs,macs_share";
 
-/* Words of ours or of a file, made safe for a terminal and cut, then for the language. */
+/* Appends text made safe for a terminal, cut to label length, and escaped for the language. */
 static void append_words(struct text *label, const struct diagram_language *language,
                          const char *words, struct arena *arena) {
     struct text safe;
@@ -20,7 +35,7 @@ static void append_words(struct text *label, const struct diagram_language *lang
     language->append(label, text_string(&safe));
 }
 
-/* `fwd MACs 14.1 GMACs`; a text alone. Nothing where there is nothing. */
+/* `fwd MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */
 static void append_cell(struct text *label, const struct diagram_language *language,
                         const struct field *field, const struct cell *cell,
                         enum number_units units, struct arena *arena) {
@@ -48,7 +63,7 @@ static void append_below(struct text *label, const struct diagram_language *lang
     append_words(label, language, text_string(&words), arena);
 }
 
-/* How many modules each has in it, however deep. */
+/* Returns, by module, the number of its descendants. */
 static size_t *count_below(const struct cm_result *result, struct arena *arena) {
     size_t *below = arena_array(arena, result->n_modules, sizeof(*below));
     for (size_t i = result->n_modules; below && i-- > 1;) {
@@ -58,7 +73,7 @@ static size_t *count_below(const struct cm_result *result, struct arena *arena) 
     return below;
 }
 
-/* A box, and an arrow to it from the one that it is in. */
+/* Writes a box and the arrow from its parent. */
 static void put_module(struct listing *listing, const struct diagram_language *language,
                        size_t row, enum number_units units, size_t n_below, FILE *out) {
     const size_t index = listing->rows[row];
@@ -91,9 +106,9 @@ static void put_modules(struct listing *listing, const struct diagram_language *
     fputs(language->end, out);
 }
 
-int diagram_write(const struct diagram_language *language, const struct cm_result *result,
-                  const struct cm_table_options *options, struct cm_diagnostics *diag,
-                  FILE *out) {
+static int write_diagram(const struct diagram_language *language,
+                         const struct cm_result *result, const struct cm_table_options *options,
+                         struct cm_diagnostics *diag, FILE *out) {
     struct cm_table_options tree = *options;
     struct listing listing;
     struct arena *arena = arena_new("diagram", 0);
@@ -111,4 +126,66 @@ int diagram_write(const struct diagram_language *language, const struct cm_resul
         status = output_flush(out);
     }
     return arena_end(arena, status);
+}
+
+/* Graphviz: strings end at a quote; \ starts an escape and & an entity. */
+static void append_dot(struct text *label, const char *words) {
+    for (; *words != '\0'; words++) {
+        if (*words == '"' || *words == '\\') text_append(label, "\\");
+        if (*words == '&')
+            text_append(label, "&amp;");
+        else
+            text_append_n(label, words, 1);
+    }
+}
+
+static const struct diagram_language dot = {
+    .begin = "digraph model {\n"
+             "  rankdir=LR;\n"
+             "  node [shape=box, fontname=\"sans-serif\"];\n",
+    .label = " [label=\"",
+    .label_end = "\"];\n",
+    .arrow = " -> ",
+    .arrow_end = ";\n",
+    .end = "}\n",
+    .line_end = "\\n",
+    .append = append_dot,
+};
+
+int cm_result_write_dot(const struct cm_result *result, const struct cm_table_options *options,
+                        struct cm_diagnostics *diagnostics, FILE *out) {
+    return write_diagram(&dot, result, options, diagnostics, out);
+}
+
+/* Mermaid: labels are HTML; #35; is an entity. */
+static bool is_plain(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           c == ' ' || c == '.' || c == '_' || c == '-' || c == ',' || c == '/' ||
+           (unsigned char)c >= 0x80;
+}
+
+static void append_mermaid(struct text *label, const char *words) {
+    for (; *words != '\0'; words++) {
+        if (is_plain(*words))
+            text_append_n(label, words, 1);
+        else
+            text_printf(label, "#%d;", *words);
+    }
+}
+
+static const struct diagram_language mermaid = {
+    .begin = "flowchart LR\n",
+    .label = "[\"",
+    .label_end = "\"]\n",
+    .arrow = " --> ",
+    .arrow_end = "\n",
+    .end = "",
+    .line_end = "<br>",
+    .append = append_mermaid,
+};
+
+int cm_result_write_mermaid(const struct cm_result *result,
+                            const struct cm_table_options *options,
+                            struct cm_diagnostics *diagnostics, FILE *out) {
+    return write_diagram(&mermaid, result, options, diagnostics, out);
 }

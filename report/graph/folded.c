@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks as flame graph tools fold them: `model;layer1;conv1;Conv 118013952`, modules from the
- * outside in, then the operator, and what all its nodes there cost. A line a stack, and the
- * lines add up to the total: to the last MAC.
+ * Folded stacks for flame graph tools: `model;layer1;conv1;Conv 118013952` lists the modules
+ * from the root, the operator, and the cost of its nodes in that module. The lines sum to the
+ * total.
  */
 #include "report/graph/folded.h"
 
@@ -20,9 +20,8 @@
 
 #include "support/banned.h"
 
-/* Modules deeper than this count as the one at it: a stack is as long as it is deep, and there
- * is one for each module. */
-#define MOST_FRAMES 200
+/* Deeper modules are merged into their ancestor at this depth, which bounds the output size. */
+#define MAX_FRAMES 200
 
 static int refuse_metric(const char *key, struct cm_diagnostics *diag) {
     struct text known;
@@ -36,7 +35,8 @@ static int refuse_metric(const char *key, struct cm_diagnostics *diag) {
     }
     int status = CM_NO_MEMORY;
     if (!arena_failed(arena))
-        status = diag_error(diag, DIAG_USAGE, "stacks want one of %s, got '%s'",
+        status = diag_error(diag, DIAG_USAGE,
+                            "the metric of folded stacks must be one of %s, got '%s'",
                             text_string(&known), key);
     arena_free(arena);
     return diag_finish(diag, status);
@@ -53,7 +53,7 @@ int folded_find_metric(const char *key, struct cm_diagnostics *diag,
     return refuse_metric(key, diag);
 }
 
-/* What a node adds to which stack. */
+/* The contribution of a node to a stack. */
 struct addend {
     size_t module;
     const struct cm_node *node;
@@ -74,14 +74,15 @@ static int compare_addends(const void *left, const void *right) {
     return (a->node->index > b->node->index) - (a->node->index < b->node->index);
 }
 
-/* The module itself, or the one around it that is no deeper. */
+/* Returns the module or its ancestor at that depth. */
 static size_t module_at_depth(const struct cm_result *result, size_t module, int depth) {
     while (module < result->n_modules && result->modules[module].depth > depth)
         module = result->modules[module].parent;
     return module < result->n_modules ? module : 0;
 }
 
-/* The sum of all of them may be past 2^63 where a profile was made up. */
+/* Collects and sorts the contributions; returns their sum, which may overflow in a forged
+ * profile. */
 static int64_t collect(const struct cm_result *result, const struct column *column, int depth,
                        struct addend *addends, size_t *ret_n) {
     int64_t sum = 0;
@@ -99,7 +100,8 @@ static int64_t collect(const struct cm_result *result, const struct column *colu
     return sum;
 }
 
-/* A ; would part a frame, and some tools take the count to be behind the first blank. */
+/* Replaces ';', which separates frames, and ' ', which some tools expect only before the count.
+ */
 static void put_frame(const char *name, struct text *safe, FILE *out) {
     text_clear(safe);
     text_append_name(safe, name);
@@ -109,9 +111,9 @@ static void put_frame(const char *name, struct text *safe, FILE *out) {
 
 static void put_stack(const struct cm_result *result, const struct addend *addend,
                       int64_t value, struct text *safe, FILE *out) {
-    size_t frames[MOST_FRAMES + 1];
+    size_t frames[MAX_FRAMES + 1];
     size_t n = 0;
-    for (size_t i = addend->module; i < result->n_modules && n <= MOST_FRAMES;
+    for (size_t i = addend->module; i < result->n_modules && n <= MAX_FRAMES;
          i = result->modules[i].parent)
         frames[n++] = i;
     while (n-- > 0) {
@@ -135,7 +137,8 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
     if (addends == NULL) return CM_NO_MEMORY;
     text_init(&safe, arena);
     if (!is_known(collect(result, column, depth, addends, &n)))
-        return diag_error(diag, DIAG_OVERFLOW, "%s of all nodes are past 2^63", column->key);
+        return diag_error(diag, DIAG_OVERFLOW,
+                          "the sum of %s over all nodes must be below 2^63", column->key);
     for (size_t i = 0; i < n;) {
         int64_t value = 0;
         const size_t first = i;
@@ -151,12 +154,12 @@ int cm_result_write_folded(const struct cm_result *result,
                            struct cm_diagnostics *diagnostics, FILE *out) {
     const struct column *column = NULL;
     const int depth =
-        options->depth < 0 || options->depth > MOST_FRAMES ? MOST_FRAMES : options->depth;
+        options->depth < 0 || options->depth > MAX_FRAMES ? MAX_FRAMES : options->depth;
     int status = folded_find_metric(options->metric, diagnostics, &column);
     if (status != CM_OK) return status;
     if (!column_is_there(column, result))
         return diag_error(diagnostics, DIAG_USAGE,
-                          "stacks of %s want a profile with times: --measure, --device or "
+                          "folded stacks of %s require times: use --measure, --device or "
                           "--backend",
                           column->key);
     struct arena *arena = arena_new("stacks", 0);

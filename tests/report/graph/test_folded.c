@@ -31,7 +31,7 @@ static void sums_past_the_largest_number_are_refused_before_a_line_is_written(vo
     assert_int_equal(size, 0);
     assert_int_equal(cm_diagnostics_count(diag), 1);
     assert_string_equal(cm_diagnostics_get(diag, 0)->message,
-                        "macs of all nodes are past 2^63");
+                        "the sum of macs over all nodes must be below 2^63");
     free(text);
     cm_diagnostics_free(diag);
 }
