@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Registry of backends: the built-in ones and the modules costmodel-NAME.so of the search path,
- * which never includes the working directory. Unusable backends are listed with a reason.
- */
+/* Registry of backends: the built-in ones and the modules costmodel-NAME.so of the search path,
+ * which never includes the working directory. Unusable backends are listed with a reason. */
 #ifndef BACKENDS_BACKEND_REGISTRY_H
 #define BACKENDS_BACKEND_REGISTRY_H
 
@@ -29,17 +27,13 @@ struct backends_list {
     struct backends_entry *items;
 };
 
-/*
- * Lists all backends: the built-in ones first, then by folder and name. Loads every module,
- * opens no device. Returns CM_OK or CM_NO_MEMORY.
- */
+/* Lists all backends: the built-in ones first, then by folder and name. Loads every module,
+ * opens no device. Returns CM_OK or CM_NO_MEMORY. */
 int backends_list(const struct places *places, struct arena *arena, struct backends_list *ret)
     __attribute__((warn_unused_result));
 
-/*
- * Finds one backend by name without loading others. Returns CM_BACKEND_OK, or a status with its
- * reason.
- */
+/* Finds one backend by name without loading others. Returns CM_BACKEND_OK, or a status with its
+ * reason. */
 int backends_find(const struct places *places, const char *name, struct arena *arena,
                   const struct cm_backend **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Measurement of one primitive in this process: plan, warm up, sample cold, sample warm; or
- * plan only.
- */
+/* Measurement of one primitive in this process: plan, warm up, sample cold, sample warm; or
+ * plan only. */
 #ifndef BACKENDS_MEASURE_H
 #define BACKENDS_MEASURE_H
 
@@ -10,10 +8,8 @@
 
 #include "backends/timing.h"
 
-/*
- * Always fills *ret; a primitive that cannot be measured gets a state and a reason. Returns the
- * backend's status: after CM_BACKEND_BROKEN the caller must end the process.
- */
+/* Always fills *ret; a primitive that cannot be measured gets a state and a reason. Returns the
+ * backend's status: after CM_BACKEND_BROKEN the caller must end the process. */
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       const struct timing_clock *clock, struct cm_measurement *ret);

@@ -43,10 +43,8 @@ bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
 /* Returns true if both are the same work. */
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b);
 
-/*
- * Checks that counts, ranks, dims and kinds are in range and the number of operands fits the
- * kind. Returns CM_BACKEND_OK or CM_BACKEND_REFUSED. Backends rely on it.
- */
+/* Checks that counts, ranks, dims and kinds are in range and the number of operands fits the
+ * kind. Returns CM_BACKEND_OK or CM_BACKEND_REFUSED. Backends rely on it. */
 int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Measures all primitives twice, the second time in reverse order: falling clocks and other
- * processes show as a difference between rounds, not as spread within one measurement.
- */
+/* Measures all primitives twice, the second time in reverse order: falling clocks and other
+ * processes show as a difference between rounds, not as spread within one measurement. */
 #ifndef BACKENDS_REPEAT_H
 #define BACKENDS_REPEAT_H
 
@@ -13,10 +11,8 @@
 struct repeat_job {
     /* Always fills *ret. */
     void (*measure)(void *context, size_t index, struct cm_measurement *ret);
-    /*
-     * Called before each measurement in round 1, 2 or 3; the third round may increase `total`.
-     * May be NULL.
-     */
+    /* Called before each measurement in round 1, 2 or 3; the third round may increase `total`.
+     * May be NULL. */
     void (*progress)(void *context, int round, size_t done, size_t total);
     void *context;
 };

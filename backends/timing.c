@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reports the median: the minimum depends on lucky clocks, the mean on interrupts. The
- * quartiles show its uncertainty.
- */
+/* Reports the median: the minimum depends on lucky clocks, the mean on interrupts. The
+ * quartiles show its uncertainty. */
 #include "backends/timing.h"
 
 #include <math.h>
@@ -77,10 +75,8 @@ static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache
     return CM_BACKEND_OK;
 }
 
-/*
- * *ret_fastest: seconds per execution, to choose the size of a sample. Each call doubles the
- * number of executions, so that short ones need few calls.
- */
+/* *ret_fastest: seconds per execution, to choose the size of a sample. Each call doubles the
+ * number of executions, so that short ones need few calls. */
 static int warm_up(const struct timing_job *job, const struct timing_policy *policy,
                    const struct timing_clock *clock, enum cm_cache cache, double *ret_fastest,
                    struct cm_reason *reason) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Timing policy: number of executions and statistics, the same for every device
- * (docs/measuring.md explains the constants).
- */
+/* Timing policy: number of executions and statistics, the same for every device
+ * (docs/measuring.md explains the constants). */
 #ifndef BACKENDS_TIMING_H
 #define BACKENDS_TIMING_H
 
@@ -43,19 +41,15 @@ struct timing_job {
     void *context;
 };
 
-/*
- * Computes quartiles of `n` sorted samples by linear interpolation: the k-th quartile is at (n
- * - 1) * k / 4. Requires n >= 1.
- */
+/* Computes quartiles of `n` sorted samples by linear interpolation: the k-th quartile is at (n
+ * - 1) * k / 4. Requires n >= 1. */
 void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret);
 
 /* Returns the relative half-width of the median's 95 % interval. */
 double timing_doubt(const struct cm_timing *timing);
 
-/*
- * Warms up and samples until the policy is satisfied. Adds to *flags. Returns CM_BACKEND_OK or
- * the job's status; a non-positive time is refused.
- */
+/* Warms up and samples until the policy is satisfied. Adds to *flags. Returns CM_BACKEND_OK or
+ * the job's status; a non-positive time is refused. */
 int timing_run(const struct timing_job *job, const struct timing_policy *policy,
                const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
                uint32_t *flags, struct cm_reason *reason) __attribute__((warn_unused_result));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Cache of measured times, one file per device, so that a second run measures only what is new.
- * Every entry is validated before use.
- */
+/* Cache of measured times, one file per device, so that a second run measures only what is new.
+ * Every entry is validated before use. */
 #ifndef BACKENDS_CACHE_CACHE_H
 #define BACKENDS_CACHE_CACHE_H
 
@@ -47,18 +45,14 @@ int cache_open(const char *folder, const struct cache_key *key, bool invented,
 const struct cache_entry *cache_find(const struct cache *cache,
                                      const struct cm_primitive *primitive);
 
-/*
- * Adds a time measured at `when`. Ignores modelled and unstable times and those of a throttled
- * device. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY.
- */
+/* Adds a time measured at `when`. Ignores modelled and unstable times and those of a throttled
+ * device. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
 int cache_put(struct cache *cache, const struct cm_primitive *primitive,
               const struct cm_measurement *measurement, int64_t when)
     __attribute__((warn_unused_result));
 
-/*
- * Merges the new entries with those that other processes have written meanwhile. Returns
- * CM_BACKEND_OK, or a status with its reason; on failure the old file is unchanged.
- */
+/* Merges the new entries with those that other processes have written meanwhile. Returns
+ * CM_BACKEND_OK, or a status with its reason; on failure the old file is unchanged. */
 int cache_save(struct cache *cache, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 

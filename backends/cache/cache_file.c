@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * File format: a header with a checksum, then structs of fixed layout. A file of another
- * version, machine or device has another key and is ignored.
- */
+/* File format: a header with a checksum, then structs of fixed layout. A file of another
+ * version, machine or device has another key and is ignored. */
 #include "backends/cache/cache_file.h"
 
 #include <errno.h>

@@ -41,17 +41,13 @@ const struct cache_entry *cache_list_find(const struct cache_list *list,
 int cache_file_read(const struct cache_file *file, struct arena *arena, struct cache_list *ret,
                     struct cm_reason *note) __attribute__((warn_unused_result));
 
-/*
- * Creates the folder if needed and locks it. Returns a descriptor for cache_file_unlock, or -1
- * with the reason.
- */
+/* Creates the folder if needed and locks it. Returns a descriptor for cache_file_unlock, or -1
+ * with the reason. */
 int cache_file_lock(const struct cache_file *file, struct cm_reason *reason);
 void cache_file_unlock(int lock);
 
-/*
- * Writes the first `n` entries; requires the lock. Returns CM_BACKEND_OK, or a status with its
- * reason.
- */
+/* Writes the first `n` entries; requires the lock. Returns CM_BACKEND_OK, or a status with its
+ * reason. */
 int cache_file_write(const struct cache_file *file, const struct cache_list *list, size_t n,
                      struct cm_reason *reason) __attribute__((warn_unused_result));
 

@@ -87,10 +87,8 @@ struct cuda_nvrtc {
     CUDA_NVRTC_FUNCTIONS(CUDA_MEMBER)
 };
 
-/*
- * Each loads one library and fills its table. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with
- * the reason. `major`: CUDA version that the driver supports; 0 if unknown, then the latest.
- */
+/* Each loads one library and fills its table. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with
+ * the reason. `major`: CUDA version that the driver supports; 0 if unknown, then the latest. */
 int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
                     struct cm_reason *reason);
 int api_load_cudnn(const struct library_folders *folders, struct cuda_cudnn *ret,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Last resort for primitives that only move bytes: a driver copy that reads half of the bytes
- * and writes half, within the operands, so that cold executions stay cold.
- */
+/* Last resort for primitives that only move bytes: a driver copy that reads half of the bytes
+ * and writes half, within the operands, so that cold executions stay cold. */
 #include <stdlib.h>
 
 #include "backends/cuda/provider.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The device and its libraries. Only the driver API is used, never the runtime API; CUstream
- * and cudaStream_t are the same type (docs/decisions/cuda-driver-api.md).
- */
+/* The device and its libraries. Only the driver API is used, never the runtime API; CUstream
+ * and cudaStream_t are the same type (docs/decisions/cuda-driver-api.md). */
 #ifndef BACKENDS_CUDA_DEVICE_H
 #define BACKENDS_CUDA_DEVICE_H
 

@@ -33,10 +33,8 @@ struct gemm {
     enum gemm_addend addend;
 };
 
-/*
- * Returns false with a reason if BLAS does not support the strides, the addend does not match,
- * or there are no elements.
- */
+/* Returns false with a reason if BLAS does not support the strides, the addend does not match,
+ * or there are no elements. */
 bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
                struct cm_reason *reason);
 /* Returns the offset of call `index`, in elements. */

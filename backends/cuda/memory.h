@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Device memory. Usually one plan exists at a time, so half of the free memory is allocated
- * once as a shared block that each plan takes as a whole.
- */
+/* Device memory. Usually one plan exists at a time, so half of the free memory is allocated
+ * once as a shared block that each plan takes as a whole. */
 #ifndef BACKENDS_CUDA_MEMORY_H
 #define BACKENDS_CUDA_MEMORY_H
 
@@ -29,10 +27,8 @@ struct memory {
 
 /* Rounds up to the alignment; returns DIM_OVERFLOW for DIM_OVERFLOW. */
 int64_t memory_align(int64_t bytes);
-/*
- * Takes at least `least` bytes: the shared block, or an own one of up to `wish` bytes if that
- * is too small or taken.
- */
+/* Takes at least `least` bytes: the shared block, or an own one of up to `wish` bytes if that
+ * is too small or taken. */
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason);
 void memory_give_back(struct cm_device *device, const struct memory_block *block);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Device state by NVML, which comes with the driver. A CUDA installation may lack its header,
- * so the few types are declared here as documented.
- */
+/* Device state by NVML, which comes with the driver. A CUDA installation may lack its header,
+ * so the few types are declared here as documented. */
 #ifndef BACKENDS_CUDA_NVML_H
 #define BACKENDS_CUDA_NVML_H
 

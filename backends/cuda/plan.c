@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Replaying one graph would find its operands in the cache. Cold executions therefore replay a
- * series of graphs that together use all sets in turn.
- */
+/* Replaying one graph would find its operands in the cache. Cold executions therefore replay a
+ * series of graphs that together use all sets in turn. */
 #include "backends/cuda/plan.h"
 
 #include <stdio.h>
@@ -58,10 +56,8 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
     const int status = launch_set(plan, 0, device->stream, reason);
     const int ran =
         cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it", &why);
-    /*
-     * Libraries have their own codes for a lost device, and earlier launches may still use what
-     * the caller is about to free.
-     */
+    /* Libraries have their own codes for a lost device, and earlier launches may still use what
+     * the caller is about to free. */
     if (status != CM_BACKEND_OK && ran != CM_BACKEND_BROKEN) return status;
     if (ran != CM_BACKEND_OK) *reason = why;
     return ran;

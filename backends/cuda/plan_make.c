@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Selection of provider and candidate. A planned step may fail at launch: then the next
- * candidate is tried, and after MAX_TRIALS of them the next provider.
- */
+/* Selection of provider and candidate. A planned step may fail at launch: then the next
+ * candidate is tried, and after MAX_TRIALS of them the next provider. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A provider makes a step of a primitive with one library; the step can be launched any number
- * of times. If a provider declines, the next one is tried.
- */
+/* A provider makes a step of a primitive with one library; the step can be launched any number
+ * of times. If a provider declines, the next one is tried. */
 #ifndef BACKENDS_CUDA_PROVIDER_H
 #define BACKENDS_CUDA_PROVIDER_H
 
@@ -29,10 +27,8 @@ struct cuda_step {
      */
     int (*launch)(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason);
-    /*
-     * Fills algorithm, tensor_cores and other known fields; `ret` is zero except provider,
-     * workspace_bytes, plans_tried and plan_seconds. NULL if nothing is known.
-     */
+    /* Fills algorithm, tensor_cores and other known fields; `ret` is zero except provider,
+     * workspace_bytes, plans_tried and plan_seconds. NULL if nothing is known. */
     void (*facts)(const void *own, struct cm_how *ret);
     void (*drop)(void *own);
     int64_t workspace_bytes;
@@ -43,10 +39,8 @@ struct cuda_step {
 
 struct cuda_provider {
     const char *name; /* cm_how.provider, for example "cudnn graph" */
-    /*
-     * cm_kernel.rule if cm_how.tensor_cores decides for its kernels, for example "cublaslt
-     * flags"; NULL if kernel names decide.
-     */
+    /* cm_kernel.rule if cm_how.tensor_cores decides for its kernels, for example "cublaslt
+     * flags"; NULL if kernel names decide. */
     const char *tensor_core_rule;
     bool plans_only; /* can plan without a device */
     /*

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Many launches as one CUDA graph, which removes host launch time from the measurement. The
- * graph also lists the kernels.
- */
+/* Many launches as one CUDA graph, which removes host launch time from the measurement. The
+ * graph also lists the kernels. */
 #ifndef BACKENDS_CUDA_REPLAY_H
 #define BACKENDS_CUDA_REPLAY_H
 
@@ -19,10 +17,8 @@ struct replay {
     CUgraphExec exec;
 };
 
-/*
- * Captures `n` executions on sets first, first + 1, .. modulo `n_sets`. Returns
- * CM_BACKEND_REFUSED if something cannot be captured.
- */
+/* Captures `n` executions on sets first, first + 1, .. modulo `n_sets`. Returns
+ * CM_BACKEND_REFUSED if something cannot be captured. */
 int replay_capture(const struct cm_device *device, const struct replay_job *job, uint32_t n,
                    int64_t first, int64_t n_sets, struct replay *ret, struct cm_reason *reason);
 /* Launches the graph once and waits. */

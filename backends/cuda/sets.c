@@ -36,10 +36,8 @@ static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operand
     return bytes == 0 ? MEMORY_ALIGNMENT : bytes;
 }
 
-/*
- * Copies in stream order: a synchronous copy returns before the device memory is written, and
- * our stream does not wait for it. The pattern lives until all copies are done.
- */
+/* Copies in stream order: a synchronous copy returns before the device memory is written, and
+ * our stream does not wait for it. The pattern lives until all copies are done. */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;

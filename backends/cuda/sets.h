@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sets of operands: as many as it takes to evict the first from the L2 cache before its next
- * use. One block holds them, with the workspace at its end.
- */
+/* Sets of operands: as many as it takes to evict the first from the L2 cache before its next
+ * use. One block holds them, with the workspace at its end. */
 #ifndef BACKENDS_CUDA_SETS_H
 #define BACKENDS_CUDA_SETS_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An idle device runs at a fraction of its maximum clock (for example 345 of 1980 MHz on an
- * H200) and needs a few hundred milliseconds of work to reach that maximum.
- */
+/* An idle device runs at a fraction of its maximum clock (for example 345 of 1980 MHz on an
+ * H200) and needs a few hundred milliseconds of work to reach that maximum. */
 #include "backends/cuda/warmup.h"
 
 #include <stdlib.h>

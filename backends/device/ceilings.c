@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sizes grow step by step: one that saturates an accelerator would keep a CPU busy for minutes,
- * and a copy must exceed every cache.
- */
+/* Sizes grow step by step: one that saturates an accelerator would keep a CPU busy for minutes,
+ * and a copy must exceed every cache. */
 #include "backends/device/ceilings.h"
 
 #include <math.h>

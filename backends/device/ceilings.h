@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Ceilings of a device, measured like layers: references for their times, and the contents of a
- * device file.
- */
+/* Ceilings of a device, measured like layers: references for their times, and the contents of a
+ * device file. */
 #ifndef BACKENDS_DEVICE_CEILINGS_H
 #define BACKENDS_DEVICE_CEILINGS_H
 
@@ -25,10 +23,8 @@ struct ceilings_job {
     void *context;
 };
 
-/*
- * `wanted`, indexed by enum cm_element: products to measure. Sizes grow until an execution is
- * long or the operands fill a quarter of the memory.
- */
+/* `wanted`, indexed by enum cm_element: products to measure. Sizes grow until an execution is
+ * long or the operands fill a quarter of the memory. */
 void ceilings_measure(const struct ceilings_job *job, const struct cm_device_facts *facts,
                       const bool *wanted, struct ceilings *ret);
 

@@ -216,10 +216,8 @@ static bool any_has_source(const cJSON *object, const char *source) {
     return false;
 }
 
-/*
- * Joins the documents of the figures in file order, as many as a report has room for; documents
- * used only for checking are omitted.
- */
+/* Joins the documents of the figures in file order, as many as a report has room for; documents
+ * used only for checking are omitted. */
 static int join_sources(const struct reading *reading) {
     static const size_t room = CM_NAME_SIZE - sizeof("; …");
     struct text joined;

@@ -55,10 +55,8 @@ extern const struct device_text device_texts[];
 const char *device_rate_name(enum device_rate rate);
 bool device_rate_is_matrix(enum device_rate rate);
 
-/*
- * Returns the rate of products, or of elementwise work, on this element type: the first
- * candidate that the device has; RATE_NONE if none.
- */
+/* Returns the rate of products, or of elementwise work, on this element type: the first
+ * candidate that the device has; RATE_NONE if none. */
 enum device_rate device_product_rate(const struct device_model *model, enum cm_element element,
                                      enum cm_precision precision);
 enum device_rate device_plain_rate(const struct device_model *model, enum cm_element element);

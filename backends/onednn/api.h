@@ -81,10 +81,8 @@ struct onednn_api {
 #undef ONEDNN_MEMBER
 };
 
-/*
- * Loads the library by `path`, or by its name if NULL, and all functions. Returns an enum
- * cm_backend_status.
- */
+/* Loads the library by `path`, or by its name if NULL, and all functions. Returns an enum
+ * cm_backend_status. */
 int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason);
 
 /* Sets the reason and returns `status`. */

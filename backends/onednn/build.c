@@ -53,10 +53,8 @@ static int refuse(const struct building *building, dnnl_status_t status) {
                          (int)status);
 }
 
-/*
- * Replaces a reference implementation, which no runtime would use, by a proxy of the same size,
- * or notes that it ran.
- */
+/* Replaces a reference implementation, which no runtime would use, by a proxy of the same size,
+ * or notes that it ran. */
 static dnnl_status_t replace_reference(struct building *building) {
     dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].replace;
     if (build != NULL) {

@@ -21,10 +21,8 @@ struct built_operand {
     int role; /* enum built_role */
     size_t bytes;
     dnnl_data_type_t type;
-    /*
-     * Set if the operand is in a layout of oneDNN's choice: the model's layout (weights:
-     * grouped).
-     */
+    /* Set if the operand is in a layout of oneDNN's choice: the model's layout (weights:
+     * grouped). */
     onednn_desc plain;
 };
 
@@ -52,10 +50,8 @@ struct built {
     struct cm_reason proxy_note; /* proxy: what ran instead */
 };
 
-/*
- * `plain`: convolutions keep the layout of the primitive instead of oneDNN's choice. On
- * CM_BACKEND_OK drop *ret later; on CM_BACKEND_REFUSED there is a reason.
- */
+/* `plain`: convolutions keep the layout of the primitive instead of oneDNN's choice. On
+ * CM_BACKEND_OK drop *ret later; on CM_BACKEND_REFUSED there is a reason. */
 int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
                     struct built *ret, struct cm_reason *reason);
 void build_drop(const struct onednn *lib, struct built *built);
@@ -97,10 +93,8 @@ struct built_part *build_part(struct building *building);
 void build_next_part(struct building *building);
 /* Adds an operand to the part; `role` is an enum built_role. */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
-/*
- * Adds the index-th operand of a kind in the layout that oneDNN chose; `plain` is the model's
- * layout, NULL if it has none.
- */
+/* Adds the index-th operand of a kind in the layout that oneDNN chose; `plain` is the model's
+ * layout, NULL if it has none. */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
                    onednn_desc plain, int32_t element, int role);
 /* Marks the result as a proxy and sets its note. */

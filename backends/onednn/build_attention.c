@@ -71,10 +71,8 @@ static dnnl_status_t multiply(struct building *building, const struct heads *is,
                         &build_part(building)->primitive);
 }
 
-/*
- * Adds the model's mask, broadcast to the scores, or one of the plan's own if the mask is
- * causal or not numeric.
- */
+/* Adds the model's mask, broadcast to the scores, or one of the plan's own if the mask is
+ * causal or not numeric. */
 static dnnl_status_t describe_mask(struct building *building, const struct heads *is,
                                    onednn_desc *ret, int *ret_role) {
     const struct cm_primitive *primitive = building->primitive;

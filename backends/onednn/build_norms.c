@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Norms. oneDNN has group and instance norms since 3.3; earlier, and for RMS, a layer norm of
- * the same rows is the proxy, since it reads and writes the same.
- */
+/* Norms. oneDNN has group and instance norms since 3.3; earlier, and for RMS, a layer norm of
+ * the same rows is the proxy, since it reads and writes the same. */
 #include "backends/onednn/build.h"
 
 #include <string.h>

@@ -22,10 +22,8 @@ double machine_waited(void);
 /* Returns the load average over the last minute; < 0 if unknown. */
 double machine_load(void);
 
-/*
- * Reads the mean CPU clock and the warmest sensor; 0 if /sys lacks it, as in most virtual
- * machines.
- */
+/* Reads the mean CPU clock and the warmest sensor; 0 if /sys lacks it, as in most virtual
+ * machines. */
 void machine_clocks(struct cm_clocks *ret);
 
 #endif

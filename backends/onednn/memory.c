@@ -33,10 +33,8 @@ static uint32_t random_next(uint32_t *state) {
     return *state >> 8;
 }
 
-/*
- * Returns 1/4 .. 5/4: roots and logarithms are finite, sums of a few thousand products fit 16
- * bits, nothing is denormal.
- */
+/* Returns 1/4 .. 5/4: roots and logarithms are finite, sums of a few thousand products fit 16
+ * bits, nothing is denormal. */
 static float random_float(uint32_t *state) {
     return 0.25F + (float)random_next(state) / 16777216.0F;
 }

@@ -256,10 +256,8 @@ static void fill_weights(const struct network_build *build,
     }
 }
 
-/*
- * Divides the weights of products by the number of summands, so that activations neither vanish
- * nor overflow 32 bits over a hundred layers.
- */
+/* Divides the weights of products by the number of summands, so that activations neither vanish
+ * nor overflow 32 bits over a hundred layers. */
 static void fill_at_random(const struct network_build *build) {
     const struct cm_network *network = build->network;
     memory_fill(build->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32, 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The 4 KiB pages of a block differ from run to run, and with them cache set conflicts and TLB
- * misses.
- */
+/* The 4 KiB pages of a block differ from run to run, and with them cache set conflicts and TLB
+ * misses. */
 /* For madvise; the name is libc's. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 #define _DEFAULT_SOURCE
 

@@ -101,10 +101,8 @@ int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double 
                          (int)status);
 }
 
-/*
- * Runs a batch in which our threads did not wait for a CPU: slices of other processes are not
- * part of the cost. If there is none, takes the one that waited least.
- */
+/* Runs a batch in which our threads did not wait for a CPU: slices of other processes are not
+ * part of the cost. If there is none, takes the one that waited least. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
     double least = 0;

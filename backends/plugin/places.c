@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Search path of modules. It never includes the working directory: whoever can write a file
- * there could run code as the user.
- */
+/* Search path of modules. It never includes the working directory: whoever can write a file
+ * there could run code as the user. */
 #include "backends/plugin/places.h"
 
 #include <stdlib.h>
@@ -42,10 +40,8 @@ int places_from(const char *path, struct arena *arena, struct places *ret) {
     return CM_OK;
 }
 
-/*
- * Returns the folder relative to the program, so that an installed tree may be moved; NULL if
- * unknown.
- */
+/* Returns the folder relative to the program, so that an installed tree may be moved; NULL if
+ * unknown. */
 static const char *beside_program(struct arena *arena) {
     char program[LONGEST_PATH];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

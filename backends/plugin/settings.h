@@ -7,10 +7,8 @@
 
 struct arena;
 
-/*
- * Splits the argument of --backend into the backend's name and its settings, in `arena`.
- * Returns CM_BACKEND_OK, CM_BACKEND_REFUSED (missing name or `=`) or CM_BACKEND_NO_MEMORY.
- */
+/* Splits the argument of --backend into the backend's name and its settings, in `arena`.
+ * Returns CM_BACKEND_OK, CM_BACKEND_REFUSED (missing name or `=`) or CM_BACKEND_NO_MEMORY. */
 int settings_parse(const char *text, struct arena *arena, const char **ret_name,
                    struct cm_settings *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

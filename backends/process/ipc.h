@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Messages between the program and a measuring process: framed, numbered and with a checksum,
- * to detect a process that corrupted its memory before it died.
- */
+/* Messages between the program and a measuring process: framed, numbered and with a checksum,
+ * to detect a process that corrupted its memory before it died. */
 #ifndef BACKENDS_PROCESS_IPC_H
 #define BACKENDS_PROCESS_IPC_H
 
@@ -22,10 +20,8 @@ enum ipc_status {
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) __attribute__((warn_unused_result));
 
-/*
- * Waits up to `timeout_s` (< 0: forever) for a frame of this kind, number and size. `payload`
- * is valid only on IPC_OK.
- */
+/* Waits up to `timeout_s` (< 0: forever) for a frame of this kind, number and size. `payload`
+ * is valid only on IPC_OK. */
 int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
                 double timeout_s) __attribute__((warn_unused_result));
 

@@ -34,10 +34,8 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
     *setup = (struct subprocess_setup){
         .backend = backend,
         .policy = timing_default_policy,
-        /*
-         * Opening and the first layer load libraries of a gigabyte from disk; plans compile for
-         * a second each, those of a network one after the other.
-         */
+        /* Opening and the first layer load libraries of a gigabyte from disk; plans compile for
+         * a second each, those of a network one after the other. */
         .open_timeout_s = 90,
         .measure_timeout_s = 60,
         .network_timeout_s = 300,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A backend in its own process: a crash, a lost device or a hang costs one primitive, and the
- * next one starts a new process.
- */
+/* A backend in its own process: a crash, a lost device or a hang costs one primitive, and the
+ * next one starts a new process. */
 #ifndef BACKENDS_PROCESS_SUBPROCESS_H
 #define BACKENDS_PROCESS_SUBPROCESS_H
 
@@ -25,10 +23,8 @@ struct subprocess_setup {
 /* Defaults: no settings, default policy, timeouts of 90, 60 and 300 seconds. */
 void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backend *backend);
 
-/*
- * Starts a process and opens the device in it. On CM_BACKEND_OK end *ret with subprocess_stop;
- * other statuses have a reason.
- */
+/* Starts a process and opens the device in it. On CM_BACKEND_OK end *ret with subprocess_stop;
+ * other statuses have a reason. */
 int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
                      struct subprocess **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

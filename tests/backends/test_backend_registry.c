@@ -55,7 +55,7 @@ static void expect_reason(const char *have, const char *want) {
         fail_msg("have \"%s\", want \"%s\"", have, want);
 }
 
-static void a_module_that_is_right_is_found_by_name(void **state) {
+static void finds_module_by_name(void **state) {
     const struct places places = places_of(*state, MODULES);
     const struct cm_backend *backend = NULL;
     struct cm_reason reason = {""};
@@ -66,7 +66,7 @@ static void a_module_that_is_right_is_found_by_name(void **state) {
     assert_ptr_equal(backend, &roofline_backend);
 }
 
-static void a_module_works_in_a_process_of_its_own(void **state) {
+static void runs_module_in_subprocess(void **state) {
     const struct places places = places_of(*state, MODULES);
     const struct cm_primitive relu = fixture_relu(500);
     const struct cm_backend *backend = NULL;
@@ -84,7 +84,7 @@ static void a_module_works_in_a_process_of_its_own(void **state) {
     assert_true(got.cold.median == 500 * 1e-9);
 }
 
-static void a_module_without_its_device_says_so_when_it_is_opened(void **state) {
+static void reports_missing_device_on_open(void **state) {
     const struct places places = places_of(*state, MODULES);
     const struct cm_backend *backend = NULL;
     struct subprocess_setup setup;
@@ -110,7 +110,7 @@ static void each_faulty_module_has_its_reason(void **state) {
     }
 }
 
-static void a_name_that_is_none_finds_nothing(void **state) {
+static void rejects_invalid_name(void **state) {
     static const char *const cases[][2] = {
         {"cuda2", "there is no backend 'cuda2': it is not built in, and none of the 1 places "
                   "that are searched has costmodel-cuda2.so"},
@@ -136,7 +136,7 @@ static const struct backends_entry *find(const struct backends_list *list, const
     return NULL;
 }
 
-static void the_list_has_all_of_them(void **state) {
+static void lists_all_backends(void **state) {
     struct places places = places_of(*state, MODULES);
     struct backends_list list;
     assert_int_equal(backends_list(&places, *state, &list), 0);
@@ -154,7 +154,7 @@ static void the_list_has_all_of_them(void **state) {
         assert_true(strcmp(list.items[i - 1].name, list.items[i].name) < 0);
 }
 
-static void the_first_of_two_counts(void **state) {
+static void first_of_two_modules_counts(void **state) {
     struct places places = places_of(*state, MODULES "/second:" MODULES);
     struct backends_list list;
     const struct cm_backend *backend = NULL;
@@ -168,7 +168,7 @@ static void the_first_of_two_counts(void **state) {
     assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
 }
 
-static void places_that_cannot_be_are_told(void **state) {
+static void reports_places_outside_block(void **state) {
     struct places places = places_of(*state, ":modules:/nonexistent:.:" MODULES ":");
     struct backends_list list;
     assert_int_equal(places.n, 4);
@@ -212,7 +212,7 @@ static void the_environment_names_the_places(void **state) {
     assert_string_equal(places.items[1].path, "/b");
 }
 
-static void what_is_no_file_is_not_loaded(void **state) {
+static void does_not_load_non_files(void **state) {
     (void)state;
     const struct cm_backend *backend = NULL;
     struct cm_reason reason = {""};
@@ -224,17 +224,17 @@ static void what_is_no_file_is_not_loaded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_module_that_is_right_is_found_by_name),
-        cmocka_unit_test(a_module_works_in_a_process_of_its_own),
-        cmocka_unit_test(a_module_without_its_device_says_so_when_it_is_opened),
+        cmocka_unit_test(finds_module_by_name),
+        cmocka_unit_test(runs_module_in_subprocess),
+        cmocka_unit_test(reports_missing_device_on_open),
         cmocka_unit_test(each_faulty_module_has_its_reason),
-        cmocka_unit_test(a_name_that_is_none_finds_nothing),
-        cmocka_unit_test(the_list_has_all_of_them),
-        cmocka_unit_test(the_first_of_two_counts),
-        cmocka_unit_test(places_that_cannot_be_are_told),
+        cmocka_unit_test(rejects_invalid_name),
+        cmocka_unit_test(lists_all_backends),
+        cmocka_unit_test(first_of_two_modules_counts),
+        cmocka_unit_test(reports_places_outside_block),
         cmocka_unit_test(the_working_directory_is_never_searched),
         cmocka_unit_test(the_environment_names_the_places),
-        cmocka_unit_test(what_is_no_file_is_not_loaded),
+        cmocka_unit_test(does_not_load_non_files),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -24,7 +24,7 @@ static struct coalesced expect(const struct cm_tensor *a, const struct cm_tensor
     return got;
 }
 
-static void equal_packed_shapes_are_a_line(void **state) {
+static void coalesces_equal_shapes_to_one_dim(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 1});
     const struct coalesced got = expect(&x, &x, &x, 1, (const int64_t[]){7168});
@@ -32,7 +32,7 @@ static void equal_packed_shapes_are_a_line(void **state) {
     assert_int_equal(got.strides[1][0], 1);
 }
 
-static void a_bias_over_channels_has_three_dims(void **state) {
+static void coalesces_channel_bias_to_three_dims(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 56});
     const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){64, 1, 1});
@@ -43,14 +43,14 @@ static void a_bias_over_channels_has_three_dims(void **state) {
     assert_memory_equal(got.strides[1], ((const int64_t[]){64, 1, 1}), 3 * sizeof(int64_t));
 }
 
-static void a_bias_over_the_last_dim_has_two(void **state) {
+static void coalesces_last_dim_bias_to_two_dims(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 3, (const int64_t[]){8, 197, 768});
     const struct cm_tensor bias = fixture_tensor(CM_F32, 1, (const int64_t[]){768});
     (void)expect(&x, &bias, &x, 2, (const int64_t[]){1576, 768});
 }
 
-static void a_transpose_keeps_what_it_turns(void **state) {
+static void keeps_transposed_dims_apart(void **state) {
     (void)state;
     const struct cm_tensor y = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 56, 56, 64});
     struct cm_tensor x = y;
@@ -67,7 +67,7 @@ static void one_element_is_one_dim(void **state) {
     (void)expect(&scalar, &ones, &ones, 1, (const int64_t[]){1});
 }
 
-static void what_does_not_broadcast_is_told(void **state) {
+static void rejects_operands_that_do_not_broadcast(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 2, (const int64_t[]){4, 6});
     const struct cm_tensor y = fixture_tensor(CM_F32, 1, (const int64_t[]){4});
@@ -78,12 +78,12 @@ static void what_does_not_broadcast_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_packed_shapes_are_a_line),
-        cmocka_unit_test(a_bias_over_channels_has_three_dims),
-        cmocka_unit_test(a_bias_over_the_last_dim_has_two),
-        cmocka_unit_test(a_transpose_keeps_what_it_turns),
+        cmocka_unit_test(coalesces_equal_shapes_to_one_dim),
+        cmocka_unit_test(coalesces_channel_bias_to_three_dims),
+        cmocka_unit_test(coalesces_last_dim_bias_to_two_dims),
+        cmocka_unit_test(keeps_transposed_dims_apart),
         cmocka_unit_test(one_element_is_one_dim),
-        cmocka_unit_test(what_does_not_broadcast_is_told),
+        cmocka_unit_test(rejects_operands_that_do_not_broadcast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void expect_text(const struct cm_primitive *primitive, const char *want) 
     free(text);
 }
 
-static void the_text_says_all_that_differs_from_nothing(void **state) {
+static void prints_non_default_attributes(void **state) {
     (void)state;
     struct cm_primitive conv = fixture_conv();
     expect_text(&conv, "conv f32 1x3x224x224 64x3x7x7 64 -> 1x64x112x112 kernel 7x7 stride 2x2 "
@@ -45,7 +45,7 @@ static void the_text_names_functions_and_mixed_elements(void **state) {
     expect_text(&relu, "eltwise clip(0,6) cast f32 100 -> f16 100");
 }
 
-static void the_text_has_what_only_some_kinds_have(void **state) {
+static void prints_attributes_of_kind(void **state) {
     (void)state;
     struct cm_primitive attention;
     memset(&attention, 0, sizeof(attention));
@@ -117,7 +117,7 @@ static void equal_means_the_same_work(void **state) {
     assert_false(primitive_equal(&a, &b));
 }
 
-static void arena_planner_is_row_major_and_clears_the_rest(void **state) {
+static void packing_is_row_major_and_clears_unused_dims(void **state) {
     (void)state;
     struct cm_tensor tensor = {.element = CM_F32, .rank = 3, .dims = {2, 3, 4, 9, 9}};
     tensor.strides[7] = 5;
@@ -195,7 +195,7 @@ static void too_many_elements(struct cm_primitive *p) {
     p->inputs[0].dims[0] = INT64_C(1) << 46;
 }
 
-static void what_is_not_well_formed_is_refused(void **state) {
+static void refuses_malformed_primitive(void **state) {
     (void)state;
     static const struct bad cases[] = {
         {no_kind, "unknown primitive kind 15"},
@@ -222,16 +222,16 @@ static void what_is_not_well_formed_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_text_says_all_that_differs_from_nothing),
+        cmocka_unit_test(prints_non_default_attributes),
         cmocka_unit_test(the_text_names_functions_and_mixed_elements),
-        cmocka_unit_test(the_text_has_what_only_some_kinds_have),
+        cmocka_unit_test(prints_attributes_of_kind),
         cmocka_unit_test(channels_last_has_a_name),
         cmocka_unit_test(a_scalar_has_no_dims),
         cmocka_unit_test(equal_means_the_same_work),
-        cmocka_unit_test(arena_planner_is_row_major_and_clears_the_rest),
+        cmocka_unit_test(packing_is_row_major_and_clears_unused_dims),
         cmocka_unit_test(elements_have_names_and_sizes),
         cmocka_unit_test(every_value_of_every_enum_has_a_name),
-        cmocka_unit_test(what_is_not_well_formed_is_refused),
+        cmocka_unit_test(refuses_malformed_primitive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

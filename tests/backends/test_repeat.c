@@ -52,7 +52,7 @@ static void run(struct script *script, size_t n, struct cm_measurement *ret) {
     repeat_run(&job, n, 0.03, ret);
 }
 
-static void the_second_round_goes_backwards(void **state) {
+static void reverses_second_round(void **state) {
     (void)state;
     struct script script = {.ms = {{1, 1}, {2, 2}, {3, 3}}};
     struct cm_measurement kept[3];
@@ -64,7 +64,7 @@ static void the_second_round_goes_backwards(void **state) {
     assert_int_equal(script.last_total, 6);
 }
 
-static void what_has_no_time_is_not_tried_again(void **state) {
+static void does_not_repeat_failed_primitives(void **state) {
     (void)state;
     struct script script = {.ms = {{1, 1}, {0}, {3, 3}}};
     struct cm_measurement kept[3];
@@ -76,7 +76,7 @@ static void what_has_no_time_is_not_tried_again(void **state) {
     assert_int_equal(kept[1].flags, 0);
 }
 
-static void which_round_is_kept(void **state) {
+static void selects_round(void **state) {
     (void)state;
     static const struct {
         double ms[MAX_ROUNDS];
@@ -122,9 +122,9 @@ static void models_and_views_have_one_round(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_second_round_goes_backwards),
-        cmocka_unit_test(what_has_no_time_is_not_tried_again),
-        cmocka_unit_test(which_round_is_kept),
+        cmocka_unit_test(reverses_second_round),
+        cmocka_unit_test(does_not_repeat_failed_primitives),
+        cmocka_unit_test(selects_round),
         cmocka_unit_test(models_and_views_have_one_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

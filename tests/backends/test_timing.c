@@ -106,7 +106,7 @@ static void samples_that_agree_end_at_the_fewest(void **state) {
     assert_int_equal(device.executions, 3 + 11);
 }
 
-static void one_wild_sample_moves_no_median(void **state) {
+static void outlier_does_not_move_median(void **state) {
     (void)state;
     double seconds[14];
     for (size_t i = 0; i < N(seconds); i++) seconds[i] = 2e-3;
@@ -118,7 +118,7 @@ static void one_wild_sample_moves_no_median(void **state) {
     expect_near(timing.max, 1e-2);
 }
 
-static void a_short_one_is_run_many_times_in_a_sample(void **state) {
+static void groups_short_executions_in_samples(void **state) {
     (void)state;
     const double steady[] = {1e-5};
     struct device device = {.seconds = steady, .n = 1};
@@ -127,7 +127,7 @@ static void a_short_one_is_run_many_times_in_a_sample(void **state) {
     expect_near(timing.median, 1e-5);
 }
 
-static void the_shortest_fills_no_sample(void **state) {
+static void caps_executions_per_sample(void **state) {
     (void)state;
     const double steady[] = {1e-9};
     struct device device = {.seconds = steady, .n = 1, .overhead = 1e-5};
@@ -157,7 +157,7 @@ static void doubt_is_the_notch_of_a_box(void **state) {
 }
 
 /* A spread of 4 %: eleven say too little of the median, forty enough. */
-static void many_samples_make_up_for_their_spread(void **state) {
+static void many_samples_reduce_uncertainty(void **state) {
     (void)state;
     const double five[] = {2e-3, 2.04e-3, 2.08e-3, 2.04e-3, 2e-3, 2.08e-3};
     struct device device = {.seconds = five, .n = N(five)};
@@ -184,7 +184,7 @@ static void samples_end_at_the_most(void **state) {
     assert_int_equal(timing.n_samples, TIMING_MOST_SAMPLES);
 }
 
-static void a_slow_one_ends_with_few_samples_and_says_so(void **state) {
+static void flags_few_samples_of_slow_job(void **state) {
     (void)state;
     const double slow[] = {0.7};
     struct device device = {.seconds = slow, .n = 1};
@@ -194,7 +194,7 @@ static void a_slow_one_ends_with_few_samples_and_says_so(void **state) {
     assert_int_equal(device.calls, 6); /* 3 to warm up: 2.1 s */
 }
 
-static void one_that_takes_longer_than_all_is_run_twice(void **state) {
+static void runs_very_slow_job_twice(void **state) {
     (void)state;
     const double slow[] = {9.0};
     struct device device = {.seconds = slow, .n = 1};
@@ -203,7 +203,7 @@ static void one_that_takes_longer_than_all_is_run_twice(void **state) {
     assert_int_equal(device.calls, 2);
 }
 
-static void a_job_that_fails_ends_it(void **state) {
+static void stops_after_failed_job(void **state) {
     (void)state;
     const double steady[] = {2e-3};
     for (int at = 1; at < 10; at += 4) { /* while warming up, and while sampling */
@@ -218,7 +218,7 @@ static void a_job_that_fails_ends_it(void **state) {
     }
 }
 
-static void what_is_no_time_is_refused(void **state) {
+static void refuses_non_positive_time(void **state) {
     (void)state;
     const double bad[] = {0.0, -1.0, NAN, INFINITY};
     static const char *const reasons[] = {"1 runs took 0 s: the clock must advance",
@@ -247,17 +247,17 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quartiles_are_those_of_linear_interpolation),
         cmocka_unit_test(samples_that_agree_end_at_the_fewest),
-        cmocka_unit_test(one_wild_sample_moves_no_median),
-        cmocka_unit_test(a_short_one_is_run_many_times_in_a_sample),
-        cmocka_unit_test(the_shortest_fills_no_sample),
+        cmocka_unit_test(outlier_does_not_move_median),
+        cmocka_unit_test(groups_short_executions_in_samples),
+        cmocka_unit_test(caps_executions_per_sample),
         cmocka_unit_test(samples_that_differ_go_on_to_the_budget),
         cmocka_unit_test(doubt_is_the_notch_of_a_box),
-        cmocka_unit_test(many_samples_make_up_for_their_spread),
+        cmocka_unit_test(many_samples_reduce_uncertainty),
         cmocka_unit_test(samples_end_at_the_most),
-        cmocka_unit_test(a_slow_one_ends_with_few_samples_and_says_so),
-        cmocka_unit_test(one_that_takes_longer_than_all_is_run_twice),
-        cmocka_unit_test(a_job_that_fails_ends_it),
-        cmocka_unit_test(what_is_no_time_is_refused),
+        cmocka_unit_test(flags_few_samples_of_slow_job),
+        cmocka_unit_test(runs_very_slow_job_twice),
+        cmocka_unit_test(stops_after_failed_job),
+        cmocka_unit_test(refuses_non_positive_time),
         cmocka_unit_test(the_real_clock_goes_forward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

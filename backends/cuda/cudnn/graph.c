@@ -36,10 +36,8 @@ void graph_fail(struct graph *graph, int status, const char *format, ...) {
     va_end(args);
 }
 
-/*
- * cuDNN's message lists, per engine, its input and the failed checks, innermost first:
- * `{"engineId":1,...}`, then lines `Warning: STATUS; Reason: the check`.
- */
+/* cuDNN's message lists, per engine, its input and the failed checks, innermost first:
+ * `{"engineId":1,...}`, then lines `Warning: STATUS; Reason: the check`. */
 static const char *find_reason(const char *message) {
     const char *reason = strstr(message, "Reason: ");
     return reason != NULL ? reason + strlen("Reason: ") : message;

@@ -21,10 +21,8 @@ typedef void graph_builder(struct graph *graph, const struct graph_job *job);
  */
 enum graph_applies { GRAPH_ANY, GRAPH_WITH_BIAS, GRAPH_WITHOUT_BIAS };
 
-/*
- * One alternative: graphs that run one after the other. The first alternative with a plan for
- * every part is used.
- */
+/* One alternative: graphs that run one after the other. The first alternative with a plan for
+ * every part is used. */
 struct graph_alternative {
     graph_builder *parts[GRAPH_MAX_PARTS];
     enum graph_applies applies_to;

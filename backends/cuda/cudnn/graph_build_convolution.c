@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias. The channels of
- * the filter imply the number of groups.
- */
+/* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias. The channels of
+ * the filter imply the number of groups. */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
@@ -86,10 +84,8 @@ void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
     graph_point(graph, &add);
 }
 
-/*
- * Row-major images are [N, C, S], channels-last images [1, N S, C]: the pointwise engines
- * require three dims.
- */
+/* Row-major images are [N, C, S], channels-last images [1, N S, C]: the pointwise engines
+ * require three dims. */
 void graph_build_channel_biases(struct graph *graph, const struct graph_job *job) {
     struct image image;
     struct graph_shape biases;

@@ -36,10 +36,8 @@ static int64_t stride_at(const struct cm_tensor *tensor, int from_last) {
     return repeats ? 1 : tensor->strides[tensor->rank - from_last];
 }
 
-/*
- * If all batches share b, their rows form one matrix: `n_last` is 1 and M is coalesced with the
- * batch dims. Else `n_last` is 2 and M is a dim of its own.
- */
+/* If all batches share b, their rows form one matrix: `n_last` is 1 and M is coalesced with the
+ * batch dims. Else `n_last` is 2 and M is a dim of its own. */
 static bool read_batches(const struct cm_primitive *primitive, int n_last, int n_operands,
                          struct product *ret) {
     static const int all[N_OPERANDS] = {A, Y, ADDEND, B};

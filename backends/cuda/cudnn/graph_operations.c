@@ -3,10 +3,8 @@
 
 #include "support/banned.h"
 
-/*
- * Values of cudnn_graph_v9.h of 9.21: the oldest supported headers lack these names. An older
- * library refuses them.
- */
+/* Values of cudnn_graph_v9.h of 9.21: the oldest supported headers lack these names. An older
+ * library refuses them. */
 #define OPERATION_ATTENTION ((cudnnBackendDescriptorType_t)41)
 #define ATTENTION_Q         ((cudnnBackendAttributeName_t)2800)
 #define ATTENTION_K         ((cudnnBackendAttributeName_t)2801)

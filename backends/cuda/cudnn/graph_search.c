@@ -53,10 +53,8 @@ static void join_operations(struct search *search) {
 static void note_refusal(struct search *search, cudnnStatus_t status) {
     char why[CM_REASON_SIZE];
     graph_last_error(search->graph->cudnn, status, why, sizeof(why));
-    /*
-     * Keep the error of the first engine, which cuDNN ranks best; errors of engines for other
-     * devices say little.
-     */
+    /* Keep the error of the first engine, which cuDNN ranks best; errors of engines for other
+     * devices say little. */
     if (search->why[0] != '\0' && strstr(search->why, "ARCH_MISMATCH") == NULL) return;
     (void)snprintf(search->why, sizeof(search->why), "%s", why);
 }

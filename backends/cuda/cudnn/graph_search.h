@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Search for an execution plan: cuDNN's heuristics list engines, best first; the first that
- * accepts the graph within the limits is used.
- */
+/* Search for an execution plan: cuDNN's heuristics list engines, best first; the first that
+ * accepts the graph within the limits is used. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 

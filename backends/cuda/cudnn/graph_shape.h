@@ -12,10 +12,8 @@ enum graph_order {
     GRAPH_STRIDED,       /* as the strides say */
 };
 
-/*
- * Returns the layout by the strides; with `prefer_last` a row-major image is treated as
- * channels-last, which has the same number of bytes.
- */
+/* Returns the layout by the strides; with `prefer_last` a row-major image is treated as
+ * channels-last, which has the same number of bytes. */
 enum graph_order graph_order_of(const struct cm_tensor *tensor, bool prefer_last);
 
 /* Sets data type, dims and row-major strides. Returns false if cuDNN lacks the data type. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The JSON members are those that cuDNN 9.19 requests by name in its error messages; they are
- * undocumented. cuDNN writes the real text on a device (docs/gpu-verification.md).
- */
+/* The JSON members are those that cuDNN 9.19 requests by name in its error messages; they are
+ * undocumented. cuDNN writes the real text on a device (docs/gpu-verification.md). */
 #include "backends/cuda/cudnn/graph_target.h"
 
 #include <inttypes.h>
@@ -23,10 +21,8 @@
 #define GIB          (KIB * MIB)
 #define DEFAULT_NAME "h200"
 
-/*
- * Limits by compute capability: table "Technical Specifications per Compute Capability" of the
- * CUDA C++ Programming Guide.
- */
+/* Limits by compute capability: table "Technical Specifications per Compute Capability" of the
+ * CUDA C++ Programming Guide. */
 struct capability {
     int version; /* for example 900 */
     int threads_a_unit;
@@ -47,10 +43,8 @@ static const struct capability capabilities[] = {
     {1200, 1536, 24, 101376, 1024},
 };
 
-/*
- * Properties by device, from NVIDIA's data sheets and architecture papers; clocks in kHz. The
- * heuristics depend on capability, units and clocks.
- */
+/* Properties by device, from NVIDIA's data sheets and architecture papers; clocks in kHz. The
+ * heuristics depend on capability, units and clocks. */
 static const struct custom {
     const char *name;
     const char *full_name;

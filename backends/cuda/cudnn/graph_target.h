@@ -16,10 +16,8 @@ struct graph_target {
     char name[CM_NAME_SIZE];
 };
 
-/*
- * `device`: a built-in name or the path of a .json file; NULL for an H200. Returns
- * CM_BACKEND_OK, or a status with its reason.
- */
+/* `device`: a built-in name or the path of a .json file; NULL for an H200. Returns
+ * CM_BACKEND_OK, or a status with its reason. */
 int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
                       struct graph_target *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Recurrent layers and LRN by cuDNN's legacy calls: its graph API has neither
- * (docs/decisions/legacy-cudnn.md). A legacy call needs a handle, so a device.
- */
+/* Recurrent layers and LRN by cuDNN's legacy calls: its graph API has neither
+ * (docs/decisions/legacy-cudnn.md). A legacy call needs a handle, so a device. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,10 +104,8 @@ static cudnnStatus_t build_lrn(struct legacy *legacy) {
     return api->cudnnSetLRNDescriptor(legacy->lrn, (unsigned)width, 1e-4, 0.75, 1.0);
 }
 
-/*
- * cuDNN reads all weights from one buffer in an order of its own. No operand has that order, so
- * the weights are in the workspace, where cold executions find them warm (docs/backends.md).
- */
+/* cuDNN reads all weights from one buffer in an order of its own. No operand has that order, so
+ * the weights are in the workspace, where cold executions find them warm (docs/backends.md). */
 static cudnnStatus_t run_rnn(const struct legacy *legacy,
                              const struct cuda_operands *operands) {
     const CUdeviceptr result = operands->workspace + (CUdeviceptr)legacy->weight_bytes;

@@ -16,18 +16,14 @@ struct broadcast_index {
     int64_t strides[LATTICE_OPERANDS][CM_MAX_RANK]; /* 0 if broadcast */
 };
 
-/*
- * Aligns operands at their last dims, broadcasts them to `shape`, drops axes of 1 and merges
- * axes that are contiguous in every operand. Returns false if an operand does not broadcast.
- */
+/* Aligns operands at their last dims, broadcasts them to `shape`, drops axes of 1 and merges
+ * axes that are contiguous in every operand. Returns false if an operand does not broadcast. */
 bool broadcast_index_read(const struct cm_tensor *shape,
                           const struct cm_tensor *const *operands, int n,
                           struct broadcast_index *ret);
 int64_t broadcast_index_elements(const struct broadcast_index *index);
-/*
- * Returns the vector width, a power of two up to `most`: every operand is contiguous and
- * aligned for it, or broadcast.
- */
+/* Returns the vector width, a power of two up to `most`: every operand is contiguous and
+ * aligned for it, or broadcast. */
 int broadcast_index_vector(const struct broadcast_index *index, int most);
 
 #endif

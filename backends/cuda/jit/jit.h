@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Kernels generated for given shapes and compiled by NVRTC, for primitives that no NVIDIA
- * library has. The arguments of each kernel are all inputs, then all outputs.
- */
+/* Kernels generated for given shapes and compiled by NVRTC, for primitives that no NVIDIA
+ * library has. The arguments of each kernel are all inputs, then all outputs. */
 #ifndef BACKENDS_CUDA_JIT_JIT_H
 #define BACKENDS_CUDA_JIT_JIT_H
 

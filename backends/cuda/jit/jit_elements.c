@@ -8,10 +8,8 @@
 
 #include "support/banned.h"
 
-/*
- * v is the running value, w the other operand, A and B the constants. The compute type is
- * integer if all operands and functions are.
- */
+/* v is the running value, w the other operand, A and B the constants. The compute type is
+ * integer if all operands and functions are. */
 static const struct {
     const char *text;
     bool of_integers;
@@ -102,10 +100,8 @@ static int check_steps(const struct cm_primitive *primitive, struct cm_reason *r
     return CM_BACKEND_OK;
 }
 
-/*
- * Loads the elements of a thread into a<operand>_; a single one if broadcast along the last
- * axis.
- */
+/* Loads the elements of a thread into a<operand>_; a single one if broadcast along the last
+ * axis. */
 static void load_operands(struct jit *jit, const struct broadcast_index *index, int vector) {
     const int last = index->rank - 1;
     for (int i = 0; i < index->n - 1; i++) {

@@ -10,10 +10,8 @@
 
 /* Returns "unsigned", or "u64" if an offset or a count needs it. */
 const char *jit_index_type(const struct broadcast_index *index);
-/*
- * Declares i, the index of this thread's first element divided by `vector`, and o0, o1, .., its
- * offset in every operand. Threads beyond the last element return.
- */
+/* Declares i, the index of this thread's first element divided by `vector`, and o0, o1, .., its
+ * offset in every operand. Threads beyond the last element return. */
 void jit_index(struct jit *jit, const struct broadcast_index *index, int vector);
 /* Returns the vector width: at most 16 bytes of the widest operand. */
 int jit_index_vector(const struct broadcast_index *index,

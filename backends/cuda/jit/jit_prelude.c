@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * 16-bit and 8-bit floats without NVIDIA's headers, which are not installed with the library.
- * Software conversion (8 bits) is slower than memory by little.
- */
+/* 16-bit and 8-bit floats without NVIDIA's headers, which are not installed with the library.
+ * Software conversion (8 bits) is slower than memory by little. */
 #include "backends/cuda/jit/jit.h"
 
 #include "support/banned.h"

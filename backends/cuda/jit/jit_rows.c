@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Softmax and reductions. A contiguous row gets up to 256 threads; otherwise each thread has
- * one row, so that neighbouring threads read neighbouring elements.
- */
+/* Softmax and reductions. A contiguous row gets up to 256 threads; otherwise each thread has
+ * one row, so that neighbouring threads read neighbouring elements. */
 #include <string.h>
 
 #include "backends/cuda/jit/jit_index.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Scatter: copies x, then writes the updates. Indices are reduced modulo their range. The order
- * of two updates of one element is undefined.
- */
+/* Scatter: copies x, then writes the updates. Indices are reduced modulo their range. The order
+ * of two updates of one element is undefined. */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"

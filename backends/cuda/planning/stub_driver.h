@@ -5,10 +5,8 @@
 
 #include "costmodel/backend.h"
 
-/*
- * Loads the stub driver from the folder of the module. A later load of libcuda.so.1 finds it by
- * its soname. Returns CM_BACKEND_REFUSED if it is missing.
- */
+/* Loads the stub driver from the folder of the module. A later load of libcuda.so.1 finds it by
+ * its soname. Returns CM_BACKEND_REFUSED if it is missing. */
 int stub_driver_load(struct cm_reason *reason) __attribute__((warn_unused_result));
 
 #endif

@@ -134,7 +134,7 @@ static int count_times(const struct fixture *f) {
     return n;
 }
 
-static void what_was_saved_is_found(void **state) {
+static void finds_saved_times(void **state) {
     struct fixture *f = *state;
     save_one(f, 8, 2e-6);
     const struct cache *cache = open_cache(f);
@@ -149,7 +149,7 @@ static void nothing_new_writes_nothing(void **state) {
     assert_int_equal(access(f->folder, F_OK), -1);
 }
 
-static void another_key_has_other_times(void **state) {
+static void separates_times_by_key(void **state) {
     struct fixture *f = *state;
     const struct cm_setting threads = {"threads", "2"};
     save_one(f, 8, 2e-6);
@@ -170,7 +170,7 @@ static void another_key_has_other_times(void **state) {
     assert_string_equal(f->note.text, "");
 }
 
-static void doubtful_times_are_not_kept(void **state) {
+static void does_not_cache_unstable_times(void **state) {
     struct fixture *f = *state;
     struct cache *cache = open_cache(f);
     static const int32_t states[] = {CM_UNSUPPORTED, CM_MODELLED,  CM_VIEW,    CM_OUT_OF_MEMORY,
@@ -195,7 +195,7 @@ static void doubtful_times_are_not_kept(void **state) {
 }
 
 /* Changes one byte of the file, or its length, and says what is then ignored. */
-static void a_file_that_was_changed_is_ignored(void **state) {
+static void ignores_modified_file(void **state) {
     struct fixture *f = *state;
     static const struct {
         long at; /* < 0: from the end */
@@ -225,7 +225,7 @@ static void a_file_that_was_changed_is_ignored(void **state) {
     }
 }
 
-static void a_file_that_was_cut_is_ignored(void **state) {
+static void ignores_truncated_file(void **state) {
     struct fixture *f = *state;
     char path[512];
     save_one(f, 8, 2e-6);
@@ -238,7 +238,7 @@ static void a_file_that_was_cut_is_ignored(void **state) {
 }
 
 /* Its sum is right, so that only the checks of the fields are left. */
-static void an_entry_out_of_range_is_left_out(void **state) {
+static void skips_entry_out_of_range(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement good = measured(1);
     for (int fault = 0; fault < 5; fault++) {
@@ -261,7 +261,7 @@ static void an_entry_out_of_range_is_left_out(void **state) {
     }
 }
 
-static void what_others_may_write_is_ignored(void **state) {
+static void ignores_files_writable_by_others(void **state) {
     struct fixture *f = *state;
     char path[512];
     save_one(f, 8, 2e-6);
@@ -280,7 +280,7 @@ static void what_others_may_write_is_ignored(void **state) {
     assert_string_equal(f->note.text, "others may write it");
 }
 
-static void a_link_is_not_followed(void **state) {
+static void does_not_follow_symlinks(void **state) {
     struct fixture *f = *state;
     char path[512], other[600];
     save_one(f, 8, 2e-6);
@@ -296,7 +296,7 @@ static void a_link_is_not_followed(void **state) {
     assert_string_equal(f->note.text, "it is not whole");
 }
 
-static void a_folder_that_cannot_be_used_says_why(void **state) {
+static void reports_unusable_folder(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement measurement = measured(1);
     snprintf(f->folder, sizeof(f->folder), "not/absolute");
@@ -314,7 +314,7 @@ static void a_folder_that_cannot_be_used_says_why(void **state) {
 }
 
 /* Each opens before any saves: only the merge keeps what the others wrote. */
-static void no_writer_loses_the_times_of_another(void **state) {
+static void merges_times_of_other_writers(void **state) {
     struct fixture *f = *state;
     enum { N_WRITERS = 6 };
     pid_t pids[N_WRITERS];
@@ -344,7 +344,7 @@ static void no_writer_loses_the_times_of_another(void **state) {
     assert_int_equal(count_times(f), 1);
 }
 
-static void a_lock_that_is_held_is_not_waited_for_long(void **state) {
+static void gives_up_on_held_lock(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement measurement = measured(1);
     char path[512];
@@ -373,7 +373,7 @@ static void a_lock_that_is_held_is_not_waited_for_long(void **state) {
     assert_true(find(open_cache(f), 9) == 0);
 }
 
-static void the_oldest_times_go(void **state) {
+static void drops_oldest_times(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement measurement = measured(1);
     struct cache *cache = open_cache(f);
@@ -386,7 +386,7 @@ static void the_oldest_times_go(void **state) {
     assert_true(find(cache, CACHE_MOST_ENTRIES + 2) == 0);
 }
 
-static void the_oldest_files_go(void **state) {
+static void removes_oldest_files(void **state) {
     struct fixture *f = *state;
     for (int i = 0; i < CACHE_MOST_FILES + 3; i++) {
         snprintf(f->facts.version, sizeof(f->facts.version), "%d", i);
@@ -400,20 +400,20 @@ static void the_oldest_files_go(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(what_was_saved_is_found),
+        CASE(finds_saved_times),
         CASE(nothing_new_writes_nothing),
-        CASE(another_key_has_other_times),
-        CASE(doubtful_times_are_not_kept),
-        CASE(a_file_that_was_changed_is_ignored),
-        CASE(a_file_that_was_cut_is_ignored),
-        CASE(an_entry_out_of_range_is_left_out),
-        CASE(what_others_may_write_is_ignored),
-        CASE(a_link_is_not_followed),
-        CASE(a_folder_that_cannot_be_used_says_why),
-        CASE(no_writer_loses_the_times_of_another),
-        CASE(a_lock_that_is_held_is_not_waited_for_long),
-        CASE(the_oldest_times_go),
-        CASE(the_oldest_files_go),
+        CASE(separates_times_by_key),
+        CASE(does_not_cache_unstable_times),
+        CASE(ignores_modified_file),
+        CASE(ignores_truncated_file),
+        CASE(skips_entry_out_of_range),
+        CASE(ignores_files_writable_by_others),
+        CASE(does_not_follow_symlinks),
+        CASE(reports_unusable_folder),
+        CASE(merges_times_of_other_writers),
+        CASE(gives_up_on_held_lock),
+        CASE(drops_oldest_times),
+        CASE(removes_oldest_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void refuses(const struct fixture *f, struct cm_settings settings, int st
     assert_null(device);
 }
 
-static void what_cannot_be_opened_says_why(void **state) {
+static void reports_why_open_fails(void **state) {
     const struct fixture *f = *state;
     static const struct {
         struct cm_setting setting;
@@ -141,7 +141,7 @@ static void what_cannot_be_opened_says_why(void **state) {
             "device must be below 1, got 1");
 }
 
-static void a_device_that_fails_says_how(void **state) {
+static void reports_device_failure(void **state) {
     const struct fixture *f = *state;
     const struct cm_settings none = {.n = 0};
     f->seen->fail = "cuInit";
@@ -187,7 +187,7 @@ static void the_device_is_described(void **state) {
 }
 
 /* 64 KiB in and 64 KiB out against a cache of 1 MiB: 1 + 3 * 8 sets. */
-static void cold_executions_go_round_the_sets(void **state) {
+static void cold_executions_rotate_sets(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
@@ -218,7 +218,7 @@ static void cold_executions_go_round_the_sets(void **state) {
     f->backend->close(device);
 }
 
-static void more_executions_than_sets_come_out_even(void **state) {
+static void repeats_sets_evenly(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
@@ -233,7 +233,7 @@ static void more_executions_than_sets_come_out_even(void **state) {
     f->backend->close(device);
 }
 
-static void warm_executions_stay_with_one_set(void **state) {
+static void warm_executions_use_one_set(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
@@ -267,7 +267,7 @@ static void operands_are_random_and_finite(void **state) {
     f->backend->close(device);
 }
 
-static void kernels_are_told(void **state) {
+static void lists_kernels(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
     struct cm_device *device = open_device(f);
@@ -350,7 +350,7 @@ static void autotune_keeps_the_fastest(void **state) {
 }
 
 /* Each is captured anew: 5 executions of two kernels, 5 of one, and the one that is kept. */
-static void a_candidate_that_cannot_be_timed_leaves_no_graph(void **state) {
+static void drops_graphs_of_failed_candidate(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
     struct cm_device *device = NULL;
@@ -369,7 +369,7 @@ static void a_candidate_that_cannot_be_timed_leaves_no_graph(void **state) {
     f->backend->close(device);
 }
 
-static void a_candidate_that_fails_makes_room_for_the_next(void **state) {
+static void tries_next_candidate_after_failure(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
     struct cm_device *device = open_device(f);
@@ -396,7 +396,7 @@ static void a_candidate_that_fails_makes_room_for_the_next(void **state) {
     f->backend->close(device);
 }
 
-static void what_is_larger_than_the_device_is_said(void **state) {
+static void reports_operands_larger_than_device(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu((int64_t)1 << 30);
     struct cm_device *device = open_device(f);
@@ -421,7 +421,7 @@ static void one_set_may_take_more_than_half(void **state) {
     f->backend->close(device);
 }
 
-static void an_error_that_sticks_breaks_the_device(void **state) {
+static void sticky_error_breaks_device(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
@@ -437,7 +437,7 @@ static void an_error_that_sticks_breaks_the_device(void **state) {
     f->backend->close(device);
 }
 
-static void what_cannot_be_captured_is_launched(void **state) {
+static void launches_if_capture_fails(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
@@ -473,7 +473,7 @@ static void throttling_is_flagged(void **state) {
 }
 
 /* What no kernel is compiled for is copied, as a proxy. */
-static void without_a_compiler_bytes_are_copied(void **state) {
+static void copies_bytes_without_nvrtc(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
@@ -491,7 +491,7 @@ static void without_a_compiler_bytes_are_copied(void **state) {
     f->backend->close(device);
 }
 
-static void what_nobody_does_says_why(void **state) {
+static void reports_all_reasons_of_refusal(void **state) {
     const struct fixture *f = *state;
     struct cm_device *device = open_device(f);
     struct cm_plan *made = NULL;
@@ -572,7 +572,7 @@ struct fault {
     const char *reason;
 };
 
-static void calls_that_fail_at_the_beginning_are_told(void **state) {
+static void reports_failures_on_open(void **state) {
     const struct fixture *f = *state;
     static const struct fault faults[] = {
         {"cuCtxSetCurrent", "cannot use the device: CUDA_ERROR_INVALID_VALUE"},
@@ -588,7 +588,7 @@ static void calls_that_fail_at_the_beginning_are_told(void **state) {
 }
 
 /* Libraries that cannot begin are missed where they are needed. */
-static void libraries_that_cannot_begin_are_told(void **state) {
+static void reports_libraries_that_fail_to_initialize(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
     struct cm_device_facts facts;
@@ -629,7 +629,7 @@ static void says(const struct fixture *f, const struct cm_primitive *work, int s
     f->seen->fail = NULL;
 }
 
-static void calls_that_fail_while_planning_are_told(void **state) {
+static void reports_failures_while_planning(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gather = odd_gather();
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
@@ -658,7 +658,7 @@ static void calls_that_fail_while_planning_are_told(void **state) {
     for (size_t i = 0; i < N(kernels); i++) says(f, &none, CM_BACKEND_REFUSED, &kernels[i]);
 }
 
-static void calls_that_break_the_device_are_told(void **state) {
+static void reports_calls_that_break_device(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     static const struct fault faults[] = {
@@ -686,7 +686,7 @@ static void calls_that_break_the_device_are_told(void **state) {
     }
 }
 
-static void no_room_for_a_workspace_is_said(void **state) {
+static void reports_missing_room_for_workspace(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
     struct cm_device *device = open_device(f);
@@ -700,7 +700,7 @@ static void no_room_for_a_workspace_is_said(void **state) {
     f->backend->close(device);
 }
 
-static void without_a_device_only_plans_are_made(void **state) {
+static void without_a_device_only_plans(void **state) {
     const struct fixture *f = *state;
     struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
     const struct cm_settings settings = {.plan_only = 1};
@@ -722,7 +722,7 @@ static void without_a_device_only_plans_are_made(void **state) {
     f->backend->close(device);
 }
 
-static void elements_in_order_stand_for_what_has_a_formula(void **state) {
+static void copies_in_order_without_indices(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive work = works_of(CM_GATHER, 0, works_image(CM_F32, 1, 8, 4, 4),
                                               works_image(CM_F32, 1, 2, 8, 8));
@@ -766,35 +766,35 @@ static void elements_in_order_stand_for_what_has_a_formula(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(what_cannot_be_opened_says_why),
-        CASE(a_device_that_fails_says_how),
+        CASE(reports_why_open_fails),
+        CASE(reports_device_failure),
         CASE(the_device_is_described),
-        CASE(cold_executions_go_round_the_sets),
-        CASE(more_executions_than_sets_come_out_even),
-        CASE(warm_executions_stay_with_one_set),
+        CASE(cold_executions_rotate_sets),
+        CASE(repeats_sets_evenly),
+        CASE(warm_executions_use_one_set),
         CASE(operands_are_random_and_finite),
-        CASE(kernels_are_told),
+        CASE(lists_kernels),
         CASE(products_give_b_first),
         CASE(batches_without_a_common_stride_are_looped_over),
         CASE(autotune_keeps_the_fastest),
-        CASE(a_candidate_that_cannot_be_timed_leaves_no_graph),
-        CASE(a_candidate_that_fails_makes_room_for_the_next),
-        CASE(what_is_larger_than_the_device_is_said),
+        CASE(drops_graphs_of_failed_candidate),
+        CASE(tries_next_candidate_after_failure),
+        CASE(reports_operands_larger_than_device),
         CASE(one_set_may_take_more_than_half),
-        CASE(an_error_that_sticks_breaks_the_device),
-        CASE(what_cannot_be_captured_is_launched),
+        CASE(sticky_error_breaks_device),
+        CASE(launches_if_capture_fails),
         CASE(throttling_is_flagged),
-        CASE(without_a_compiler_bytes_are_copied),
-        CASE(what_nobody_does_says_why),
+        CASE(copies_bytes_without_nvrtc),
+        CASE(reports_all_reasons_of_refusal),
         CASE(networks_run_all_steps_in_order),
         CASE(plans_only_run_nothing),
-        CASE(calls_that_fail_at_the_beginning_are_told),
-        CASE(libraries_that_cannot_begin_are_told),
-        CASE(calls_that_fail_while_planning_are_told),
-        CASE(calls_that_break_the_device_are_told),
-        CASE(no_room_for_a_workspace_is_said),
-        CASE(without_a_device_only_plans_are_made),
-        CASE(elements_in_order_stand_for_what_has_a_formula),
+        CASE(reports_failures_on_open),
+        CASE(reports_libraries_that_fail_to_initialize),
+        CASE(reports_failures_while_planning),
+        CASE(reports_calls_that_break_device),
+        CASE(reports_missing_room_for_workspace),
+        CASE(without_a_device_only_plans),
+        CASE(copies_in_order_without_indices),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -175,7 +175,7 @@ static void the_first_engine_that_accepts_is_taken(void **state) {
     end(device);
 }
 
-static void a_candidate_is_one_of_those_that_accept(void **state) {
+static void counts_accepted_plans_as_candidates(void **state) {
     (void)state;
     struct cm_device *device = begin();
     struct cm_how how;
@@ -210,7 +210,7 @@ static void fp32_is_not_rounded_unless_asked(void **state) {
     end(device);
 }
 
-static void refusals_have_their_words(void **state) {
+static void reports_refusals(void **state) {
     (void)state;
     struct cm_device *device = begin();
     struct cm_primitive conv = fixture_conv();
@@ -314,7 +314,7 @@ static struct cm_primitive layer(int32_t kind, int32_t algorithm, int32_t rank,
     return ret;
 }
 
-static void what_no_engine_has_is_said(void **state) {
+static void reports_missing_engine(void **state) {
     (void)state;
     static const int64_t image[] = {2, 4, 8, 8};
     static const int64_t half[] = {2, 4, 4, 4};
@@ -360,7 +360,7 @@ static void what_no_engine_has_is_said(void **state) {
 }
 
 /* No product of fp32 without rounding, then no image that it could be. */
-static void a_product_of_columns_is_no_image(void **state) {
+static void refuses_column_product_as_image(void **state) {
     (void)state;
     struct cm_device *device = begin();
     struct cm_primitive gemm = fixture_gemm(CM_F32, 4, 6, 8);
@@ -377,7 +377,7 @@ static void a_product_of_columns_is_no_image(void **state) {
 }
 
 /* A tensor of 2^40 elements and of 2^59: numbers that no product here may pass 2^63 with. */
-static void sizes_near_the_end_of_numbers_are_no_fault(void **state) {
+static void accepts_sizes_near_2_63(void **state) {
     (void)state;
     struct cm_device *device = begin();
     struct cm_how how;
@@ -391,7 +391,7 @@ static void sizes_near_the_end_of_numbers_are_no_fault(void **state) {
     end(device);
 }
 
-static void a_target_is_named_or_a_file(void **state) {
+static void accepts_target_name_or_file(void **state) {
     (void)state;
     struct cm_device *device = begin();
     struct graph_target target;
@@ -428,7 +428,7 @@ static size_t old_version(void) {
     return 90500;
 }
 
-static void an_older_cudnn_wants_the_device(void **state) {
+static void requires_cudnn_9_8_without_device(void **state) {
     (void)state;
     struct cm_device *device = begin();
     struct graph_target target;
@@ -444,16 +444,16 @@ static void an_older_cudnn_wants_the_device(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_engine_that_accepts_is_taken),
-        cmocka_unit_test(a_candidate_is_one_of_those_that_accept),
+        cmocka_unit_test(counts_accepted_plans_as_candidates),
         cmocka_unit_test(fp32_is_not_rounded_unless_asked),
-        cmocka_unit_test(refusals_have_their_words),
+        cmocka_unit_test(reports_refusals),
         cmocka_unit_test(any_call_may_fail),
         cmocka_unit_test(hostile_primitives_are_refused),
-        cmocka_unit_test(what_no_engine_has_is_said),
-        cmocka_unit_test(a_product_of_columns_is_no_image),
-        cmocka_unit_test(sizes_near_the_end_of_numbers_are_no_fault),
-        cmocka_unit_test(a_target_is_named_or_a_file),
-        cmocka_unit_test(an_older_cudnn_wants_the_device),
+        cmocka_unit_test(reports_missing_engine),
+        cmocka_unit_test(refuses_column_product_as_image),
+        cmocka_unit_test(accepts_sizes_near_2_63),
+        cmocka_unit_test(accepts_target_name_or_file),
+        cmocka_unit_test(requires_cudnn_9_8_without_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

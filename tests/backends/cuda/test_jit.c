@@ -96,7 +96,7 @@ static void chains_and_selections(void **state) {
     compiles(*state, &select);
 }
 
-static void what_only_moves(void **state) {
+static void data_movement(void **state) {
     struct cm_primitive transpose =
         works_of(CM_COPY, 0, works_image(CM_F32, 2, 3, 5, 7), works_nhwc(CM_F32, 2, 3, 5, 7));
     struct cm_primitive concat = works_of(CM_COPY, 0, works_image(CM_BF16, 2, 8, 4, 4),
@@ -158,7 +158,7 @@ static void rows_of_all_sorts(void **state) {
     }
 }
 
-static void where_the_extremes_are_is_not_looked_for(void **state) {
+static void arg_extremes_are_proxies(void **state) {
     struct jit jit;
     struct cm_reason reason = {""};
     const struct cm_primitive work =
@@ -220,7 +220,7 @@ static void refuses(struct cm_primitive work, const char *why) {
     assert_string_equal(reason.text, why);
 }
 
-static void what_has_no_kernel_says_why(void **state) {
+static void reports_why_there_is_no_kernel(void **state) {
     const struct cm_tensor x = works_line(CM_F32, 8);
     struct cm_primitive work = works_of(CM_RNN, CM_RNN_LSTM, x, x);
     (void)state;
@@ -279,13 +279,13 @@ int main(void) {
         cmocka_unit_test(every_function_is_a_kernel),
         cmocka_unit_test(every_element_is_read_and_written),
         cmocka_unit_test(chains_and_selections),
-        cmocka_unit_test(what_only_moves),
+        cmocka_unit_test(data_movement),
         cmocka_unit_test(updates_of_all_sorts),
         cmocka_unit_test(rows_of_all_sorts),
-        cmocka_unit_test(where_the_extremes_are_is_not_looked_for),
+        cmocka_unit_test(arg_extremes_are_proxies),
         cmocka_unit_test(norms_of_all_sorts),
         cmocka_unit_test(pools_and_images_of_another_size),
-        cmocka_unit_test(what_has_no_kernel_says_why),
+        cmocka_unit_test(reports_why_there_is_no_kernel),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

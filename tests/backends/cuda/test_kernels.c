@@ -217,7 +217,7 @@ static struct cm_primitive indexed(int32_t kind, struct cm_tensor x, struct cm_t
     return work;
 }
 
-static void what_moves(void **state) {
+static void copies_and_gathers(void **state) {
     const struct cm_tensor image = works_image(CM_F32, 2, 8, 15, 13);
     const struct cm_tensor table = tensor(2, 10, 6, 0, 0);
     struct cm_primitive work = works_of(CM_COPY, 0, image, tensor(4, 2, 15, 13, 8));
@@ -274,7 +274,7 @@ int main(void) {
         cmocka_unit_test(softmax_and_reductions),
         cmocka_unit_test(norms),
         cmocka_unit_test(pools_and_other_sizes),
-        cmocka_unit_test(what_moves),
+        cmocka_unit_test(copies_and_gathers),
         cmocka_unit_test(elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include "backends/cuda/library.h"
 #include "works.h"
 
-static void libraries_are_not_looked_for_beside_the_user(void **state) {
+static void never_searches_relative_paths(void **state) {
     struct library_folders folders;
     struct cm_reason reason = {""};
     (void)state;
@@ -34,7 +34,7 @@ static void libraries_are_not_looked_for_beside_the_user(void **state) {
     (void)unsetenv("CONDA_PREFIX");
 }
 
-static void what_is_missing_is_named(void **state) {
+static void names_missing_library(void **state) {
     static char places[2][LIBRARY_PATH] = {"", "/nonexistent"};
     const struct library_folders folders = {2, places};
     struct library_name name = {"thing", {"libnowhere.so.1", NULL}, true};
@@ -157,7 +157,7 @@ static void batches_of_one_stride_are_one(void **state) {
     assert_int_equal(gemm.b.batch, 0);
 }
 
-static void neighbours_that_lie_behind_each_other_are_one(void **state) {
+static void merges_contiguous_axes(void **state) {
     const struct cm_tensor x = works_image(CM_F32, 2, 3, 4, 8);
     const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){3, 1, 1});
     const struct cm_tensor *const operands[] = {&x, &bias, &x};
@@ -178,13 +178,13 @@ static void neighbours_that_lie_behind_each_other_are_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(libraries_are_not_looked_for_beside_the_user),
-        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(never_searches_relative_paths),
+        cmocka_unit_test(names_missing_library),
         cmocka_unit_test(patterns_are_numbers_within_a_half),
         cmocka_unit_test(indices_stay_within_their_axis),
         cmocka_unit_test(products_are_read_as_a_blas_has_them),
         cmocka_unit_test(batches_of_one_stride_are_one),
-        cmocka_unit_test(neighbours_that_lie_behind_each_other_are_one),
+        cmocka_unit_test(merges_contiguous_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,7 +337,7 @@ static void bytes_are_planned(void **state) {
     try_all(CM_PRECISION_FP8, CM_LAYOUT_AUTO);
 }
 
-static void every_described_device_is_taken(void **state) {
+static void accepts_every_built_in_target(void **state) {
     static const char *const names[] = {
         "t4",       "a100-40gb", "a100-80gb", "a10",  "rtx-3090", "l4",      "l40s",
         "rtx-4090", "h100-pcie", "h100-sxm",  "h200", "b200",     "rtx-5090"};
@@ -357,7 +357,7 @@ static void every_described_device_is_taken(void **state) {
     }
 }
 
-static void a_plan_does_not_run(void **state) {
+static void planning_runs_nothing(void **state) {
     struct cm_device *device = NULL;
     struct cm_plan *plan = NULL;
     struct cm_reason reason = {""};
@@ -374,7 +374,7 @@ static void a_plan_does_not_run(void **state) {
     backend->close(device);
 }
 
-static void settings_are_looked_at(void **state) {
+static void checks_settings(void **state) {
     const struct cm_setting wrong = {"heuristics", "c"};
     const struct cm_settings settings = {.n = 1, .items = &wrong, .plan_only = 1};
     struct cm_device *device = NULL;
@@ -386,9 +386,9 @@ static void settings_are_looked_at(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_described_device_is_taken),
-        cmocka_unit_test(a_plan_does_not_run),
-        cmocka_unit_test(settings_are_looked_at),
+        cmocka_unit_test(accepts_every_built_in_target),
+        cmocka_unit_test(planning_runs_nothing),
+        cmocka_unit_test(checks_settings),
         cmocka_unit_test(fp32_is_planned_without_tensor_cores),
         cmocka_unit_test(tf32_is_planned),
         cmocka_unit_test(halves_are_planned_in_any_layout),

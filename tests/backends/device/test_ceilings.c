@@ -53,7 +53,7 @@ static void near(double have, double want) {
     assert_true(have > want * 0.99 && have < want * 1.01);
 }
 
-static void a_fast_device_is_asked_for_more(void **state) {
+static void grows_sizes_on_fast_device(void **state) {
     struct machine machine = {1e15, 4e12, CM_MEASURED, 0, 0, 0};
     const struct ceilings got = survey(&machine, (struct cm_device_facts){0}, CM_F16);
     (void)state;
@@ -67,7 +67,7 @@ static void a_fast_device_is_asked_for_more(void **state) {
 }
 
 /* 2 * 1024^3 operations take it 21 ms, and 64 MiB a tenth of a second. */
-static void a_slow_one_for_no_more_than_it_takes(void **state) {
+static void warms_up_slow_job_briefly(void **state) {
     struct machine machine = {1e11, 1.3e9, CM_MEASURED, 0, 0, 0};
     const struct ceilings got = survey(&machine, (struct cm_device_facts){0}, CM_F32);
     (void)state;
@@ -77,7 +77,7 @@ static void a_slow_one_for_no_more_than_it_takes(void **state) {
     assert_int_equal(machine.n_asked, 3);
 }
 
-static void a_quarter_of_the_memory_is_enough(void **state) {
+static void limits_operands_to_quarter_of_memory(void **state) {
     struct machine machine = {1e15, 4e12, CM_MEASURED, 0, 0, 0};
     const struct cm_device_facts facts = {.memory_bytes = (int64_t)1 << 30};
     (void)state;
@@ -86,7 +86,7 @@ static void a_quarter_of_the_memory_is_enough(void **state) {
     assert_int_equal(machine.largest_copy, 64 << 20); /* and a copy of 64 MiB twice that */
 }
 
-static void a_copy_is_larger_than_the_cache(void **state) {
+static void sizes_copy_above_cache(void **state) {
     struct machine machine = {1e15, 1e9, CM_MEASURED, 0, 0, 0};
     const struct cm_device_facts facts = {.cache_bytes = (int64_t)32 << 20};
     (void)state;
@@ -94,7 +94,7 @@ static void a_copy_is_larger_than_the_cache(void **state) {
     assert_int_equal(machine.largest_copy, 256 << 20);
 }
 
-static void what_is_no_time_of_its_own_is_no_ceiling(void **state) {
+static void proxies_set_no_ceiling(void **state) {
     static const int32_t states[] = {CM_PROXY, CM_UNSUPPORTED, CM_CRASHED, CM_PLANNED,
                                      CM_MODELLED};
     (void)state;
@@ -106,7 +106,7 @@ static void what_is_no_time_of_its_own_is_no_ceiling(void **state) {
     }
 }
 
-static void a_table_says_that_it_is_one(void **state) {
+static void marks_times_of_table(void **state) {
     struct machine machine = {1e15, 4e12, CM_INVENTED, 0, 0, 0};
     const struct ceilings got = survey(&machine, (struct cm_device_facts){0}, CM_F32);
     (void)state;
@@ -127,12 +127,12 @@ static void products_say_which_elements_matter(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fast_device_is_asked_for_more),
-        cmocka_unit_test(a_slow_one_for_no_more_than_it_takes),
-        cmocka_unit_test(a_quarter_of_the_memory_is_enough),
-        cmocka_unit_test(a_copy_is_larger_than_the_cache),
-        cmocka_unit_test(what_is_no_time_of_its_own_is_no_ceiling),
-        cmocka_unit_test(a_table_says_that_it_is_one),
+        cmocka_unit_test(grows_sizes_on_fast_device),
+        cmocka_unit_test(warms_up_slow_job_briefly),
+        cmocka_unit_test(limits_operands_to_quarter_of_memory),
+        cmocka_unit_test(sizes_copy_above_cache),
+        cmocka_unit_test(proxies_set_no_ceiling),
+        cmocka_unit_test(marks_times_of_table),
         cmocka_unit_test(products_say_which_elements_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void every_built_in_device_is_whole(void **state) {
     assert_true(n >= 30);
 }
 
-static void a_device_that_is_not_there_is_refused(void **state) {
+static void refuses_unknown_device(void **state) {
     struct device_model model;
     struct cm_reason reason = {""};
     assert_false(device_is_built_in("h2000"));
@@ -131,7 +131,7 @@ static void a_file_gives_a_device(void **state) {
     "\"document\": \"the manual\", \"url\": \"https://example.org\"}, \"copy\": {"             \
     "\"document\": \"a copy\"}}, \"rates\": {" rates "}, \"bandwidth\": 1e11}"
 
-static void a_figure_may_have_its_own_source(void **state) {
+static void accepts_figure_with_source(void **state) {
     struct device_model model;
     struct cm_reason reason = {""};
     assert_int_equal(
@@ -144,7 +144,7 @@ static void a_figure_may_have_its_own_source(void **state) {
     assert_string_equal(model.source, "the manual");
 }
 
-static void a_figure_that_is_wrong_says_what(void **state) {
+static void reports_invalid_figure(void **state) {
     static const char *const cases[][2] = {
         {FIGURES("\"fp32\": {\"source\": \"m\"}"),
          "device file 'x.json': 'fp32' has no 'value'"},
@@ -173,7 +173,7 @@ static void a_figure_that_is_wrong_says_what(void **state) {
 
 #define HEAD "{\"schema\": \"costmodel/device/1\", \"name\": \"a\", "
 
-static void a_file_that_is_wrong_says_where(void **state) {
+static void reports_line_of_invalid_file(void **state) {
     static const char *const cases[][2] = {
         {"[]", "device file 'x.json': is not a JSON object"},
         {"{\"name\": 1", "device file 'x.json': is not a JSON object"},
@@ -222,7 +222,7 @@ static void a_file_that_is_wrong_says_where(void **state) {
     }
 }
 
-static void a_file_that_cannot_be_read_says_why(void **state) {
+static void reports_unreadable_file(void **state) {
     struct device_model model;
     struct cm_reason reason = {""};
     assert_int_equal(device_read("/nonexistent/a.json", *state, &model, &reason),
@@ -241,14 +241,14 @@ static void a_file_that_cannot_be_read_says_why(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_built_in_device_is_whole),
-        cmocka_unit_test(a_device_that_is_not_there_is_refused),
+        cmocka_unit_test(refuses_unknown_device),
         cmocka_unit_test(some_figures_are_those_of_the_documents),
         cmocka_unit_test(the_facts_of_a_chip_are_read_too),
         cmocka_unit_test(a_file_gives_a_device),
-        cmocka_unit_test(a_figure_may_have_its_own_source),
-        cmocka_unit_test(a_figure_that_is_wrong_says_what),
-        cmocka_unit_test(a_file_that_is_wrong_says_where),
-        cmocka_unit_test(a_file_that_cannot_be_read_says_why),
+        cmocka_unit_test(accepts_figure_with_source),
+        cmocka_unit_test(reports_invalid_figure),
+        cmocka_unit_test(reports_line_of_invalid_file),
+        cmocka_unit_test(reports_unreadable_file),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

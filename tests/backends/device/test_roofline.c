@@ -40,7 +40,7 @@ static struct cm_measurement estimate(const char *name, int32_t precision,
     return measurement;
 }
 
-static void a_model_makes_no_plan(void **state) {
+static void refuses_plan_of_modelling_backend(void **state) {
     (void)state;
     struct cm_measurement measurement;
     struct cm_device *device = NULL;
@@ -112,7 +112,7 @@ static void products_run_at_the_rate_of_their_element(void **state) {
     }
 }
 
-static void elementwise_work_gets_no_matrix_units(void **state) {
+static void elementwise_work_uses_vector_rate(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(1 << 20);
     relu.flops = (int64_t)1 << 40; /* as if each element took a million */
@@ -124,7 +124,7 @@ static void elementwise_work_gets_no_matrix_units(void **state) {
     expect_near(estimate("h200", 0, &relu).cold.median, (double)((int64_t)1 << 40) / 34e12);
 }
 
-static void a_device_without_the_rate_says_so(void **state) {
+static void reports_missing_rate(void **state) {
     (void)state;
     const struct cm_primitive gemm = fixture_gemm(CM_F64, 64, 64, 64);
     const struct cm_measurement have = estimate("t4", 0, &gemm);
@@ -132,7 +132,7 @@ static void a_device_without_the_rate_says_so(void **state) {
     assert_string_equal(have.reason.text, "the device has no rate for f64");
 }
 
-static void what_does_not_fit_has_no_time(void **state) {
+static void refuses_work_larger_than_memory(void **state) {
     (void)state;
     const struct cm_primitive relu = fixture_relu(1500000000);
     const struct cm_measurement have = estimate("gtx-1080", 0, &relu);
@@ -141,7 +141,7 @@ static void what_does_not_fit_has_no_time(void **state) {
     assert_true(have.cold.median == 0);
 }
 
-static void work_that_is_not_known_has_no_time(void **state) {
+static void work_of_unknown_size_has_no_time(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(16);
     relu.flops = INT64_MIN;
@@ -170,7 +170,7 @@ static struct cm_measurement estimate_with_floor(const struct cm_primitive *prim
                             primitive);
 }
 
-static void what_nobody_could_count_has_no_time(void **state) {
+static void unknown_work_has_no_time(void **state) {
     static const char *const texts[] = {
         "{\"schema\": \"costmodel/device/1\", \"name\": \"a\","
         " \"rates\": {\"fp32\": 1e12}, \"bandwidth\": 1e-300}",
@@ -189,7 +189,7 @@ static void what_nobody_could_count_has_no_time(void **state) {
     }
 }
 
-static void the_floor_comes_on_top_of_the_roofs(void **state) {
+static void adds_floor_to_roofline(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(16);
     const struct cm_measurement tiny = estimate_with_floor(&relu);
@@ -201,7 +201,7 @@ static void the_floor_comes_on_top_of_the_roofs(void **state) {
     assert_string_equal(large.reason.text, "limited by memory");
 }
 
-static void a_memory_bound_layer_names_its_rate_too(void **state) {
+static void names_rate_of_memory_bound_layer(void **state) {
     (void)state;
     const struct cm_primitive relu = fixture_relu(1 << 20);
     const struct cm_measurement have = estimate("h200", 0, &relu);
@@ -215,7 +215,7 @@ static void a_memory_bound_layer_names_its_rate_too(void **state) {
     assert_int_equal(idle.how.tensor_cores, CM_TENSOR_CORES_UNKNOWN);
 }
 
-static void a_device_must_be_named(void **state) {
+static void requires_device_name(void **state) {
     (void)state;
     struct cm_device *device = NULL;
     struct cm_reason reason = {""};
@@ -248,17 +248,17 @@ static void the_facts_name_the_source(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_makes_no_plan),
+        cmocka_unit_test(refuses_plan_of_modelling_backend),
         cmocka_unit_test(the_first_convolution_of_resnet50),
         cmocka_unit_test(products_run_at_the_rate_of_their_element),
-        cmocka_unit_test(elementwise_work_gets_no_matrix_units),
-        cmocka_unit_test(a_device_without_the_rate_says_so),
-        cmocka_unit_test(what_does_not_fit_has_no_time),
-        cmocka_unit_test(work_that_is_not_known_has_no_time),
-        cmocka_unit_test(what_nobody_could_count_has_no_time),
-        cmocka_unit_test(the_floor_comes_on_top_of_the_roofs),
-        cmocka_unit_test(a_memory_bound_layer_names_its_rate_too),
-        cmocka_unit_test(a_device_must_be_named),
+        cmocka_unit_test(elementwise_work_uses_vector_rate),
+        cmocka_unit_test(reports_missing_rate),
+        cmocka_unit_test(refuses_work_larger_than_memory),
+        cmocka_unit_test(work_of_unknown_size_has_no_time),
+        cmocka_unit_test(unknown_work_has_no_time),
+        cmocka_unit_test(adds_floor_to_roofline),
+        cmocka_unit_test(names_rate_of_memory_bound_layer),
+        cmocka_unit_test(requires_device_name),
         cmocka_unit_test(the_facts_name_the_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,7 +197,7 @@ static void steps_read_what_the_ones_before_wrote(void **state) {
     }
 }
 
-static void what_is_random_stays_within_bounds(void **state) {
+static void random_operands_stay_in_range(void **state) {
     if (*state == NULL) skip();
     struct example example;
     struct cm_plan *plan = NULL;
@@ -214,7 +214,7 @@ static void what_is_random_stays_within_bounds(void **state) {
     plan_drop(plan);
 }
 
-static void what_does_not_hold_together_is_refused(void **state) {
+static void refuses_inconsistent_network(void **state) {
     if (*state == NULL) skip();
     struct example example;
     struct cm_plan *plan = NULL;
@@ -248,8 +248,8 @@ static void what_does_not_hold_together_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_read_what_the_ones_before_wrote),
-        cmocka_unit_test(what_is_random_stays_within_bounds),
-        cmocka_unit_test(what_does_not_hold_together_is_refused),
+        cmocka_unit_test(random_operands_stay_in_range),
+        cmocka_unit_test(refuses_inconsistent_network),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

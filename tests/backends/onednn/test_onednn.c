@@ -101,7 +101,7 @@ static void expect_state(const struct fixture *f, const struct cm_primitive *pri
     free(text);
 }
 
-static void what_cannot_be_opened_says_why(void **state) {
+static void reports_why_open_fails(void **state) {
     const struct fixture *f = *state;
     static const struct {
         struct cm_setting setting;
@@ -145,7 +145,7 @@ static void the_machine_is_described(void **state) {
 
 /* A product of n^3 within what any processor does, a GFLOP/s a thread at the least excluded:
  * the sanitizers' machine may be busy. */
-static void a_time_is_one_of_this_world(void **state) {
+static void rejects_implausible_times(void **state) {
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 256, 256, 256);
     const struct cm_measurement got = measure(*state, &gemm);
     assert_int_equal(got.state, CM_MEASURED);
@@ -192,7 +192,7 @@ static void convolutions_of_all_sorts_run(void **state) {
     }
 }
 
-static void what_does_not_fit_together_is_refused(void **state) {
+static void refuses_mismatched_operands(void **state) {
     struct cm_primitive conv = fixture_conv();
     conv.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){1, 64, 111, 112});
     expect_state(*state, &conv, CM_UNSUPPORTED, "oneDNN refused it: status 2");
@@ -203,7 +203,7 @@ static void what_does_not_fit_together_is_refused(void **state) {
     expect_state(*state, &empty, CM_UNSUPPORTED, "has no elements");
 }
 
-static void what_is_larger_than_the_memory_is_told(void **state) {
+static void reports_operands_larger_than_memory(void **state) {
     const struct cm_primitive relu = fixture_relu(INT64_C(1) << 42);
     expect_state(*state, &relu, CM_OUT_OF_MEMORY,
                  "needs 35184372088832 bytes, the limit is 100000000");
@@ -252,7 +252,7 @@ static void pools_run(void **state) {
 }
 
 /* One-dimensional integers: nobody has written fast code for them. */
-static void what_only_the_reference_does_is_told(void **state) {
+static void notes_reference_implementation(void **state) {
     struct cm_primitive pool = plain_of(CM_POOL, CM_POOL_MAX, 3, (const int64_t[]){2, 16, 12});
     pool.inputs[0].element = CM_I32;
     pool.outputs[0] = fixture_tensor(CM_I32, 3, (const int64_t[]){2, 16, 6});
@@ -491,7 +491,7 @@ static void every_function_has_a_time(void **state) {
     }
 }
 
-static void the_second_operand_may_be_the_whole_one(void **state) {
+static void accepts_full_second_operand(void **state) {
     const int64_t dims[] = {2, 16, 6, 6};
     struct cm_primitive divide = plain_of(CM_ELTWISE, CM_ALGORITHM_NONE, 4, dims);
     divide.n_steps = 1;
@@ -518,7 +518,7 @@ static void copies_run_whatever_the_element(void **state) {
     }
 }
 
-static void what_has_no_code_is_a_copy_of_its_bytes(void **state) {
+static void copies_bytes_without_fast_code(void **state) {
     static const char because[] = "ran a copy of the same bytes instead";
     struct cm_primitive gather = fixture_gemm(CM_F32, 64, 8, 8);
     gather.kind = CM_GATHER;
@@ -538,7 +538,7 @@ static void what_has_no_code_is_a_copy_of_its_bytes(void **state) {
 }
 
 /* Of 128 bytes no 4096 sets fill a cache of a megabyte three times; of 512 kB seven do. */
-static void what_cannot_be_made_cold_is_flagged(void **state) {
+static void flags_not_cold(void **state) {
     struct fixture *f = *state;
     if (f->subprocess == NULL) skip();
     struct subprocess_setup setup = f->setup;
@@ -558,15 +558,15 @@ static void what_cannot_be_made_cold_is_flagged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_opened_says_why),
+        cmocka_unit_test(reports_why_open_fails),
         cmocka_unit_test(the_machine_is_described),
-        cmocka_unit_test(a_time_is_one_of_this_world),
+        cmocka_unit_test(rejects_implausible_times),
         cmocka_unit_test(convolutions_of_all_sorts_run),
-        cmocka_unit_test(what_does_not_fit_together_is_refused),
-        cmocka_unit_test(what_is_larger_than_the_memory_is_told),
+        cmocka_unit_test(refuses_mismatched_operands),
+        cmocka_unit_test(reports_operands_larger_than_memory),
         cmocka_unit_test(products_broadcast_and_have_a_bias),
         cmocka_unit_test(pools_run),
-        cmocka_unit_test(what_only_the_reference_does_is_told),
+        cmocka_unit_test(notes_reference_implementation),
         cmocka_unit_test(norms_run),
         cmocka_unit_test(norms_of_groups_run),
         cmocka_unit_test(batch_norms_of_lines_run_no_reference),
@@ -580,10 +580,10 @@ int main(void) {
         cmocka_unit_test(softmax_and_reductions_run),
         cmocka_unit_test(indices_of_extremes_have_a_proxy),
         cmocka_unit_test(every_function_has_a_time),
-        cmocka_unit_test(the_second_operand_may_be_the_whole_one),
+        cmocka_unit_test(accepts_full_second_operand),
         cmocka_unit_test(copies_run_whatever_the_element),
-        cmocka_unit_test(what_has_no_code_is_a_copy_of_its_bytes),
-        cmocka_unit_test(what_cannot_be_made_cold_is_flagged),
+        cmocka_unit_test(copies_bytes_without_fast_code),
+        cmocka_unit_test(flags_not_cold),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

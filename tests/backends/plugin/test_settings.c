@@ -24,7 +24,7 @@ static int end(void **state) {
     return 0;
 }
 
-static void a_name_alone_has_no_settings(void **state) {
+static void parses_name_without_settings(void **state) {
     static const char *const texts[] = {"onednn", "onednn:"};
     for (size_t i = 0; i < 2; i++) {
         struct cm_settings settings;
@@ -38,7 +38,7 @@ static void a_name_alone_has_no_settings(void **state) {
     }
 }
 
-static void values_may_hold_anything_but_a_comma(void **state) {
+static void accepts_values_without_comma(void **state) {
     struct cm_settings settings;
     struct cm_reason reason = {""};
     const char *name = NULL;
@@ -50,7 +50,7 @@ static void values_may_hold_anything_but_a_comma(void **state) {
     assert_string_equal(settings_get(&settings, "threads"), "2");
 }
 
-static void what_is_no_setting_is_refused(void **state) {
+static void refuses_malformed_setting(void **state) {
     static const char *const cases[][2] = {
         {"a:device", "expected name=value, got 'device'"},
         {"a:=5", "expected name=value, got '=5'"},
@@ -66,7 +66,7 @@ static void what_is_no_setting_is_refused(void **state) {
     }
 }
 
-static void a_setting_without_an_option_is_refused(void **state) {
+static void refuses_unknown_setting(void **state) {
     (void)state;
     const struct cm_setting good = {"device", "h200"};
     const struct cm_setting bad = {"devise", "h200"};
@@ -80,10 +80,10 @@ static void a_setting_without_an_option_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_alone_has_no_settings),
-        cmocka_unit_test(values_may_hold_anything_but_a_comma),
-        cmocka_unit_test(what_is_no_setting_is_refused),
-        cmocka_unit_test(a_setting_without_an_option_is_refused),
+        cmocka_unit_test(parses_name_without_settings),
+        cmocka_unit_test(accepts_values_without_comma),
+        cmocka_unit_test(refuses_malformed_setting),
+        cmocka_unit_test(refuses_unknown_setting),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -35,7 +35,7 @@ static int close_pair(void **state) {
     return 0;
 }
 
-static void what_is_sent_arrives(void **state) {
+static void sends_and_receives(void **state) {
     const struct pair *pair = *state;
     const char sent[] = "a result";
     char got[sizeof(sent)] = "";
@@ -44,7 +44,7 @@ static void what_is_sent_arrives(void **state) {
     assert_string_equal(got, sent);
 }
 
-static void what_was_not_waited_for_is_broken(void **state) {
+static void rejects_unexpected_message(void **state) {
     static const struct {
         enum ipc_kind kind;
         uint64_t sequence;
@@ -68,7 +68,7 @@ static void what_was_not_waited_for_is_broken(void **state) {
     }
 }
 
-static void noise_is_broken(void **state) {
+static void rejects_noise(void **state) {
     const struct pair *pair = *state;
     char noise[64];
     char got[8];
@@ -77,7 +77,7 @@ static void noise_is_broken(void **state) {
     assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
 }
 
-static void a_bit_that_turned_is_broken(void **state) {
+static void detects_flipped_bit(void **state) {
     const struct pair *pair = *state;
     char frame[256];
     char got[8];
@@ -89,7 +89,7 @@ static void a_bit_that_turned_is_broken(void **state) {
     assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
 }
 
-static void nothing_in_time_is_a_timeout(void **state) {
+static void times_out_without_message(void **state) {
     const struct pair *pair = *state;
     char got[8];
     assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
@@ -98,7 +98,7 @@ static void nothing_in_time_is_a_timeout(void **state) {
     assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
 }
 
-static void an_end_that_is_closed_is_told_without_a_signal(void **state) {
+static void reports_closed_end_without_signal(void **state) {
     struct pair *pair = *state;
     char got[8];
     close(pair->sockets[1]);
@@ -107,7 +107,7 @@ static void an_end_that_is_closed_is_told_without_a_signal(void **state) {
     assert_true(socketpair(AF_UNIX, SOCK_STREAM, 0, pair->sockets) == 0);
 }
 
-static void more_than_a_socket_holds_goes_through(void **state) {
+static void sends_more_than_socket_buffer(void **state) {
     const struct pair *pair = *state;
     const size_t size = (size_t)4 << 20;
     char *sent = malloc(size);
@@ -126,15 +126,14 @@ static void more_than_a_socket_holds_goes_through(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_sent_arrives, open_pair, close_pair),
-        cmocka_unit_test(what_was_not_waited_for_is_broken),
-        cmocka_unit_test_setup_teardown(noise_is_broken, open_pair, close_pair),
-        cmocka_unit_test_setup_teardown(a_bit_that_turned_is_broken, open_pair, close_pair),
-        cmocka_unit_test_setup_teardown(nothing_in_time_is_a_timeout, open_pair, close_pair),
-        cmocka_unit_test_setup_teardown(an_end_that_is_closed_is_told_without_a_signal,
-                                        open_pair, close_pair),
-        cmocka_unit_test_setup_teardown(more_than_a_socket_holds_goes_through, open_pair,
+        cmocka_unit_test_setup_teardown(sends_and_receives, open_pair, close_pair),
+        cmocka_unit_test(rejects_unexpected_message),
+        cmocka_unit_test_setup_teardown(rejects_noise, open_pair, close_pair),
+        cmocka_unit_test_setup_teardown(detects_flipped_bit, open_pair, close_pair),
+        cmocka_unit_test_setup_teardown(times_out_without_message, open_pair, close_pair),
+        cmocka_unit_test_setup_teardown(reports_closed_end_without_signal, open_pair,
                                         close_pair),
+        cmocka_unit_test_setup_teardown(sends_more_than_socket_buffer, open_pair, close_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static void a_fault_costs_one_primitive(void **state) {
     assert_int_equal(count_files(), files);
 }
 
-static void proxies_and_views_are_called_so(void **state) {
+static void marks_proxies_and_views(void **state) {
     (void)state;
     struct fixture f;
     const struct cm_primitive conv = fixture_conv();
@@ -163,7 +163,7 @@ static void samples_that_differ_are_flagged(void **state) {
     finish(&f);
 }
 
-static void what_no_row_fits_and_what_is_malformed_is_refused(void **state) {
+static void refuses_missing_row_and_malformed_primitive(void **state) {
     (void)state;
     struct fixture f;
     const struct cm_primitive relu = fixture_relu(100);
@@ -181,7 +181,7 @@ static void what_no_row_fits_and_what_is_malformed_is_refused(void **state) {
     finish(&f);
 }
 
-static void a_device_that_does_not_open_says_why(void **state) {
+static void reports_why_device_does_not_open(void **state) {
     (void)state;
     static const struct {
         const char *table;
@@ -205,7 +205,7 @@ static void a_device_that_does_not_open_says_why(void **state) {
     }
 }
 
-static void a_device_that_hangs_while_it_opens_is_given_up(void **state) {
+static void times_out_if_open_hangs(void **state) {
     (void)state;
     struct fixture f;
     (void)prepare(&f, "conv: 1\n");
@@ -239,7 +239,7 @@ static void settings_are_checked(void **state) {
     finish(&f);
 }
 
-static void a_device_that_is_gone_for_good_is_asked_once(void **state) {
+static void stops_asking_lost_device(void **state) {
     (void)state;
     struct fixture f;
     const struct cm_primitive conv = fixture_conv();
@@ -258,7 +258,7 @@ static void a_device_that_is_gone_for_good_is_asked_once(void **state) {
 }
 
 /* A program that ignores SIGCHLD has no children to wait for, and must not wait for ever. */
-static void whoever_ignores_its_children_is_served_as_well(void **state) {
+static void works_with_sigchld_ignored(void **state) {
     (void)state;
     struct fixture f;
     const struct cm_primitive conv = fixture_conv();
@@ -291,7 +291,7 @@ static int open_and_scribble(const struct cm_settings *settings, struct cm_devic
     return CM_BACKEND_REFUSED;
 }
 
-static void what_is_no_result_is_not_taken_for_one(void **state) {
+static void rejects_invalid_result(void **state) {
     (void)state;
     struct cm_backend scribbler = fake_backend;
     struct arena *arena = arena_new("test", 0);
@@ -319,7 +319,7 @@ static struct cm_measurement measure_twice(struct fixture *f, uint32_t n_steps) 
     return measurement;
 }
 
-static void a_network_is_timed_warm(void **state) {
+static void times_network_warm(void **state) {
     (void)state;
     struct fixture f;
     assert_int_equal(prepare(&f, "network: 5 / 0.25\neltwise: 1\n"), CM_BACKEND_OK);
@@ -336,7 +336,7 @@ static void a_network_is_timed_warm(void **state) {
     finish(&f);
 }
 
-static void a_network_may_fail_as_a_primitive_may(void **state) {
+static void handles_network_failures(void **state) {
     static const struct {
         const char *table;
         int32_t state;
@@ -368,7 +368,7 @@ static void a_network_may_fail_as_a_primitive_may(void **state) {
     }
 }
 
-static void a_backend_without_the_slot_says_so(void **state) {
+static void reports_missing_network_slot(void **state) {
     (void)state;
     struct fixture f;
     assert_int_equal(prepare(&f, "network: 1\n"), CM_BACKEND_OK);
@@ -383,7 +383,7 @@ static void a_backend_without_the_slot_says_so(void **state) {
     finish(&f);
 }
 
-static void a_program_without_descriptors_says_so(void **state) {
+static void reports_missing_descriptors(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
     struct rlimit before;
@@ -400,7 +400,7 @@ static void a_program_without_descriptors_says_so(void **state) {
     arena_free(arena);
 }
 
-static void stopping_nothing_is_fine(void **state) {
+static void stop_accepts_null(void **state) {
     (void)state;
     subprocess_stop(NULL);
 }
@@ -409,20 +409,20 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_come_back),
         cmocka_unit_test(a_fault_costs_one_primitive),
-        cmocka_unit_test(proxies_and_views_are_called_so),
+        cmocka_unit_test(marks_proxies_and_views),
         cmocka_unit_test(samples_that_differ_are_flagged),
-        cmocka_unit_test(what_no_row_fits_and_what_is_malformed_is_refused),
-        cmocka_unit_test(a_device_that_does_not_open_says_why),
-        cmocka_unit_test(a_device_that_hangs_while_it_opens_is_given_up),
+        cmocka_unit_test(refuses_missing_row_and_malformed_primitive),
+        cmocka_unit_test(reports_why_device_does_not_open),
+        cmocka_unit_test(times_out_if_open_hangs),
         cmocka_unit_test(settings_are_checked),
-        cmocka_unit_test(a_device_that_is_gone_for_good_is_asked_once),
-        cmocka_unit_test(whoever_ignores_its_children_is_served_as_well),
-        cmocka_unit_test(what_is_no_result_is_not_taken_for_one),
-        cmocka_unit_test(a_network_is_timed_warm),
-        cmocka_unit_test(a_network_may_fail_as_a_primitive_may),
-        cmocka_unit_test(a_backend_without_the_slot_says_so),
-        cmocka_unit_test(a_program_without_descriptors_says_so),
-        cmocka_unit_test(stopping_nothing_is_fine),
+        cmocka_unit_test(stops_asking_lost_device),
+        cmocka_unit_test(works_with_sigchld_ignored),
+        cmocka_unit_test(rejects_invalid_result),
+        cmocka_unit_test(times_network_warm),
+        cmocka_unit_test(handles_network_failures),
+        cmocka_unit_test(reports_missing_network_slot),
+        cmocka_unit_test(reports_missing_descriptors),
+        cmocka_unit_test(stop_accepts_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
