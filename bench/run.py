@@ -247,7 +247,7 @@ def write_page(tables):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="time costmodel beside its peers")
+    parser = argparse.ArgumentParser(description="time costmodel and its peers")
     parser.add_argument("--build", required=True, type=Path, help="a release build")
     parser.add_argument("--python", help="a Python that has the peers")
     parser.add_argument("--runs", type=int, default=15, help="measured runs of each side")

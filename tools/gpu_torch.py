@@ -53,7 +53,7 @@ def time_network(name, batch, precision):
     inputs = torch.rand((int(batch), *shape), device="cuda", dtype=kind)
     with torch.inference_mode():
         side = torch.cuda.Stream()
-        with torch.cuda.stream(side):  # capture wants every library loaded before
+        with torch.cuda.stream(side):  # capture requires all libraries to be loaded
             for _ in range(3):
                 module(inputs)
         torch.cuda.synchronize()

@@ -202,7 +202,7 @@ static char *expect_clean(const struct job *job) {
     return want;
 }
 
-static void a_plain_profile(void **state) {
+static void plain_profile(void **state) {
     (void)state;
     free(expect_clean(&(struct job){.run = profile, .model = "odd_conv.onnx"}));
 }
@@ -224,7 +224,7 @@ static void custom_operators(void **state) {
     free(expect_clean(&(struct job){.run = profile_described}));
 }
 
-static void everything_at_once_and_read_back(void **state) {
+static void all_options_and_read_back(void **state) {
     (void)state;
     char *text = expect_clean(
         &(struct job){.run = profile, .model = "siamese.onnx", .everything = true, .batch = 3});
@@ -233,7 +233,7 @@ static void everything_at_once_and_read_back(void **state) {
     free(text);
 }
 
-static void a_sweep_and_back(void **state) {
+static void sweep_and_read_back(void **state) {
     (void)state;
     char *text = expect_clean(&(struct job){.run = sweep, .model = "odd_conv.onnx"});
     free(expect_clean(&(struct job){.run = read_sweep_back, .json = text}));
@@ -242,12 +242,12 @@ static void a_sweep_and_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_profile),
+        cmocka_unit_test(plain_profile),
         cmocka_unit_test(bodies_and_functions),
         cmocka_unit_test(formulas_and_another_batch),
         cmocka_unit_test(custom_operators),
-        cmocka_unit_test(everything_at_once_and_read_back),
-        cmocka_unit_test(a_sweep_and_back),
+        cmocka_unit_test(all_options_and_read_back),
+        cmocka_unit_test(sweep_and_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ def tower(n):
 
 
 def empty_functions(inputs, calls):
-    """A function of nothing but many inputs, called often."""
+    """A function with only inputs, called often."""
     empty = (data(1, "f") + b"".join(data(4, f"{i:x}") for i in range(inputs))
              + data(9, data(1, "") + number(2, 17)) + data(10, "f"))
     nodes = [node("Relu", ["x"], ["y"]), *[node("f", [], [], domain="f")] * calls]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many models at once, in threads, with every kind of pass: each report is the one that a
- * single thread gives. The preset `tsan` sees what the threads share.
+ * Analyses many models concurrently, with every kind of pass, and compares each report with
+ * that of a single thread. The preset `tsan` detects data races.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static bool has_free_dim(const char *name) {
     return strcmp(name, "gpt_mini_tied.onnx") == 0 || strcmp(name, "lstm.onnx") == 0;
 }
 
-/* Every other model with all that can be asked for. */
+/* Every other model is analysed with all options. */
 static void set_options(size_t index, struct cm_options *options) {
     static const char *const explained[] = {"0"};
     static const struct cm_dim_option dims[] = {{"seq", 16}};
@@ -56,8 +56,8 @@ static void write_all(const struct cm_result *result, FILE *out) {
         abort();
 }
 
-/* The report, and the same of what was read back; the caller frees it. A message of a test
- * library's would not be safe in a thread: what fails ends the program. */
+/* Returns the report, followed by the report of the result read back; the caller frees it.
+ * Aborts on failure, because cmocka's messages are not thread-safe. */
 static char *report_of(size_t index) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_model *model = NULL;
@@ -89,7 +89,7 @@ static char *report_of(size_t index) {
 
 struct worker {
     pthread_t thread;
-    size_t first; /* model to begin with */
+    size_t first; /* first model */
     char *const *want;
     size_t n_wrong;
 };
@@ -105,7 +105,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static void threads_give_the_reports_of_one(void **state) {
+static void reports_of_threads_equal_those_of_one_thread(void **state) {
     struct worker workers[N_THREADS];
     char *want[N_MODELS];
     (void)state;
@@ -126,8 +126,8 @@ static void *profile_first(void *argument) {
     return NULL;
 }
 
-/* The first test: what is set up at the first use is set up by all threads at once. */
-static void the_same_file_may_be_open_in_all(void **state) {
+/* Runs first, so that all threads initialise lazily created state at the same time. */
+static void threads_may_open_the_same_file(void **state) {
     pthread_t threads[N_THREADS];
     char *reports[N_THREADS] = {NULL};
     (void)state;
@@ -143,8 +143,8 @@ static void the_same_file_may_be_open_in_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_file_may_be_open_in_all),
-        cmocka_unit_test(threads_give_the_reports_of_one),
+        cmocka_unit_test(threads_may_open_the_same_file),
+        cmocka_unit_test(reports_of_threads_equal_those_of_one_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

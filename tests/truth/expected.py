@@ -15,7 +15,7 @@ import tables
 
 SSDLITE = "ssdlite320_mobilenet_v3_large"
 
-# FLOPs per sample that the reference has, or lacks, beside its leaves: (model, module) -> number.
+# FLOPs per sample that the reference counts, or omits, outside its leaves: (model, module) -> number.
 # DeepSpeed sees functions that are called by their module's name, and no tensor methods.
 FUNCTIONS = {
     ("bert_mini", ""): (3 * 4 * 64 * 64,),  # Tensor.softmax
@@ -132,7 +132,7 @@ def correction(model, profile, rows, nodes, batch, eval_truth):
 
 
 def absent_reason(row, rows, nodes):
-    """Why a module of the reference may be missing from a profile; None where it may not."""
+    """Returns why a module of the reference may be missing from a profile, or None."""
     below = [path for path in rows if path == row.path or path.startswith(row.path + ".")]
     if below != [row.path] or row.path in nodes:
         return None

@@ -195,7 +195,7 @@ def answer(pipe, question, arguments):
         if exact != total or exact > EXACT:
             raise ValueError(f"{total!r} is not an exact integer")
         pipe.send((exact, None))
-    except (Exception, SystemExit) as error:  # whatever a tool stops with is its answer
+    except (Exception, SystemExit) as error:  # an error of a tool is its result
         pipe.send((None, f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"))
 
 

@@ -6,7 +6,7 @@ Compares `costmodel conventions` with the counts of the real tools: conventions.
 usage: run_conventions.py --costmodel PROGRAM [--source REPO] [--models DIR] [--only PATTERN]
                           [--all]
 
-Every file of models/ and of models.tar.xz whose net a tool was run on, each tool to the integer;
+Checks every file of models/ and models.tar.xz with a net of conventions.csv, each tool to the integer;
 differences must be listed in known_differences.py. Prints
 `file, convention, verdict` for every failure (--all: for everything) and a summary; exits 1 when
 a number differs otherwise, or if a known difference no longer occurs.

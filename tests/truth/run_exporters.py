@@ -155,7 +155,7 @@ def main():
         print(f"{model}: {n} modules in both files, {n_true} compared with PyTorch itself")
     for fault in faults:
         print(fault)
-    print(f"{len(faults)} faults, {len(DIFFERENCES) + len(UNTRUE)} differences that lie in the "
+    print(f"{len(faults)} faults, {len(DIFFERENCES) + len(UNTRUE)} differences in the "
           "files")
     return 1 if faults else 0
 

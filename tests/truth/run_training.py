@@ -115,7 +115,7 @@ def backward_flops(found, case):
 
 
 # The peak is not PyTorch's to the byte: it sums gradients into a third buffer, ReLU works in place,
-# and the inputs of dropout and its noise live beside its mask. So far may ours be from it.
+# and dropout's input and noise are alive together with its mask. Tolerance of the peak.
 PEAK = {"encoder": (0.76, 1.01), None: (0.975, 1.01)}
 
 
