@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The analysis itself, without starting a process: loads and profiles one file again and again,
- * and prints
+ * Times the analysis without process start: loads and profiles one file repeatedly, and prints
  *
  *     <median microseconds> <fastest microseconds> <nodes>
  *
- * of load -> result. The first tenth of the rounds warms caches and is not counted.
+ * of load -> result. The first tenth of the rounds is warm-up.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@ static int compare_doubles(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-/* One load -> result; what is freed afterwards is not the user's wait and not counted. */
+/* Times one load -> result, without freeing them. */
 static int analyse(const char *path, int64_t batch, struct cm_diagnostics *diagnostics,
                    double *ret_us, int64_t *ret_nodes) {
     struct cm_options options;

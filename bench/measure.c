@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a command with its output thrown away, and prints what it took:
+ * Runs a command, discards its output, and prints:
  *
  *     <wall microseconds> <peak resident KiB> <exit status>
  *
- * A program of its own because the kernel carries the peak of the process that starts a command
- * over into the command's: started from Python, every program seems to need Python's memory.
+ * A separate program, because a child inherits the peak memory of its parent at fork: started from
+ * Python, every command would seem to need Python's memory.
  */
 #include <fcntl.h>
 #include <stdint.h>

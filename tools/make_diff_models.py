@@ -29,7 +29,7 @@ from make_models import (OPSET, POINTS, PointNet, Transform, strip_file, transfo
 
 
 class RenamedTransform(Transform):
-    """The same, but for the name of one attribute."""
+    """The same model with one attribute renamed."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ def export(net, sample, path, outputs):
 
 
 def truth(net, sample):
-    """(path, parameters, MACs) of every module; those that do not run have 0 MACs."""
+    """Returns (path, parameters, MACs) of every module; unused modules have 0 MACs."""
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         net(sample)
     flops = {name.partition(".")[2]: sum(counts.values())

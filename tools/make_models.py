@@ -27,7 +27,7 @@ FLOATS = {onnx.TensorProto.FLOAT: 4, onnx.TensorProto.DOUBLE: 8, onnx.TensorProt
 
 
 class Tnet(nn.Module):
-    """A k x k transform for each cloud: shared MLP, max over points, MLP (Qi et al., 2016)."""
+    """A k x k transform for each point cloud: shared MLP, max over points, MLP (Qi et al., 2016)."""
 
     def __init__(self, k):
         super().__init__()
@@ -107,7 +107,7 @@ def without_equal_tensors(module):
 
 
 def strip(tensor, offset):
-    """Leaves out a large float tensor's bytes; the offset of the next one."""
+    """Removes the bytes of a large float tensor; returns the offset of the next one."""
     size = FLOATS.get(tensor.data_type, 0)
     for dim in tensor.dims:
         size *= dim

@@ -102,7 +102,7 @@ def export(module, sample, path, dynamo):
 
 
 def optimize(module, sample, path):
-    """One free dim less, and onnxruntime merges products and sums."""
+    """Binds the batch, so that onnxruntime fuses products and sums."""
     exported = path.with_name("exported.onnx")
     torch.onnx.export(module, (sample,), str(exported), dynamo=False, input_names=["input"])
     options = onnxruntime.SessionOptions()

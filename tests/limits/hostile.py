@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models that ask for more than they are worth: small generators, one for each way that a file can
+"""Generators of small models with large costs, one for each way that a file can
 be larger inside than outside. Only the fields that are needed are written, by hand."""
 import struct
 import sys
@@ -101,7 +101,7 @@ Y = value_info("y")
 
 
 def deep_messages(n):
-    """Types inside types, by the bytes: each level is four bytes or so and a call of a parser."""
+    """Nested types, written as bytes: each level is about four bytes and one parser call."""
     kind = data(1, number(1, FLOAT))
     for _ in range(n):
         kind = data(4, data(1, kind))
@@ -142,7 +142,7 @@ def empty_functions(inputs, calls):
 
 
 def pairs(calls, inside):
-    """A function of two results, called often: by the main graph, or inside of another."""
+    """A function with two results, called often by the main graph or by another function."""
     two = (data(1, "two") + data(4, "x") + data(5, "y") + data(5, "z")
            + data(7, node("Relu", ["x"], ["y"])) + data(7, node("Relu", ["x"], ["z"]))
            + data(9, data(1, "") + number(2, 17)) + data(10, "f"))
@@ -155,7 +155,7 @@ def pairs(calls, inside):
 
 
 def called(op, size, calls):
-    """A function that is large and makes little, called often: by the name of its operator, by a
+    """A large function with few nodes, called often: by the name of its operator, by a
     list of types in an attribute, by values that are declared in a body and are not there."""
     then = graph([node("Relu", ["x"], ["z"])], [], [value_info("z")])
     made = {
@@ -179,7 +179,7 @@ def preset(size, uses):
 
 
 def cycle(n):
-    """Functions that call one another in a ring."""
+    """Functions that call each other in a cycle."""
     functions = [function(f"f{i}", [node(f"f{(i + 1) % n}", ["x"], ["y"], domain="f")])
                  for i in range(n)]
     return model(graph([node("f0", ["x"], ["y"], domain="f")], [X], [Y]), functions,
@@ -187,7 +187,7 @@ def cycle(n):
 
 
 def loops(depth, trips):
-    """Loop inside Loop, each `trips` times: trips^depth rounds."""
+    """Nested Loops, each with `trips` iterations: trips^depth in total."""
     nodes = [node("Relu", ["x"], ["r0"])]
     for i in range(1, depth + 1):
         keep = node("Identity", [f"c{i}"], [f"k{i}"])
@@ -216,7 +216,7 @@ def many_outputs(n):
 
 
 def bomb(op, size):
-    """A few bytes that stand for `size` elements, and what folds them."""
+    """A few bytes that define `size` elements, and a node that folds them."""
     lists = {"shape": [size], "one": [1], "repeats": [size]}
     made = {
         "ConstantOfShape": [node("ConstantOfShape", ["shape"], ["t"])],
@@ -251,7 +251,7 @@ def texts(n, length):
 
 
 def scopes(n, depth):
-    """Nodes in scopes as deep as can be, each in one of its own."""
+    """Nodes in maximally deep scopes, each in its own."""
     nodes = []
     for i in range(n):
         path = [f"m{i}"] + [f"a{k}" for k in range(depth)]
@@ -264,7 +264,7 @@ def scopes(n, depth):
 
 
 def slashes(n, depth):
-    """The same by names with slashes."""
+    """The same with slashes in names."""
     tail = "/".join(f"a{k}" for k in range(depth))
     return chain(n, name=lambda i: f"/m{i}/{tail}/Relu")
 
@@ -276,7 +276,7 @@ def dense(n):
 
 
 def einsum(n):
-    """As many operands as letters, with no good order."""
+    """An Einsum with as many operands as letters, and no good contraction order."""
     letters = "abcdefghijklmnopqrstuvwxyz"[:n]
     terms = ",".join(letters[i] + letters[(i * 7 + 1) % n] for i in range(n))
     names = [f"x{i}" for i in range(n)]

@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# name in the tables -> one file, the other, the truth's name for the first or None
+# name in the tables -> one file, the other, the reference's name for the first or None
 PAIRS = {
     "pointnet": ("pointnet_dynamo", "pointnet_torchscript", "pointnet_eval"),
     "resnet50": ("resnet50_dynamo", "resnet50_torchscript", "resnet50"),
@@ -36,7 +36,7 @@ NOT_CALLED = "attention uses its weights and never calls it: no node is noted as
 MASK = "onnxruntime folds the causal mask into 4,096 numbers that are added, as a table is"
 TIED = "TorchScript transposed the tied weight into a second initializer of 128,000"
 
-# (model, path of the module, what differs) -> (the first file's, the other's, why)
+# (model, path of the module, quantity) -> (first file, other file, reason)
 DIFFERENCES = {
     ("pointnet", "transform.input_transform.bn4", "module"): (False, True, FOLDED),
     ("pointnet", "transform.input_transform.bn5", "module"): (False, True, FOLDED),
@@ -60,7 +60,7 @@ DIFFERENCES = {
 }
 
 
-# (model, path, what differs) -> (have, the truth, why)
+# (model, path, quantity) -> (have, reference, reason)
 UNTRUE = {
     ("vit_b_16", f"encoder.layers.encoder_layer_{i}.self_attention.out_proj", "class"):
         ("out_proj", "NonDynamicallyQuantizableLinear", NOT_CALLED) for i in range(12)
@@ -82,7 +82,7 @@ def profile(program, path):
 
 
 def differences(first, second):
-    """(path, what, the first's, the second's)"""
+    """Yields (path, quantity, first file, second file)."""
     for path in dict.fromkeys([*first, *second]):
         if path not in first or path not in second:
             yield path, "module", path in first, path in second

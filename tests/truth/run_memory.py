@@ -21,7 +21,7 @@ from run_truth import WORKERS, unpack
 LIMIT = 1.02
 TIMEOUT = 300  # seconds
 
-# Files that may be above the limit: pattern -> (ratio, why).
+# Files that may exceed the limit: pattern -> (ratio, reason).
 EXEMPTIONS = {}
 
 
@@ -34,7 +34,7 @@ def profile(program, folder, model, *more):
 
 
 def fault_of_plan(found):
-    """Two values that overlap, by a sweep over the nodes; None where there are none. Bodies run
+    """Returns two live values that overlap, or None. Bodies run
     before the node that comes before them in the list, so that such models are left out."""
     if any(node["op"] in ("If", "Loop", "Scan") for node in found["nodes"]):
         return None
@@ -51,7 +51,7 @@ def fault_of_plan(found):
 
 
 def fault_of_schedule(found, ordered):
-    """A node of the order that comes too early, or twice; None where there is none."""
+    """Returns a node that the order runs too early or twice, or None."""
     memory, order = ordered["memory"], ordered["memory"]["schedule"]
     place = {node: i for i, node in enumerate(order)}
     made = {output["name"]: node["index"] for node in ordered["nodes"] for output in node["outputs"]}

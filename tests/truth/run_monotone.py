@@ -35,7 +35,7 @@ def read_table(path):
 
 
 def profile(program, model, shapes, values):
-    """Dims of the outputs by name, and the totals; None where it was refused."""
+    """Returns the dims of the outputs by name, and the totals; None if rejected."""
     command = [program, str(model), "--format", "json", "--convention", "exact"]
     for name, text in values.items():
         command += ["--value", f"{name}={text}"]
@@ -54,7 +54,7 @@ def letter_of(letters, slot):
 
 
 def kept_values(report, letters, values):
-    """Without the contents of what is only data, which would all be folded."""
+    """Removes the contents of data inputs, which would all be folded."""
     types = {i["name"]: i for i in report["model"]["inputs"]}
     kept = {}
     for slot, name in enumerate(report["nodes"][0]["inputs"]):
@@ -67,7 +67,7 @@ def kept_values(report, letters, values):
 
 
 def shrink(rng, report, letters, values):
-    """Shapes and values for the operator's operands, some of them smaller; None: none can be."""
+    """Returns shapes and values for the operands, some of them smaller; None if none can shrink."""
     inputs = {i["name"]: i["shape"] for i in report["model"]["inputs"]}
     shapes, smaller, changed = {}, dict(values), False
     for slot, name in enumerate(report["nodes"][0]["inputs"]):
@@ -86,7 +86,7 @@ def shrink(rng, report, letters, values):
         at = rng.randrange(len(dims))
         if dims[at] and dims[at] > 0:
             size = rng.randrange(dims[at])
-            # operands that share an axis shrink together, or do not fit any more
+            # operands that share an axis must shrink together
             for other, others in inputs.items():
                 if other not in values and others and rng.random() < 0.9:
                     shapes[other] = [size if d == dims[at] else d for d in shapes.get(other, others)]
@@ -100,7 +100,7 @@ def shrink(rng, report, letters, values):
 
 
 def grew(large, small, same_values):
-    """What became larger, in words; None: nothing did."""
+    """Returns a description of the result that grew, or None."""
     for name, dims in small[1].items():
         before = large[1][name]
         if dims is None or before is None or len(dims) != len(before):
@@ -115,7 +115,7 @@ def grew(large, small, same_values):
 
 
 def try_case(program, folder, case, letters, seed):
-    """[(model, fault or None)] of each smaller model that was taken."""
+    """Returns [(model, fault or None)] for each accepted smaller model."""
     rng = random.Random(f"{seed} {case['model']}")
     model = folder / case["model"]
     large = profile(program, model, {}, case["inputs"])

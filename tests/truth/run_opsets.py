@@ -25,7 +25,7 @@ TIMEOUT = 300  # seconds
 SEES_NODES = ("onnx-tool",)
 FOLDERS = ("classification", "custom", "resnet50")
 EXPORTERS = tables.HERE / "exporters"  # one model of both exporters of PyTorch 2; make_zoo.py
-# Whose totals are judged besides: the reference's ds_flops, and what that lacks.
+# Files whose totals are also compared with the reference's ds_flops, and the difference.
 JUDGED = {"vit_b_16": 0, "swin_t": 0, "convnext_tiny": 0,
           "bert_mini": 3 * 4 * 64 * 64}  # Tensor.softmax is invisible to DeepSpeed
 # torch.utils.flop_counter on the module of make_zoo.py.
@@ -35,7 +35,7 @@ Seen = namedtuple("Seen", "model totals classes")
 
 
 def program(model):
-    """Folding a BatchNorm into its convolution makes another program; training it a third."""
+    """Returns the variant: folded BatchNorm, unfolded, and training are different programs."""
     if not has_batch_norms(model):
         return "one"
     if model.variant.startswith("train"):
@@ -62,7 +62,7 @@ def ask(costmodel, folder, model):
 
 
 def faults(name, seen):
-    """Against the first file; modules that only one of two files holds are not compared."""
+    """Compares with the first file; modules that only one file has are not compared."""
     first = seen[0]
     for other in seen[1:]:
         for convention, total in first.totals.items():

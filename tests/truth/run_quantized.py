@@ -16,18 +16,18 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "models" / "quantized"
 TOKENS, WIDTH, HEADS, INNER = 16, 32, 4, 64
 
-# Projection of queries, keys and values, and of what attention gives; two layers of the MLP;
+# Projections of queries, keys and values, output projection; two layers of the MLP;
 # each head's scores and their product with the values.
 MACS = (TOKENS * WIDTH * 3 * WIDTH + TOKENS * WIDTH * WIDTH + 2 * TOKENS * WIDTH * INNER
         + 2 * TOKENS * TOKENS * WIDTH)
-# 2 a MAC, 1 a score for softmax, 5 an element of two LayerNorms, 1 an element of the GELU.
+# 2 per MAC, 1 per score for softmax, 5 per element of two LayerNorms, 1 per element of the GELU.
 FLOPS = 2 * MACS + HEADS * TOKENS * TOKENS + 2 * 5 * TOKENS * WIDTH + TOKENS * INNER
 
-# Weights and biases of the projections and the MLP, but for the bias of what attention gives,
-# which is 0 and left out; and one scale and shift of both LayerNorms, which are equal and merged.
+# Weights and biases of the projections and the MLP, without the bias of the output projection,
+# which is 0 and omitted; and one scale and shift for both LayerNorms, which are equal and merged.
 PARAMS = 4 * WIDTH * WIDTH + 2 * WIDTH * INNER + 3 * WIDTH + INNER + WIDTH + 2 * WIDTH
 
-# Quantizing a weight makes its product one of integers; quantizing everything, the other two.
+# Quantized weights make their products integer; quantized activations the other two as well.
 WEIGHED = MACS - 2 * TOKENS * TOKENS * WIDTH
 INTEGERS = {
     "encoder.onnx": 0,
@@ -39,7 +39,7 @@ INTEGERS = {
     "encoder_qlinear.onnx": MACS,
 }
 
-# file -> (FLOPs more, why)
+# file -> (additional FLOPs, reason)
 GELU = "the parts of the GELU are quantized one by one, which is no GELU any more"
 DIFFERENCES = {
     "encoder_static.onnx": (-TOKENS * INNER, GELU),

@@ -10,7 +10,7 @@ SHOWN = 4  # failures that one line names, unless all are asked for
 
 
 class Group:
-    """All checks of one kind on one file."""
+    """Checks of one kind on one file."""
 
     def __init__(self):
         self.passed = 0
@@ -35,7 +35,7 @@ class Ledger:
         return None
 
     def check(self, file, what, have, want, module=""):
-        """Passes when `have` equals `want`; an exemption counts only where it is needed."""
+        """Passes if `have` equals `want`; an exemption is used only if it is needed."""
         group = self._group(file, what)
         if have == want:
             group.passed += 1
@@ -57,7 +57,7 @@ class Ledger:
             yield f"{file}, {what}, {verdict(group, verbose)}"
 
     def stale(self, checked):
-        """Exemptions that no check needed, among those whose files were checked."""
+        """Returns the exemptions of checked files that no check needed."""
         return [rule for i, rule in enumerate(self.exemptions) if i not in self.needed
                 and any(fnmatchcase(file, rule.file) for file in checked)]
 
