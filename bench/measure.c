@@ -4,8 +4,8 @@
  *
  *     <wall microseconds> <peak resident KiB> <exit status>
  *
- * A separate program, because a child inherits the peak memory of its parent at fork: started from
- * Python, every command would seem to need Python's memory.
+ * A separate program, because a child inherits the peak memory of its parent at fork: started
+ * from Python, every command would seem to need Python's memory.
  */
 #include <fcntl.h>
 #include <stdint.h>
