@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kinds of attributes are called in messages. */
+/* Names of attribute kinds in messages. */
 #include "ir/attr.h"
 
 #include "support/banned.h"

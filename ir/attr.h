@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of a node, decoded. Names and texts are NUL-terminated and belong to the model's
+/* Decoded attributes of a node. Names and strings are NUL-terminated and live in the model's
  * arena. */
 #ifndef IR_ATTR_H
 #define IR_ATTR_H
@@ -21,7 +21,7 @@ enum attr_kind {
     ATTR_TENSORS,
     ATTR_GRAPH, /* graphs[0] is an id into the model's graphs */
     ATTR_GRAPHS,
-    ATTR_OTHER, /* sparse tensors, type protos: kept by name, not read */
+    ATTR_OTHER, /* sparse tensors, type protos: only the name is kept */
 };
 
 struct attr {

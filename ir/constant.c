@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants: made, asked, and their small floats widened. Loading is constant_load.c. */
+/* Constructors and accessors of constants, and conversion of small floats. */
 #include "ir/constant.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct constant *constant_new(struct arena *arena, enum dtype dtype,
     return constant;
 }
 
-/* A copy of n elements of `size` bytes; NULL too for a count that is not known. */
+/* Copies n elements of `size` bytes; returns NULL if n is unknown or memory ran out. */
 static void *copy_elements(struct arena *arena, const void *values, int64_t n, size_t size) {
     size_t bytes = 0;
     if (!is_known(n) || n < 0 || __builtin_mul_overflow((uint64_t)n, size, &bytes)) return NULL;
@@ -32,35 +32,35 @@ static void *copy_elements(struct arena *arena, const void *values, int64_t n, s
 struct constant *constant_ints(struct arena *arena, enum dtype dtype, const struct shape *shape,
                                const int64_t *values) {
     struct constant *constant = constant_new(arena, dtype, shape);
-    if (constant == NULL) return NULL;
+    if (!constant) return NULL;
     constant->ints = copy_elements(arena, values, constant->n_elements, sizeof *values);
-    return constant->ints == NULL ? NULL : constant;
+    return constant->ints ? constant : NULL;
 }
 
 struct constant *constant_reals(struct arena *arena, enum dtype dtype,
                                 const struct shape *shape, const double *values) {
     struct constant *constant = constant_new(arena, dtype, shape);
-    if (constant == NULL) return NULL;
+    if (!constant) return NULL;
     constant->reals = copy_elements(arena, values, constant->n_elements, sizeof *values);
-    return constant->reals == NULL ? NULL : constant;
+    return constant->reals ? constant : NULL;
 }
 
 struct constant *constant_splat_int(struct arena *arena, enum dtype dtype,
                                     const struct shape *shape, int64_t value) {
     struct constant *constant = constant_new(arena, dtype, shape);
-    if (constant == NULL) return NULL;
+    if (!constant) return NULL;
     constant->place = CONSTANT_SPLAT;
     constant->ints = arena_copy(arena, &value, sizeof value);
-    return constant->ints == NULL ? NULL : constant;
+    return constant->ints ? constant : NULL;
 }
 
 struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
                                      const struct shape *shape, double value) {
     struct constant *constant = constant_new(arena, dtype, shape);
-    if (constant == NULL) return NULL;
+    if (!constant) return NULL;
     constant->place = CONSTANT_SPLAT;
     constant->reals = arena_copy(arena, &value, sizeof value);
-    return constant->reals == NULL ? NULL : constant;
+    return constant->reals ? constant : NULL;
 }
 
 static bool elements_are_here(const struct constant *constant) {
@@ -89,7 +89,7 @@ double constant_real_at(const struct constant *constant, int64_t i) {
     return constant->reals[constant->place == CONSTANT_SPLAT ? 0 : i];
 }
 
-/* How the bits of a float are to be read: sign, exponent, mantissa from the top down. */
+/* Layout of a small float: sign, exponent and mantissa from the top bit. */
 struct float_format {
     enum dtype dtype;
     int exponent_bits;
@@ -121,40 +121,30 @@ static double widen_small(const struct float_format *format, uint64_t bits) {
     double value = exponent == 0 ? ldexp((double)fraction, 1 - format->bias - m)
                                  : ldexp((double)(fraction + fraction_ones + 1),
                                          (int)exponent - format->bias - m);
-    if (format->special == SPECIAL_IEEE && exponent == ones) {
+    if (format->special == SPECIAL_IEEE && exponent == ones)
         value = fraction == 0 ? (double)INFINITY : (double)NAN;
-    }
-    if (format->special == SPECIAL_NAN_ONES && exponent == ones && fraction == fraction_ones) {
+    if (format->special == SPECIAL_NAN_ONES && exponent == ones && fraction == fraction_ones)
         value = (double)NAN;
-    }
-    if (format->special == SPECIAL_NAN_MINUS_ZERO && negative && exponent == 0 &&
-        fraction == 0) {
+    if (format->special == SPECIAL_NAN_MINUS_ZERO && negative && exponent == 0 && fraction == 0)
         value = (double)NAN;
-    }
     return negative ? -value : value;
 }
 
-static double widen_float32(uint64_t bits) {
-    const uint32_t word = (uint32_t)bits;
-    float value = 0;
-    memcpy(&value, &word, sizeof value);
-    return (double)value;
-}
-
-static double widen_float64(uint64_t bits) {
-    double value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 double constant_widen(enum dtype dtype, uint64_t bits) {
-    if (dtype == DTYPE_FLOAT) return widen_float32(bits);
-    if (dtype == DTYPE_DOUBLE) return widen_float64(bits);
-    if (dtype == DTYPE_FLOAT8E8M0) { /* a bare exponent: OCP Microscaling v1.0, 5.4.1 */
+    if (dtype == DTYPE_FLOAT) {
+        const uint32_t word = (uint32_t)bits;
+        float value = 0;
+        memcpy(&value, &word, sizeof value);
+        return (double)value;
+    }
+    if (dtype == DTYPE_DOUBLE) {
+        double value = 0;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    if (dtype == DTYPE_FLOAT8E8M0) /* an exponent only: OCP Microscaling v1.0, 5.4.1 */
         return bits == 0xFF ? (double)NAN : ldexp(1.0, (int)(bits & 0xFF) - 127);
-    }
-    for (size_t i = 0; i < sizeof float_formats / sizeof float_formats[0]; i++) {
+    for (size_t i = 0; i < sizeof float_formats / sizeof float_formats[0]; i++)
         if (float_formats[i].dtype == dtype) return widen_small(&float_formats[i], bits);
-    }
     return (double)NAN;
 }

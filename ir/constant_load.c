@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From bytes to elements. Whatever the file's layout, the bytes are a row of units (one
- * unsigned number an element, or a byte that several packed ones share); units become elements,
- * and elements are widened to int64 or double.
+ * Decodes the bytes of a constant. In every layout they are a sequence of units (an unsigned
+ * number per element, or a byte that several packed elements share); units are split into
+ * elements, which are converted to int64 or double.
  */
 #include "ir/constant.h"
 
@@ -19,10 +19,10 @@ struct units {
     const uint8_t *bytes;
     size_t n_bytes;
     size_t at;
-    size_t width;  /* bytes of one unit; 0: varints */
+    size_t width;  /* bytes of a unit; 0 for varints */
     int bits;      /* of an element */
-    int n_in_unit; /* elements that share a unit */
-    int n_left;    /* of them in `current` */
+    int n_in_unit; /* elements per unit */
+    int n_left;    /* elements left in `current` */
     uint64_t current;
 };
 
@@ -32,15 +32,21 @@ static struct units units_of(const struct constant *constant, const uint8_t *byt
     const bool is_packed = bits < 8;
     struct units units = {.bytes = bytes, .n_bytes = n_bytes, .bits = bits};
     units.n_in_unit = is_packed ? 8 / bits : 1;
-    if (constant->encoding != ENCODING_PACKED_VARINT) {
+    if (constant->encoding != ENCODING_PACKED_VARINT)
         units.width = is_packed ? 1 : (size_t)bits / 8;
-    }
     return units;
 }
 
-/* False when the bytes end in it, or it is longer than 64 bits can be. */
-static bool next_varint(struct units *units) {
+/* Returns false if the bytes end inside the unit, or a varint is longer than 64 bits. */
+static bool next_unit(struct units *units) {
     units->current = 0;
+    if (units->width > 0) {
+        if (units->n_bytes - units->at < units->width) return false;
+        for (size_t k = units->width; k-- > 0;)
+            units->current = units->current << 8 | units->bytes[units->at + k];
+        units->at += units->width;
+        return true;
+    }
     for (int i = 0; i < VARINT_MAX_BYTES && units->at < units->n_bytes; i++) {
         const uint8_t byte = units->bytes[units->at++];
         units->current |= (uint64_t)(byte & 0x7F) << (7 * i);
@@ -49,18 +55,7 @@ static bool next_varint(struct units *units) {
     return false;
 }
 
-static bool next_unit(struct units *units) {
-    if (units->width == 0) return next_varint(units);
-    if (units->n_bytes - units->at < units->width) return false;
-    units->current = 0;
-    for (size_t k = units->width; k-- > 0;) {
-        units->current = units->current << 8 | units->bytes[units->at + k];
-    }
-    units->at += units->width;
-    return true;
-}
-
-/* The bits of the next element, the first of a packed byte in its lowest bits. */
+/* Returns the bits of the next element; packed elements begin in the lowest bits. */
 static bool next_element(struct units *units, uint64_t *ret_bits) {
     const uint64_t mask = units->bits < 64 ? ((uint64_t)1 << units->bits) - 1 : UINT64_MAX;
     if (units->n_left == 0) {
@@ -78,7 +73,7 @@ static bool is_signed(enum dtype dtype) {
            dtype == DTYPE_INT64 || dtype == DTYPE_INT4 || dtype == DTYPE_INT2;
 }
 
-/* uint64 keeps its 64 bits, whatever int64 makes of them. */
+/* uint64 keeps its 64 bits, so that large values become negative. */
 static int64_t widen_int(enum dtype dtype, uint64_t bits) {
     const uint64_t sign = (uint64_t)1 << (dtype_bits(dtype) - 1);
     if (dtype == DTYPE_BOOL) return bits != 0;
@@ -88,56 +83,35 @@ static int64_t widen_int(enum dtype dtype, uint64_t bits) {
     return value;
 }
 
-static int too_few(const struct constant *constant, int64_t have, struct cm_diagnostics *diag) {
-    return diag_error(diag, DIAG_VALUE, "tensor of %lld elements holds %lld",
-                      (long long)constant->n_elements, (long long)have);
-}
-
-static int decode_ints(struct constant *loaded, struct units *units, struct arena *arena,
-                       struct cm_diagnostics *diag) {
-    uint64_t bits = 0;
-    int64_t *ints = arena_array(arena, (size_t)loaded->n_elements, sizeof *ints);
-    if (ints == NULL) return diag_no_memory(diag);
-    for (int64_t i = 0; i < loaded->n_elements; i++) {
-        if (!next_element(units, &bits)) return too_few(loaded, i, diag);
-        ints[i] = widen_int(loaded->dtype, bits);
-    }
-    loaded->ints = ints;
-    return CM_OK;
-}
-
-static int decode_reals(struct constant *loaded, struct units *units, struct arena *arena,
-                        struct cm_diagnostics *diag) {
-    uint64_t bits = 0;
-    double *reals = arena_array(arena, (size_t)loaded->n_elements, sizeof *reals);
-    if (reals == NULL) return diag_no_memory(diag);
-    for (int64_t i = 0; i < loaded->n_elements; i++) {
-        if (!next_element(units, &bits)) return too_few(loaded, i, diag);
-        reals[i] = constant_widen(loaded->dtype, bits);
-    }
-    loaded->reals = reals;
-    return CM_OK;
-}
-
 static int decode(const struct constant *constant, const uint8_t *bytes, size_t n_bytes,
                   struct arena *arena, struct cm_diagnostics *diag,
                   const struct constant **ret) {
     struct units units = units_of(constant, bytes, n_bytes);
+    const size_t n = (size_t)constant->n_elements;
+    const bool is_float = dtype_is_float(constant->dtype);
     struct constant *loaded = constant_new(arena, constant->dtype, &constant->shape);
-    if (loaded == NULL) return diag_no_memory(diag);
-    const int status = dtype_is_float(loaded->dtype) ? decode_reals(loaded, &units, arena, diag)
-                                                     : decode_ints(loaded, &units, arena, diag);
-    if (status != CM_OK) return status;
-    if (units.at != n_bytes) {
-        return diag_error(diag, DIAG_VALUE, "tensor of %lld elements has %zu bytes after them",
-                          (long long)loaded->n_elements, n_bytes - units.at);
+    int64_t *ints = is_float ? NULL : arena_array(arena, n, sizeof *ints);
+    double *reals = is_float ? arena_array(arena, n, sizeof *reals) : NULL;
+    if (!loaded || (!ints && !reals)) return diag_no_memory(diag);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+        if (!next_element(&units, &bits))
+            return diag_error(diag, DIAG_VALUE, "tensor must hold %zu elements, got %zu", n, i);
+        if (is_float)
+            reals[i] = constant_widen(constant->dtype, bits);
+        else
+            ints[i] = widen_int(constant->dtype, bits);
     }
+    if (units.at != n_bytes)
+        return diag_error(diag, DIAG_VALUE, "tensor of %zu elements has %zu bytes too many", n,
+                          n_bytes - units.at);
+    loaded->ints = ints;
+    loaded->reals = reals;
     *ret = loaded;
     return CM_OK;
 }
 
-/* float_data holds floats, double_data doubles (onnx.proto, TensorProto); the two are laid out
- * as raw_data is. */
+/* float_data holds floats, double_data doubles; their layout is that of raw_data. */
 static bool encoding_fits(const struct constant *constant) {
     switch (constant->encoding) {
     case ENCODING_PACKED_FIXED4:
@@ -152,22 +126,22 @@ static bool encoding_fits(const struct constant *constant) {
     return true;
 }
 
-/* How many bytes to take, checked against dims and dtype before anything is allocated. */
+/* Returns the bytes to read, after checking them against dims and dtype. */
 static int measure(const struct constant *constant, struct cm_diagnostics *diag,
                    size_t *ret_length) {
     const int64_t want = dtype_bytes(constant->dtype, constant->n_elements);
     const bool is_varint = constant->encoding == ENCODING_PACKED_VARINT;
-    const bool is_unsaid = constant->place == CONSTANT_EXTERNAL && constant->length == 0;
-    const uint64_t length = is_unsaid ? (uint64_t)want : constant->length;
+    const bool is_undeclared = constant->place == CONSTANT_EXTERNAL && constant->length == 0;
+    const uint64_t length = is_undeclared ? (uint64_t)want : constant->length;
     const uint64_t most = (uint64_t)constant->n_elements * VARINT_MAX_BYTES;
     if (!encoding_fits(constant)) {
         return diag_error(diag, DIAG_VALUE,
-                          "tensor of type %s keeps its data in a field of another type",
+                          "tensor of type %s stores its data in the field of another type",
                           dtype_name(constant->dtype));
     }
     if (is_varint ? length > most : length != (uint64_t)want) {
         return diag_error(
-            diag, DIAG_VALUE, "tensor of %lld elements of %s wants %s%lld bytes, has %llu",
+            diag, DIAG_VALUE, "tensor of %lld elements of %s must have %s%lld bytes, got %llu",
             (long long)constant->n_elements, dtype_name(constant->dtype),
             is_varint ? "at most " : "", (long long)(is_varint ? (int64_t)most : want),
             (unsigned long long)length);
@@ -176,7 +150,7 @@ static int measure(const struct constant *constant, struct cm_diagnostics *diag,
     return CM_OK;
 }
 
-/* The bytes: borrowed where they are in memory, else read into the arena. */
+/* Returns the bytes: borrowed if they are in memory, else read into the arena. */
 static int fetch(const struct constant *constant, const struct constant_reader *reader,
                  size_t length, struct arena *arena, struct cm_diagnostics *diag,
                  const uint8_t **ret) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row an element type: all that the rest of the program knows of it. */
+/* Properties of element types, one row each. */
 #include "ir/dtype.h"
 
 #include <stddef.h>

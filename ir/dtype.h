@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Element types, numbered as TensorProto.DataType numbers them (onnx.proto3, IR version 14). */
+/* Element types, with the numbers of TensorProto.DataType (IR version 14). */
 #ifndef IR_DTYPE_H
 #define IR_DTYPE_H
 
@@ -48,19 +48,19 @@ enum dtype_class {
 
 /* ONNX's lower-case name: "float", "int64", "float8e4m3fn"; "undefined". Static storage. */
 const char *dtype_name(enum dtype dtype);
-/* What a dump says: "f32", "i64", "b1"; "?" for undefined. */
+/* Short name in dumps: "f32", "i64", "b1"; "?" for undefined. */
 const char *dtype_short_name(enum dtype dtype);
-/* The reverse of dtype_name; DTYPE_UNDEFINED when there is none of that name. */
+/* Inverse of dtype_name; DTYPE_UNDEFINED if there is no dtype of that name. */
 enum dtype dtype_from_name(const char *name);
-/* A number from a file as a dtype: DTYPE_UNDEFINED for one that does not exist. */
+/* DTYPE_UNDEFINED if the number of the file is not a dtype. */
 enum dtype dtype_from_onnx(int64_t number);
 /* Bits of one element as stored; 0 for string and undefined. */
 int dtype_bits(enum dtype dtype);
 enum dtype_class dtype_class(enum dtype dtype);
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype); /* signed or unsigned; not bool */
-/* Bytes of n elements, packed types rounded up to a byte; DIM_UNKNOWN / DIM_OVERFLOW pass
- * through; strings and undefined: DIM_UNKNOWN. */
+/* Bytes of n elements, packed types rounded up to a byte. DIM_UNKNOWN and DIM_OVERFLOW
+ * propagate; DIM_UNKNOWN for strings and undefined. */
 int64_t dtype_bytes(enum dtype dtype, int64_t n_elements);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a model: four arrays that grow in the model's arena, and at the end the use lists.
- */
+/* Builds a model: four growing arrays in the model's arena, then the use lists. */
 #include "ir/graph.h"
 
 #include <string.h>
@@ -30,7 +29,7 @@ struct graph_builder {
     struct table calls;
 };
 
-/* Room for `more` entries. */
+/* Makes room for `more` entries. */
 static int table_reserve(struct table *table, struct arena *arena, size_t size, size_t more) {
     if (more <= table->capacity - table->n) return CM_OK;
     size_t capacity =
@@ -112,7 +111,7 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id) {
     return (struct call *)builder->calls.items + id;
 }
 
-/* Counts the uses of every value in n_uses; their sum. */
+/* Sets n_uses of every value; returns the sum. */
 static size_t count_uses(struct model *model) {
     size_t n = 0;
     for (size_t v = 0; v < model->n_values; v++) model->values[v].n_uses = 0;
@@ -128,8 +127,7 @@ static size_t count_uses(struct model *model) {
     return n;
 }
 
-/* A counting sort: each value's stretch of the one array is known from the counts, and n_uses
- * runs through it again. */
+/* Counting sort: the counts give the range of each value in one array, which is then filled. */
 static int build_uses(struct model *model) {
     struct use *uses = arena_array(model->arena, count_uses(model), sizeof *uses);
     size_t start = 0;

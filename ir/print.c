@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The IR as text, for messages and dumps. Everything that comes from the file goes through
- * text_append_label or text_append_name, and everything that may be long is cut: one node is
- * one readable line whatever the file holds.
+ * See print.h. Strings of the file are written by text_append_label or text_append_name, and
+ * long lists are cut, so that a node is always one readable line.
  */
 #include "ir/print.h"
 
@@ -21,55 +20,37 @@
 #define MAX_TYPE_NEST 16 /* sequences of sequences … */
 #define MAX_BODY_NEST 64 /* bodies of bodies … */
 
-/* What a type opens around its element: "seq(". NULL: it is no wrapper. */
-static const char *wrapper_of(enum cm_type_kind kind) {
-    switch (kind) {
-    case CM_TYPE_SEQUENCE:
-        return "seq(";
-    case CM_TYPE_OPTIONAL:
-        return "opt(";
-    case CM_TYPE_MAP:
-        return "map(";
-    case CM_TYPE_UNKNOWN:
-    case CM_TYPE_TENSOR:
-    case CM_TYPE_SPARSE_TENSOR:
-        break;
-    }
-    return NULL;
-}
-
-/* Opens a wrapper; false when there is nothing to open. */
+/* Opens a container type: "seq("; returns false if it is not one. */
 static bool print_wrapper(enum cm_type_kind kind, enum dtype key, struct text *out) {
-    const char *opening = wrapper_of(kind);
-    if (opening == NULL) return false;
-    text_append(out, opening);
-    if (kind == CM_TYPE_MAP) text_printf(out, "%s, ", dtype_short_name(key));
+    if (kind == CM_TYPE_SEQUENCE)
+        text_append(out, "seq(");
+    else if (kind == CM_TYPE_OPTIONAL)
+        text_append(out, "opt(");
+    else if (kind == CM_TYPE_MAP)
+        text_printf(out, "map(%s, ", dtype_short_name(key));
+    else
+        return false;
     return true;
 }
 
-static void print_tensor(enum cm_type_kind kind, enum dtype dtype, const struct shape *shape,
-                         struct text *out) {
+static void print_leaf(enum cm_type_kind kind, enum dtype dtype, const struct shape *shape,
+                       struct text *out) {
     const bool is_sparse = kind == CM_TYPE_SPARSE_TENSOR;
+    if (kind != CM_TYPE_TENSOR && !is_sparse) {
+        text_append(out, "?");
+        return;
+    }
     if (is_sparse) text_append(out, "sparse(");
     text_append(out, dtype_short_name(dtype));
     shape_print(shape, out);
     if (is_sparse) text_append(out, ")");
 }
 
-static void print_leaf(enum cm_type_kind kind, enum dtype dtype, const struct shape *shape,
-                       struct text *out) {
-    if (kind == CM_TYPE_TENSOR || kind == CM_TYPE_SPARSE_TENSOR) {
-        print_tensor(kind, dtype, shape, out);
-    } else {
-        text_append(out, "?");
-    }
-}
-
 static void print_closing(int n, struct text *out) {
     while (n-- > 0) text_append(out, ")");
 }
 
-void print_fact(const struct value_info *info, struct text *out) {
+void print_value_info(const struct value_info *info, struct text *out) {
     const struct value_info unknown = value_info_unknown();
     int n = 0;
     while (info != NULL && n < MAX_TYPE_NEST && print_wrapper(info->kind, info->dtype, out)) {
@@ -88,11 +69,10 @@ static void print_type(const struct type *type, struct text *out) {
         type = type->element;
         n++;
     }
-    if (type == NULL) {
+    if (type == NULL)
         text_append(out, "?");
-    } else {
+    else
         print_leaf(type->kind, type->dtype, &type->shape, out);
-    }
     print_closing(n, out);
 }
 
@@ -106,15 +86,14 @@ static void print_name(const struct model *model, uint32_t value, struct text *o
 }
 
 static void print_typed(const struct model *model, uint32_t value,
-                        const struct value_info *facts, struct text *out) {
+                        const struct value_info *infos, struct text *out) {
     print_name(model, value, out);
     if (value == ID_NONE) return;
     text_append(out, ": ");
-    if (facts != NULL) {
-        print_fact(&facts[value], out);
-    } else {
+    if (infos != NULL)
+        print_value_info(&infos[value], out);
+    else
         print_type(model->values[value].type, out);
-    }
 }
 
 static void print_names(const struct model *model, const uint32_t *values, size_t n,
@@ -127,16 +106,16 @@ static void print_names(const struct model *model, const uint32_t *values, size_
 }
 
 static void print_typed_list(const struct model *model, const uint32_t *values, size_t n,
-                             const struct value_info *facts, struct text *out) {
+                             const struct value_info *infos, struct text *out) {
     text_append(out, "(");
     for (size_t i = 0; i < n && i < MAX_VALUES; i++) {
         if (i > 0) text_append(out, ", ");
-        print_typed(model, values[i], facts, out);
+        print_typed(model, values[i], infos, out);
     }
     text_append(out, n > MAX_VALUES ? ", …)" : ")");
 }
 
-/* In quotes, cut between two characters. */
+/* Prints in quotes, cut between two characters. */
 static void print_string(const char *string, struct text *out) {
     char shown[MAX_STRING + 1];
     const size_t n = text_cut(string, MAX_STRING);
@@ -185,9 +164,8 @@ static bool element_equal(const struct attr *attr, size_t a, size_t b) {
 
 /* Equal elements print once: pads=1. */
 static bool is_uniform(const struct attr *attr) {
-    for (size_t i = 1; i < attr->n; i++) {
+    for (size_t i = 1; i < attr->n; i++)
         if (!element_equal(attr, 0, i)) return false;
-    }
     return attr->n > 0;
 }
 
@@ -247,29 +225,25 @@ static void print_attrs(const struct node *node, struct text *out) {
     text_append(out, node->n_attrs > MAX_VALUES ? ", …]" : "]");
 }
 
-static bool is_standard(const char *domain) {
-    return domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;
-}
-
-void print_node(const struct model *model, uint32_t node, const struct value_info *facts,
+void print_node(const struct model *model, uint32_t node, const struct value_info *infos,
                 struct text *out) {
     const struct node *n = &model->nodes[node];
     print_names(model, n->outputs, n->n_outputs, out);
     if (n->n_outputs > 0) text_append(out, " = ");
-    if (!is_standard(n->domain)) {
+    if (n->domain[0] && strcmp(n->domain, "ai.onnx") != 0) {
         text_append_label(out, n->domain);
         text_append(out, ".");
     }
     text_append_label(out, n->type);
     print_attrs(n, out);
-    print_typed_list(model, n->inputs, n->n_inputs, facts, out);
+    print_typed_list(model, n->inputs, n->n_inputs, infos, out);
 }
 
 struct printer {
     const struct model *model;
-    const struct value_info *facts;
+    const struct value_info *infos;
     struct text *out;
-    int depth; /* graphs around the current line */
+    int depth; /* number of enclosing graphs */
 };
 
 static void print_graph(struct printer *printer, const char *label, uint32_t graph);
@@ -278,7 +252,7 @@ static void print_indent(const struct printer *printer) {
     for (int i = 0; i < printer->depth; i++) text_append(printer->out, "    ");
 }
 
-/* The bodies of a node, each under the attribute that holds it. */
+/* Prints the bodies of a node, labeled by their attribute. */
 static void print_bodies(struct printer *printer, const struct node *node) {
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
@@ -294,15 +268,15 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
     text_append_label(out, label);
     text_append(out, " ");
     text_append_label(out, g->name);
-    print_typed_list(printer->model, g->inputs, g->n_inputs, printer->facts, out);
+    print_typed_list(printer->model, g->inputs, g->n_inputs, printer->infos, out);
     text_append(out, " -> ");
-    print_typed_list(printer->model, g->outputs, g->n_outputs, printer->facts, out);
+    print_typed_list(printer->model, g->outputs, g->n_outputs, printer->infos, out);
     text_append(out, printer->depth < MAX_BODY_NEST ? " {\n" : " {…}\n");
     if (printer->depth >= MAX_BODY_NEST) return;
     printer->depth++;
     for (size_t i = 0; i < g->n_nodes; i++) {
         print_indent(printer);
-        print_node(printer->model, g->nodes[i], printer->facts, out);
+        print_node(printer->model, g->nodes[i], printer->infos, out);
         text_append(out, "\n");
         print_bodies(printer, &printer->model->nodes[g->nodes[i]]);
     }
@@ -311,8 +285,8 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
     text_append(out, "}\n");
 }
 
-void print_model(const struct model *model, const struct value_info *facts, struct text *out) {
-    struct printer printer = {model, facts, out, 0};
+void print_model(const struct model *model, const struct value_info *infos, struct text *out) {
+    struct printer printer = {model, infos, out, 0};
     if (model->n_graphs > 0) print_graph(&printer, "graph", 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The IR as text: a node as one source line, a graph as a list of them. */
+/* Prints the IR as text: a node is one line. */
 #ifndef IR_PRINT_H
 #define IR_PRINT_H
 
@@ -11,16 +11,16 @@ struct text;
 
 /*
  * %y = Conv[group=1, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
- * `facts` (by value id) gives the types; NULL: the declared ones. Names are made safe for a
+ * `infos` (by value id) gives the types; NULL: the declared ones. Names are escaped for a
  * terminal; long attribute lists are shortened.
  */
-void print_node(const struct model *model, uint32_t node, const struct value_info *facts,
+void print_node(const struct model *model, uint32_t node, const struct value_info *infos,
                 struct text *out);
-/* Every graph, bodies indented under their node: what --dump-after shows. */
-void print_model(const struct model *model, const struct value_info *facts, struct text *out);
-/* `17 "layer1.0/conv1", Conv`: where a node stands, for messages. */
+/* Prints every graph, bodies indented under their node, for --dump-after. */
+void print_model(const struct model *model, const struct value_info *infos, struct text *out);
+/* `17 "layer1.0/conv1", Conv`: a node in messages. */
 void print_node_label(uint32_t index, const char *name, const char *type, struct text *out);
 /* "f32[1,64,56,56]", "seq(i64[?])". */
-void print_fact(const struct value_info *info, struct text *out);
+void print_value_info(const struct value_info *info, struct text *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes as plain values: made, compared, multiplied out, printed. */
+/* See shape.h. */
 #include "ir/shape.h"
 
 #include <inttypes.h>
@@ -30,22 +30,20 @@ int shape_make(struct arena *arena, int rank, const int64_t *dims, struct shape 
 }
 
 bool shape_is_known(const struct shape *shape) {
-    for (int i = 0; i < shape->rank; i++) {
+    for (int i = 0; i < shape->rank; i++)
         if (!is_known(shape->dims[i])) return false;
-    }
     return shape_has_rank(shape);
 }
 
 bool shape_equal(const struct shape *a, const struct shape *b) {
     if (a->rank != b->rank) return false;
     if (a->dims == b->dims) return true;
-    for (int i = 0; i < a->rank; i++) {
+    for (int i = 0; i < a->rank; i++)
         if (a->dims[i] != b->dims[i]) return false;
-    }
     return true;
 }
 
-/* An empty axis empties the tensor, even where the others would overflow on the way. */
+/* A dim of 0 makes the product 0 even if the other dims overflow. */
 static int64_t product_of_any(const struct shape *shape, int from, int to) {
     int64_t product = 1;
     for (int i = from; i < to; i++) {
@@ -55,7 +53,7 @@ static int64_t product_of_any(const struct shape *shape, int from, int to) {
     return product;
 }
 
-/* Sizes are asked for at every turn, and nearly all are products of small positive dims. */
+/* Hot path: nearly all sizes are products of small positive dims. */
 int64_t shape_product(const struct shape *shape, int from, int to) {
     int64_t product = 1;
     for (int i = from; i < to; i++) {
@@ -74,11 +72,10 @@ void shape_print(const struct shape *shape, struct text *out) {
     text_append(out, "[");
     for (int i = 0; i < shape->rank; i++) {
         if (i > 0) text_append(out, ",");
-        if (is_known(shape->dims[i])) {
+        if (is_known(shape->dims[i]))
             text_printf(out, "%" PRId64, shape->dims[i]);
-        } else {
+        else
             text_append(out, "?");
-        }
     }
     text_append(out, "]");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes: a rank and its dims, each known or DIM_UNKNOWN (support/checked.h). Plain values;
- * `dims` belongs to an arena, and does not change once others know of it: shapes share it. */
+/* Shapes: a rank and its dims, each known or DIM_UNKNOWN (support/checked.h). Passed by value;
+ * `dims` lives in an arena and is shared by shapes, so it must not be modified later. */
 #ifndef IR_SHAPE_H
 #define IR_SHAPE_H
 
@@ -14,7 +14,7 @@ struct arena;
 struct text;
 
 #define RANK_UNKNOWN   (-1)
-#define SHAPE_MAX_RANK 64 /* deeper is refused at import */
+#define SHAPE_MAX_RANK 64 /* higher ranks are refused at import */
 
 struct shape {
     int rank; /* RANK_UNKNOWN, else 0..SHAPE_MAX_RANK */
@@ -22,8 +22,8 @@ struct shape {
 };
 
 struct shape shape_unknown(void);
-/* rank dims, copied (dims NULL: all DIM_UNKNOWN). CM_NO_MEMORY, or CM_REFUSED past
- * SHAPE_MAX_RANK (no message); *ret untouched then. */
+/* Copies the dims (NULL: all DIM_UNKNOWN). Returns CM_OK; CM_NO_MEMORY, or CM_REFUSED if the
+ * rank exceeds SHAPE_MAX_RANK, without a message. */
 int shape_make(struct arena *arena, int rank, const int64_t *dims, struct shape *ret)
     __attribute__((warn_unused_result));
 static inline bool shape_has_rank(const struct shape *shape) {
@@ -31,9 +31,9 @@ static inline bool shape_has_rank(const struct shape *shape) {
 }
 bool shape_is_known(const struct shape *shape);                 /* rank and every dim */
 bool shape_equal(const struct shape *a, const struct shape *b); /* unknown equals unknown */
-/* Product of dims [from, to): 1 of none; DIM_UNKNOWN, DIM_OVERFLOW. */
+/* Product of dims [from, to), 1 if empty; or DIM_UNKNOWN, DIM_OVERFLOW. */
 int64_t shape_product(const struct shape *shape, int from, int to);
-/* Of all dims; DIM_UNKNOWN where not even the rank is known. */
+/* Product of all dims; DIM_UNKNOWN if the rank is unknown. */
 static inline int64_t shape_elements(const struct shape *shape) {
     return shape_has_rank(shape) ? shape_product(shape, 0, shape->rank) : DIM_UNKNOWN;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a declared type says of a value: see fact.h. */
+/* See value_info.h. */
 #include "ir/value_info.h"
 
 #include "costmodel/status.h"
@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* Sequences of optionals of sequences …: nothing is kept of what lies deeper. */
+/* Levels of sequences and optionals that are kept. */
 #define MAX_NESTING 4
 
 static struct value_info outermost(const struct type *type) {
@@ -27,13 +27,13 @@ bool value_info_is_settled(const struct value_info *info) {
 }
 
 int value_info_of_type(struct arena *arena, const struct type *type, struct value_info *ret) {
-    struct value_info facts[MAX_NESTING + 1];
+    struct value_info levels[MAX_NESTING + 1];
     int n = 0;
-    for (; type && n <= MAX_NESTING; type = type->element) facts[n++] = outermost(type);
+    for (; type && n <= MAX_NESTING; type = type->element) levels[n++] = outermost(type);
     while (--n > 0) {
-        facts[n - 1].element = arena_copy(arena, &facts[n], sizeof facts[n]);
-        if (!facts[n - 1].element) return CM_NO_MEMORY;
+        levels[n - 1].element = arena_copy(arena, &levels[n], sizeof levels[n]);
+        if (!levels[n - 1].element) return CM_NO_MEMORY;
     }
-    *ret = facts[0];
+    *ret = levels[0];
     return CM_OK;
 }

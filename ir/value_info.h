@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a value: its type, and its contents where a fold found them. */
+/* Known facts about a value: its type, and its contents if they were folded. */
 #ifndef IR_VALUE_INFO_H
 #define IR_VALUE_INFO_H
 
@@ -15,26 +15,26 @@ struct arena;
 struct type;
 
 struct value_info {
-    enum cm_type_kind kind; /* CM_TYPE_UNKNOWN: nothing is known */
-    enum dtype dtype;       /* DTYPE_UNDEFINED: unknown */
+    enum cm_type_kind kind; /* CM_TYPE_UNKNOWN if unknown */
+    enum dtype dtype;       /* DTYPE_UNDEFINED if unknown */
     struct shape shape;
-    const struct constant *value; /* the elements, loaded or a splat; NULL: not known */
+    const struct constant *value; /* the elements, loaded or a splat; NULL if unknown */
     const struct value_info
-        *element;                   /* of sequences, optionals and maps: holds of all of them */
-    size_t n_items;                 /* of a sequence whose elements are known one by one */
-    const struct value_info *items; /* each of them; NULL: their number is not known */
+        *element;   /* common facts of the elements of a sequence, optional or map */
+    size_t n_items; /* of a sequence whose elements are known one by one */
+    const struct value_info *items; /* each of them; NULL if their number is unknown */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
-    bool is_weight;   /* is_constant, and stands in the file itself */
+    bool is_weight;   /* is_constant, and stored in the file */
     /*
-     * Of the second walk (passes/infer/upper_bounds.h): dims that only data decide are upper
-     * bounds, and contents too, `value` the largest and `least` the smallest that each element
-     * may be.
+     * Set by the upper-bound walk (passes/infer/upper_bounds.h): data-dependent dims and
+     * contents are upper bounds. `value` is the largest and `least` the smallest possible
+     * contents.
      */
     bool is_upper_bound;
-    const struct constant *least; /* NULL: `value` is exact */
+    const struct constant *least; /* NULL if `value` is exact */
 };
 
-/* A tensor of that dtype and shape, contents unknown. */
+/* Returns a tensor of that dtype and shape with unknown contents. */
 static inline struct value_info value_info_tensor(enum dtype dtype, struct shape shape) {
     return (struct value_info){.kind = CM_TYPE_TENSOR, .dtype = dtype, .shape = shape};
 }
@@ -43,19 +43,20 @@ static inline struct value_info value_info_unknown(void) {
     return (struct value_info){.shape = {RANK_UNKNOWN, NULL}};
 }
 
-/* What the type says; its dims are borrowed. CM_NO_MEMORY without a message. */
+/* Converts a declared type; its dims are borrowed. Returns CM_OK, or CM_NO_MEMORY without a
+ * message. */
 int value_info_of_type(struct arena *arena, const struct type *type, struct value_info *ret)
     __attribute__((warn_unused_result));
 
-/* Whether dims or contents are bounds. */
+/* Returns true if dims or contents are bounds. */
 static inline bool value_info_is_loose(const struct value_info *info) {
     return info->is_upper_bound || info->least;
 }
 
-/* Tensor, or container of tensors, of which every dim is known. */
+/* Returns true for a tensor, or a container of tensors, with all dims known. */
 bool value_info_is_settled(const struct value_info *info);
 
-/* Tensor with known rank and dims (dtype may be unknown). */
+/* Returns true for a tensor with all dims known (the dtype may be unknown). */
 static inline bool value_info_is_complete(const struct value_info *info) {
     return info->kind == CM_TYPE_TENSOR && shape_is_known(&info->shape);
 }

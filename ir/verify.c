@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A linear walk over graphs, values and nodes. A breach names the entry, and aborts: whatever
- * the file said, the frontend had to refuse it or make a sound model of it.
- */
+/* See verify.h. A linear walk over graphs, values and nodes. */
 #include "ir/verify.h"
 
 #include <inttypes.h>
@@ -14,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* What is being looked at, for the message. */
+/* The entry being checked, for the message. */
 struct entry {
     const char *kind;
     size_t id;
@@ -27,7 +24,7 @@ static void demand(bool holds, struct entry entry, const char *what) {
     BUG(message);
 }
 
-/* Bodies come after the graph around them or before it, but the way out always ends. */
+/* Bodies may come before or after the enclosing graph, but the chain of parents must end. */
 static void verify_nesting(const struct model *model, uint32_t graph) {
     const struct entry entry = {"graph", graph};
     size_t levels = 0;
@@ -56,7 +53,7 @@ static void verify_boundary(const struct model *model, uint32_t graph) {
     }
 }
 
-/* Fills `position` (by node): where the node stands in its graph, ID_NONE in none. */
+/* Fills `position` by node: its index in its graph, ID_NONE if it is in no graph. */
 static void verify_graphs(const struct model *model, uint32_t *position) {
     demand(model->n_graphs > 0, (struct entry){"graph", 0}, "is missing");
     demand(model->graphs[0].parent == ID_NONE && model->graphs[0].owner == ID_NONE,
@@ -120,13 +117,13 @@ static size_t verify_uses(const struct model *model, uint32_t id) {
         const struct use use = value->uses[i];
         demand(use.node < model->n_nodes, entry, "use by a node out of range");
         demand(use.slot < model->nodes[use.node].n_inputs, entry, "use of a slot out of range");
-        demand(model->nodes[use.node].inputs[use.slot] == id, entry, "use that is none");
+        demand(model->nodes[use.node].inputs[use.slot] == id, entry, "use that does not exist");
     }
     return value->n_uses;
 }
 
-/* That each use is one, and there are as many as inputs, makes the lists complete only when no
- * list names a use twice: within one list they are in ascending order. */
+/* Ascending order excludes duplicates; then valid uses, as many as there are inputs, are
+ * complete. */
 static void verify_use_order(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
     for (uint32_t i = 1; i < value->n_uses; i++) {
@@ -153,8 +150,8 @@ static void verify_values(const struct model *model, size_t n_operands) {
     demand(n_uses == n_operands, (struct entry){"model", 0}, "use lists and inputs disagree");
 }
 
-/* Whether `value` exists when `node` runs: made before it in its graph, or in a graph around
- * before the node whose body this is. */
+/* Returns true if `value` exists when `node` runs: it is produced before it in its graph, or in
+ * an enclosing graph before the node that owns the body. */
 static bool is_visible(const struct model *model, const uint32_t *position, uint32_t node,
                        const struct value *value) {
     uint32_t at = node;
@@ -183,7 +180,7 @@ static void verify_outputs(const struct model *model, uint32_t id) {
         demand(node->outputs[i] < model->n_values, entry, "output out of range");
         const struct value *value = &model->values[node->outputs[i]];
         demand(value->origin == VALUE_OUTPUT && value->node == id && value->slot == i, entry,
-               "output that another makes");
+               "output of another node");
     }
 }
 
@@ -195,7 +192,7 @@ static void verify_bodies(const struct model *model, uint32_t id) {
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
         for (size_t k = 0; k < attr->n; k++) {
             demand(attr->graphs[k] < model->n_graphs, entry, "body out of range");
-            demand(model->graphs[attr->graphs[k]].owner == id, entry, "body that is another's");
+            demand(model->graphs[attr->graphs[k]].owner == id, entry, "body of another node");
         }
     }
 }
@@ -207,7 +204,7 @@ static void verify_node(const struct model *model, const uint32_t *position, uin
     verify_inputs(model, position, id);
 }
 
-/* What the other checks index with. Returns how many operands there are. */
+/* Checks the ids that the other checks use as indices. Returns the number of operands. */
 static size_t verify_ids(const struct model *model) {
     size_t n_operands = 0;
     for (uint32_t id = 0; id < model->n_nodes; id++) {
@@ -234,7 +231,7 @@ static void verify_calls(const struct model *model) {
     }
 }
 
-/* Without memory for the order there is nothing to check with; the passes will say so. */
+/* If memory runs out, nothing is checked; the passes report it. */
 void verify_model(const struct model *model) {
     const struct arena_mark mark = arena_save(model->arena);
     uint32_t *position = arena_array(model->arena, model->n_nodes, sizeof *position);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what every pass takes for granted of a model: ids in range, one producer a value,
- * order, use lists that agree. A breach is a bug of ours, not of the file: verify_model aborts
- * with its place. */
+/* Checks the invariants of a model: ids in range, one producer per value, execution order,
+ * consistent use lists. A violation is a bug of the program, not of the file: verify_model
+ * aborts and names the entry. */
 #ifndef IR_VERIFY_H
 #define IR_VERIFY_H
 

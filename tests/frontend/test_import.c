@@ -304,7 +304,7 @@ static void too_few_elements_are_an_error_when_they_are_wanted(void **state) {
                                    loading.arena, loading.diag, &loaded),
                      CM_REFUSED);
     assert_string_equal(loading_message(&loading),
-                        "value: tensor of 2 elements of int64 wants 16 bytes, has 8");
+                        "value: tensor of 2 elements of int64 must have 16 bytes, got 8");
     loading_free(&loading);
 }
 

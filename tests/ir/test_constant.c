@@ -174,7 +174,7 @@ static void a_length_that_does_not_fit_is_refused_unread(void **state) {
     const struct cm_diagnostic *first = cm_diagnostics_get(f->diag, 0);
     assert_string_equal(first->code, "value");
     assert_string_equal(first->message,
-                        "tensor of 2 elements of int64 wants 16 bytes, has 116");
+                        "tensor of 2 elements of int64 must have 16 bytes, got 116");
 }
 
 static const struct {
@@ -185,20 +185,20 @@ static const struct {
     const char *bytes;
     const char *message;
 } broken[] = {
-    {DTYPE_INT64, ENCODING_PACKED_VARINT, 2, ROW("\x01"), "tensor of 2 elements holds 1"},
-    {DTYPE_INT64, ENCODING_PACKED_VARINT, 1, ROW("\x80"), "tensor of 1 elements holds 0"},
+    {DTYPE_INT64, ENCODING_PACKED_VARINT, 2, ROW("\x01"), "tensor must hold 2 elements, got 1"},
+    {DTYPE_INT64, ENCODING_PACKED_VARINT, 1, ROW("\x80"), "tensor must hold 1 elements, got 0"},
     {DTYPE_INT64, ENCODING_PACKED_VARINT, 2,
-     ROW("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "tensor of 2 elements holds 0"},
+     ROW("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "tensor must hold 2 elements, got 0"},
     {DTYPE_INT64, ENCODING_PACKED_VARINT, 1, ROW("\x01\x02"),
-     "tensor of 1 elements has 1 bytes after them"},
+     "tensor of 1 elements has 1 bytes too many"},
     {DTYPE_INT4, ENCODING_PACKED_VARINT, 2, ROW("\x01\x02"),
-     "tensor of 2 elements has 1 bytes after them"},
+     "tensor of 2 elements has 1 bytes too many"},
     {DTYPE_FLOAT, ENCODING_PACKED_VARINT, 1, ROW("\x01"),
-     "tensor of type float keeps its data in a field of another type"},
+     "tensor of type float stores its data in the field of another type"},
     {DTYPE_INT32, ENCODING_PACKED_FIXED4, 1, ROW("\x01\x00\x00\x00"),
-     "tensor of type int32 keeps its data in a field of another type"},
+     "tensor of type int32 stores its data in the field of another type"},
     {DTYPE_FLOAT, ENCODING_PACKED_FIXED8, 1, ROW("\x01\x00\x00\x00\x00\x00\x00\x00"),
-     "tensor of type float keeps its data in a field of another type"},
+     "tensor of type float stores its data in the field of another type"},
 };
 
 static void broken_data_is_refused_with_its_reason(void **state) {

@@ -159,7 +159,7 @@ static void a_fact_prints_with_what_it_wraps(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct text text;
         text_init(&text, small->arena);
-        print_fact(rows[i].info, &text);
+        print_value_info(rows[i].info, &text);
         assert_string_equal(text_string(&text), rows[i].want);
     }
 }

@@ -124,11 +124,11 @@ static const struct {
     {"of another graph", node_of_another_graph, "graph 1: lists a node of another graph"},
     {"read outside", inner_value_read_outside, "node 1: reads a value before it is made"},
     {"missing use", use_that_is_missing, "model 0: use lists and inputs disagree"},
-    {"use that is none", use_that_is_none, "value 4: use that is none"},
+    {"use that is none", use_that_is_none, "value 4: use that does not exist"},
     {"unmarked output", output_not_marked, "graph 0: output is not marked"},
     {"no owner", body_without_an_owner, "graph 1: owner out of range"},
     {"body of itself", body_of_itself, "graph 1: is a body of itself"},
-    {"body of another", body_of_another, "node 1: body that is another's"},
+    {"body of another", body_of_another, "node 1: body of another node"},
     {"call", call_out_of_range, "node 0: call out of range"},
     {"weight as input", graph_input_that_is_a_weight, "graph 0: input is not of origin"},
 };

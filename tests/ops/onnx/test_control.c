@@ -183,7 +183,7 @@ static void add_bodies(struct op_bench *bench, const struct control_case *row) {
 static void print_outputs(const struct op_context *context, struct text *out) {
     for (size_t i = 0; i < context->n_outputs; i++) {
         if (i) text_append(out, "; ");
-        print_fact(&context->outputs[i], out);
+        print_value_info(&context->outputs[i], out);
     }
 }
 

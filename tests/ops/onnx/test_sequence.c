@@ -48,7 +48,7 @@ static void check_row(const struct sequence_case *row) {
     if (bench->context.op->infer(&bench->context) < 0)
         text_append(&text, op_bench_message(bench));
     else
-        print_fact(&bench->context.outputs[0], &text);
+        print_value_info(&bench->context.outputs[0], &text);
     if (!strstr(text_string(&text), row->output))
         fail_msg("%s %s: have %s, want %s", row->op, row->inputs, text_string(&text),
                  row->output);

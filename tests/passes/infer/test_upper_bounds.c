@@ -25,7 +25,7 @@ static const char *most_type(const struct bench *bench, const char *name) {
     struct text text;
     plain.is_upper_bound = false;
     text_init(&text, bench->arena);
-    print_fact(&plain, &text);
+    print_value_info(&plain, &text);
     if (info->is_upper_bound) text_append(&text, "<=");
     return text_string(&text);
 }
