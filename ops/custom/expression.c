@@ -3,6 +3,7 @@
 #include "ops/custom/expression.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/arena.h"
