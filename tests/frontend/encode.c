@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing protobuf by hand; see encode.h. */
+/* See encode.h. */
 #include "encode.h"
 
 #include <string.h>

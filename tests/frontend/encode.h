@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Models byte by byte, for the tests of frontend: protobuf's wire format written by hand, so
- * that a test can also write what no exporter would. Numbers of fields are those of
- * frontend/wire/onnx.proto. Memory is the arena's; running out of it is an abort.
+ * Encodes models in protobuf's wire format by hand, so that a test can also write what no
+ * exporter would. Field numbers are those of frontend/wire/onnx.proto. Aborts if memory runs
+ * out.
  */
 #ifndef TESTS_FRONTEND_ENCODE_H
 #define TESTS_FRONTEND_ENCODE_H
@@ -23,7 +23,7 @@ struct bytes bytes_new(struct arena *arena);
 
 void put_varint(struct bytes *out, uint64_t value);
 void put_raw(struct bytes *out, const void *data, size_t size);
-/* A whole field: its tag and what follows. */
+/* A whole field: key and value. */
 void put_number(struct bytes *out, uint32_t field, int64_t value);
 void put_float(struct bytes *out, uint32_t field, float value);
 void put_text(struct bytes *out, uint32_t field, const char *text);

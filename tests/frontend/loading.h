@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading bytes in a test, and what came of it. */
+/* Loads bytes in a test. */
 #ifndef TESTS_FRONTEND_LOADING_H
 #define TESTS_FRONTEND_LOADING_H
 
@@ -25,14 +25,14 @@ struct loading load_pipe(const void *data, size_t size);
 struct loading load_path(const char *path);
 void loading_free(struct loading *loading);
 
-/* The first message, "format: the file is empty"; "" when there is none. */
+/* Returns the first message, "format: the file is empty"; "" if there is none. */
 const char *loading_message(const struct loading *loading);
 const char *loading_place(const struct loading *loading);
 const char *loading_hint(const struct loading *loading);
 
-/* Refused with exactly this first message. */
+/* Expects a refusal with exactly this first message. */
 void assert_refused(struct bytes model, const char *message);
-/* The value of that name; its absence is a failure of the test. */
+/* Returns the value of that name; the test fails if there is none. */
 const struct value *value_named(const struct loading *loading, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries in metadata_props: where they go, what they replace, and what stays as it is. */
+/* Annotated copies of models: entries in metadata_props. */
 #include "frontend/annotate.h"
 
 #include <setjmp.h>
@@ -136,30 +136,30 @@ static void assert_same(const struct annotated *have, struct bytes want) {
     assert_memory_equal(have->data, want.data, want.size);
 }
 
-/* The model with entries is, byte for byte, the one that was written with them. */
-static void entries_come_at_the_end_of_every_node(void **state) {
+/* The annotated model equals, byte for byte, the model encoded with the entries. */
+static void appends_entries_to_every_node(void **state) {
     struct bytes plain = model_with(*state, "");
     struct annotated annotated = annotate_bytes(plain.data, plain.size, "#", 5);
     assert_same(&annotated, model_with(*state, "#"));
     free(annotated.data);
 }
 
-static void old_entries_are_replaced(void **state) {
+static void replaces_old_entries(void **state) {
     struct bytes old = model_with(*state, "a longer");
     struct annotated annotated = annotate_bytes(old.data, old.size, "#", 5);
     assert_same(&annotated, model_with(*state, "#"));
     free(annotated.data);
 }
 
-static void without_new_ones_old_entries_go(void **state) {
+static void removes_old_entries_without_new_ones(void **state) {
     struct bytes old = model_with(*state, "#");
     struct annotated annotated = annotate_bytes(old.data, old.size, "", 5);
     assert_same(&annotated, model_with(*state, ""));
     free(annotated.data);
 }
 
-/* A length may be written with more bytes than it wants; what holds no node keeps it. */
-static void what_holds_no_node_stays_as_it_is(void **state) {
+/* A length may be padded; messages without nodes keep the padding. */
+static void copies_messages_without_nodes_unchanged(void **state) {
     static const uint8_t padded[] = {0x12, 0x83, 0x80, 0x00, 'a', 'b', 'c'};
     struct bytes plain = model_with(*state, "");
     put_raw(&plain, padded, sizeof(padded));
@@ -168,7 +168,7 @@ static void what_holds_no_node_stays_as_it_is(void **state) {
     free(annotated.data);
 }
 
-static void each_node_bears_its_own_ordinal(void **state) {
+static void annotates_each_node_by_its_ordinal(void **state) {
     static const struct {
         const char *name;
         uint32_t ordinal;
@@ -185,7 +185,7 @@ static void each_node_bears_its_own_ordinal(void **state) {
     loading_free(&loading);
 }
 
-static void a_file_that_changed_is_refused(void **state) {
+static void refuses_a_file_that_has_changed(void **state) {
     struct bytes plain = model_with(*state, "");
     for (size_t size = 0; size < plain.size; size += 1 + size / 50) {
         struct annotated annotated = annotate_bytes(plain.data, size, "#", 5);
@@ -194,7 +194,7 @@ static void a_file_that_changed_is_refused(void **state) {
     }
 }
 
-static void a_file_of_fewer_nodes_is_refused(void **state) {
+static void refuses_a_file_with_fewer_nodes(void **state) {
     struct bytes plain = model_with(*state, "");
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct annotated annotated = annotate_and_tell(plain.data, plain.size, "#", 6, diag);
@@ -234,7 +234,7 @@ static void refuse_large(struct bytes begin, uint64_t hole, struct bytes rest,
 }
 
 /* Both end 10 bytes below 2 GiB; the node gets 19 bytes, and the model 22. */
-static void what_protobuf_could_not_read_is_refused(void **state) {
+static void refuses_results_larger_than_protobuf_allows(void **state) {
     const uint64_t most = INT32_MAX - 10;
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes inside = bytes_new(*state);
@@ -258,14 +258,14 @@ static void what_protobuf_could_not_read_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(entries_come_at_the_end_of_every_node, make, end),
-        cmocka_unit_test_setup_teardown(old_entries_are_replaced, make, end),
-        cmocka_unit_test_setup_teardown(without_new_ones_old_entries_go, make, end),
-        cmocka_unit_test_setup_teardown(what_holds_no_node_stays_as_it_is, make, end),
-        cmocka_unit_test_setup_teardown(each_node_bears_its_own_ordinal, make, end),
-        cmocka_unit_test_setup_teardown(a_file_that_changed_is_refused, make, end),
-        cmocka_unit_test_setup_teardown(a_file_of_fewer_nodes_is_refused, make, end),
-        cmocka_unit_test_setup_teardown(what_protobuf_could_not_read_is_refused, make, end),
+        cmocka_unit_test_setup_teardown(appends_entries_to_every_node, make, end),
+        cmocka_unit_test_setup_teardown(replaces_old_entries, make, end),
+        cmocka_unit_test_setup_teardown(removes_old_entries_without_new_ones, make, end),
+        cmocka_unit_test_setup_teardown(copies_messages_without_nodes_unchanged, make, end),
+        cmocka_unit_test_setup_teardown(annotates_each_node_by_its_ordinal, make, end),
+        cmocka_unit_test_setup_teardown(refuses_a_file_that_has_changed, make, end),
+        cmocka_unit_test_setup_teardown(refuses_a_file_with_fewer_nodes, make, end),
+        cmocka_unit_test_setup_teardown(refuses_results_larger_than_protobuf_allows, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

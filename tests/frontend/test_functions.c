@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Model-local functions: put in place of their calls, and what refuses to be. */
+/* Inlining of model-local functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static struct bytes model_calling(struct arena *arena, struct bytes call,
     return model;
 }
 
-static void a_call_becomes_the_body_with_its_names_under_the_call(void **state) {
+static void inlines_a_call_with_prefixed_names(void **state) {
     struct bytes inner = function_of(*state, "Inner", "a", "b");
     struct bytes outer = function_of(*state, "Outer", "p", "q");
     put_message(&inner, 7, node_of(*state, "Neg", "neg", "a", "t"));
@@ -65,7 +65,7 @@ static void a_call_becomes_the_body_with_its_names_under_the_call(void **state) 
     loading_free(&loading);
 }
 
-/* A function of nothing but `type`. */
+/* A function of one node of that type. */
 static struct bytes named_function(struct arena *arena, const char *domain, struct bytes name,
                                    const char *type) {
     struct bytes function = bytes_new(arena);
@@ -99,7 +99,7 @@ static const struct {
 };
 
 /* The model has the other function alone. */
-static void a_function_is_known_by_domain_and_name_apart(void **state) {
+static void identifies_functions_by_domain_and_name(void **state) {
     for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
         struct bytes call = bytes_new(*state);
         put_text(&call, 1, "x");
@@ -117,7 +117,7 @@ static void a_function_is_known_by_domain_and_name_apart(void **state) {
     }
 }
 
-static void the_body_has_the_opset_of_its_function(void **state) {
+static void uses_the_opset_of_the_function_in_its_body(void **state) {
     struct bytes own = bytes_new(*state);
     put_text(&own, 1, "F");
     put_text(&own, 4, "a");
@@ -141,7 +141,7 @@ static struct bytes reference(struct arena *arena, const char *name, const char 
     return attribute;
 }
 
-static void attributes_come_from_the_call_or_the_default_or_not_at_all(void **state) {
+static void resolves_attribute_references_and_defaults(void **state) {
     struct bytes function = function_of(*state, "F", "a", "b");
     struct bytes node = node_of(*state, "Odd", "odd", "a", "b");
     put_message(&node, 5, reference(*state, "one", "given"));
@@ -164,7 +164,7 @@ static void attributes_come_from_the_call_or_the_default_or_not_at_all(void **st
     loading_free(&loading);
 }
 
-static void an_input_passed_straight_through_is_the_same_value(void **state) {
+static void passes_inputs_through_as_the_same_value(void **state) {
     struct loading loading = load_bytes(model_calling(
         *state, call_of(*state, "F", "c", "x", "m"), function_of(*state, "F", "a", "a")));
     assert_int_equal(loading.status, CM_OK);
@@ -173,7 +173,7 @@ static void an_input_passed_straight_through_is_the_same_value(void **state) {
     loading_free(&loading);
 }
 
-static void inputs_that_the_call_leaves_out_are_absent_inside(void **state) {
+static void treats_omitted_inputs_as_absent_in_the_body(void **state) {
     struct bytes function = function_of(*state, "F", "a,lo,hi", "b");
     put_message(&function, 7, node_of(*state, "Clip", "clip", "a,lo,hi", "b"));
     struct loading loading =
@@ -186,7 +186,7 @@ static void inputs_that_the_call_leaves_out_are_absent_inside(void **state) {
     loading_free(&loading);
 }
 
-static void calls_inside_bodies_are_put_in_place_too(void **state) {
+static void inlines_calls_inside_bodies(void **state) {
     struct bytes body = graph_of(*state, "", "t");
     struct bytes function = function_of(*state, "F", "a", "b");
     struct bytes node = node_of(*state, "If", "if", "x", "m");
@@ -215,7 +215,7 @@ static const struct {
     {"x", "m", "Neg", "z", "graph: output 'b' of function 'F' is not defined"},
 };
 
-static void calls_that_do_not_fit_are_refused(void **state) {
+static void refuses_calls_that_do_not_match_the_function(void **state) {
     for (size_t i = 0; i < sizeof broken_calls / sizeof broken_calls[0]; i++) {
         struct bytes function = function_of(*state, "F", "a", "b");
         struct bytes node =
@@ -230,7 +230,7 @@ static void calls_that_do_not_fit_are_refused(void **state) {
     }
 }
 
-static void the_place_of_a_fault_goes_through_the_calls(void **state) {
+static void reports_errors_with_the_enclosing_calls(void **state) {
     struct bytes function = function_of(*state, "F", "a", "b");
     put_message(&function, 7, node_of(*state, "Neg", "neg", "gone", "b"));
     struct loading loading =
@@ -241,14 +241,14 @@ static void the_place_of_a_fault_goes_through_the_calls(void **state) {
     loading_free(&loading);
 }
 
-static void a_function_twice_is_refused(void **state) {
+static void refuses_a_function_defined_twice(void **state) {
     struct bytes function = function_of(*state, "F", "a", "a");
     struct bytes model = model_calling(*state, call_of(*state, "F", "c", "x", "m"), function);
     put_message(&model, 25, function);
     assert_refused(model, "graph: function 'F' of domain 'local' is defined twice");
 }
 
-static void a_chain_of_functions_too_deep_is_refused(void **state) {
+static void limits_the_depth_of_calls(void **state) {
     struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
                                        function_of(*state, "other", "a", "a"));
     for (int i = 0; i < 100; i++) {
@@ -262,7 +262,7 @@ static void a_chain_of_functions_too_deep_is_refused(void **state) {
     assert_refused(model, "limit: functions call each other deeper than 64");
 }
 
-static void what_a_call_gives_has_the_callers_name(void **state) {
+static void names_call_outputs_as_the_caller_does(void **state) {
     struct bytes function = function_of(*state, "F", "a", "b");
     put_message(&function, 7, node_of(*state, "Neg", "neg", "a", "b"));
     struct loading loading =
@@ -272,7 +272,7 @@ static void what_a_call_gives_has_the_callers_name(void **state) {
     loading_free(&loading);
 }
 
-static void a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used(void **state) {
+static void refuses_references_to_graph_attributes_of_a_call(void **state) {
     struct bytes body = graph_of(*state, "", "t");
     put_message(&body, 1, node_of(*state, "Relu", "in", "x", "t"));
     for (int used = 0; used < 2; used++) {
@@ -295,7 +295,7 @@ static void a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used(void **st
     }
 }
 
-static void a_reference_of_another_kind_is_refused(void **state) {
+static void refuses_attribute_references_of_another_kind(void **state) {
     struct bytes function = function_of(*state, "F", "a", "b");
     struct bytes node = node_of(*state, "Odd", "odd", "a", "b");
     struct bytes call = call_of(*state, "F", "c", "x", "m");
@@ -310,8 +310,8 @@ static void a_reference_of_another_kind_is_refused(void **state) {
                    "attribute: attribute 'given' of the call must be of kind int, got float");
 }
 
-/* Names grow with every call around them. */
-static void a_tower_of_functions_meets_a_limit(void **state) {
+/* Names grow with every enclosing call. */
+static void limits_nodes_and_memory_of_nested_functions(void **state) {
     struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
                                        function_of(*state, "F40", "a", "a"));
     for (int i = 0; i < 40; i++) {
@@ -326,7 +326,7 @@ static void a_tower_of_functions_meets_a_limit(void **state) {
     assert_refused(model, "limit: inlined functions take more than 64 MiB");
 }
 
-static void a_function_called_often_meets_a_limit(void **state) {
+static void limits_nodes_of_repeated_calls(void **state) {
     struct bytes function = function_of(*state, "F", "a", "b");
     struct bytes graph = graph_of(*state, "x", "x");
     for (int i = 0; i < 1000; i++)
@@ -338,7 +338,7 @@ static void a_function_called_often_meets_a_limit(void **state) {
 }
 
 /* Its calls have no node, and each a list of as many inputs. */
-static void an_empty_function_called_often_meets_a_limit(void **state) {
+static void limits_bytes_read_by_repeated_calls(void **state) {
     struct bytes function = function_of(*state, "F", "", "");
     struct bytes graph = graph_of(*state, "x", "x");
     for (int i = 0; i < 5000; i++) {
@@ -353,7 +353,7 @@ static void an_empty_function_called_often_meets_a_limit(void **state) {
 }
 
 /* A body in a body, and in that a call of the next function. */
-static void bodies_too_deep_by_way_of_functions_are_refused(void **state) {
+static void limits_the_depth_of_bodies_in_functions(void **state) {
     struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
                                        function_of(*state, "other", "a", "a"));
     for (int i = 0; i < 40; i++) {
@@ -375,7 +375,7 @@ static void bodies_too_deep_by_way_of_functions_are_refused(void **state) {
     assert_refused(model, "limit: graphs are nested deeper than 64");
 }
 
-static void a_function_with_a_list_too_long_is_refused(void **state) {
+static void limits_the_lists_of_a_function(void **state) {
     struct bytes function = function_of(*state, "F", "a", "a");
     for (int i = 0; i < 1024; i++) put_opset(&function, 9, "local", i);
     assert_refused(model_calling(*state, call_of(*state, "F", "c", "x", "m"), function),
@@ -384,25 +384,25 @@ static void a_function_with_a_list_too_long_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_call_becomes_the_body_with_its_names_under_the_call),
-        cmocka_unit_test(a_function_is_known_by_domain_and_name_apart),
-        cmocka_unit_test(the_body_has_the_opset_of_its_function),
-        cmocka_unit_test(attributes_come_from_the_call_or_the_default_or_not_at_all),
-        cmocka_unit_test(an_input_passed_straight_through_is_the_same_value),
-        cmocka_unit_test(inputs_that_the_call_leaves_out_are_absent_inside),
-        cmocka_unit_test(calls_inside_bodies_are_put_in_place_too),
-        cmocka_unit_test(calls_that_do_not_fit_are_refused),
-        cmocka_unit_test(the_place_of_a_fault_goes_through_the_calls),
-        cmocka_unit_test(a_function_twice_is_refused),
-        cmocka_unit_test(a_chain_of_functions_too_deep_is_refused),
-        cmocka_unit_test(what_a_call_gives_has_the_callers_name),
-        cmocka_unit_test(a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used),
-        cmocka_unit_test(a_reference_of_another_kind_is_refused),
-        cmocka_unit_test(a_tower_of_functions_meets_a_limit),
-        cmocka_unit_test(a_function_called_often_meets_a_limit),
-        cmocka_unit_test(an_empty_function_called_often_meets_a_limit),
-        cmocka_unit_test(bodies_too_deep_by_way_of_functions_are_refused),
-        cmocka_unit_test(a_function_with_a_list_too_long_is_refused),
+        cmocka_unit_test(inlines_a_call_with_prefixed_names),
+        cmocka_unit_test(identifies_functions_by_domain_and_name),
+        cmocka_unit_test(uses_the_opset_of_the_function_in_its_body),
+        cmocka_unit_test(resolves_attribute_references_and_defaults),
+        cmocka_unit_test(passes_inputs_through_as_the_same_value),
+        cmocka_unit_test(treats_omitted_inputs_as_absent_in_the_body),
+        cmocka_unit_test(inlines_calls_inside_bodies),
+        cmocka_unit_test(refuses_calls_that_do_not_match_the_function),
+        cmocka_unit_test(reports_errors_with_the_enclosing_calls),
+        cmocka_unit_test(refuses_a_function_defined_twice),
+        cmocka_unit_test(limits_the_depth_of_calls),
+        cmocka_unit_test(names_call_outputs_as_the_caller_does),
+        cmocka_unit_test(refuses_references_to_graph_attributes_of_a_call),
+        cmocka_unit_test(refuses_attribute_references_of_another_kind),
+        cmocka_unit_test(limits_nodes_and_memory_of_nested_functions),
+        cmocka_unit_test(limits_nodes_of_repeated_calls),
+        cmocka_unit_test(limits_bytes_read_by_repeated_calls),
+        cmocka_unit_test(limits_the_depth_of_bodies_in_functions),
+        cmocka_unit_test(limits_the_lists_of_a_function),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guards that no file gets as far as, because the skim refuses it first. They are there for
- * whoever calls the parts without it, and so are these tests.
+ * Checks behind skim, which no file reaches because skim refuses it first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +41,7 @@ static void assert_said(const struct bench *bench, const char *message) {
     assert_string_equal(cm_diagnostics_get(bench->diag, 0)->message, message);
 }
 
-static void bytes_that_protobuf_does_not_read_are_refused(void **state) {
+static void refuses_bytes_that_protobuf_refuses(void **state) {
     /* of a TensorProto: past the end, inside a number, too long a number, a group, the wrong
      * wire type, packed numbers cut short */
     static const struct {
@@ -72,7 +71,7 @@ static void bytes_that_protobuf_does_not_read_are_refused(void **state) {
 }
 
 /* As protobuf-c itself decodes what it has written. */
-static void what_protobuf_writes_is_decoded(void **state) {
+static void decodes_what_protobuf_writes(void **state) {
     struct bench *bench = *state;
     int64_t dims[] = {3, -1, INT64_MAX};
     float floats[] = {1.5f, -0.0f};
@@ -133,14 +132,14 @@ static int decode_nested(struct bench *bench, size_t depth) {
     return decode(&onnx__type_proto__descriptor, &fields, bench->arena, bench->diag, &type);
 }
 
-static void messages_nested_too_deep_are_refused(void **state) {
+static void limits_the_nesting_of_messages(void **state) {
     struct bench *bench = *state;
     assert_int_equal(decode_nested(bench, 128), CM_OK);
     assert_int_equal(decode_nested(bench, 129), CM_REFUSED);
     assert_said(bench, "not a valid ONNX model");
 }
 
-static void more_nodes_than_have_ids_are_refused(void **state) {
+static void limits_the_number_of_nodes(void **state) {
     struct bench *bench = *state;
     const Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
     struct importer importer = {.diag = bench->diag, .proto = &model};
@@ -150,7 +149,7 @@ static void more_nodes_than_have_ids_are_refused(void **state) {
     assert_said(bench, "too many nodes");
 }
 
-static void a_declared_shape_of_too_many_dims_is_refused(void **state) {
+static void limits_the_rank_of_declared_shapes(void **state) {
     struct bench *bench = *state;
     struct importer importer = {.diag = bench->diag, .arena = bench->arena};
     Onnx__TensorShapeProto shape = ONNX__TENSOR_SHAPE_PROTO__INIT;
@@ -169,11 +168,9 @@ static void a_declared_shape_of_too_many_dims_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(bytes_that_protobuf_does_not_read_are_refused),
-        TEST(what_protobuf_writes_is_decoded),
-        TEST(messages_nested_too_deep_are_refused),
-        TEST(more_nodes_than_have_ids_are_refused),
-        TEST(a_declared_shape_of_too_many_dims_is_refused),
+        TEST(refuses_bytes_that_protobuf_refuses), TEST(decodes_what_protobuf_writes),
+        TEST(limits_the_nesting_of_messages),      TEST(limits_the_number_of_nodes),
+        TEST(limits_the_rank_of_declared_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

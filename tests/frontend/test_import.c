@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From decoded messages to the IR: names, order, types, constants, attributes, bodies. */
+/* Import into the IR: names, order, types, constants, attributes, bodies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static const struct {
      NULL},
 };
 
-static void names_that_do_not_fit_are_refused_with_the_node(void **state) {
+static void refuses_undefined_and_duplicate_names_at_their_node(void **state) {
     for (size_t i = 0; i < sizeof broken_graphs / sizeof broken_graphs[0]; i++) {
         struct bytes graph = graph_of(*state, "x", "y");
         for (size_t k = 0; k < 4 && broken_graphs[i].nodes[k][0] != NULL; k++) {
@@ -73,7 +73,7 @@ static void names_that_do_not_fit_are_refused_with_the_node(void **state) {
     }
 }
 
-static void nodes_out_of_order_are_sorted_with_a_note(void **state) {
+static void sorts_nodes_with_a_note(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     put_message(&graph, 1, node_of(*state, "Relu", "last", "q", "y"));
     put_message(&graph, 1, node_of(*state, "Relu", "middle", "p", "q"));
@@ -92,7 +92,7 @@ static void nodes_out_of_order_are_sorted_with_a_note(void **state) {
     loading_free(&loading);
 }
 
-static void names_of_nodes_may_be_missing_or_the_same(void **state) {
+static void accepts_missing_and_equal_node_names(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     put_message(&graph, 1, node_of(*state, "Relu", "", "x", "p"));
     put_message(&graph, 1, node_of(*state, "Relu", "same", "p", "q"));
@@ -104,7 +104,7 @@ static void names_of_nodes_may_be_missing_or_the_same(void **state) {
     loading_free(&loading);
 }
 
-static void omitted_operands_have_no_value(void **state) {
+static void gives_omitted_operands_no_value(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     put_message(&graph, 1, node_of(*state, "Clip", "clip", "x,,x", "y"));
     struct loading loading = load_bytes(model_of(*state, graph));
@@ -121,7 +121,7 @@ static struct bytes relu_graph(struct arena *arena) {
     return graph;
 }
 
-static void a_file_must_say_what_it_is(void **state) {
+static void refuses_models_without_graph_opset_or_ir_version(void **state) {
     struct bytes model = bytes_new(*state);
     put_number(&model, 1, 8);
     assert_refused(model, "format: not an ONNX model: the file has no graph");
@@ -132,7 +132,7 @@ static void a_file_must_say_what_it_is(void **state) {
     assert_refused(model, "format: not an ONNX model: ir_version is missing or < 1");
 }
 
-static void a_newer_format_is_tried_with_a_warning(void **state) {
+static void warns_about_a_newer_ir_version(void **state) {
     struct bytes model = bytes_new(*state);
     put_number(&model, 1, 15);
     put_message(&model, 7, relu_graph(*state));
@@ -147,7 +147,7 @@ static void a_newer_format_is_tried_with_a_warning(void **state) {
     loading_free(&loading);
 }
 
-static void a_domain_without_an_opset_is_taken_at_version_1(void **state) {
+static void assumes_opset_1_for_domains_without_import(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes node = node_of(*state, "Odd", "o", "x", "y");
     put_text(&node, 7, "com.example");
@@ -159,7 +159,7 @@ static void a_domain_without_an_opset_is_taken_at_version_1(void **state) {
     loading_free(&loading);
 }
 
-static void properties_and_producer_are_kept(void **state) {
+static void keeps_properties_and_producer(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes node = node_of(*state, "Relu", "r", "x", "y");
     struct bytes entry = bytes_new(*state);
@@ -184,7 +184,7 @@ static struct bytes model_with(struct arena *arena, struct bytes tensor) {
     return model_of(arena, graph);
 }
 
-static void an_initializer_may_be_the_default_of_an_input(void **state) {
+static void treats_an_initializer_as_the_default_of_an_input(void **state) {
     struct bytes graph = graph_of(*state, "x,w", "y");
     put_message(&graph, 1, node_of(*state, "Add", "a", "x,w", "y"));
     put_message(&graph, 5, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
@@ -196,7 +196,7 @@ static void an_initializer_may_be_the_default_of_an_input(void **state) {
     loading_free(&loading);
 }
 
-static void dims_of_initializers_must_be_sound(void **state) {
+static void refuses_invalid_dims_of_initializers(void **state) {
     static const struct {
         size_t rank;
         int64_t dims[3];
@@ -226,7 +226,7 @@ static void dims_of_initializers_must_be_sound(void **state) {
                    "limit: tensor 'w' must have at most 64 dims, got 65");
 }
 
-static void a_huge_dim_or_an_empty_tensor_is_no_fault(void **state) {
+static void accepts_huge_dims_and_empty_tensors(void **state) {
     static const int64_t dims[][3] = {{(int64_t)1 << 62, 1, 1}, {0, (int64_t)1 << 62, 4}};
     for (size_t i = 0; i < 2; i++) {
         struct loading loading =
@@ -238,14 +238,14 @@ static void a_huge_dim_or_an_empty_tensor_is_no_fault(void **state) {
     }
 }
 
-static void an_initializer_twice_is_refused(void **state) {
+static void refuses_an_initializer_defined_twice(void **state) {
     struct bytes graph = relu_graph(*state);
     put_message(&graph, 5, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
     put_message(&graph, 5, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
     assert_refused(model_of(*state, graph), "graph: the name 'w' is defined twice");
 }
 
-static void a_sparse_initializer_has_dims_and_no_contents(void **state) {
+static void imports_sparse_initializers_without_contents(void **state) {
     struct bytes graph = relu_graph(*state);
     struct bytes sparse = bytes_new(*state);
     put_message(&sparse, 1, tensor_of(*state, "w", 1, 1, (const int64_t[]){2}));
@@ -273,7 +273,7 @@ static const struct {
     {22, 5, 0x0F, -1},    {21, 5, 0x0F, 15},
 };
 
-static void typed_elements_are_read_in_their_own_type(void **state) {
+static void reads_typed_elements_in_their_dtype(void **state) {
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
         struct bytes tensor =
             tensor_of(*state, "w", elements[i].dtype, 1, (const int64_t[]){1});
@@ -294,7 +294,7 @@ static void typed_elements_are_read_in_their_own_type(void **state) {
     }
 }
 
-static void too_few_elements_are_an_error_when_they_are_wanted(void **state) {
+static void reports_too_few_elements_when_loaded(void **state) {
     struct bytes tensor = tensor_of(*state, "w", 7, 1, (const int64_t[]){2});
     put_number(&tensor, 7, 1);
     struct loading loading = load_bytes(model_with(*state, tensor));
@@ -308,7 +308,7 @@ static void too_few_elements_are_an_error_when_they_are_wanted(void **state) {
     loading_free(&loading);
 }
 
-static void declared_dims_are_numbers_names_or_unknown(void **state) {
+static void imports_static_symbolic_and_unknown_dims(void **state) {
     struct bytes shape = bytes_new(*state);
     struct bytes tensor = bytes_new(*state);
     struct bytes type = bytes_new(*state);
@@ -347,7 +347,7 @@ static struct bytes nested(struct arena *arena, uint32_t field, struct bytes inn
 }
 
 /* A dim is a value or a name, a type of one kind: what onnx.load reads from the same bytes. */
-static void of_alternatives_the_last_counts(void **state) {
+static void uses_the_last_field_of_a_oneof(void **state) {
     for (int value_last = 0; value_last < 2; value_last++) {
         struct bytes dim = bytes_new(*state);
         if (!value_last) put_number(&dim, 1, 7);
@@ -376,8 +376,8 @@ static void of_alternatives_the_last_counts(void **state) {
     }
 }
 
-/* PaddlePaddle's exporter writes so. */
-static void a_negative_dim_is_free_and_has_no_name(void **state) {
+/* As written by PaddlePaddle's exporter. */
+static void treats_negative_dims_as_anonymous_symbolic_dims(void **state) {
     struct bytes graph = graph_of(*state, "", "y");
     put_message(&graph, 11, value_of(*state, "x", 2, (const int64_t[]){1, -1}));
     put_message(&graph, 1, node_of(*state, "Relu", "r", "x", "y"));
@@ -391,7 +391,7 @@ static void a_negative_dim_is_free_and_has_no_name(void **state) {
 }
 
 /* Two of them are not one dim. */
-static void a_dim_called_question_mark_has_no_name(void **state) {
+static void treats_question_mark_as_an_anonymous_symbolic_dim(void **state) {
     struct bytes dim = bytes_new(*state);
     put_text(&dim, 2, "?");
     const struct bytes shape = nested(*state, 2, nested(*state, 1, dim));
@@ -408,7 +408,7 @@ static void a_dim_called_question_mark_has_no_name(void **state) {
     loading_free(&loading);
 }
 
-static void sequences_and_optionals_keep_their_element(void **state) {
+static void keeps_the_element_type_of_sequences_and_optionals(void **state) {
     static const struct {
         uint32_t field;
         enum cm_type_kind kind;
@@ -446,7 +446,7 @@ static struct bytes model_with_attribute(struct arena *arena, struct bytes attri
     return model_of(arena, graph);
 }
 
-static void an_attribute_that_contradicts_its_type_is_refused(void **state) {
+static void refuses_attributes_that_contradict_their_kind(void **state) {
     struct bytes attribute = bytes_new(*state);
     put_text(&attribute, 1, "axis");
     put_float(&attribute, 7, 1.5F);
@@ -456,12 +456,11 @@ static void an_attribute_that_contradicts_its_type_is_refused(void **state) {
     attribute = bytes_new(*state);
     put_text(&attribute, 1, "value");
     put_number(&attribute, 20, 4);
-    assert_refused(
-        model_with_attribute(*state, attribute),
-        "attribute: attribute 'value' must hold tensor as declared, got nothing");
+    assert_refused(model_with_attribute(*state, attribute),
+                   "attribute: attribute 'value' must hold tensor as declared, got nothing");
 }
 
-static void what_an_attribute_holds_tells_its_type_in_old_files(void **state) {
+static void derives_the_attribute_kind_from_its_contents_in_old_files(void **state) {
     struct bytes attribute = bytes_new(*state);
     put_text(&attribute, 1, "axes");
     put_number(&attribute, 8, 2);
@@ -475,7 +474,7 @@ static void what_an_attribute_holds_tells_its_type_in_old_files(void **state) {
     loading_free(&loading);
 }
 
-static void a_zero_that_proto3_leaves_out_is_a_zero(void **state) {
+static void treats_scalars_omitted_by_proto3_as_zero(void **state) {
     struct bytes attribute = bytes_new(*state);
     put_text(&attribute, 1, "axis");
     put_number(&attribute, 20, 2);
@@ -486,7 +485,7 @@ static void a_zero_that_proto3_leaves_out_is_a_zero(void **state) {
     loading_free(&loading);
 }
 
-static void a_body_sees_the_values_around_it_by_their_ids(void **state) {
+static void resolves_outer_values_in_bodies(void **state) {
     struct bytes body = graph_of(*state, "", "t");
     struct bytes graph = graph_of(*state, "c,x", "y");
     struct bytes node = node_of(*state, "If", "if", "c", "y");
@@ -508,7 +507,7 @@ static void a_body_sees_the_values_around_it_by_their_ids(void **state) {
     loading_free(&loading);
 }
 
-static void a_node_waits_for_what_its_body_takes(void **state) {
+static void sorts_nodes_after_outer_values_of_their_bodies(void **state) {
     struct bytes body = graph_of(*state, "", "t");
     struct bytes graph = graph_of(*state, "c,x", "y");
     struct bytes node = node_of(*state, "If", "if", "c", "y");
@@ -522,7 +521,7 @@ static void a_node_waits_for_what_its_body_takes(void **state) {
     loading_free(&loading);
 }
 
-static void a_body_may_hide_names_around_it(void **state) {
+static void allows_bodies_to_shadow_outer_names(void **state) {
     static const char *const names[] = {"y",
                                         "later"}; /* of the node's own output, of a later */
     for (size_t i = 0; i < 2; i++) {
@@ -541,7 +540,7 @@ static void a_body_may_hide_names_around_it(void **state) {
     }
 }
 
-static void a_value_in_between_may_have_a_dim_of_minus_1(void **state) {
+static void accepts_negative_dims_of_intermediate_values(void **state) {
     struct bytes graph = relu_graph(*state);
     put_message(&graph, 13, value_of(*state, "y", 1, (const int64_t[]){-1}));
     struct loading loading = load_bytes(model_of(*state, graph));
@@ -550,7 +549,7 @@ static void a_value_in_between_may_have_a_dim_of_minus_1(void **state) {
     loading_free(&loading);
 }
 
-static void elements_in_a_field_of_another_type_are_refused(void **state) {
+static void refuses_elements_in_the_field_of_another_type(void **state) {
     struct bytes tensor = tensor_of(*state, "w", 1, 1, (const int64_t[]){1});
     put_number(&tensor, 5, 7);
     assert_refused(
@@ -558,7 +557,7 @@ static void elements_in_a_field_of_another_type_are_refused(void **state) {
         "value: tensor 'w' of type float stores its data in the field of another type");
 }
 
-static void a_sparse_tensor_without_values_is_refused(void **state) {
+static void refuses_sparse_tensors_without_values(void **state) {
     struct bytes graph = graph_of(*state, "x", "x");
     struct bytes sparse = bytes_new(*state);
     put_number(&sparse, 3, 1000);
@@ -566,8 +565,8 @@ static void a_sparse_tensor_without_values_is_refused(void **state) {
     assert_refused(model_of(*state, graph), "format: a sparse tensor has no values");
 }
 
-/* They are searched from the front. */
-static void lists_that_would_take_long_to_search_are_refused(void **state) {
+/* They are searched linearly. */
+static void limits_attributes_and_opset_imports(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes node = node_of(*state, "Relu", "r", "x", "y");
     struct bytes model = model_of(*state, relu_graph(*state));
@@ -579,7 +578,7 @@ static void lists_that_would_take_long_to_search_are_refused(void **state) {
     assert_refused(model, "limit: a model must have at most 1024 opset imports, got 1025");
 }
 
-static void what_an_attribute_says_it_is_counts_where_it_holds_more(void **state) {
+static void prefers_the_declared_attribute_kind(void **state) {
     struct bytes attribute = bytes_new(*state);
     put_text(&attribute, 1, "axes");
     put_number(&attribute, 3, 0);
@@ -593,37 +592,37 @@ static void what_an_attribute_says_it_is_counts_where_it_holds_more(void **state
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_do_not_fit_are_refused_with_the_node),
-        cmocka_unit_test(nodes_out_of_order_are_sorted_with_a_note),
-        cmocka_unit_test(names_of_nodes_may_be_missing_or_the_same),
-        cmocka_unit_test(omitted_operands_have_no_value),
-        cmocka_unit_test(a_file_must_say_what_it_is),
-        cmocka_unit_test(a_newer_format_is_tried_with_a_warning),
-        cmocka_unit_test(a_domain_without_an_opset_is_taken_at_version_1),
-        cmocka_unit_test(properties_and_producer_are_kept),
-        cmocka_unit_test(an_initializer_may_be_the_default_of_an_input),
-        cmocka_unit_test(dims_of_initializers_must_be_sound),
-        cmocka_unit_test(a_huge_dim_or_an_empty_tensor_is_no_fault),
-        cmocka_unit_test(an_initializer_twice_is_refused),
-        cmocka_unit_test(a_sparse_initializer_has_dims_and_no_contents),
-        cmocka_unit_test(typed_elements_are_read_in_their_own_type),
-        cmocka_unit_test(too_few_elements_are_an_error_when_they_are_wanted),
-        cmocka_unit_test(declared_dims_are_numbers_names_or_unknown),
-        cmocka_unit_test(of_alternatives_the_last_counts),
-        cmocka_unit_test(a_negative_dim_is_free_and_has_no_name),
-        cmocka_unit_test(a_dim_called_question_mark_has_no_name),
-        cmocka_unit_test(sequences_and_optionals_keep_their_element),
-        cmocka_unit_test(an_attribute_that_contradicts_its_type_is_refused),
-        cmocka_unit_test(what_an_attribute_holds_tells_its_type_in_old_files),
-        cmocka_unit_test(a_zero_that_proto3_leaves_out_is_a_zero),
-        cmocka_unit_test(a_body_sees_the_values_around_it_by_their_ids),
-        cmocka_unit_test(a_node_waits_for_what_its_body_takes),
-        cmocka_unit_test(a_body_may_hide_names_around_it),
-        cmocka_unit_test(a_value_in_between_may_have_a_dim_of_minus_1),
-        cmocka_unit_test(elements_in_a_field_of_another_type_are_refused),
-        cmocka_unit_test(a_sparse_tensor_without_values_is_refused),
-        cmocka_unit_test(lists_that_would_take_long_to_search_are_refused),
-        cmocka_unit_test(what_an_attribute_says_it_is_counts_where_it_holds_more),
+        cmocka_unit_test(refuses_undefined_and_duplicate_names_at_their_node),
+        cmocka_unit_test(sorts_nodes_with_a_note),
+        cmocka_unit_test(accepts_missing_and_equal_node_names),
+        cmocka_unit_test(gives_omitted_operands_no_value),
+        cmocka_unit_test(refuses_models_without_graph_opset_or_ir_version),
+        cmocka_unit_test(warns_about_a_newer_ir_version),
+        cmocka_unit_test(assumes_opset_1_for_domains_without_import),
+        cmocka_unit_test(keeps_properties_and_producer),
+        cmocka_unit_test(treats_an_initializer_as_the_default_of_an_input),
+        cmocka_unit_test(refuses_invalid_dims_of_initializers),
+        cmocka_unit_test(accepts_huge_dims_and_empty_tensors),
+        cmocka_unit_test(refuses_an_initializer_defined_twice),
+        cmocka_unit_test(imports_sparse_initializers_without_contents),
+        cmocka_unit_test(reads_typed_elements_in_their_dtype),
+        cmocka_unit_test(reports_too_few_elements_when_loaded),
+        cmocka_unit_test(imports_static_symbolic_and_unknown_dims),
+        cmocka_unit_test(uses_the_last_field_of_a_oneof),
+        cmocka_unit_test(treats_negative_dims_as_anonymous_symbolic_dims),
+        cmocka_unit_test(treats_question_mark_as_an_anonymous_symbolic_dim),
+        cmocka_unit_test(keeps_the_element_type_of_sequences_and_optionals),
+        cmocka_unit_test(refuses_attributes_that_contradict_their_kind),
+        cmocka_unit_test(derives_the_attribute_kind_from_its_contents_in_old_files),
+        cmocka_unit_test(treats_scalars_omitted_by_proto3_as_zero),
+        cmocka_unit_test(resolves_outer_values_in_bodies),
+        cmocka_unit_test(sorts_nodes_after_outer_values_of_their_bodies),
+        cmocka_unit_test(allows_bodies_to_shadow_outer_names),
+        cmocka_unit_test(accepts_negative_dims_of_intermediate_values),
+        cmocka_unit_test(refuses_elements_in_the_field_of_another_type),
+        cmocka_unit_test(refuses_sparse_tensors_without_values),
+        cmocka_unit_test(limits_attributes_and_opset_imports),
+        cmocka_unit_test(prefers_the_declared_attribute_kind),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

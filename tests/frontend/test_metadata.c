@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exporters note of nodes in metadata_props, and what of it is no note at all. */
+/* Module scopes in metadata_props, valid and malformed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static struct bytes relu_model(struct arena *arena, struct bytes node) {
     return model_of(arena, graph);
 }
 
-/* ":Net layer1:Block"; "-" where nothing is noted. */
+/* ":Net layer1:Block"; "-" if there is no place. */
 static const char *place_text(struct arena *arena, const struct place *place) {
     struct text text;
     text_init(&text, arena);
@@ -53,7 +53,7 @@ static const char *place_text(struct arena *arena, const struct place *place) {
     return place ? text_string(&text) : "-";
 }
 
-static void places_are_read(void **state) {
+static void reads_module_scopes(void **state) {
     static const struct {
         const char *scopes;    /* NULL: there is no such entry */
         const char *classes;   /* NULL */
@@ -106,7 +106,7 @@ static void places_are_read(void **state) {
     }
 }
 
-static void rules_of_fusion_are_noted(void **state) {
+static void marks_nodes_of_fusion_rules(void **state) {
     static const struct {
         const char *rules;
         bool fused;
@@ -125,7 +125,7 @@ static void rules_of_fusion_are_noted(void **state) {
     }
 }
 
-static void nodes_of_one_module_share_their_place(void **state) {
+static void shares_the_place_of_a_module(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes first = node_of(*state, "Relu", "r", "x", "1");
     struct bytes second = node_of(*state, "Relu", "s", "1", "2");
@@ -143,7 +143,7 @@ static void nodes_of_one_module_share_their_place(void **state) {
     loading_free(&loading);
 }
 
-static void nodes_of_a_function_have_the_place_of_its_call(void **state) {
+static void inherits_the_place_of_the_call(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes call = node_of(*state, "F", "f", "x", "y");
     struct bytes function = function_of(*state, "F", "a", "b");
@@ -174,7 +174,7 @@ static const char *list_of(struct arena *arena, size_t n) {
     return list;
 }
 
-static void places_without_end_are_none(void **state) {
+static void ignores_malformed_scopes(void **state) {
     static const struct {
         size_t n;
         size_t parts; /* 0: no place */
@@ -190,7 +190,7 @@ static void places_without_end_are_none(void **state) {
     }
 }
 
-/* Bytes that skim keeps of a model of one node with that note. */
+/* Bytes that skim keeps of a model of one node with that entry. */
 static size_t retained_of(struct arena *arena, const char *key, const char *value) {
     struct bytes node = node_of(arena, "Relu", "r", "x", "y");
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -205,7 +205,7 @@ static size_t retained_of(struct arena *arena, const char *key, const char *valu
     return skimmed.size;
 }
 
-static void notes_that_nobody_reads_are_not_kept(void **state) {
+static void drops_unread_metadata(void **state) {
     size_t bare = retained_of(*state, NULL, NULL);
     size_t most = bare + 2; /* the node's length keeps its width */
     assert_true(retained_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)) <=
@@ -215,8 +215,8 @@ static void notes_that_nobody_reads_are_not_kept(void **state) {
     assert_true(retained_of(*state, RULES, "") > bare);
 }
 
-/* Nothing says that the key comes first. */
-static void a_note_may_be_written_the_other_way_round(void **state) {
+/* Protobuf does not require the key to come first. */
+static void accepts_value_before_key(void **state) {
     struct bytes node = node_of(*state, "Relu", "r", "x", "y");
     struct bytes entry = bytes_new(*state);
     put_text(&entry, 2, "['', 'fc', 'linear']");
@@ -229,14 +229,13 @@ static void a_note_may_be_written_the_other_way_round(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(places_are_read, make, end),
-        cmocka_unit_test_setup_teardown(rules_of_fusion_are_noted, make, end),
-        cmocka_unit_test_setup_teardown(nodes_of_one_module_share_their_place, make, end),
-        cmocka_unit_test_setup_teardown(nodes_of_a_function_have_the_place_of_its_call, make,
-                                        end),
-        cmocka_unit_test_setup_teardown(places_without_end_are_none, make, end),
-        cmocka_unit_test_setup_teardown(notes_that_nobody_reads_are_not_kept, make, end),
-        cmocka_unit_test_setup_teardown(a_note_may_be_written_the_other_way_round, make, end),
+        cmocka_unit_test_setup_teardown(reads_module_scopes, make, end),
+        cmocka_unit_test_setup_teardown(marks_nodes_of_fusion_rules, make, end),
+        cmocka_unit_test_setup_teardown(shares_the_place_of_a_module, make, end),
+        cmocka_unit_test_setup_teardown(inherits_the_place_of_the_call, make, end),
+        cmocka_unit_test_setup_teardown(ignores_malformed_scopes, make, end),
+        cmocka_unit_test_setup_teardown(drops_unread_metadata, make, end),
+        cmocka_unit_test_setup_teardown(accepts_value_before_key, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static const struct {
     {"pipe.bin", NULL, CM_REFUSED, 0, "value: external data 'pipe.bin' must be a regular file"},
 };
 
-static void external_data_is_read_from_the_models_folder_only(void **state) {
+static void reads_external_data_only_in_the_models_folder(void **state) {
     const struct fixture *f = *state;
     for (size_t i = 0; i < sizeof external / sizeof external[0]; i++) {
         const struct bytes model =
@@ -148,7 +148,7 @@ static void external_data_is_read_from_the_models_folder_only(void **state) {
     }
 }
 
-static void malformed_places_are_refused_at_load(void **state) {
+static void refuses_malformed_external_data_at_load(void **state) {
     static const struct {
         const char *location;
         const char *offset;
@@ -174,8 +174,8 @@ static void malformed_places_are_refused_at_load(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(external_data_is_read_from_the_models_folder_only),
-        cmocka_unit_test(malformed_places_are_refused_at_load),
+        cmocka_unit_test(reads_external_data_only_in_the_models_folder),
+        cmocka_unit_test(refuses_malformed_external_data_at_load),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

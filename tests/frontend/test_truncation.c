@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real files cut at every byte, and with bytes changed: a message or a model each time, and
- * never a crash. Under ASan every cut is a block of its own, so that an overrun is seen.
+ * Real files truncated at every byte, or with changed bytes, give a message or a model. Each
+ * prefix is a separate allocation, so that ASan detects overruns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void assert_cut_is_refused(const uint8_t *bytes, size_t size) {
 }
 
 /* These files end in their opset imports, without which no prefix is a model. */
-static void a_real_file_cut_at_any_byte_is_refused_with_a_message(void **state) {
+static void refuses_a_file_truncated_at_any_byte(void **state) {
     static const struct {
         const char *name;
         size_t step;
@@ -71,7 +71,7 @@ static uint64_t next_random(uint64_t *random) {
     return *random * 2685821657736338717u;
 }
 
-static void a_real_file_with_changed_bytes_loads_or_is_refused(void **state) {
+static void loads_or_refuses_a_file_with_changed_bytes(void **state) {
     static const char *const files[] = {"loop_if.onnx", "qdq.onnx", "pointnet_functions.onnx"};
     uint64_t random = 1;
     (void)state;
@@ -97,8 +97,8 @@ static void a_real_file_with_changed_bytes_loads_or_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_file_cut_at_any_byte_is_refused_with_a_message),
-        cmocka_unit_test(a_real_file_with_changed_bytes_loads_or_is_refused),
+        cmocka_unit_test(refuses_a_file_truncated_at_any_byte),
+        cmocka_unit_test(loads_or_refuses_a_file_with_changed_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds of attributes have names for messages. */
+/* Names of attribute kinds. */
 #include "ir/attr.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void every_kind_has_a_name(void **state) {
+static void names_every_attribute_kind(void **state) {
     (void)state;
     assert_string_equal(attr_kind_name(ATTR_INT), "int");
     assert_string_equal(attr_kind_name(ATTR_FLOATS), "floats");
@@ -20,6 +20,6 @@ static void every_kind_has_a_name(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_has_a_name)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names_every_attribute_kind)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants: every layout gives the same elements, and a layout that does not fit is refused.
+/* Loading of constants: all layouts, and malformed contents.
  */
 #include "ir/constant.h"
 
@@ -122,7 +122,7 @@ static void assert_elements(const struct row *row, const struct constant *loaded
     }
 }
 
-static void every_layout_gives_its_elements(void **state) {
+static void decodes_every_layout(void **state) {
     const struct fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct bytes bytes = {.data = (const uint8_t *)rows[i].bytes};
@@ -136,7 +136,7 @@ static void every_layout_gives_its_elements(void **state) {
     assert_int_equal(cm_diagnostics_count(f->diag), 0);
 }
 
-static void raw_and_external_bytes_are_read_alike(void **state) {
+static void reads_raw_and_external_bytes_alike(void **state) {
     const struct fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].encoding != ENCODING_RAW) continue;
@@ -154,7 +154,7 @@ static void raw_and_external_bytes_are_read_alike(void **state) {
     }
 }
 
-static void a_length_that_does_not_fit_is_refused_unread(void **state) {
+static void refuses_a_wrong_length_before_reading(void **state) {
     const struct fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct bytes bytes = {.data = (const uint8_t *)rows[i].bytes};
@@ -201,7 +201,7 @@ static const struct {
      "tensor of type float stores its data in the field of another type"},
 };
 
-static void broken_data_is_refused_with_its_reason(void **state) {
+static void refuses_malformed_elements(void **state) {
     const struct fixture *f = *state;
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         struct bytes bytes = {.data = (const uint8_t *)broken[i].bytes};
@@ -221,7 +221,7 @@ static void broken_data_is_refused_with_its_reason(void **state) {
     }
 }
 
-static void what_is_not_folded_is_not_read(void **state) {
+static void does_not_read_constants_that_are_not_folded(void **state) {
     const struct fixture *f = *state;
     struct bytes bytes = {.status = CM_IO};
     const struct constant_reader reader = {read_bytes, &bytes};
@@ -252,7 +252,7 @@ static void what_is_not_folded_is_not_read(void **state) {
     }
 }
 
-static void what_the_reader_says_is_passed_on(void **state) {
+static void returns_the_status_of_the_reader(void **state) {
     const struct fixture *f = *state;
     struct bytes bytes = {.status = CM_IO};
     const struct constant_reader reader = {read_bytes, &bytes};
@@ -274,7 +274,7 @@ static void what_the_reader_says_is_passed_on(void **state) {
     arena_free(small);
 }
 
-static void elements_in_memory_and_splats_are_loaded_as_they_are(void **state) {
+static void returns_loaded_constants_and_splats_unchanged(void **state) {
     const struct fixture *f = *state;
     int64_t dims[] = {2, 3};
     int64_t many[] = {(int64_t)1 << 40};
@@ -303,7 +303,7 @@ static void elements_in_memory_and_splats_are_loaded_as_they_are(void **state) {
     assert_true(constant_real_at(all[3], many[0] - 1) == 0.25);
 }
 
-static void an_empty_tensor_is_loaded_with_no_elements(void **state) {
+static void loads_an_empty_tensor(void **state) {
     const struct fixture *f = *state;
     int64_t dims[] = {3, 0};
     const struct shape shape = {2, dims};
@@ -322,7 +322,7 @@ static void an_empty_tensor_is_loaded_with_no_elements(void **state) {
     assert_non_null(constant_reals(f->arena, DTYPE_FLOAT, &shape, NULL));
 }
 
-static void more_elements_than_memory_are_refused(void **state) {
+static void reports_out_of_memory(void **state) {
     const struct fixture *f = *state;
     int64_t dims[] = {INT64_MAX / 2};
     const struct shape shape = {1, dims};
@@ -377,7 +377,7 @@ static const struct {
     {DTYPE_FLOAT8E5M2FNUZ, 0x80}, {DTYPE_FLOAT8E8M0, 0xFF}, {DTYPE_INT64, 0},
 };
 
-static void small_floats_are_widened_exactly(void **state) {
+static void widens_small_floats_exactly(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof widened / sizeof widened[0]; i++) {
         const double have = constant_widen(widened[i].dtype, widened[i].bits);
@@ -393,18 +393,17 @@ static void small_floats_are_widened_exactly(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_layout_gives_its_elements, make, end),
-        cmocka_unit_test_setup_teardown(raw_and_external_bytes_are_read_alike, make, end),
-        cmocka_unit_test_setup_teardown(a_length_that_does_not_fit_is_refused_unread, make,
+        cmocka_unit_test_setup_teardown(decodes_every_layout, make, end),
+        cmocka_unit_test_setup_teardown(reads_raw_and_external_bytes_alike, make, end),
+        cmocka_unit_test_setup_teardown(refuses_a_wrong_length_before_reading, make, end),
+        cmocka_unit_test_setup_teardown(refuses_malformed_elements, make, end),
+        cmocka_unit_test_setup_teardown(does_not_read_constants_that_are_not_folded, make, end),
+        cmocka_unit_test_setup_teardown(returns_the_status_of_the_reader, make, end),
+        cmocka_unit_test_setup_teardown(returns_loaded_constants_and_splats_unchanged, make,
                                         end),
-        cmocka_unit_test_setup_teardown(broken_data_is_refused_with_its_reason, make, end),
-        cmocka_unit_test_setup_teardown(what_is_not_folded_is_not_read, make, end),
-        cmocka_unit_test_setup_teardown(what_the_reader_says_is_passed_on, make, end),
-        cmocka_unit_test_setup_teardown(elements_in_memory_and_splats_are_loaded_as_they_are,
-                                        make, end),
-        cmocka_unit_test_setup_teardown(an_empty_tensor_is_loaded_with_no_elements, make, end),
-        cmocka_unit_test_setup_teardown(more_elements_than_memory_are_refused, make, end),
-        cmocka_unit_test(small_floats_are_widened_exactly),
+        cmocka_unit_test_setup_teardown(loads_an_empty_tensor, make, end),
+        cmocka_unit_test_setup_teardown(reports_out_of_memory, make, end),
+        cmocka_unit_test(widens_small_floats_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

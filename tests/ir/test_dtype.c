@@ -11,7 +11,7 @@
 
 #include "support/checked.h"
 
-static void every_type_has_a_name_that_leads_back(void **state) {
+static void names_every_dtype_uniquely(void **state) {
     (void)state;
     for (int i = 1; i < DTYPE_N; i++) {
         const enum dtype dtype = (enum dtype)i;
@@ -24,7 +24,7 @@ static void every_type_has_a_name_that_leads_back(void **state) {
     }
 }
 
-static void a_number_or_name_that_is_none_is_undefined(void **state) {
+static void returns_undefined_for_unknown_dtypes(void **state) {
     (void)state;
     static const int64_t numbers[] = {0, -1, DTYPE_N, 1000, INT64_MIN, INT64_MAX, 1LL << 32};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -59,7 +59,7 @@ static const struct {
     {DTYPE_UNDEFINED, DIM_OVERFLOW, DIM_OVERFLOW},
 };
 
-static void bytes_are_exact_or_say_why_not(void **state) {
+static void computes_bytes_or_propagates_unknown(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (dtype_bytes(sizes[i].dtype, sizes[i].n) != sizes[i].bytes) fail_msg("row %zu", i);
@@ -68,9 +68,9 @@ static void bytes_are_exact_or_say_why_not(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_has_a_name_that_leads_back),
-        cmocka_unit_test(a_number_or_name_that_is_none_is_undefined),
-        cmocka_unit_test(bytes_are_exact_or_say_why_not),
+        cmocka_unit_test(names_every_dtype_uniquely),
+        cmocka_unit_test(returns_undefined_for_unknown_dtypes),
+        cmocka_unit_test(computes_bytes_or_propagates_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a model, and the use lists. */
+/* Graph builder and use lists. */
 #include "ir/graph.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "small_model.h"
 #include "support/arena.h"
 
-static void ids_are_dense_and_entries_keep_their_contents_while_tables_grow(void **state) {
+static void keeps_entries_while_tables_grow(void **state) {
     (void)state;
     struct small_model small;
     small_model_begin(&small);
@@ -33,7 +33,7 @@ static void ids_are_dense_and_entries_keep_their_contents_while_tables_grow(void
     small_model_free(&small);
 }
 
-static void use_lists_hold_each_operand_once_in_order(void **state) {
+static void lists_each_use_once_in_order(void **state) {
     (void)state;
     struct small_model small;
     small_model_with_body(&small);
@@ -53,7 +53,7 @@ static void use_lists_hold_each_operand_once_in_order(void **state) {
     small_model_free(&small);
 }
 
-static void outputs_of_every_graph_are_marked(void **state) {
+static void marks_graph_outputs(void **state) {
     (void)state;
     struct small_model small;
     small_model_with_body(&small);
@@ -64,7 +64,7 @@ static void outputs_of_every_graph_are_marked(void **state) {
     small_model_free(&small);
 }
 
-static void a_model_of_nothing_is_finished(void **state) {
+static void finishes_an_empty_model(void **state) {
     (void)state;
     struct small_model small;
     small_model_begin(&small);
@@ -73,7 +73,7 @@ static void a_model_of_nothing_is_finished(void **state) {
     small_model_free(&small);
 }
 
-static void attributes_and_names_are_found(void **state) {
+static void finds_attributes_and_names(void **state) {
     (void)state;
     struct small_model small;
     small_model_with_body(&small);
@@ -88,7 +88,7 @@ static void attributes_and_names_are_found(void **state) {
     small_model_free(&small);
 }
 
-static void without_memory_a_table_keeps_what_it_has(void **state) {
+static void keeps_tables_when_memory_runs_out(void **state) {
     (void)state;
     struct arena *arena = arena_new("small", 8192);
     struct graph_builder *builder = graph_builder_new(arena);
@@ -105,12 +105,12 @@ static void without_memory_a_table_keeps_what_it_has(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_dense_and_entries_keep_their_contents_while_tables_grow),
-        cmocka_unit_test(use_lists_hold_each_operand_once_in_order),
-        cmocka_unit_test(outputs_of_every_graph_are_marked),
-        cmocka_unit_test(a_model_of_nothing_is_finished),
-        cmocka_unit_test(attributes_and_names_are_found),
-        cmocka_unit_test(without_memory_a_table_keeps_what_it_has),
+        cmocka_unit_test(keeps_entries_while_tables_grow),
+        cmocka_unit_test(lists_each_use_once_in_order),
+        cmocka_unit_test(marks_graph_outputs),
+        cmocka_unit_test(finishes_an_empty_model),
+        cmocka_unit_test(finds_attributes_and_names),
+        cmocka_unit_test(keeps_tables_when_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The IR as text. */
+/* Text form of the IR. */
 #include "ir/print.h"
 
 #include <math.h>
@@ -37,14 +37,14 @@ static void assert_node(struct small_model *small, uint32_t node,
     assert_string_equal(text_string(&text), want);
 }
 
-static void a_node_prints_as_one_line(void **state) {
+static void prints_a_node_as_one_line(void **state) {
     assert_node(*state, 0, NULL,
                 "%y = Conv[group=1, pads=1](%x: f32[1,64,56,56], %w: f32[64,64,3,3], _)");
     assert_node(*state, 1, NULL, "%z = If[then_branch=<graph>](%c: b1[])");
     assert_node(*state, 2, NULL, "%sum = Add(%y: ?, %y: ?)");
 }
 
-static void facts_go_before_what_was_declared(void **state) {
+static void prefers_inferred_to_declared_types(void **state) {
     struct small_model *small = *state;
     struct value_info facts[6];
     int64_t dims[] = {2, DIM_UNKNOWN};
@@ -54,7 +54,7 @@ static void facts_go_before_what_was_declared(void **state) {
     assert_node(small, 1, facts, "%z = If[then_branch=<graph>](%c: ?)");
 }
 
-static void names_are_made_safe(void **state) {
+static void escapes_names(void **state) {
     struct small_model *small = *state;
     small->model.values[3].name = "a\n%b";
     small->model.nodes[2].type = "Add\x1b[2J";
@@ -67,7 +67,7 @@ static const int64_t nine[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 static const char *const words[] = {"a", "b\"\n"};
 
-static void attributes_are_short(void **state) {
+static void shortens_attributes(void **state) {
     struct small_model *small = *state;
     const double reals[] = {0.5, 1e-5, (double)NAN};
     const double equal[] = {2, 2};
@@ -109,7 +109,7 @@ static void attributes_are_short(void **state) {
     }
 }
 
-static void a_node_of_many_operands_is_cut(void **state) {
+static void cuts_long_operand_lists(void **state) {
     struct small_model *small = *state;
     uint32_t many[40];
     struct text text;
@@ -122,7 +122,7 @@ static void a_node_of_many_operands_is_cut(void **state) {
     assert_in_range(text.length, 32 * 3, 33 * 3 + 20);
 }
 
-static void a_fact_prints_with_what_it_wraps(void **state) {
+static void prints_container_types(void **state) {
     const struct small_model *small = *state;
     int64_t dims[] = {3, 3};
     const struct value_info tensor = value_info_tensor(DTYPE_INT64, (struct shape){2, dims});
@@ -164,7 +164,7 @@ static void a_fact_prints_with_what_it_wraps(void **state) {
     }
 }
 
-static void a_model_prints_bodies_under_their_node(void **state) {
+static void prints_bodies_under_their_node(void **state) {
     const struct small_model *small = *state;
     struct text text;
     text_init(&text, small->arena);
@@ -182,13 +182,13 @@ static void a_model_prints_bodies_under_their_node(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_node_prints_as_one_line, make, end),
-        cmocka_unit_test_setup_teardown(facts_go_before_what_was_declared, make, end),
-        cmocka_unit_test_setup_teardown(names_are_made_safe, make, end),
-        cmocka_unit_test_setup_teardown(attributes_are_short, make, end),
-        cmocka_unit_test_setup_teardown(a_node_of_many_operands_is_cut, make, end),
-        cmocka_unit_test_setup_teardown(a_fact_prints_with_what_it_wraps, make, end),
-        cmocka_unit_test_setup_teardown(a_model_prints_bodies_under_their_node, make, end),
+        cmocka_unit_test_setup_teardown(prints_a_node_as_one_line, make, end),
+        cmocka_unit_test_setup_teardown(prefers_inferred_to_declared_types, make, end),
+        cmocka_unit_test_setup_teardown(escapes_names, make, end),
+        cmocka_unit_test_setup_teardown(shortens_attributes, make, end),
+        cmocka_unit_test_setup_teardown(cuts_long_operand_lists, make, end),
+        cmocka_unit_test_setup_teardown(prints_container_types, make, end),
+        cmocka_unit_test_setup_teardown(prints_bodies_under_their_node, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static const struct {
     {RANK_UNKNOWN, {0}, U, false, "[?...]"},
 };
 
-static void each_shape_counts_and_prints(void **state) {
+static void counts_and_prints_shapes(void **state) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct shape shape;
         struct text text;
@@ -58,7 +58,7 @@ static void each_shape_counts_and_prints(void **state) {
     }
 }
 
-static void shapes_are_equal_dim_by_dim(void **state) {
+static void compares_shapes_by_dim(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
@@ -71,7 +71,7 @@ static void shapes_are_equal_dim_by_dim(void **state) {
     }
 }
 
-static void a_product_takes_a_stretch_of_dims(void **state) {
+static void multiplies_a_range_of_dims(void **state) {
     struct shape shape;
     assert_int_equal(shape_make(*state, 4, (const int64_t[]){2, 3, U, 5}, &shape), CM_OK);
     assert_int_equal(shape_product(&shape, 0, 2), 6);
@@ -80,7 +80,7 @@ static void a_product_takes_a_stretch_of_dims(void **state) {
     assert_true(shape_product(&shape, 1, 3) == U);
 }
 
-static void dims_that_are_not_given_are_unknown_and_given_ones_are_copied(void **state) {
+static void copies_dims_or_makes_them_unknown(void **state) {
     int64_t dims[] = {1, 2};
     struct shape shape;
     assert_int_equal(shape_make(*state, 3, NULL, &shape), CM_OK);
@@ -90,7 +90,7 @@ static void dims_that_are_not_given_are_unknown_and_given_ones_are_copied(void *
     assert_int_equal(shape.dims[0], 1);
 }
 
-static void a_rank_past_the_limit_or_no_memory_leaves_the_result_alone(void **state) {
+static void leaves_the_result_unchanged_on_failure(void **state) {
     struct arena *small = arena_new("small", 16);
     struct shape shape = {7, NULL};
     assert_int_equal(shape_make(*state, SHAPE_MAX_RANK + 1, NULL, &shape), CM_REFUSED);
@@ -102,13 +102,11 @@ static void a_rank_past_the_limit_or_no_memory_leaves_the_result_alone(void **st
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_shape_counts_and_prints, make, end),
-        cmocka_unit_test_setup_teardown(shapes_are_equal_dim_by_dim, make, end),
-        cmocka_unit_test_setup_teardown(a_product_takes_a_stretch_of_dims, make, end),
-        cmocka_unit_test_setup_teardown(
-            dims_that_are_not_given_are_unknown_and_given_ones_are_copied, make, end),
-        cmocka_unit_test_setup_teardown(
-            a_rank_past_the_limit_or_no_memory_leaves_the_result_alone, make, end),
+        cmocka_unit_test_setup_teardown(counts_and_prints_shapes, make, end),
+        cmocka_unit_test_setup_teardown(compares_shapes_by_dim, make, end),
+        cmocka_unit_test_setup_teardown(multiplies_a_range_of_dims, make, end),
+        cmocka_unit_test_setup_teardown(copies_dims_or_makes_them_unknown, make, end),
+        cmocka_unit_test_setup_teardown(leaves_the_result_unchanged_on_failure, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

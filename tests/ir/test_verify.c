@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sound model passes; each breach aborts and names its entry. */
+/* Invariants of the IR: each violation aborts and names its entry. */
 #include "ir/verify.h"
 
 #include <setjmp.h>
@@ -133,7 +133,7 @@ static const struct {
     {"weight as input", graph_input_that_is_a_weight, "graph 0: input is not of origin"},
 };
 
-static void a_sound_model_passes(void **state) {
+static void accepts_a_valid_model(void **state) {
     (void)state;
     struct small_model small;
     small_model_with_body(&small);
@@ -150,7 +150,7 @@ static void verify_in_child(struct small_model *small, int said) {
     _exit(0);
 }
 
-static void each_breach_aborts_with_its_place(void **state) {
+static void aborts_on_each_violation(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof breaches / sizeof breaches[0]; i++) {
         struct small_model small;
@@ -175,8 +175,8 @@ static void each_breach_aborts_with_its_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_model_passes),
-        cmocka_unit_test(each_breach_aborts_with_its_place),
+        cmocka_unit_test(accepts_a_valid_model),
+        cmocka_unit_test(aborts_on_each_violation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages read where they lie: fields in any order, doubled, unknown, and in several pieces.
+/* Messages read in place: fields in any order, repeated, unknown, and in several pieces.
  */
 #include "frontend/wire/message.h"
 
@@ -38,9 +38,8 @@ static const char *texts_of(struct arena *arena, const struct message *message,
     return texts;
 }
 
-/* A list goes on behind other fields, and of what may come once the last counts: protobuf's
- * rules. */
-static void fields_stand_in_any_order(void **state) {
+/* Protobuf's rules: repeated fields may be interleaved, of a singular field the last counts. */
+static void accepts_fields_in_any_order(void **state) {
     struct bytes node = bytes_new(*state);
     struct message message;
     put_text(&node, NODE_NAME, "first name");
@@ -63,7 +62,7 @@ static void fields_stand_in_any_order(void **state) {
     assert_int_equal(message.ordinal, 0);
 }
 
-static void an_ordinal_is_noted(void **state) {
+static void reads_the_private_ordinal(void **state) {
     struct bytes graph = bytes_new(*state);
     struct message message;
     put_number(&graph, FIELD_ORDINAL, 70000);
@@ -72,7 +71,7 @@ static void an_ordinal_is_noted(void **state) {
 }
 
 /* As skim leaves the main graph. */
-static void lists_go_on_in_the_next_piece(void **state) {
+static void continues_lists_in_the_next_piece(void **state) {
     struct bytes front = bytes_new(*state);
     struct bytes back = bytes_new(*state);
     struct message graph = {.ordinal = 0};
@@ -91,7 +90,7 @@ static void lists_go_on_in_the_next_piece(void **state) {
     assert_true(span_equal(message_text(&graph, GRAPH_NAME), "main"));
 }
 
-static void an_entry_has_a_key_and_a_value(void **state) {
+static void requires_key_and_value_of_an_entry(void **state) {
     struct bytes bytes = bytes_new(*state);
     struct entry entry;
     put_text(&bytes, ENTRY_VALUE, "old");
@@ -105,10 +104,10 @@ static void an_entry_has_a_key_and_a_value(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_stand_in_any_order),
-        cmocka_unit_test(an_ordinal_is_noted),
-        cmocka_unit_test(lists_go_on_in_the_next_piece),
-        cmocka_unit_test(an_entry_has_a_key_and_a_value),
+        cmocka_unit_test(accepts_fields_in_any_order),
+        cmocka_unit_test(reads_the_private_ordinal),
+        cmocka_unit_test(continues_lists_in_the_next_piece),
+        cmocka_unit_test(requires_key_and_value_of_an_entry),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over the wire format: what it leaves out, and what it refuses to believe. */
+/* Skimming: kept and dropped fields, and malformed bytes. */
 #include "frontend/wire/skim.h"
 
 #include <setjmp.h>
@@ -38,7 +38,8 @@ static const struct {
     {BYTES("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
      "format: at byte 11: a number longer than 64 bits", ""},
     {BYTES("\x00\x01"), "format: at byte 0: 0x0 is not a valid field key (inside a model)", ""},
-    {BYTES("\x3b\x3c"), "format: at byte 0: 0x3b is not a valid field key (inside a model)", ""},
+    {BYTES("\x3b\x3c"), "format: at byte 0: 0x3b is not a valid field key (inside a model)",
+     ""},
     {BYTES("\x3c"), "format: at byte 0: 0x3c is not a valid field key (inside a model)", ""},
     {BYTES("\x3e"), "format: at byte 0: 0x3e is not a valid field key (inside a model)", ""},
     {BYTES("\x3f"), "format: at byte 0: 0x3f is not a valid field key (inside a model)", ""},
@@ -83,7 +84,7 @@ static const struct {
      "the file looks like ONNX Runtime's own format; give the ONNX file"},
 };
 
-static void hostile_bytes_are_refused_with_their_place(void **state) {
+static void refuses_malformed_bytes_with_their_position(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
         struct loading loading = load_memory(hostile[i].bytes, hostile[i].size);
@@ -107,7 +108,7 @@ static uint8_t *put_before(uint8_t *at, const uint8_t *buffer_end, uint8_t tag) 
     return at;
 }
 
-static void messages_nested_10000_deep_meet_the_cap_and_not_the_stack(void **state) {
+static void limits_nesting_without_stack_overflow(void **state) {
     static const uint8_t tags[] = {6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2}; /* g, attribute, node */
     const size_t size = 50000;
     uint8_t *buffer = arena_alloc(*state, size);
@@ -121,13 +122,13 @@ static void messages_nested_10000_deep_meet_the_cap_and_not_the_stack(void **sta
     loading_free(&loading);
 }
 
-static void a_message_that_may_come_once_is_refused_the_second_time(void **state) {
+static void refuses_a_second_singular_message(void **state) {
     struct bytes model = model_of(*state, graph_of(*state, "x", "x"));
     put_message(&model, 7, graph_of(*state, "x", "x"));
     assert_refused(model, "format: at byte 45: a second model.graph");
 }
 
-static void a_message_of_more_parts_than_it_can_use_is_refused(void **state) {
+static void limits_the_messages_in_a_message(void **state) {
     struct bytes shape = graph_of(*state, "", "x");
     const int64_t dims[65] = {0};
     struct bytes node = node_of(*state, "Relu", "r", "x", "x");
@@ -141,7 +142,7 @@ static void a_message_of_more_parts_than_it_can_use_is_refused(void **state) {
                    "limit: at byte 44989: a node holds more than 4096 messages");
 }
 
-static void an_empty_pipe_is_an_empty_file(void **state) {
+static void refuses_an_empty_pipe(void **state) {
     (void)state;
     struct loading loading = load_pipe("", 0);
     assert_int_equal(loading.status, CM_REFUSED);
@@ -149,7 +150,7 @@ static void an_empty_pipe_is_an_empty_file(void **state) {
     loading_free(&loading);
 }
 
-static void pipes_say_where_they_ended(void **state) {
+static void reports_where_a_pipe_ends(void **state) {
     static const char cut[] = "\x08\x08\x3a\x88\x27\x12\x10graph";
     (void)state;
     struct loading loading = load_pipe(cut, sizeof cut - 1);
@@ -177,7 +178,7 @@ static struct bytes model_with_raw(struct arena *arena, size_t n, uint64_t *ret_
     return model;
 }
 
-static void small_payloads_are_kept_and_large_ones_found_again(void **state) {
+static void keeps_small_payloads_and_locates_large_ones(void **state) {
     static const struct {
         size_t size;
         enum constant_place place;
@@ -200,7 +201,7 @@ static void small_payloads_are_kept_and_large_ones_found_again(void **state) {
     }
 }
 
-static void fields_of_ours_that_a_file_brings_along_are_dropped(void **state) {
+static void drops_private_fields_of_the_file(void **state) {
     struct bytes graph = graph_of(*state, "x", "x");
     struct bytes tensor = tensor_of(*state, "w", 1, 1, (const int64_t[]){1});
     put_number(&tensor, 60001, 0);
@@ -213,7 +214,7 @@ static void fields_of_ours_that_a_file_brings_along_are_dropped(void **state) {
     loading_free(&loading);
 }
 
-static void elements_written_one_by_one_are_read_up_to_a_cap(void **state) {
+static void limits_unpacked_elements(void **state) {
     static const struct {
         size_t n;
         enum constant_place place;
@@ -231,7 +232,7 @@ static void elements_written_one_by_one_are_read_up_to_a_cap(void **state) {
     }
 }
 
-static void a_fold_reads_from_memory_what_a_pipe_has_passed(void **state) {
+static void folds_small_constants_of_a_pipe(void **state) {
     static const char passed[] = "want 2000 bytes at byte ";
     uint64_t offset = 0;
     struct bytes model = model_with_raw(*state, 2000, &offset);
@@ -250,7 +251,7 @@ static void a_fold_reads_from_memory_what_a_pipe_has_passed(void **state) {
     }
 }
 
-static void a_large_weight_costs_no_reading(void **state) {
+static void does_not_read_large_weights(void **state) {
     char path[] = "/tmp/test_skim_XXXXXX";
     struct bytes graph = graph_of(*state, "x", "x");
     struct bytes tensor = tensor_of(*state, "w", 2, 1, (const int64_t[]){1 << 30});
@@ -294,7 +295,7 @@ static struct bytes model_with_body(struct arena *arena, size_t letters) {
 
 /* With what is noted of a body, the messages around it are longer than in the file; where that
  * takes a length past 127 or 16383, it is a byte longer, too. */
-static void lengths_around_a_body_are_written_anew(void **state) {
+static void rewrites_lengths_around_a_body(void **state) {
     static const struct {
         size_t first;
         size_t last;
@@ -313,8 +314,8 @@ static void lengths_around_a_body_are_written_anew(void **state) {
         }
 }
 
-/* More than one piece of what is kept, and many windows of a file. */
-static void a_long_graph_is_the_same_from_a_file(void **state) {
+/* More than one piece, and many windows of the file. */
+static void reads_a_long_graph_from_a_file(void **state) {
     enum { N = 4000 };
     char path[] = "/tmp/test_skim_XXXXXX";
     struct bytes graph = graph_of(*state, "v0", "v4000");
@@ -345,19 +346,19 @@ static void a_long_graph_is_the_same_from_a_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_bytes_are_refused_with_their_place),
-        cmocka_unit_test(messages_nested_10000_deep_meet_the_cap_and_not_the_stack),
-        cmocka_unit_test(a_message_that_may_come_once_is_refused_the_second_time),
-        cmocka_unit_test(a_message_of_more_parts_than_it_can_use_is_refused),
-        cmocka_unit_test(an_empty_pipe_is_an_empty_file),
-        cmocka_unit_test(pipes_say_where_they_ended),
-        cmocka_unit_test(small_payloads_are_kept_and_large_ones_found_again),
-        cmocka_unit_test(fields_of_ours_that_a_file_brings_along_are_dropped),
-        cmocka_unit_test(elements_written_one_by_one_are_read_up_to_a_cap),
-        cmocka_unit_test(a_fold_reads_from_memory_what_a_pipe_has_passed),
-        cmocka_unit_test(a_large_weight_costs_no_reading),
-        cmocka_unit_test(lengths_around_a_body_are_written_anew),
-        cmocka_unit_test(a_long_graph_is_the_same_from_a_file),
+        cmocka_unit_test(refuses_malformed_bytes_with_their_position),
+        cmocka_unit_test(limits_nesting_without_stack_overflow),
+        cmocka_unit_test(refuses_a_second_singular_message),
+        cmocka_unit_test(limits_the_messages_in_a_message),
+        cmocka_unit_test(refuses_an_empty_pipe),
+        cmocka_unit_test(reports_where_a_pipe_ends),
+        cmocka_unit_test(keeps_small_payloads_and_locates_large_ones),
+        cmocka_unit_test(drops_private_fields_of_the_file),
+        cmocka_unit_test(limits_unpacked_elements),
+        cmocka_unit_test(folds_small_constants_of_a_pipe),
+        cmocka_unit_test(does_not_read_large_weights),
+        cmocka_unit_test(rewrites_lengths_around_a_body),
+        cmocka_unit_test(reads_a_long_graph_from_a_file),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys, varints and lengths, as protobuf's documentation of its encoding has them. */
+/* Keys, varints and lengths of protobuf's encoding. */
 #include "frontend/wire/wire.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static const struct {
     {(uint64_t)-2, 10, {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}},
 };
 
-static void varints_are_read_and_written(void **state) {
+static void reads_and_writes_varints(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof varints / sizeof *varints; i++) {
         const uint8_t *bytes = varints[i].bytes;
@@ -41,7 +41,7 @@ static void varints_are_read_and_written(void **state) {
     }
 }
 
-static void a_padded_varint_is_the_same_number(void **state) {
+static void reads_padded_varints(void **state) {
     static const uint8_t padded[] = {0x96, 0x81, 0x80, 0x00};
     uint8_t written[sizeof padded];
     struct span span = SPAN(padded);
@@ -53,7 +53,7 @@ static void a_padded_varint_is_the_same_number(void **state) {
     assert_int_equal(value, 150);
 }
 
-static void what_is_cut_short_or_no_field_is_not_read(void **state) {
+static void refuses_truncated_and_invalid_fields(void **state) {
     static const struct {
         size_t size;
         uint8_t bytes[13];
@@ -78,7 +78,7 @@ static void what_is_cut_short_or_no_field_is_not_read(void **state) {
     }
 }
 
-static void fields_of_every_wire_type_are_read(void **state) {
+static void reads_fields_of_every_wire_type(void **state) {
     static const uint8_t bytes[] = {
         0x08, 0x96, 0x01,                               /* 1: 150 */
         0x12, 0x02, 'h',  'i',                          /* 2: "hi" */
@@ -100,8 +100,8 @@ static void fields_of_every_wire_type_are_read(void **state) {
     assert_ptr_equal(span.at, span.end);
 }
 
-/* Short and long ones are read in two ways. */
-static void texts_of_any_length_are_read(void **state) {
+/* Short and long strings take different paths. */
+static void reads_strings_of_any_length(void **state) {
     uint8_t bytes[3 + 300];
     (void)state;
     for (size_t size = 0; size <= 300; size++) {
@@ -120,7 +120,7 @@ static void texts_of_any_length_are_read(void **state) {
     }
 }
 
-static void packed_elements_end_with_a_whole_one(void **state) {
+static void checks_packed_elements(void **state) {
     static const uint8_t bytes[] = {0x96, 0x01, 0x05, 0x80};
     uint8_t longest[WIRE_LONGEST_VARINT + 1];
     (void)state;
@@ -139,12 +139,12 @@ static void packed_elements_end_with_a_whole_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(varints_are_read_and_written),
-        cmocka_unit_test(a_padded_varint_is_the_same_number),
-        cmocka_unit_test(what_is_cut_short_or_no_field_is_not_read),
-        cmocka_unit_test(fields_of_every_wire_type_are_read),
-        cmocka_unit_test(texts_of_any_length_are_read),
-        cmocka_unit_test(packed_elements_end_with_a_whole_one),
+        cmocka_unit_test(reads_and_writes_varints),
+        cmocka_unit_test(reads_padded_varints),
+        cmocka_unit_test(refuses_truncated_and_invalid_fields),
+        cmocka_unit_test(reads_fields_of_every_wire_type),
+        cmocka_unit_test(reads_strings_of_any_length),
+        cmocka_unit_test(checks_packed_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention of ONNX Runtime: see ops/contrib/attention.c. Shapes are those that ONNX
- * Runtime 1.31.1 gave, where it has a kernel. */
+/* Rows of ops/contrib/attention.c. Shapes are those of ONNX Runtime 1.31.1 if it has a kernel.
+ */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void attention_projects_its_input(void **state) {
+static void counts_projections_of_attention(void **state) {
     static const struct op_case rows[] = {
         /* 2 x 5 rows of 16 times 48 columns: 7680; 2 x 4 x 5 x 5 scores of 4 and 4 columns:
            1600 */
@@ -50,7 +50,7 @@ static void attention_projects_its_input(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void queries_keys_and_values_may_be_given(void **state) {
+static void counts_separate_queries_keys_and_values(void **state) {
     static const struct op_case rows[] = {
         /* 2 x 4 x 5 x 7 scores of 4 and 4 columns */
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
@@ -76,7 +76,7 @@ static void queries_keys_and_values_may_be_given(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void heads_of_keys_may_be_shared(void **state) {
+static void counts_grouped_query_attention(void **state) {
     static const struct op_case rows[] = {
         /* 4 heads of queries, 2 of keys, 8 columns: 2 x 4 x 5 x 5 x 16; with a past of 6, 2 x 4
            x 7 x 16 */
@@ -108,7 +108,7 @@ static void heads_of_keys_may_be_shared(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_rotary_embedding_keeps_the_shape_too(void **state) {
+static void infers_rotary_embedding(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:RotaryEmbedding-1", NULL,
               "float[2,4,5,8] int64[2,5] float[50,4] float[50,4]", "float[2,4,5,8]",
@@ -120,10 +120,10 @@ static void a_rotary_embedding_keeps_the_shape_too(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention_projects_its_input),
-        cmocka_unit_test(queries_keys_and_values_may_be_given),
-        cmocka_unit_test(heads_of_keys_may_be_shared),
-        cmocka_unit_test(a_rotary_embedding_keeps_the_shape_too),
+        cmocka_unit_test(counts_projections_of_attention),
+        cmocka_unit_test(counts_separate_queries_keys_and_values),
+        cmocka_unit_test(counts_grouped_query_attention),
+        cmocka_unit_test(infers_rotary_embedding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ONNX Runtime makes of elementwise operators: see ops/contrib/contrib.c. Shapes are those
- * that ONNX Runtime 1.31.1 gave, where it has a kernel. */
+/* Rows of ops/contrib/contrib.c. Shapes are those of ONNX Runtime 1.31.1 if it has a kernel. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -8,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void gelus_take_a_bias(void **state) {
+static void counts_biased_gelus(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:Gelu-1", NULL, "float[2,5,16]", "float[2,5,16]", RULE_NO_MACS,
               160),
@@ -33,7 +32,7 @@ static void gelus_take_a_bias(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void norms_add_what_is_skipped(void **state) {
+static void infers_skip_norms(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:SkipLayerNormalization-1", NULL,
               "float[2,5,16] float[2,5,16] float[16] float[16] float[16]",
@@ -68,7 +67,7 @@ static void norms_add_what_is_skipped(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void quantized_operators_give_what_their_float_twins_do(void **state) {
+static void infers_quantized_operators_as_float_ones(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:QLinearAdd-1", NULL,
               "uint8[2,1,16] float[] uint8[] uint8[5,1] float[] uint8[] float[] uint8[]",
@@ -122,9 +121,9 @@ static void quantized_operators_give_what_their_float_twins_do(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gelus_take_a_bias),
-        cmocka_unit_test(norms_add_what_is_skipped),
-        cmocka_unit_test(quantized_operators_give_what_their_float_twins_do),
+        cmocka_unit_test(counts_biased_gelus),
+        cmocka_unit_test(infers_skip_norms),
+        cmocka_unit_test(infers_quantized_operators_as_float_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ONNX Runtime moves, looks up and hashes, and channels in blocks: see ops/contrib/data.c,
- * contrib_elements.c and contrib_nchwc.c. */
+/* Rows of ops/contrib/data.c, elements.c and nchwc.c. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -8,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void what_does_not_fit_is_refused(void **state) {
+static void refuses_invalid_inputs(void **state) {
     static const struct op_case rows[] = {
         REFUSES("com.microsoft:UnfoldTensor-1", "size=0", "float[3,9]", "float[*]",
                 "size and step must be >= 1, got 0 and 1"),
@@ -42,7 +41,7 @@ static void what_does_not_fit_is_refused(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void what_is_not_known_stays_so(void **state) {
+static void propagates_unknown_dims(void **state) {
     static const struct op_case rows[] = {
         GIVES("com.microsoft:ExpandDims-1", NULL, "float[3,5] int32[]", "float[?,?,?]"),
         GIVES("com.microsoft:ExpandDims-1", NULL, "int64[2]={3,5} int32[]={0}",
@@ -70,7 +69,7 @@ static void what_is_not_known_stays_so(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void streams_are_weighed_and_added_up(void **state) {
+static void counts_hyper_connections(void **state) {
     static const struct op_case rows[] = {
         /* a product and a sum for each of 2 x 3 x 4 x 8 elements */
         COSTS("com.microsoft:EngramGate-1", NULL,
@@ -89,7 +88,7 @@ static void streams_are_weighed_and_added_up(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void norms_and_activations_cost_what_their_twins_do(void **state) {
+static void counts_norms_and_activations_as_plain_ones(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:ScaledSiLU-1", NULL, "float[2,5]", "float[2,5]", RULE_NO_MACS, 10),
         COSTS("com.microsoft:QOrderedGelu-1", NULL, "int8[2,5] float[] float[]", "int8[2,5]",
@@ -110,7 +109,7 @@ static void norms_and_activations_cost_what_their_twins_do(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void channels_in_blocks_count_their_padding(void **state) {
+static void counts_padding_of_blocked_channels(void **state) {
     static const struct op_case rows[] = {
         /* 1024 outputs of 27 products; a bias and an activation each */
         COSTS("com.microsoft.nchwc:Conv-1", "pads=[1,1,1,1] strides=[2,2] activation=Relu",
@@ -131,11 +130,11 @@ static void channels_in_blocks_count_their_padding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(what_is_not_known_stays_so),
-        cmocka_unit_test(streams_are_weighed_and_added_up),
-        cmocka_unit_test(norms_and_activations_cost_what_their_twins_do),
-        cmocka_unit_test(channels_in_blocks_count_their_padding),
+        cmocka_unit_test(refuses_invalid_inputs),
+        cmocka_unit_test(propagates_unknown_dims),
+        cmocka_unit_test(counts_hyper_connections),
+        cmocka_unit_test(counts_norms_and_activations_as_plain_ones),
+        cmocka_unit_test(counts_padding_of_blocked_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More products of ONNX Runtime: see ops/contrib/linear.c. */
+/* Rows of ops/contrib/products.c with block-quantized or several weights, and distances. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void macs_are_those_of_the_plain_product(void **state) {
+static void counts_macs_of_the_plain_product(void **state) {
     static const struct op_case rows[] = {
         /* 3 x 7 outputs of 5 products; a GELU each */
         COSTS("com.microsoft:GemmFastGelu-1", NULL, "float[3,5] float[5,7]! float[7]!",
@@ -45,7 +45,7 @@ static void macs_are_those_of_the_plain_product(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void what_is_near_a_product_counts_what_it_multiplies(void **state) {
+static void counts_macs_of_distances_inverses_and_gates(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:CDist-1", NULL, "float[3,4] float[5,4]", "float[3,5]", 3 * 5 * 4,
               2 * 60),
@@ -78,7 +78,7 @@ static void what_is_near_a_product_counts_what_it_multiplies(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void what_is_not_known_stays_so(void **state) {
+static void propagates_unknown_dims(void **state) {
     static const struct op_case rows[] = {
         GIVES("com.microsoft:MatMulFpQ4-1", NULL, "float[2,32] uint8[336] int64[2]",
               "float[2,?]"),
@@ -107,9 +107,9 @@ static void what_is_not_known_stays_so(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(macs_are_those_of_the_plain_product),
-        cmocka_unit_test(what_is_near_a_product_counts_what_it_multiplies),
-        cmocka_unit_test(what_is_not_known_stays_so),
+        cmocka_unit_test(counts_macs_of_the_plain_product),
+        cmocka_unit_test(counts_macs_of_distances_inverses_and_gates),
+        cmocka_unit_test(propagates_unknown_dims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

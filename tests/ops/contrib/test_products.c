@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of ONNX Runtime: see ops/contrib/products.c. Shapes are those that ONNX
- * Runtime 1.31.1 gave, where it has a kernel. */
+/* Rows of ops/contrib/products.c. Shapes are those of ONNX Runtime 1.31.1 if it has a kernel.
+ */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void a_product_may_be_turned_and_fused(void **state) {
+static void counts_transposed_and_fused_products(void **state) {
     static const struct op_case rows[] = {
         /* 2 x 5 x 7 outputs of 16 products; of 3 more batches 3 times as many */
         COSTS("com.microsoft:FusedMatMul-1", "transB=1 alpha=0.5",
@@ -43,7 +43,7 @@ static void a_product_may_be_turned_and_fused(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_weight_may_be_packed(void **state) {
+static void counts_packed_weights(void **state) {
     static const struct op_case rows[] = {
         /* 2 x 5 x 48 outputs of 64 products, whatever the bits */
         COSTS("com.microsoft:MatMulNBits-1", "K=64 N=48 bits=4 block_size=32",
@@ -61,7 +61,7 @@ static void a_weight_may_be_packed(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void integers_multiply_as_floats_do(void **state) {
+static void counts_integer_products(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:MatMulIntegerToFloat-1", NULL,
               "uint8[2,5,16] int8[16,7] float[] float[]", "float[2,5,7]", 1120, 2240),
@@ -76,7 +76,7 @@ static void integers_multiply_as_floats_do(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void channels_may_stand_last(void **state) {
+static void counts_channels_last_convolutions(void **state) {
     static const struct op_case rows[] = {
         /* 96 outputs of 27 products; a bias and an activation each */
         COSTS("com.microsoft:FusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
@@ -97,7 +97,7 @@ static void channels_may_stand_last(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_token_meets_some_experts(void **state) {
+static void counts_experts_per_token(void **state) {
     static const struct op_case rows[] = {
         /* 10 tokens, 2 experts, 16 columns, 24 rows there and back */
         COSTS("com.microsoft:MoE-1", "k=2",
@@ -121,11 +121,11 @@ static void a_token_meets_some_experts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product_may_be_turned_and_fused),
-        cmocka_unit_test(a_weight_may_be_packed),
-        cmocka_unit_test(integers_multiply_as_floats_do),
-        cmocka_unit_test(channels_may_stand_last),
-        cmocka_unit_test(a_token_meets_some_experts),
+        cmocka_unit_test(counts_transposed_and_fused_products),
+        cmocka_unit_test(counts_packed_weights),
+        cmocka_unit_test(counts_integer_products),
+        cmocka_unit_test(counts_channels_last_convolutions),
+        cmocka_unit_test(counts_experts_per_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over caches, windows and selections, and its indexers: see ops/contrib/sparse.c. */
+/* Rows of ops/contrib/sparse.c: attention over caches, windows and selections, and indexers. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
     "float[4,3,8] float[6,3,8] float[8,8] float[8,16] float[24] - " caches " " flags           \
     " bool[]={0} bool[]={0}"
 
-static void a_decoder_projects_what_is_not_cached(void **state) {
+static void counts_projections_of_uncached_keys(void **state) {
     static const struct op_case rows[] = {
         /* 3 x (4 + 2 x 4) rows of 8 x 8; 12 queries x 2 heads x 4 keys x (4 + 4) */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
@@ -40,7 +40,7 @@ static void a_decoder_projects_what_is_not_cached(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_query_meets_a_window(void **state) {
+static void counts_windowed_attention(void **state) {
     static const struct op_case rows[] = {
         /* 16 rows x 16 x (48 + 48); 16 x 2 heads x 5 keys x (8 + 8) */
         COSTS("com.microsoft:LongformerAttention-1", "num_heads=2 window=2",
@@ -68,7 +68,7 @@ static void a_query_meets_a_window(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void caches_and_selections_are_taken_to_be_full(void **state) {
+static void assumes_full_caches_and_selections(void **state) {
     static const struct op_case rows[] = {
         /* 4 queries x 4 heads x 4 keys x (8 + 8); not told how many: the 16 of the cache */
         COSTS("com.microsoft:SparseAttention-1",
@@ -121,7 +121,7 @@ static void caches_and_selections_are_taken_to_be_full(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void an_indexer_scores_its_entries(void **state) {
+static void counts_indexers(void **state) {
     static const struct op_case rows[] = {
         /* 5 queries x 2 heads x 12 / 4 blocks x 16 columns; 8 + 4 - 1 are listed */
         COSTS("com.microsoft:SparseAttentionIndexer-1",
@@ -162,10 +162,10 @@ static void an_indexer_scores_its_entries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_decoder_projects_what_is_not_cached),
-        cmocka_unit_test(a_query_meets_a_window),
-        cmocka_unit_test(caches_and_selections_are_taken_to_be_full),
-        cmocka_unit_test(an_indexer_scores_its_entries),
+        cmocka_unit_test(counts_projections_of_uncached_keys),
+        cmocka_unit_test(counts_windowed_attention),
+        cmocka_unit_test(assumes_full_caches_and_selections),
+        cmocka_unit_test(counts_indexers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recurrences of ONNX Runtime: see ops/contrib/states.c. */
+/* Rows of ops/contrib/states.c. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void cells_are_those_of_an_lstm(void **state) {
+static void counts_lstm_cells(void **state) {
     static const struct op_case rows[] = {
         /* 3 steps x 2 sequences, 4 gates of 5, 4 features and 5 states; 10 operations a cell */
         COSTS("com.microsoft:DynamicQuantizeLSTM-1", "hidden_size=5",
@@ -43,7 +43,7 @@ static void cells_are_those_of_an_lstm(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_causal_window_keeps_what_it_reaches_back(void **state) {
+static void infers_states_of_causal_convolutions(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:CausalConvWithState-1", "activation=silu",
               "float[2,3,5] float[3,1,4] float[3]", "float[2,3,5] float[2,3,3]", 30 * 4,
@@ -66,7 +66,7 @@ static void a_causal_window_keeps_what_it_reaches_back(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_state_is_read_and_added_to(void **state) {
+static void counts_gated_delta_networks(void **state) {
     static const struct op_case rows[] = {
         /* 4 tokens, 4 heads of values, a state of 8 x 6: read, added to, by delta read again */
         COSTS("com.microsoft:GatedDeltaNet-1", NULL,
@@ -90,7 +90,7 @@ static void a_state_is_read_and_added_to(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_spectrum_of_real_points_is_half(void **state) {
+static void infers_real_spectra(void **state) {
     static const struct op_case rows[] = {
         /* 3 lines of 8 points, 3 stages */
         COSTS("com.microsoft:Rfft-1", NULL, "float[3,8]", "float[3,5,2]", 3 * 8 * 3, 2 * 72),
@@ -108,10 +108,10 @@ static void a_spectrum_of_real_points_is_half(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_are_those_of_an_lstm),
-        cmocka_unit_test(a_causal_window_keeps_what_it_reaches_back),
-        cmocka_unit_test(a_state_is_read_and_added_to),
-        cmocka_unit_test(a_spectrum_of_real_points_is_half),
+        cmocka_unit_test(counts_lstm_cells),
+        cmocka_unit_test(infers_states_of_causal_convolutions),
+        cmocka_unit_test(counts_gated_delta_networks),
+        cmocka_unit_test(infers_real_spectra),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
