@@ -94,15 +94,15 @@ static int find_all(struct listing *listing) {
     return CM_OK;
 }
 
-static int find_one(struct listing *listing, const char *asked) {
+static int find_one(struct listing *listing, const char *spec) {
     struct cm_settings settings;
     const char *name = NULL;
     struct arena *arena = listing->call->arena;
     struct found *found = arena_alloc(arena, sizeof(*found));
     if (found == NULL) return diag_no_memory(listing->call->diag);
     struct cm_reason *reason = &found->entry.reason;
-    if (settings_parse(asked, arena, &name, &settings, reason) != CM_BACKEND_OK)
-        return options_fault(listing->call, "'%s': %s", asked, reason->text);
+    if (settings_parse(spec, arena, &name, &settings, reason) != CM_BACKEND_OK)
+        return options_fault(listing->call, "'%s': %s", spec, reason->text);
     found->entry.name = name;
     listing->items = found;
     listing->n = 1;

@@ -11,8 +11,8 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "cli/requested.h"
 #include "cli/streams.h"
+#include "cli/timing.h"
 #include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -25,7 +25,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct request {
     struct binding binding;
-    struct asked asked;
+    struct timing timing;
     const char *sort;
     int top;
     int depth;
@@ -53,7 +53,7 @@ const struct option diff_options[] = {
     {.rows = binding_training, .offset = AT(struct binding, binding)},
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
-    {.rows = asked_times, .offset = AT(struct asked, asked)},
+    {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text (default), json, or markdown for a pull request comment"},
@@ -239,7 +239,7 @@ static int write_diff(const void *context, FILE *out) {
 /* Rejects model options if both sides are profiles. */
 static int check_idle(const struct job *job) {
     const char *name = binding_given(&job->request.binding);
-    if (name == NULL) name = asked_given(&job->request.asked);
+    if (name == NULL) name = timing_given(&job->request.timing);
     if (name == NULL || !job->sides[0].is_profile || !job->sides[1].is_profile) return CM_OK;
     return options_fault(job->call,
                          "option --%s requires a model, but both inputs are profiles", name);
@@ -305,12 +305,12 @@ static int read_job(struct job *job) {
     *request =
         (struct request){.top = job->look.top, .depth = job->look.depth, .color = COLOR_AUTO};
     binding_defaults(&request->binding);
-    asked_defaults(&request->asked);
+    timing_defaults(&request->timing);
     int status = options_parse(diff_options, call, request, &operands);
     if (status == CM_OK) status = read_operands(job, &operands);
     if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
     if (status == CM_OK) status = binding_check_one(call, &request->binding);
-    if (status == CM_OK) status = asked_read(call, &request->asked, &job->options);
+    if (status == CM_OK) status = timing_read(call, &request->timing, &job->options);
     if (status == CM_OK) status = read_metric(call, request->sort, &job->look.metric);
     job->look.top = request->top;
     job->look.depth = request->depth;

@@ -11,8 +11,8 @@
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/request.h"
-#include "cli/requested.h"
 #include "cli/streams.h"
+#include "cli/timing.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -99,8 +99,8 @@ static const struct {
     {"memory-curve", ALL_RULES, MEMBER(memory_curve)},
     {"memory-plan", ALL_RULES, MEMBER(memory_plan)},
     {"dump-after", ALL_RULES, MEMBER(dump_after)},
-    {"cudnn-plan", ONE_BATCH, MEMBER(asked.plan)},
-    {"end-to-end", ONE_BATCH, MEMBER(asked.e2e)},
+    {"cudnn-plan", ONE_BATCH, MEMBER(timing.plan)},
+    {"end-to-end", ONE_BATCH, MEMBER(timing.e2e)},
     {"optimizer", NO_FORMULA, MEMBER(binding.optimizer)},
     {"annotate", ALL_RULES, MEMBER(annotate)},
     {"formula", NEEDS_MODEL | ONE_BATCH, MEMBER(formula)},
@@ -128,15 +128,16 @@ static const char *find_restricted(const struct request *request, enum rule rule
 /* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
 static int take_profile(const struct request *request, struct cm_result *result,
                         struct cm_diagnostics *diag, struct cm_result **ret) {
-    const char *anew = binding_given(&request->binding);
-    if (anew == NULL) anew = asked_given(&request->asked);
-    if (anew == NULL) anew = find_restricted(request, NEEDS_MODEL);
-    if (anew == NULL) {
+    const char *blocking = binding_given(&request->binding);
+    if (blocking == NULL) blocking = timing_given(&request->timing);
+    if (blocking == NULL) blocking = find_restricted(request, NEEDS_MODEL);
+    if (blocking == NULL) {
         *ret = result;
         return CM_OK;
     }
     cm_result_free(result);
-    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile", anew);
+    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile",
+                      blocking);
 }
 
 static int keep_weights(const struct request *request, const struct cm_model *model,
@@ -325,7 +326,7 @@ static int run_formula(const struct invocation *call, const struct request *requ
 
 static int check_formula(const struct invocation *call, const struct request *request) {
     if (!request->formula) return CM_OK;
-    const char *other = asked_given(&request->asked);
+    const char *other = timing_given(&request->timing);
     if (other == NULL) other = find_restricted(request, NO_FORMULA);
     if (other == NULL) return CM_OK;
     return options_fault(call, "options --formula and --%s are mutually exclusive", other);
@@ -368,7 +369,7 @@ static int check_calibration(const struct invocation *call, const struct request
     if (operands->n > 0)
         return options_fault(call, "option --calibrate takes no model, got '%s'",
                              operands->values[0]);
-    if (request->asked.measure == ASKED_NOTHING && request->asked.backend == NULL)
+    if (request->timing.measure == MEASURE_NONE && request->timing.backend == NULL)
         return options_fault(call, "option --calibrate requires --measure or --backend");
     return CM_OK;
 }
@@ -402,7 +403,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->memory_plan = request->memory_plan;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
-    if (status == CM_OK) status = asked_read(call, &request->asked, options);
+    if (status == CM_OK) status = timing_read(call, &request->timing, options);
     return status;
 }
 

@@ -46,15 +46,15 @@ const struct option profile_options[] = {
     {.name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),
      .help = "json: report the arena offset of every activation"},
-    {.rows = asked_times, .offset = AT(struct asked, asked)},
-    {.name = "cudnn-plan", .kind = OPTION_SET, .offset = AT(bool, asked.plan),
+    {.rows = timing_options, .offset = AT(struct timing, timing)},
+    {.name = "cudnn-plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan),
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"
              "no GPU if --device names one"},
-    {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, asked.plan), .hidden = true},
-    {.name = "end-to-end", .kind = OPTION_SET, .offset = AT(bool, asked.e2e),
+    {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan), .hidden = true},
+    {.name = "end-to-end", .kind = OPTION_SET, .offset = AT(bool, timing.e2e),
      .help = "also run all measured layers as one network and compare the time with\n"
              "the sum of its layers"},
-    {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, asked.e2e), .hidden = true},
+    {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, timing.e2e), .hidden = true},
     {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
      .value = "FILE.json",
      .help = "measure the peak rates of the device and write a device description\n"
@@ -142,5 +142,5 @@ void request_defaults(struct request *request) {
         .color = COLOR_AUTO,
     };
     binding_defaults(&request->binding);
-    asked_defaults(&request->asked);
+    timing_defaults(&request->timing);
 }

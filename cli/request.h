@@ -9,7 +9,7 @@
 
 #include "cli/binding.h"
 #include "cli/options.h"
-#include "cli/requested.h"
+#include "cli/timing.h"
 
 struct format;
 
@@ -24,7 +24,7 @@ struct request {
     int64_t memory_limit;
     bool memory_curve;
     bool memory_plan;
-    struct asked asked;
+    struct timing timing;
     const char *calibrate; /* device description to write; NULL: none */
     const char *format_name;
     const struct format *format; /* format_find */

@@ -28,7 +28,7 @@ struct check {
     size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
     size_t n_results;
-    size_t n_asked; /* the first n_asked results; the others are only named by limits */
+    size_t n_requested; /* the first n_requested results; the others are only named by limits */
     struct cm_result **results;
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
@@ -68,7 +68,7 @@ static int prepare(struct check *check) {
     const struct invocation *call = check->call;
     struct check_request *request = &check->request;
     int status = binding_read(call, &request->binding, &check->plan.options);
-    if (status == CM_OK) status = asked_read(call, &request->asked, &check->plan.options);
+    if (status == CM_OK) status = timing_read(call, &request->timing, &check->plan.options);
     if (status == CM_OK) status = read_budget(check);
     if (status == CM_OK)
         status =
@@ -111,13 +111,14 @@ static int check_taken(const struct check *check, const struct cm_result *taken,
 /* Uses a profile that was read from a file, unless an option requires a new one. */
 static int take_profile(struct check *check, struct cm_result *taken,
                         struct cm_diagnostics *diag) {
-    const char *anew = asked_given(&check->request.asked);
+    const char *blocking = timing_given(&check->request.timing);
     struct binding binding = check->request.binding;
     if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
-    if (anew == NULL) anew = binding_given(&binding);
+    if (blocking == NULL) blocking = binding_given(&binding);
     check->results[check->n_results++] = taken;
-    if (anew == NULL) return check_taken(check, taken, diag);
-    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile", anew);
+    if (blocking == NULL) return check_taken(check, taken, diag);
+    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile",
+                      blocking);
 }
 
 /* Prints messages about the model with its path and, for several batches, the batch. */
@@ -206,7 +207,7 @@ static int take_results(struct check *check) {
             check_plan_take_dims(check->call, check->baseline.baseline, model, &check->plan);
     for (size_t i = 0; model != NULL && i < check->plan.n_batches && status == CM_OK; i++)
         status = profile_batch(check, model, check->plan.batches[i]);
-    check->n_asked = check->n_results;
+    check->n_requested = check->n_results;
     if (model != NULL && status == CM_OK) status = profile_beside(check, model);
     cm_model_free(model);
     return status;
@@ -219,7 +220,7 @@ static int make_verdict(struct check *check, struct cm_verdict **ret) {
         .no_baseline = check->baseline.missing,
         .n_limits = check->n_limits,
         .limits = check->limits,
-        .n_beside = check->n_results - check->n_asked,
+        .n_beside = check->n_results - check->n_requested,
         .allow_incomplete = request->allow_incomplete,
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,
@@ -307,7 +308,7 @@ static int ratchet(const struct check *check) {
     struct cm_baseline_trend trend;
     struct cm_baseline *now = NULL;
     int status = cm_baseline_make((const struct cm_result *const *)check->results,
-                                  check->n_asked, old, "", check->call->diag, &now);
+                                  check->n_requested, old, "", check->call->diag, &now);
     if (status != CM_OK) return status;
     status = cm_baseline_compare(old, now, check->n_limits, check->limits, check->call->diag,
                                  &trend);
@@ -359,7 +360,7 @@ static int update(struct check *check) {
     const char *reason = request->reason == NULL ? "" : request->reason;
     struct cm_baseline *now = NULL;
     int status =
-        cm_baseline_make((const struct cm_result *const *)check->results, check->n_asked,
+        cm_baseline_make((const struct cm_result *const *)check->results, check->n_requested,
                          check->baseline.baseline, reason, check->call->diag, &now);
     if (status == CM_OK) status = check_reason(check, now);
     if (status == CM_OK)

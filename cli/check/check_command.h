@@ -9,13 +9,13 @@
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/requested.h"
 #include "cli/streams.h"
+#include "cli/timing.h"
 #include "costmodel/check.h"
 
 struct check_request {
     struct binding binding;
-    struct asked asked;
+    struct timing timing;
     const char *model;
     const char *baseline;
     const char *budget;

@@ -52,7 +52,7 @@ const struct option check_options[] = {
     {.rows = binding_training, .offset = AT(struct binding, binding)},
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
-    {.rows = asked_times, .offset = AT(struct asked, asked)},
+    {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .kind = OPTION_CHOICE,
      .offset = AT(int, format), .value = "FORMAT", .choices = formats,
      .help = "text (default), json, markdown (pull request comment), junit, sarif or\n"
@@ -106,7 +106,7 @@ int check_request_read(const struct invocation *call, struct check_request *ret)
     struct option_list operands = {0, NULL};
     *ret = (struct check_request){.top = 3, .color = COLOR_AUTO};
     binding_defaults(&ret->binding);
-    asked_defaults(&ret->asked);
+    timing_defaults(&ret->timing);
     ret->binding.convention = NULL; /* default: that of the budget or baseline */
     int status = options_parse(check_options, call, ret, &operands);
     if (status == CM_OK) status = check_request(call, ret, &operands);

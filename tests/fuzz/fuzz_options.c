@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/formats.h"
 #include "cli/request.h"
-#include "cli/requested.h"
+#include "cli/timing.h"
 #include "compare/limit.h"
 #include "fuzz.h"
 #include "report/table/cell.h"
@@ -134,11 +134,11 @@ static void read_filter(const struct invocation *call, const char *text) {
 }
 
 static int read_model(const struct invocation *call, struct binding *binding,
-                      const struct asked *asked) {
+                      const struct timing *timing) {
     struct cm_options options;
     int status = binding_read(call, binding, &options);
     if (status == CM_OK) require_options(&options, &binding->batches);
-    if (status == CM_OK) status = asked_read(call, asked, &options);
+    if (status == CM_OK) status = timing_read(call, timing, &options);
     return status;
 }
 
@@ -147,7 +147,7 @@ static int read_profile(const struct invocation *call) {
     struct request request;
     request_defaults(&request);
     int status = options_parse(profile_options, call, &request, &operands);
-    if (status == CM_OK) status = read_model(call, &request.binding, &request.asked);
+    if (status == CM_OK) status = read_model(call, &request.binding, &request.timing);
     for (size_t i = 0; i < request.filters.n; i++) read_filter(call, request.filters.values[i]);
     if (status == CM_OK) status = format_find(call, &request);
     return status == CM_OK ? format_check(call, &request) : status;
@@ -160,7 +160,7 @@ static int read_check(const struct invocation *call) {
     for (size_t i = 0; i < request.limits.n; i++) read_limit(call, request.limits.values[i]);
     for (size_t i = 0; i < request.reports.n && status == CM_OK; i++)
         status = check_report_read(call, request.reports.values[i], &report);
-    return status == CM_OK ? read_model(call, &request.binding, &request.asked) : status;
+    return status == CM_OK ? read_model(call, &request.binding, &request.timing) : status;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

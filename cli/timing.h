@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options that select the source of times, and the progress line of a measurement. */
-#ifndef CLI_REQUESTED_H
-#define CLI_REQUESTED_H
+#ifndef CLI_TIMING_H
+#define CLI_TIMING_H
 
 #include <stdbool.h>
 
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 
-enum asked_measure { ASKED_NOTHING, ASKED_CPU, ASKED_CUDA };
+enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 
-struct asked {
-    int measure; /* enum asked_measure: --measure */
+struct timing {
+    int measure; /* enum measure_target: --measure */
     const char *backend;
     const char *device; /* of the roofline, or target of --cudnn-plan */
     bool plan;          /* --cudnn-plan */
@@ -23,15 +23,15 @@ struct asked {
 };
 
 /* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
-extern const struct option asked_times[];
+extern const struct option timing_options[];
 
-void asked_defaults(struct asked *asked);
+void timing_defaults(struct timing *timing);
 /* Returns the name of an option that is not at its default; NULL: none. */
-const char *asked_given(const struct asked *asked);
+const char *timing_given(const struct timing *timing);
 
 /* Sets options->backend and related members. CM_OK, CM_USAGE, CM_NO_MEMORY. */
-int asked_read(const struct invocation *call, const struct asked *asked,
-               struct cm_options *options) CM_MUST_CHECK;
+int timing_read(const struct invocation *call, const struct timing *timing,
+                struct cm_options *options) CM_MUST_CHECK;
 
 /* Progress line on standard error during a measurement; only on a terminal. */
 struct progress {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options for times. --measure and --device are shorthands for --backend. */
-#include "cli/requested.h"
+#include "cli/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 #include "support/banned.h"
 
 static const char *const backends[] = {
-    [ASKED_NOTHING] = NULL, [ASKED_CPU] = "onednn", [ASKED_CUDA] = "cuda"};
+    [MEASURE_NONE] = NULL, [MEASURE_CPU] = "onednn", [MEASURE_CUDA] = "cuda"};
 
 static const struct option_choice measurers[] = {
-    {"cpu", ASKED_CPU},
-    {"cuda", ASKED_CUDA},
+    {"cpu", MEASURE_CPU},
+    {"cuda", MEASURE_CUDA},
     {NULL, 0},
 };
 
@@ -42,10 +42,10 @@ static const struct option_choice layouts[] = {
     {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct asked, want, member)
+#define AT(want, member) OPTION_AT(struct timing, want, member)
 
 /* clang-format off */
-const struct option asked_times[] = {
+const struct option timing_options[] = {
     {.heading = "Times", .name = "measure", .kind = OPTION_CHOICE,
      .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = measurers,
      .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
@@ -76,16 +76,16 @@ const struct option asked_times[] = {
 };
 /* clang-format on */
 
-void asked_defaults(struct asked *asked) {
-    *asked = (struct asked){.cache = true};
+void timing_defaults(struct timing *timing) {
+    *timing = (struct timing){.cache = true};
 }
 
-const char *asked_given(const struct asked *asked) {
-    struct asked defaults;
-    asked_defaults(&defaults);
-    if (asked->plan) return "cudnn-plan";
-    if (asked->e2e) return "end-to-end";
-    return options_changed(asked_times, asked, &defaults);
+const char *timing_given(const struct timing *timing) {
+    struct timing defaults;
+    timing_defaults(&defaults);
+    if (timing->plan) return "cudnn-plan";
+    if (timing->e2e) return "end-to-end";
+    return options_changed(timing_options, timing, &defaults);
 }
 
 static int set_backend(const struct invocation *call, const char *setting, const char *device,
@@ -95,15 +95,15 @@ static int set_backend(const struct invocation *call, const char *setting, const
 }
 
 /* With --cudnn-plan, --device names the target GPU, not the roofline backend. */
-static int read_plan(const struct invocation *call, const struct asked *asked,
+static int read_plan(const struct invocation *call, const struct timing *timing,
                      struct cm_options *options) {
-    if (asked->measure != ASKED_NOTHING)
+    if (timing->measure != MEASURE_NONE)
         return options_fault(call, "options --measure and --cudnn-plan are mutually exclusive");
-    if (asked->backend != NULL && asked->device != NULL)
+    if (timing->backend != NULL && timing->device != NULL)
         return options_fault(call, "options --backend and --device are mutually exclusive");
     options->plan_only = true;
-    options->backend = asked->backend ? asked->backend : "cuda";
-    return asked->device ? set_backend(call, "cuda:target", asked->device, options) : CM_OK;
+    options->backend = timing->backend ? timing->backend : "cuda";
+    return timing->device ? set_backend(call, "cuda:target", timing->device, options) : CM_OK;
 }
 
 /* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
@@ -126,42 +126,42 @@ static int find_cache(struct arena *arena, const char **ret) {
 
 /* Checks that options for times are given with a source of times, and options that run layers
  * with a backend that measures. */
-static int check_asked(const struct invocation *call, const struct asked *asked, int n) {
-    const bool is_timed = n > 0 || asked->plan;
-    const bool is_run = n > 0 && !asked->plan && asked->device == NULL;
-    if (asked->e2e && !is_run)
+static int check_timing(const struct invocation *call, const struct timing *timing, int n) {
+    const bool is_timed = n > 0 || timing->plan;
+    const bool is_run = n > 0 && !timing->plan && timing->device == NULL;
+    if (timing->e2e && !is_run)
         return options_fault(call, "option --end-to-end requires --measure or --backend");
-    if (asked->autotune > 0 && !is_run)
+    if (timing->autotune > 0 && !is_run)
         return options_fault(call, "option --autotune requires --measure or --backend");
-    if (asked->precision != CM_PRECISION_AS_STORED && !is_timed)
+    if (timing->precision != CM_PRECISION_AS_STORED && !is_timed)
         return options_fault(call, "option --precision requires --measure, --backend, "
                                    "--device or --cudnn-plan");
-    if (asked->layout != CM_LAYOUT_AUTO && !is_timed)
+    if (timing->layout != CM_LAYOUT_AUTO && !is_timed)
         return options_fault(call, "option --layout requires --measure, --backend, --device "
                                    "or --cudnn-plan");
-    if (n > 1 && !asked->plan)
+    if (n > 1 && !timing->plan)
         return options_fault(
             call, "options --measure, --backend and --device are mutually exclusive, got %d",
             n);
     return CM_OK;
 }
 
-int asked_read(const struct invocation *call, const struct asked *asked,
-               struct cm_options *options) {
-    const int n =
-        (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
-    const int status = check_asked(call, asked, n);
+int timing_read(const struct invocation *call, const struct timing *timing,
+                struct cm_options *options) {
+    const int n = (timing->measure != MEASURE_NONE) + (timing->backend != NULL) +
+                  (timing->device != NULL);
+    const int status = check_timing(call, timing, n);
     if (status != CM_OK) return status;
-    options->autotune = asked->autotune;
-    options->precision = (enum cm_precision)asked->precision;
-    options->layout = (enum cm_layout)asked->layout;
-    if (asked->plan) return read_plan(call, asked, options);
-    options->e2e = asked->e2e;
-    if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
+    options->autotune = timing->autotune;
+    options->precision = (enum cm_precision)timing->precision;
+    options->layout = (enum cm_layout)timing->layout;
+    if (timing->plan) return read_plan(call, timing, options);
+    options->e2e = timing->e2e;
+    if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
-    options->backend = asked->backend ? asked->backend : backends[asked->measure];
-    if (asked->device == NULL) return CM_OK;
-    return set_backend(call, "roofline:device", asked->device, options);
+    options->backend = timing->backend ? timing->backend : backends[timing->measure];
+    if (timing->device == NULL) return CM_OK;
+    return set_backend(call, "roofline:device", timing->device, options);
 }
 
 static double now(void) {
