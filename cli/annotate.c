@@ -48,11 +48,12 @@ static int warn_of_weights(const struct request *request, const struct cm_result
                            struct cm_diagnostics *diag) {
     if (!has_external_weights(result)) return CM_OK;
     struct arena *arena = arena_new("path", 0);
-    bool is_beside = false;
+    bool in_same_folder = false;
     int status = CM_NO_MEMORY;
     if (arena != NULL)
-        status = outputs_share_folder(request->annotate, request->model, arena, &is_beside);
-    if (status == CM_OK && !is_beside) {
+        status =
+            outputs_share_folder(request->annotate, request->model, arena, &in_same_folder);
+    if (status == CM_OK && !in_same_folder) {
         diag_warn(diag, DIAG_IO,
                   "the model has external weight files, which '%s' expects in its own folder",
                   request->annotate);

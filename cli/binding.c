@@ -29,7 +29,7 @@ static const struct option_choice schedules[] = {
     {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct binding, want, member)
+#define AT(kind, member) OPTION_AT(struct binding, kind, member)
 
 /* clang-format off */
 const struct option binding_batch[] = {

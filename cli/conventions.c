@@ -37,7 +37,7 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct request, want, member)
+#define AT(kind, member) OPTION_AT(struct request, kind, member)
 
 const struct option conventions_options[] = {
     {.rows = binding_batch, .offset = AT(struct binding, binding)},

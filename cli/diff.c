@@ -43,7 +43,7 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct request, want, member)
+#define AT(kind, member) OPTION_AT(struct request, kind, member)
 
 /* clang-format off */
 const struct option diff_options[] = {
@@ -160,8 +160,8 @@ static int profile_with(struct job *job, size_t index, struct cm_diagnostics *di
 }
 
 /* Prints messages with the path of the side's file. */
-static void tell(const struct job *job, const struct side *side,
-                 const struct cm_diagnostics *diag) {
+static void print_messages(const struct job *job, const struct side *side,
+                           const struct cm_diagnostics *diag) {
     messages_print(diag, shown_path(side->path), (enum color_choice)job->request.color);
 }
 
@@ -169,7 +169,7 @@ static int load(struct job *job, size_t index) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(job->call->diag);
     const int status = load_with(job, &job->sides[index], diag);
-    tell(job, &job->sides[index], diag);
+    print_messages(job, &job->sides[index], diag);
     cm_diagnostics_free(diag);
     return status;
 }
@@ -178,7 +178,7 @@ static int profile(struct job *job, size_t index) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(job->call->diag);
     const int status = profile_with(job, index, diag);
-    tell(job, &job->sides[index], diag);
+    print_messages(job, &job->sides[index], diag);
     cm_diagnostics_free(diag);
     return status;
 }

@@ -50,9 +50,9 @@ struct option {
                                   included tables cannot include others */
 };
 
-/* Offset of `member` in `type`; does not compile unless its type is `want`. */
-#define OPTION_AT(type, want, member)                                                          \
-    (offsetof(type, member) + 0 * sizeof((want *)0 == &((type *)0)->member))
+/* Offset of `member` in `type`; does not compile unless its type is `kind`. */
+#define OPTION_AT(type, kind, member)                                                          \
+    (offsetof(type, member) + 0 * sizeof((kind *)0 == &((type *)0)->member))
 
 /*
  * Parses the arguments into `target` and `operands` (arguments that are not options). `--name

@@ -33,9 +33,9 @@ static const char *name_of(const char *path) {
 
 int outputs_share_folder(const char *path, const char *other, struct arena *arena, bool *ret) {
     const char *folder = folder_of(path, arena);
-    const char *beside = folder_of(other, arena);
-    if (folder == NULL || beside == NULL) return CM_NO_MEMORY;
-    *ret = text_equal(folder, beside) || outputs_is_file(folder, beside);
+    const char *other_folder = folder_of(other, arena);
+    if (folder == NULL || other_folder == NULL) return CM_NO_MEMORY;
+    *ret = text_equal(folder, other_folder) || outputs_is_file(folder, other_folder);
     return CM_OK;
 }
 

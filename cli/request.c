@@ -18,7 +18,7 @@ static const struct option_choice rows[] = {
     {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct request, want, member)
+#define AT(kind, member) OPTION_AT(struct request, kind, member)
 
 /* clang-format off */
 const struct option profile_options[] = {

@@ -42,7 +42,7 @@ static const struct option_choice layouts[] = {
     {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct timing, want, member)
+#define AT(kind, member) OPTION_AT(struct timing, kind, member)
 
 /* clang-format off */
 const struct option timing_options[] = {

@@ -241,15 +241,15 @@ static void count_case(struct cm_verdict *verdict, const struct cm_check_case *c
 }
 
 /* Returns true if the limit applies: without a batch it applies to each requested batch. */
-static bool is_tried(const struct limit *limit, int64_t batch, bool is_beside) {
-    return limit->batch == CM_UNKNOWN ? !is_beside : limit->batch == batch;
+static bool is_tried(const struct limit *limit, int64_t batch, bool only_named) {
+    return limit->batch == CM_UNKNOWN ? !only_named : limit->batch == batch;
 }
 
-static int check_side(struct check *check, const struct side *side, bool is_beside,
+static int check_side(struct check *check, const struct side *side, bool only_named,
                       struct cm_check_case *cases, bool *is_used) {
     for (size_t i = 0; i < check->n_limits; i++) {
         const struct limit *limit = &check->limits[i];
-        if (!is_tried(limit, side->now->options.batch, is_beside)) continue;
+        if (!is_tried(limit, side->now->options.batch, only_named)) continue;
         is_used[i] = true;
         const int status = make_case(check, side, limit, &cases[check->verdict->n_cases]);
         if (status != CM_OK) return status;
@@ -260,13 +260,13 @@ static int check_side(struct check *check, const struct side *side, bool is_besi
     return CM_OK;
 }
 
-static int check_result(struct check *check, const struct cm_result *result, bool is_beside,
+static int check_result(struct check *check, const struct cm_result *result, bool only_named,
                         struct cm_check_case *cases, bool *is_used) {
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
     if (arena == NULL) return diag_no_memory(check->diag);
     int status = side_make(result, check->options, arena, check->diag, &side);
-    if (status == CM_OK) status = check_side(check, &side, is_beside, cases, is_used);
+    if (status == CM_OK) status = check_side(check, &side, only_named, cases, is_used);
     side_free(&side);
     status = arena_end(arena, status);
     return diag_finish(check->diag, status);

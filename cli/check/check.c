@@ -126,7 +126,7 @@ static int print_messages(const struct check *check, const struct cm_diagnostics
                           int64_t batch) {
     const char *model = check->request.model;
     const char *subject = text_equal(model, "-") ? "standard input" : model;
-    if (batch > 0 && check->plan.n_batches + check->plan.n_beside > 1)
+    if (batch > 0 && check->plan.n_batches + check->plan.n_limit_batches > 1)
         subject = arena_printf(check->call->arena, "%s, batch %" PRId64, subject, batch);
     if (subject == NULL) return diag_no_memory(check->call->diag);
     messages_print(diag, subject, (enum color_choice)check->request.color);
@@ -164,7 +164,7 @@ static int keep_weights(const struct check *check, const struct cm_model *model,
 static int load(struct check *check, struct cm_diagnostics *diag, struct cm_model **ret) {
     struct cm_result *taken = NULL;
     check->results =
-        arena_array(check->call->arena, check->plan.n_batches + check->plan.n_beside + 1,
+        arena_array(check->call->arena, check->plan.n_batches + check->plan.n_limit_batches + 1,
                     sizeof(struct cm_result *));
     if (check->results == NULL) return diag_no_memory(diag);
     const int status = cm_load_file(check->request.model, diag, ret, &taken);
@@ -188,11 +188,11 @@ static bool is_profiled(const struct check *check, int64_t batch) {
 }
 
 /* Profiles the batches that only limits name. If that fails, their limits are not compared. */
-static int profile_beside(struct check *check, struct cm_model *model) {
+static int profile_limit_batches(struct check *check, struct cm_model *model) {
     int status = CM_OK;
-    for (size_t i = 0; i < check->plan.n_beside && status == CM_OK; i++) {
-        if (is_profiled(check, check->plan.beside[i])) continue;
-        status = profile_batch(check, model, check->plan.beside[i]);
+    for (size_t i = 0; i < check->plan.n_limit_batches && status == CM_OK; i++) {
+        if (is_profiled(check, check->plan.limit_batches[i])) continue;
+        status = profile_batch(check, model, check->plan.limit_batches[i]);
         if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;
     }
     return status;
@@ -208,7 +208,7 @@ static int take_results(struct check *check) {
     for (size_t i = 0; model != NULL && i < check->plan.n_batches && status == CM_OK; i++)
         status = profile_batch(check, model, check->plan.batches[i]);
     check->n_requested = check->n_results;
-    if (model != NULL && status == CM_OK) status = profile_beside(check, model);
+    if (model != NULL && status == CM_OK) status = profile_limit_batches(check, model);
     cm_model_free(model);
     return status;
 }

@@ -62,8 +62,9 @@ struct check_plan {
     struct cm_options options; /* without the batch */
     size_t n_batches;
     const int64_t *batches; /* 0: the batch of the file */
-    size_t n_beside;
-    const int64_t *beside; /* batches that only limits name; used for these limits only */
+    size_t n_limit_batches;
+    const int64_t
+        *limit_batches; /* batches that only limits name; used for these limits only */
 };
 
 /*

@@ -153,14 +153,14 @@ int check_plan_make(const struct invocation *call, const struct check_request *r
 
 int check_plan_take_limits(const struct invocation *call, size_t n,
                            const struct cm_check_limit *limits, struct check_plan *plan) {
-    int64_t *beside = arena_array(call->arena, n, sizeof(*beside));
-    if (beside == NULL) return diag_no_memory(call->diag);
-    plan->beside = beside;
+    int64_t *limit_batches = arena_array(call->arena, n, sizeof(*limit_batches));
+    if (limit_batches == NULL) return diag_no_memory(call->diag);
+    plan->limit_batches = limit_batches;
     for (size_t i = 0; i < n; i++) {
         int64_t batch = CM_UNKNOWN;
         int status = cm_check_limit_batch(&limits[i], call->diag, &batch);
         if (status == CM_OK && is_known(batch))
-            status = add_batch(call, batch, beside, &plan->n_beside);
+            status = add_batch(call, batch, limit_batches, &plan->n_limit_batches);
         if (status != CM_OK) return status;
     }
     return CM_OK;

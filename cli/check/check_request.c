@@ -15,7 +15,7 @@ static const struct option_choice formats[] = {
     {"sarif", 4}, {"github", 5}, {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct check_request, want, member)
+#define AT(kind, member) OPTION_AT(struct check_request, kind, member)
 
 /* clang-format off */
 const struct option check_options[] = {
