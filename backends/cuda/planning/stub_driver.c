@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cuda/refuse.h"
-
 #include "support/banned.h"
 
 #define FILE_NAME "libcostmodel-planning.so"
@@ -27,7 +25,8 @@ int stub_driver_load(struct cm_reason *reason) {
     char path[MAX_PATH];
     if (find_path(path, sizeof(path)) == 0 && dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL)
         return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                       FILE_NAME
-                       " not found in the folder of the module: cannot plan without a driver");
+    (void)snprintf(reason->text, sizeof(reason->text),
+                   FILE_NAME
+                   " not found in the folder of the module: cannot plan without a driver");
+    return CM_BACKEND_REFUSED;
 }
