@@ -124,47 +124,46 @@ struct fused_patterns_table {
 };
 
 enum storage {
-    STORAGE_NONE, /* not reached, omitted, or a sequence of tensors that are counted themselves
-                   */
+    STORAGE_NONE, /* unused, omitted, or a sequence, whose tensors count themselves */
     STORAGE_INPUT,
-    STORAGE_WEIGHT,     /* stands in the file */
-    STORAGE_CONSTANT,   /* computed from weights alone, or folded: no activation */
+    STORAGE_WEIGHT,     /* stored in the file */
+    STORAGE_CONSTANT,   /* computed from weights only, or folded */
     STORAGE_VIEW,       /* of `root` */
-    STORAGE_ACTIVATION, /* fresh bytes */
+    STORAGE_ACTIVATION, /* owns bytes */
 };
 
 struct liveness_table {
     enum storage *storage; /* by value */
-    int64_t *bytes;        /* by value: that it owns, 0 where it owns none; DIM_UNKNOWN */
-    uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
-    bool *elementwise;     /* by node: its first output may be written over an operand */
-    uint32_t *first;       /* by value: step at which it is made */
+    int64_t *bytes;        /* by value: bytes that it owns, 0 if none; DIM_UNKNOWN */
+    uint32_t *root;        /* by value: the value whose bytes it shares, or itself */
+    bool *elementwise;     /* by node: its first output may overwrite an operand */
+    uint32_t *first;       /* by value: step that produces it */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
-    /* In the order of the file, or with --schedule min-memory in one of a lower peak. */
-    uint32_t n_steps;   /* one for each node, a body's right before the node that owns it */
+    /* In file order, or with --schedule min-memory in an order of lower peak: */
+    uint32_t n_steps;   /* one per node; those of a body right before the node that owns it */
     uint32_t *step_of;  /* by node */
     uint32_t *node_at;  /* by step */
-    int64_t *live;      /* by step: activations and inputs alive at it, in bytes */
-    int64_t peak_bytes; /* the largest of them; DIM_OVERFLOW, as they are from there on */
+    int64_t *live;      /* by step: bytes of live activations and inputs */
+    int64_t peak_bytes; /* maximum of `live`; DIM_OVERFLOW if a sum overflows */
     uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
-    int64_t file_peak_bytes; /* the peak in the order of the file */
-    bool upper_bound;        /* values count of which only the largest size is known, */
+    int64_t file_peak_bytes; /* the peak in file order */
+    bool upper_bound;        /* some sizes are upper bounds, */
     bool peak_upper_bound;   /* and at the peak */
-    bool is_optimal;         /* no order has a lower one; of --schedule min-memory */
+    bool is_optimal;         /* no order has a lower peak; for --schedule min-memory */
 };
 
 struct in_place_table {
-    uint32_t *over;     /* by value: the root whose bytes it could be written over, ID_NONE */
-    size_t n_over;      /* how many could */
-    int64_t peak_bytes; /* the peak if all were */
+    uint32_t *over;     /* by value: the root whose bytes it could overwrite, ID_NONE */
+    size_t n_over;      /* number of such values */
+    int64_t peak_bytes; /* the peak with all of them in place */
 };
 
 struct plan_table {
-    int64_t *offsets;    /* by value, a multiple of the alignment; DIM_UNKNOWN where it owns no
-                            bytes or their number is    unknown */
-    int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
-    int64_t arena_in_place_bytes; /* the same where outputs are written over operands */
-    const int64_t *by_planner;    /* by enum arena_planner: what each alone would need */
+    int64_t *offsets; /* by value, aligned; DIM_UNKNOWN if it owns no bytes or their number is
+                         unknown */
+    int64_t arena_bytes;          /* size of the arena; DIM_UNKNOWN if there is no plan */
+    int64_t arena_in_place_bytes; /* with in-place outputs */
+    const int64_t *by_planner;    /* by enum arena_planner: size of its plan */
 };
 
 enum param_kind {
@@ -192,16 +191,13 @@ struct params_table {
 };
 
 struct count_table {
-    /*
-     * By node: rows of the result, in `kept`. Only their costs are set, times the runs of the
-     * graph, CM_UNKNOWN where unknown and DIM_OVERFLOW past 2^63, without parameters; the rest
-     * is for api/assemble.c to fill in.
-     */
+    /* By node: rows of the result, in `kept`. Only the costs are set, without parameters,
+     * multiplied by the runs of the graph; CM_UNKNOWN if unknown, DIM_OVERFLOW past 2^63.
+     * api/assemble.c fills in the rest. */
     struct cm_node *nodes;
-    int64_t
-        *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
-    int64_t *most_runs;      /* by graph: the same, where that is not known at most */
-    scale_axes *dequantized; /* by value: integers that were shifted and scaled; NULL: none */
+    int64_t *runs;           /* by graph: per run of the model; 0 for a branch not charged */
+    int64_t *most_runs;      /* by graph: upper bound if `runs` is unknown */
+    scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
 };
 
 struct modules_table {
@@ -222,17 +218,16 @@ struct modules_table {
 
 struct live_value {
     uint32_t value;
-    uint32_t module; /* that made it; the root's are the inputs of the model */
+    uint32_t module; /* of its producer; the root for inputs of the model */
     int64_t bytes;
 };
 
 struct memory_table {
-    int64_t *of_module; /* by module: most bytes alive at one step of what was made inside */
+    int64_t *of_module; /* by module: peak of the live values produced inside it */
     size_t n_live;
-    struct live_value *live; /* at the peak's step, the largest first */
+    struct live_value *live; /* at the peak step, largest first */
 };
 
-/* Which part of a training step. */
 enum training_phase {
     PHASE_FORWARD,
     PHASE_RECOMPUTE, /* of a checkpointed module, during backward */
@@ -240,29 +235,30 @@ enum training_phase {
     PHASE_STEP, /* of the optimizer */
 };
 
-/* Bytes and operations of one training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
+/* One training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
 struct training_table {
-    const struct optimizer *optimizer; /* NULL: no step was asked for, and all else is unset */
-    int64_t learned;                   /* elements that the optimizer changes */
-    int64_t frozen;                    /* learned ones that it does not */
-    int64_t weight_bytes;              /* params and buffers */
-    int64_t gradient_bytes;            /* of params */
+    const struct optimizer
+        *optimizer;       /* NULL if no training step is requested; nothing else is set then */
+    int64_t learned;      /* elements that the optimizer updates */
+    int64_t frozen;       /* learned elements that it does not update */
+    int64_t weight_bytes; /* params and buffers */
+    int64_t gradient_bytes; /* of params */
     int64_t optimizer_bytes;
     int64_t master_bytes;
-    int64_t saved_bytes; /* from forward until backward */
+    int64_t saved_bytes; /* saved for backward */
     int64_t backward_macs;
     int64_t backward_flops; /* by the convention */
     int64_t recompute_macs;
     int64_t recompute_flops;
     int64_t recompute_int_ops;
     int64_t step_flops;
-    int64_t iteration_flops;   /* all of it, forward included */
-    int64_t iteration_int_ops; /* the same; no gradient passes through integers */
-    int64_t peak_bytes;        /* all of it, the most at one event of the step */
-    uint32_t peak_node;        /* ID_NONE: none is running */
+    int64_t iteration_flops;   /* total, including forward */
+    int64_t iteration_int_ops; /* total; integers have no gradient */
+    int64_t peak_bytes;        /* maximum over all events of the step */
+    uint32_t peak_node;        /* ID_NONE if no node runs at the peak */
     enum training_phase peak_phase;
     struct cm_step *of_node;   /* by node */
-    struct cm_step *of_module; /* by module, its children included */
+    struct cm_step *of_module; /* by module, including children */
 };
 
 struct explain_table {
@@ -273,64 +269,63 @@ struct explain_table {
 struct memory_required_table {
     size_t n_weights;
     struct cm_weights *weights; /* by dtype and storage, in order of first use; in `kept` */
-    int64_t weight_bytes;   /* all weights but those fed as inputs, which are in the arena */
-    int64_t required_bytes; /* on the device, without workspace */
+    int64_t weight_bytes;       /* without weights that are inputs, which are in the arena */
+    int64_t required_bytes;     /* on the device, without workspace */
 };
 
-/* What a node is to a backend. */
 enum lowered {
-    LOWERED_NOTHING,   /* it writes no bytes at run time: nothing to do */
-    LOWERED_PRIMITIVE, /* of_node says which */
-    LOWERED_NOT,       /* why_not says why */
+    LOWERED_NOTHING,   /* no work at run time */
+    LOWERED_PRIMITIVE, /* see of_node */
+    LOWERED_NOT,       /* see why_not */
 };
 
-/* Empty unless a backend is asked. */
+/* Empty unless a backend is selected. */
 struct primitives_table {
     size_t n;
-    struct cm_primitive *items; /* each once, in order of first use */
+    struct cm_primitive *items; /* distinct, in order of first use */
     enum lowered *lowered;      /* by node */
     uint32_t *of_node;          /* by node: index into items, ID_NONE */
     const char **why_not;       /* by node; static text */
 };
 
-/* The model's layers as one network. */
+/* Latency of the nodes run as one network. */
 struct network_time {
     struct cm_measurement measurement; /* warm */
-    const bool *in_it;                 /* by node; NULL: not asked */
+    const bool *in_it;                 /* by node; NULL if not requested */
     int64_t sum_cold_ps;               /* of these nodes */
     int64_t sum_warm_ps;
 };
 
 struct estimate_table {
-    bool done;                    /* there are times */
-    const char *problem;          /* why there are none though they were asked for; NULL */
+    bool done;                    /* latencies are available */
+    const char *problem;          /* why requested latencies are missing, or NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
-    size_t n_cached;              /* of these: measured in earlier calls, */
-    int64_t cached_since;         /* the first at so many seconds since 1970 */
-    bool has_ceilings;            /* not of a device that is modelled */
+    size_t n_cached;              /* measured in earlier runs */
+    int64_t cached_since;         /* oldest of these, seconds since 1970 */
+    bool has_ceilings;            /* false for modelled devices */
     struct ceilings ceilings;
     struct network_time network;
 };
 
-/* What keeps a time from being shorter. */
+/* The resource that limits a latency. */
 enum bound {
     BOUND_UNKNOWN,
     BOUND_COMPUTE,
     BOUND_MEMORY,
-    BOUND_LAUNCH,    /* hardly longer than the shortest that anything takes */
+    BOUND_LAUNCH,    /* close to the shortest latency of any kernel */
     BOUND_OCCUPANCY, /* the device is not full */
-    BOUND_MIXED,     /* of a module: none has more than half of its time */
+    BOUND_MIXED,     /* of a module: no resource limits more than half of its latency */
     N_BOUNDS
 };
 
-/* How near a time comes to what the device can do. */
+/* Achieved rates of a latency. */
 struct achieved {
-    bool present; /* it has a time */
+    bool present; /* there is a latency */
     double flops_per_s;
     double bytes_per_s;
-    double roofline; /* the least time by the time; negative: not known */
-    double least_s;  /* that the ceilings allow; negative: not known */
+    double roofline; /* least_s / latency; negative if unknown */
+    double least_s;  /* lower bound by the ceilings; negative if unknown */
     enum bound bound;
 };
 
@@ -339,7 +334,7 @@ struct bound_total {
     int64_t latency_ps;
 };
 
-/* Empty unless there are times. */
+/* Empty without latencies. */
 struct roofline_bounds_table {
     bool done;
     struct achieved *of_primitive;

@@ -96,8 +96,8 @@ static int check_dump_option(const struct analysis *analysis) {
     for (size_t i = 0; name && i < pipeline_length(); i++)
         if (text_equal(pipeline[i].name, name)) return CM_OK;
     if (!name) return CM_OK;
-    int status = diag_error(analysis->diag, DIAG_USAGE, "there is no pass '%s'", name);
-    diag_hint(analysis->diag, "costmodel passes lists them");
+    int status = diag_error(analysis->diag, DIAG_USAGE, "pass '%s' not found", name);
+    diag_hint(analysis->diag, "'costmodel passes' lists all passes");
     return status;
 }
 
@@ -110,7 +110,7 @@ static int dump(const struct analysis *analysis, const struct pass *pass) {
     print_model(analysis->model, infer->upper ? infer->upper->facts : infer->facts, &text);
     if (text.failed) return diag_no_memory(analysis->diag);
     if (fputs(text_string(&text), analysis->options->dump) >= 0) return CM_OK;
-    return diag_error(analysis->diag, DIAG_IO, "the IR cannot be written");
+    return diag_error(analysis->diag, DIAG_IO, "cannot write the IR");
 }
 
 static int run_pass(struct analysis *analysis, const struct pass *pass) {
