@@ -21,6 +21,16 @@ int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct ar
 int assemble_warnings(const struct analysis *analysis,
                       const struct cm_coverage *coverage) CM_MUST_CHECK;
 
+/* Counts unknown operators and shapes, by "domain::Type" in order of first use. Strings and
+ * lists are in the result's arena. */
+int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
+
+/*
+ * Answers options->memory_limit: does the model fit, and which is the largest batch that does?
+ * In the arena of the completed analysis. Profiles the model at other batches without messages.
+ */
+int fit_find(const struct analysis *analysis, const struct cm_fit **ret) CM_MUST_CHECK;
+
 /* Parts of a result that no pass computes. */
 struct assemble_extras {
     struct message_list loading; /* messages of loading and of the analysis */

@@ -3,11 +3,10 @@
  * Coverage: unknown operators, unknown shapes and unknown gradients. Nodes of a branch that is
  * never taken are not counted.
  */
-#include "api/coverage.h"
+#include "api/assemble.h"
 
 #include <string.h>
 
-#include "api/assemble.h"
 #include "ops/custom/custom_op.h"
 #include "passes/infer/bind.h"
 #include "support/arena.h"
@@ -129,20 +128,14 @@ static int list_descriptions(const struct tally *custom, struct cm_coverage *ret
     return CM_OK;
 }
 
-/* Names are in the result's arena. */
-static void tally_init(struct tally *tally, const struct analysis *analysis) {
-    *tally = (struct tally){.arena = analysis->kept};
-    map_init(&tally->index, analysis->arena);
-}
-
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     const struct model *model = analysis->model;
     struct tallies tallies;
+    struct tally none = {.arena = analysis->kept};
     int64_t unknown_shapes = 0;
     int64_t unbounded = 0;
-    tally_init(&tallies.unknown, analysis);
-    tally_init(&tallies.custom, analysis);
-    tally_init(&tallies.gradients, analysis);
+    map_init(&none.index, analysis->arena);
+    tallies = (struct tallies){none, none, none};
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
@@ -174,14 +167,6 @@ static int warn(const struct analysis *analysis, const char *text) {
     return CM_OK;
 }
 
-static int warn_of_operator(const struct analysis *analysis, const struct cm_name_count *op) {
-    return warn(analysis,
-                arena_printf(analysis->arena,
-                             "unknown operator %s (%lld of %zu nodes): its "
-                             "outputs and costs are not included",
-                             op->name, (long long)op->count, analysis->model->n_nodes));
-}
-
 static const char *shapes_text(struct arena *arena, const struct cm_coverage *coverage) {
     static const char open[] = "an unknown shape";
     const int64_t n = coverage->unknown_shapes;
@@ -200,34 +185,31 @@ static const char *shapes_text(struct arena *arena, const struct cm_coverage *co
                         (long long)n, have, open, (long long)bounded);
 }
 
-static int warn_of_shapes(const struct analysis *analysis, const struct cm_coverage *coverage) {
-    if (coverage->unknown_shapes == 0) return CM_OK;
+int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
+    const size_t n_nodes = analysis->model->n_nodes;
+    int worst = CM_OK;
+    for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
+        const struct cm_name_count *op = &coverage->unknown_gradients[i];
+        int status =
+            warn(analysis,
+                 arena_printf(analysis->arena,
+                              "no gradient is known for operator %s (%lld of %zu nodes): its "
+                              "saved activations and backward costs are not included",
+                              op->name, (long long)op->count, n_nodes));
+        if (status < 0) worst = status;
+    }
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
+        const struct cm_name_count *op = &coverage->unknown_ops[i];
+        int status = warn(analysis, arena_printf(analysis->arena,
+                                                 "unknown operator %s (%lld of %zu nodes): its "
+                                                 "outputs and costs are not included",
+                                                 op->name, (long long)op->count, n_nodes));
+        if (status < 0) worst = status;
+    }
+    if (coverage->unknown_shapes == 0) return worst;
     const char *text = shapes_text(analysis->arena, coverage);
     if (!text) return diag_no_memory(analysis->diag);
     if (analysis->options->strict) return diag_error(analysis->diag, DIAG_SHAPE, "%s", text);
     diag_note(analysis->diag, DIAG_SHAPE, "%s", text);
-    return CM_OK;
-}
-
-static int warn_of_gradient(const struct analysis *analysis, const struct cm_name_count *op) {
-    return warn(
-        analysis,
-        arena_printf(analysis->arena,
-                     "no gradient is known for operator %s (%lld of %zu nodes): its saved "
-                     "activations and backward costs are not included",
-                     op->name, (long long)op->count, analysis->model->n_nodes));
-}
-
-int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
-    int worst = CM_OK;
-    for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
-        int status = warn_of_gradient(analysis, &coverage->unknown_gradients[i]);
-        if (status < 0) worst = status;
-    }
-    for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
-        int status = warn_of_operator(analysis, &coverage->unknown_ops[i]);
-        if (status < 0) worst = status;
-    }
-    int status = warn_of_shapes(analysis, coverage);
-    return status < 0 ? status : worst;
+    return worst;
 }

@@ -39,23 +39,17 @@ static int ask_constant(struct question *question, const struct constant *consta
     return CM_OK;
 }
 
-static int ask_attributes(struct question *question, const struct node *node, bool *ret) {
-    int status = CM_OK;
-    for (size_t i = 0; i < node->n_attrs; i++) {
-        const struct attr *attr = &node->attrs[i];
-        if (attr->kind != ATTR_TENSOR && attr->kind != ATTR_TENSORS) continue;
-        for (size_t k = 0; k < attr->n && status == CM_OK; k++)
-            status = ask_constant(question, attr->tensors[k], ret);
-    }
-    return status;
-}
-
 static int ask_all(struct question *question, const struct model *model, bool *ret) {
     int status = CM_OK;
     for (size_t i = 0; i < model->n_values && status == CM_OK; i++)
         status = ask_constant(question, model->values[i].constant, ret);
-    for (size_t i = 0; i < model->n_nodes && status == CM_OK; i++)
-        status = ask_attributes(question, &model->nodes[i], ret);
+    for (size_t i = 0; i < model->n_nodes; i++)
+        for (size_t a = 0; a < model->nodes[i].n_attrs; a++) {
+            const struct attr *attr = &model->nodes[i].attrs[a];
+            if (attr->kind != ATTR_TENSOR && attr->kind != ATTR_TENSORS) continue;
+            for (size_t k = 0; k < attr->n && status == CM_OK; k++)
+                status = ask_constant(question, attr->tensors[k], ret);
+        }
     return status;
 }
 

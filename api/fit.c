@@ -4,7 +4,7 @@
  * nearly linear in the batch (a maximum of lines, plus gaps of the arena), so a line through
  * two batches usually hits at once.
  */
-#include "api/fit.h"
+#include "api/assemble.h"
 
 #include "passes/pipeline.h"
 #include "support/arena.h"

@@ -212,9 +212,7 @@ static bool make_tables(struct building *building) {
     building->operands = arena_array(arena, n, sizeof(*building->operands));
     building->bytes = arena_array(arena, model->n_values, sizeof(*building->bytes));
     building->offsets = arena_array(arena, model->n_values, sizeof(*building->offsets));
-    return building->ret->in_it && building->primitives && building->new_index &&
-           building->steps && building->node_of && building->operands && building->bytes &&
-           building->offsets;
+    return !arena_failed(arena);
 }
 
 int network_build(const struct analysis *analysis, const struct estimate_table *times,

@@ -140,8 +140,7 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
     table->lowered = arena_array(arena, n, sizeof(*table->lowered));
     table->of_node = arena_array(arena, n, sizeof(*table->of_node));
     table->why_not = arena_array(arena, n, sizeof(*table->why_not));
-    if (!index->slots || !table->items || !table->lowered || !table->of_node || !table->why_not)
-        return diag_no_memory(analysis->diag);
+    if (arena_failed(arena)) return diag_no_memory(analysis->diag);
     return CM_OK;
 }
 

@@ -27,33 +27,21 @@ static void match_modules(const struct training *training, const char *pattern, 
     }
 }
 
-static bool freeze_used(struct training *training, const bool *matches) {
+/* Freezes parameters with a matching name, or used by a node of a matching module. */
+static int freeze(struct training *training, const char *pattern, bool *matches) {
     const struct params_table *params = &training->analysis->params;
     bool any = false;
-    for (uint32_t id = 0; id < training->model->n_nodes; id++) {
-        if (!matches[training->analysis->modules.of_node[id]]) continue;
-        for (size_t i = 0; i < params->n_used[id]; i++)
-            training->frozen[params->used[id][i]] = any = true;
-    }
-    return any;
-}
-
-static bool freeze_named(struct training *training, const char *pattern) {
-    const struct params_table *params = &training->analysis->params;
-    bool any = false;
+    match_modules(training, pattern, matches);
     for (size_t i = 0; i < params->n_params; i++)
         if (glob_matches(pattern, params->params[i].name)) training->frozen[i] = any = true;
-    return any;
+    for (uint32_t id = 0; id < training->model->n_nodes; id++)
+        for (size_t i = 0; i < params->n_used[id]; i++)
+            if (matches[training->analysis->modules.of_node[id]])
+                training->frozen[params->used[id][i]] = any = true;
+    return any ? CM_OK : refuse(training, "parameter or module", pattern);
 }
 
-static int freeze(struct training *training, const char *pattern, bool *matches) {
-    match_modules(training, pattern, matches);
-    bool named = freeze_named(training, pattern);
-    bool used = freeze_used(training, matches);
-    return named || used ? CM_OK : refuse(training, "parameter or module", pattern);
-}
-
-/* Marks the matching modules; inherit_checkpoints then keeps the outermost. */
+/* Marks the matching modules; training_choose then keeps the outermost. */
 static int checkpoint(struct training *training, const char *pattern) {
     const struct modules_table *table = &training->analysis->modules;
     bool any = false;
@@ -63,22 +51,6 @@ static int checkpoint(struct training *training, const char *pattern) {
         if (like) training->checkpoint[id] = id;
     }
     return any ? CM_OK : refuse(training, "module", pattern);
-}
-
-static void inherit_checkpoints(struct training *training) {
-    const struct modules_table *table = &training->analysis->modules;
-    for (uint32_t id = 1; id < table->n_modules; id++) {
-        uint32_t outer = training->checkpoint[table->parents[id]];
-        if (outer != ID_NONE) training->checkpoint[id] = outer;
-    }
-}
-
-/* Integer parameters have no gradients. */
-static void freeze_integers(struct training *training) {
-    const struct params_table *params = &training->analysis->params;
-    for (size_t i = 0; i < params->n_params; i++)
-        training->frozen[i] =
-            !dtype_is_float(training->analysis->infer.facts[params->params[i].value].dtype);
 }
 
 int training_choose(struct training *training) {
@@ -94,11 +66,16 @@ int training_choose(struct training *training) {
     if (!matches || !training->frozen || !training->checkpoint)
         return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
-    freeze_integers(training);
+    for (size_t i = 0; i < analysis->params.n_params; i++) /* integers have no gradients */
+        training->frozen[i] =
+            !dtype_is_float(analysis->infer.facts[analysis->params.params[i].value].dtype);
     for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
         status = freeze(training, options->freeze[i], matches);
     for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)
         status = checkpoint(training, options->checkpoint[i]);
-    if (status == CM_OK) inherit_checkpoints(training);
+    for (uint32_t id = 1; id < n_modules && status == CM_OK; id++) {
+        const uint32_t outer = training->checkpoint[analysis->modules.parents[id]];
+        if (outer != ID_NONE) training->checkpoint[id] = outer;
+    }
     return status;
 }

@@ -156,16 +156,12 @@ static bool want_through_bodies(struct training *training) {
     return news;
 }
 
-static void want_params(struct training *training) {
+static void find_wanted(struct training *training) {
     const struct params_table *params = &training->analysis->params;
+    const uint32_t n_steps = training->analysis->liveness.n_steps;
     for (size_t i = 0; i < params->n_params; i++)
         if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i])
             training->wanted[params->params[i].value] = true;
-}
-
-static void find_wanted(struct training *training) {
-    uint32_t n_steps = training->analysis->liveness.n_steps;
-    want_params(training);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         for (uint32_t step = 0; step < n_steps; step++) {
             const struct operation *operation = operation_at(training, step);
@@ -244,9 +240,12 @@ static int64_t owned(const struct training *training, uint32_t value) {
     return training_bytes(training, &training->analysis->infer.facts[value]);
 }
 
-static int allocate(struct training *training) {
+int training_flow(struct training *training) {
+    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct op_source source = context_source(training->analysis);
     struct arena *arena = training->analysis->arena;
-    size_t n_values = training->model->n_values;
+    const size_t n_values = training->model->n_values;
+    int status = CM_OK;
     training->operations =
         arena_array(arena, training->model->n_nodes, sizeof(*training->operations));
     training->root = arena_array(arena, n_values, sizeof(*training->root));
@@ -254,17 +253,8 @@ static int allocate(struct training *training) {
     training->wanted = arena_array(arena, n_values, sizeof(*training->wanted));
     training->reached = arena_array(arena, n_values, sizeof(*training->reached));
     training->bytes = arena_array(arena, n_values, sizeof(*training->bytes));
-    if (!training->operations || !training->root || !training->is_strided ||
-        !training->wanted || !training->reached || !training->bytes)
-        return diag_no_memory(training->analysis->diag);
+    if (arena_failed(arena)) return diag_no_memory(training->analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) training->root[id] = id;
-    return CM_OK;
-}
-
-int training_flow(struct training *training) {
-    const struct liveness_table *liveness = &training->analysis->liveness;
-    const struct op_source source = context_source(training->analysis);
-    int status = allocate(training);
     for (uint32_t step = 0; step < liveness->n_steps && status == CM_OK; step++)
         status = fill_operation(training, &source, liveness->node_at[step]);
     if (status < 0) return status;

@@ -309,11 +309,6 @@ static void live_params(struct timeline *timeline) {
     }
 }
 
-static int64_t standing(const struct training_table *table) {
-    int64_t bytes = checked_add(table->weight_bytes, table->optimizer_bytes);
-    return checked_add(bytes, table->master_bytes);
-}
-
 static enum training_phase phase_of(const struct timeline *timeline, uint32_t event) {
     const struct operation *operation =
         &timeline->training->operations[timeline->node_at[event]];
@@ -334,31 +329,25 @@ static void find_peak(const struct timeline *timeline, struct training_table *ta
         table->peak_node = timeline->node_at[event];
         table->peak_phase = phase_of(timeline, event);
     }
-    table->peak_bytes = checked_add(standing(table), most);
-}
-
-static int start(struct timeline *timeline) {
-    struct training *training = timeline->training;
-    struct arena *arena = training->analysis->arena;
-    size_t n_nodes = training->model->n_nodes;
-    size_t n_events = 3 * n_nodes + 3;
-    training->regions = arena_array(arena, n_nodes, sizeof(*training->regions));
-    timeline->spans = arena_array(arena, training->model->n_values, sizeof(*timeline->spans));
-    timeline->param_since =
-        arena_array(arena, training->analysis->params.n_params, sizeof(*timeline->param_since));
-    timeline->is_fed = arena_array(arena, training->model->n_graphs, sizeof(*timeline->is_fed));
-    timeline->change = arena_array(arena, n_events, sizeof(*timeline->change));
-    timeline->node_at = arena_array(arena, n_events, sizeof(*timeline->node_at));
-    if (!training->regions || !timeline->spans || !timeline->param_since || !timeline->is_fed ||
-        !timeline->change || !timeline->node_at)
-        return diag_no_memory(training->analysis->diag);
-    return CM_OK;
+    most = checked_add(most, checked_add(table->weight_bytes, table->optimizer_bytes));
+    table->peak_bytes = checked_add(most, table->master_bytes);
 }
 
 int training_steps(struct training *training) {
-    struct timeline timeline = {.training = training};
-    int status = start(&timeline);
-    if (status < 0) return status;
+    struct arena *arena = training->analysis->arena;
+    const size_t n_nodes = training->model->n_nodes;
+    const size_t n_events = 3 * n_nodes + 3;
+    const size_t n_params = training->analysis->params.n_params;
+    struct timeline timeline = {
+        .training = training,
+        .spans = arena_array(arena, training->model->n_values, sizeof(struct span)),
+        .param_since = arena_array(arena, n_params, sizeof(uint32_t)),
+        .is_fed = arena_array(arena, training->model->n_graphs, sizeof(bool)),
+        .change = arena_array(arena, n_events, sizeof(int64_t)),
+        .node_at = arena_array(arena, n_events, sizeof(uint32_t)),
+    };
+    training->regions = arena_array(arena, n_nodes, sizeof(*training->regions));
+    if (arena_failed(arena)) return diag_no_memory(training->analysis->diag);
     find_regions(training);
     number_events(&timeline);
     note_uses(&timeline);
