@@ -20,9 +20,8 @@ target_compile_options(layer_proto PRIVATE -w)
 set(external_frontend PkgConfig::PROTOBUF_C)
 set(external_frontend/wire PkgConfig::PROTOBUF_C)
 set(external_backends m ${CMAKE_DL_LIBS})
-set(external_backends/device PkgConfig::CJSON)
 set(external_ops m)
-set(external_report/json PkgConfig::CJSON)
+set(external_support/json PkgConfig::CJSON)
 
 # Built by Cuda.cmake, Onednn.cmake and Library.cmake.
 set(not_in_library "^(backends/(cuda|onednn)|cli)(/|$)")

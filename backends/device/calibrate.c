@@ -9,14 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-#include <cjson/cJSON.h>
-
 #include "backends/device/ceilings.h"
 #include "backends/device/devices.h"
 #include "backends/plugin/reason.h"
 #include "backends/process/subprocess.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/json/json_writer.h"
 
 #include "support/banned.h"
 
@@ -103,54 +102,46 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
     return status;
 }
 
-/* Six digits exceed the precision of any measurement. */
-static bool add_figure(cJSON *object, const char *key, double value) {
-    char digits[32];
-    if (value <= 0) return true;
-    (void)snprintf(digits, sizeof(digits), "%.6g", value);
-    return cJSON_AddRawToObject(object, key, digits) != NULL;
+/* Six digits exceed the accuracy of any figure. */
+static void write_figure(struct json_writer *json, int n_spaces, const char *key,
+                         double value) {
+    if (value <= 0) return;
+    json_break_line(json, n_spaces, false);
+    json_write_key(json, key);
+    json_write_double(json, value, 6);
 }
 
-static bool add_bytes(cJSON *object, const char *key, int64_t bytes) {
-    char digits[32];
-    if (bytes <= 0) return true;
-    (void)snprintf(digits, sizeof(digits), "%lld", (long long)bytes);
-    return cJSON_AddRawToObject(object, key, digits) != NULL;
+static void write_text(struct json_writer *json, const char *key, const char *text) {
+    json_break_line(json, 2, false);
+    json_key_string(json, key, text);
 }
 
-static bool add_source(cJSON *root, const char *source) {
-    char text[1024];
+void calibrate_write(const struct device_model *model, FILE *out) {
+    struct json_writer json = {.out = out};
+    char source[1024];
     char date[32] = "";
     struct tm parts;
     const time_t now = time(NULL);
     if (gmtime_r(&now, &parts) != NULL) (void)strftime(date, sizeof(date), "%Y-%m-%d", &parts);
-    (void)snprintf(text, sizeof(text), "%s; on %s", source, date);
-    return cJSON_AddStringToObject(root, "source", text) != NULL;
-}
-
-static bool add_rates(cJSON *root, const struct device_model *model) {
-    cJSON *object = cJSON_AddObjectToObject(root, "rates");
-    bool added = object != NULL;
-    for (int i = RATE_NONE + 1; added && i < N_RATES; i++)
-        added = add_figure(object, device_rate_name((enum device_rate)i), model->rates[i]);
-    return added;
-}
-
-static bool add_all(cJSON *root, const struct device_model *model) {
-    return cJSON_AddStringToObject(root, "schema", "costmodel/device/1") != NULL &&
-           cJSON_AddStringToObject(root, "name", model->title) != NULL &&
-           add_source(root, model->source) && add_rates(root, model) &&
-           add_figure(root, "bandwidth", model->bandwidth) &&
-           add_bytes(root, "memory_bytes", model->memory_bytes) &&
-           add_figure(root, "floor", model->floor);
-}
-
-int calibrate_write(const struct device_model *model, FILE *out) {
-    cJSON *root = cJSON_CreateObject();
-    char *text = root != NULL && add_all(root, model) ? cJSON_Print(root) : NULL;
-    if (text != NULL) fprintf(out, "%s\n", text);
-    const int status = text != NULL ? CM_BACKEND_OK : CM_BACKEND_NO_MEMORY;
-    cJSON_free(text);
-    cJSON_Delete(root);
-    return status;
+    (void)snprintf(source, sizeof(source), "%s; on %s", model->source, date);
+    json_begin(&json, '{');
+    write_text(&json, "schema", "costmodel/device/1");
+    write_text(&json, "name", model->title);
+    write_text(&json, "source", source);
+    json_break_line(&json, 2, false);
+    json_write_key(&json, "rates");
+    json_begin(&json, '{');
+    for (int i = RATE_NONE + 1; i < N_RATES; i++)
+        write_figure(&json, 4, device_rate_name((enum device_rate)i), model->rates[i]);
+    json_break_line(&json, 2, true);
+    json_end(&json, '}');
+    write_figure(&json, 2, "bandwidth", model->bandwidth);
+    if (model->memory_bytes > 0) {
+        json_break_line(&json, 2, false);
+        json_key_integer(&json, "memory_bytes", model->memory_bytes);
+    }
+    write_figure(&json, 2, "floor", model->floor);
+    json_break_line(&json, 0, true);
+    json_end(&json, '}');
+    fputc('\n', out);
 }

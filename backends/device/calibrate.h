@@ -20,8 +20,8 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
                   struct device_model *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
-/* Writes a file that device_read accepts. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
-int calibrate_write(const struct device_model *model, FILE *out)
-    __attribute__((warn_unused_result));
+/* Writes the device file that device_read reads. Errors of `out` are found when it is flushed.
+ */
+void calibrate_write(const struct device_model *model, FILE *out);
 
 #endif

@@ -7,17 +7,15 @@
  */
 #include "backends/device/devices.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-
-#include <cjson/cJSON.h>
 
 #include "backends/plugin/reason.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/json/json_value.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -28,7 +26,7 @@
 struct reading {
     const char *path;
     struct arena *arena;
-    const cJSON *root;
+    const struct json_value *root;
     struct device_model *ret;
     struct cm_reason *reason;
 };
@@ -38,47 +36,53 @@ static int device_fault(const struct reading *reading, const char *what) {
                        reading->path, what);
 }
 
-static int key_fault(const struct reading *reading, const cJSON *item, const char *what) {
+static int key_fault(const struct reading *reading, const struct json_value *item,
+                     const char *what) {
     return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file '%s': '%s' %s",
-                       reading->path, item->string, what);
+                       reading->path, json_key(item), what);
 }
 
 static int no_memory(const struct reading *reading) {
     return reason_fail(reading->reason, CM_BACKEND_NO_MEMORY, "out of memory");
 }
 
-static int check_text(const struct reading *reading, const cJSON *item) {
-    if (cJSON_IsString(item) && item->valuestring[0] != '\0') return CM_BACKEND_OK;
+static int check_text(const struct reading *reading, const struct json_value *item) {
+    const char *text = json_string(item);
+    if (text != NULL && text[0] != '\0') return CM_BACKEND_OK;
     return key_fault(reading, item, "must be a non-empty string");
 }
 
-static int take_text(const struct reading *reading, const cJSON *item, const char **ret) {
+static int take_text(const struct reading *reading, const struct json_value *item,
+                     const char **ret) {
     const int status = check_text(reading, item);
     if (status != CM_BACKEND_OK) return status;
-    *ret = arena_strdup(reading->arena, item->valuestring);
+    *ret = arena_strdup(reading->arena, json_string(item));
     return *ret ? CM_BACKEND_OK : no_memory(reading);
 }
 
-static int check_number(const struct reading *reading, const cJSON *item) {
-    if (cJSON_IsNumber(item) && isfinite(item->valuedouble) && item->valuedouble > 0 &&
-        item->valuedouble <= MAX_FIGURE)
-        return CM_BACKEND_OK;
-    return key_fault(reading, item, "must be a number above 0");
+/* `ret` may be NULL. */
+static int take_number(const struct reading *reading, const struct json_value *item,
+                       double *ret) {
+    double value = 0;
+    if (!json_to_double(item, &value) || !(value > 0) || value > MAX_FIGURE)
+        return key_fault(reading, item, "must be a number above 0");
+    if (ret != NULL) *ret = value;
+    return CM_BACKEND_OK;
 }
 
 /* Rejects duplicate keys: JSON leaves open which one counts. */
-static int check_once(const struct reading *reading, const cJSON *object, const cJSON *item) {
-    if (cJSON_GetObjectItemCaseSensitive(object, item->string) == item) return CM_BACKEND_OK;
+static int check_once(const struct reading *reading, const struct json_value *object,
+                      const struct json_value *item) {
+    if (json_is_first_of_key(object, item)) return CM_BACKEND_OK;
     return key_fault(reading, item, "is given twice");
 }
 
 /* Requires each member to have one of these keys and a text. */
-static int check_texts(const struct reading *reading, const cJSON *object,
+static int check_texts(const struct reading *reading, const struct json_value *object,
                        const char *const *keys) {
-    const cJSON *item = NULL;
-    cJSON_ArrayForEach(item, object) {
+    json_each(item, object) {
         size_t i = 0;
-        while (keys[i] != NULL && !text_equal(keys[i], item->string)) i++;
+        while (keys[i] != NULL && !text_equal(keys[i], json_key(item))) i++;
         if (keys[i] == NULL) return key_fault(reading, item, "is not a known key");
         const int status = check_text(reading, item);
         if (status != CM_BACKEND_OK) return status;
@@ -86,82 +90,75 @@ static int check_texts(const struct reading *reading, const cJSON *object,
     return CM_BACKEND_OK;
 }
 
-static int take_sources(const struct reading *reading, const cJSON *sources) {
+static int take_sources(const struct reading *reading, const struct json_value *sources) {
     static const char *const keys[] = {"document", "url", NULL};
     int status = CM_BACKEND_OK;
-    const cJSON *item = NULL;
-    if (!cJSON_IsObject(sources)) return key_fault(reading, sources, "must be an object");
-    cJSON_ArrayForEach(item, sources) {
+    if (!json_is_object(sources)) return key_fault(reading, sources, "must be an object");
+    json_each(item, sources) {
         if (status != CM_BACKEND_OK) break;
-        if (!cJSON_IsObject(item)) return key_fault(reading, item, "must be an object");
-        if (cJSON_GetObjectItemCaseSensitive(item, "document") == NULL)
+        if (!json_is_object(item)) return key_fault(reading, item, "must be an object");
+        if (json_get(item, "document") == NULL)
             return key_fault(reading, item, "has no 'document'");
         status = check_texts(reading, item, keys);
     }
     return status;
 }
 
-static const cJSON *find_source(const struct reading *reading, const char *key) {
-    const cJSON *sources = cJSON_GetObjectItemCaseSensitive(reading->root, "sources");
-    return cJSON_GetObjectItemCaseSensitive(sources, key);
+static const struct json_value *find_source(const struct reading *reading, const char *key) {
+    const struct json_value *sources = json_get(reading->root, "sources");
+    return json_get(sources, key);
 }
 
 /* Checks one member of a figure object. */
-static int check_part(const struct reading *reading, const cJSON *part) {
+static int check_part(const struct reading *reading, const struct json_value *part) {
     static const char *const texts[] = {"source", "where", "derivation", "checked", NULL};
     size_t i = 0;
-    if (text_equal(part->string, "value")) return check_number(reading, part);
-    while (texts[i] != NULL && !text_equal(texts[i], part->string)) i++;
+    if (text_equal(json_key(part), "value")) return take_number(reading, part, NULL);
+    while (texts[i] != NULL && !text_equal(texts[i], json_key(part))) i++;
     if (texts[i] == NULL) return key_fault(reading, part, "is not a known key");
     const int status = check_text(reading, part);
     if (status != CM_BACKEND_OK) return status;
-    const bool names_source = i == 0 || text_equal(part->string, "checked");
-    if (names_source && find_source(reading, part->valuestring) == NULL)
+    const bool names_source = i == 0 || text_equal(json_key(part), "checked");
+    if (names_source && find_source(reading, json_string(part)) == NULL)
         return reason_fail(reading->reason, CM_BACKEND_REFUSED,
                            "device file '%s': '%s' is not listed in 'sources'", reading->path,
-                           part->valuestring);
+                           json_string(part));
     return CM_BACKEND_OK;
 }
 
-static int take_figure(const struct reading *reading, const cJSON *item, double *ret) {
-    const cJSON *part = NULL;
-    if (!cJSON_IsObject(item)) {
-        const int status = check_number(reading, item);
-        if (status == CM_BACKEND_OK) *ret = item->valuedouble;
-        return status;
-    }
-    cJSON_ArrayForEach(part, item) {
+static int take_figure(const struct reading *reading, const struct json_value *item,
+                       double *ret) {
+    if (!json_is_object(item)) return take_number(reading, item, ret);
+    json_each(part, item) {
         int status = check_once(reading, item, part);
         if (status == CM_BACKEND_OK) status = check_part(reading, part);
         if (status != CM_BACKEND_OK) return status;
     }
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, "value");
+    const struct json_value *value = json_get(item, "value");
     if (value == NULL) return key_fault(reading, item, "has no 'value'");
-    if (cJSON_GetObjectItemCaseSensitive(item, "source") == NULL)
-        return key_fault(reading, item, "has no 'source'");
-    *ret = value->valuedouble;
-    return CM_BACKEND_OK;
+    if (json_get(item, "source") == NULL) return key_fault(reading, item, "has no 'source'");
+    return take_number(reading, value, ret);
 }
 
-static int take_rate(const struct reading *reading, const cJSON *item) {
+static int take_rate(const struct reading *reading, const struct json_value *item) {
     for (int i = RATE_NONE + 1; i < N_RATES; i++)
-        if (text_equal(device_rate_name((enum device_rate)i), item->string))
+        if (text_equal(device_rate_name((enum device_rate)i), json_key(item)))
             return take_figure(reading, item, &reading->ret->rates[i]);
     return key_fault(reading, item, "is not a known key");
 }
 
-static int take_rates(const struct reading *reading, const cJSON *rates) {
+static int take_rates(const struct reading *reading, const struct json_value *rates) {
     int status = CM_BACKEND_OK;
-    const cJSON *item = NULL;
-    if (!cJSON_IsObject(rates)) return key_fault(reading, rates, "must be an object");
-    cJSON_ArrayForEach(item, rates) {
+    if (!json_is_object(rates)) return key_fault(reading, rates, "must be an object");
+    json_each(item, rates) {
         if (status == CM_BACKEND_OK) status = check_once(reading, rates, item);
         if (status == CM_BACKEND_OK) status = take_rate(reading, item);
     }
     return status;
 }
 
-static int take_count(const struct reading *reading, const cJSON *item, int32_t *ret) {
+static int take_count(const struct reading *reading, const struct json_value *item,
+                      int32_t *ret) {
     double value = 0;
     const int status = take_figure(reading, item, &value);
     if (status != CM_BACKEND_OK) return status;
@@ -170,22 +167,22 @@ static int take_count(const struct reading *reading, const cJSON *item, int32_t 
     return CM_BACKEND_OK;
 }
 
-static int take_bytes(const struct reading *reading, const cJSON *item, int64_t *ret) {
+static int take_bytes(const struct reading *reading, const struct json_value *item,
+                      int64_t *ret) {
     double value = 0;
     const int status = take_figure(reading, item, &value);
     if (status == CM_BACKEND_OK) *ret = (int64_t)value;
     return status;
 }
 
-static int take_schema(const struct reading *reading, const cJSON *item) {
-    if (cJSON_IsString(item) && text_equal(item->valuestring, "costmodel/device/1"))
-        return CM_BACKEND_OK;
+static int take_schema(const struct reading *reading, const struct json_value *item) {
+    if (text_equal(json_string(item), "costmodel/device/1")) return CM_BACKEND_OK;
     return device_fault(reading, "schema must be \"costmodel/device/1\"");
 }
 
-static int take_member(const struct reading *reading, const cJSON *item) {
+static int take_member(const struct reading *reading, const struct json_value *item) {
     struct device_model *ret = reading->ret;
-    const char *key = item->string;
+    const char *key = json_key(item);
     if (text_equal(key, "schema")) return take_schema(reading, item);
     if (text_equal(key, "name")) return take_text(reading, item, &ret->title);
     if (text_equal(key, "note")) return check_text(reading, item);
@@ -203,15 +200,14 @@ static int take_member(const struct reading *reading, const cJSON *item) {
     return key_fault(reading, item, "is not a known key");
 }
 
-static bool figure_has_source(const cJSON *figure, const char *source) {
-    const cJSON *named = cJSON_GetObjectItemCaseSensitive(figure, "source");
-    return cJSON_IsString(named) && text_equal(named->valuestring, source);
+static bool figure_has_source(const struct json_value *figure, const char *source) {
+    const struct json_value *named = json_get(figure, "source");
+    return text_equal(json_string(named), source);
 }
 
-static bool any_has_source(const cJSON *object, const char *source) {
-    const cJSON *item = NULL;
-    cJSON_ArrayForEach(item, object) {
-        if (cJSON_IsObject(item) && figure_has_source(item, source)) return true;
+static bool any_has_source(const struct json_value *object, const char *source) {
+    json_each(item, object) {
+        if (json_is_object(item) && figure_has_source(item, source)) return true;
     }
     return false;
 }
@@ -221,15 +217,14 @@ static bool any_has_source(const cJSON *object, const char *source) {
 static int join_sources(const struct reading *reading) {
     static const size_t room = CM_NAME_SIZE - sizeof("; …");
     struct text joined;
-    const cJSON *item = NULL;
-    const cJSON *rates = cJSON_GetObjectItemCaseSensitive(reading->root, "rates");
+    const struct json_value *rates = json_get(reading->root, "rates");
     if (reading->ret->source != NULL) return CM_BACKEND_OK;
     text_init(&joined, reading->arena);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reading->root, "sources")) {
-        if (!any_has_source(reading->root, item->string) &&
-            !any_has_source(rates, item->string))
+    json_each(item, json_get(reading->root, "sources")) {
+        if (!any_has_source(reading->root, json_key(item)) &&
+            !any_has_source(rates, json_key(item)))
             continue;
-        const char *document = cJSON_GetObjectItemCaseSensitive(item, "document")->valuestring;
+        const char *document = json_string(json_get(item, "document"));
         const bool fits = joined.length + strlen("; ") + strlen(document) <= room;
         if (joined.length > 0) text_append(&joined, "; ");
         text_append(&joined, fits || joined.length == 0 ? document : "…");
@@ -250,11 +245,10 @@ static int check_whole(const struct reading *reading) {
 }
 
 static int take_object(const struct reading *reading) {
-    const cJSON *item = NULL;
-    if (!cJSON_IsObject(reading->root)) return device_fault(reading, "is not a JSON object");
-    if (cJSON_GetObjectItemCaseSensitive(reading->root, "schema") == NULL)
+    if (!json_is_object(reading->root)) return device_fault(reading, "is not a JSON object");
+    if (json_get(reading->root, "schema") == NULL)
         return device_fault(reading, "schema must be \"costmodel/device/1\"");
-    cJSON_ArrayForEach(item, reading->root) {
+    json_each(item, reading->root) {
         int status = check_once(reading, reading->root, item);
         if (status == CM_BACKEND_OK) status = take_member(reading, item);
         if (status != CM_BACKEND_OK) return status;
@@ -265,12 +259,11 @@ static int take_object(const struct reading *reading) {
 int device_parse(const char *path, const char *text, struct arena *arena,
                  struct device_model *ret, struct cm_reason *reason) {
     struct device_model model = {.name = path};
-    errno = 0; /* cJSON does not report out of memory, malloc does by errno (POSIX) */
-    cJSON *root = cJSON_Parse(text);
+    struct json_value *root = NULL;
+    const int parsed = json_parse(text, strlen(text), NULL, &root);
     const struct reading reading = {path, arena, root, &model, reason};
-    const int status =
-        root == NULL && errno == ENOMEM ? no_memory(&reading) : take_object(&reading);
-    cJSON_Delete(root);
+    const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : take_object(&reading);
+    json_free(root);
     if (status == CM_BACKEND_OK) *ret = model;
     return status;
 }

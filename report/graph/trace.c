@@ -8,17 +8,13 @@
  */
 #include "costmodel/costmodel.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
-#include "report/json/json_print.h"
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/file.h"
-#include "support/text.h"
+#include "support/json/json_writer.h"
 
 #include "support/banned.h"
 
@@ -30,78 +26,48 @@
 struct tracer {
     const struct cm_result *result;
     struct arena *arena;
-    FILE *out;
+    struct json_writer json;
     size_t *timed; /* by node: index into the primitives; CM_NO_INDEX */
     size_t n_tracks;
     size_t open[MAX_TRACKS]; /* by depth: the module whose slice is open; CM_NO_INDEX */
     int64_t since[MAX_TRACKS];
     int64_t now; /* picoseconds */
-    bool any;    /* an event was written */
 };
 
-static void add(struct tracer *tracer, cJSON *object, const char *key, cJSON *item) {
-    if (item != NULL && cJSON_AddItemToObjectCS(object, key, item)) return;
-    cJSON_Delete(item);
-    arena_set_failed(tracer->arena);
-}
-
-/* A name from a file; broken UTF-8 as the text report prints it. */
-static void add_text(struct tracer *tracer, cJSON *object, const char *key, const char *text) {
-    struct text safe;
-    text_init(&safe, tracer->arena);
-    if (text_is_utf8(text, strlen(text)))
-        text_append(&safe, text);
-    else
-        text_append_name(&safe, text);
-    add(tracer, object, key, cJSON_CreateString(text_string(&safe)));
-}
-
-static void add_integer(struct tracer *tracer, cJSON *object, const char *key, int64_t value) {
-    char digits[32];
-    (void)snprintf(digits, sizeof digits, "%" PRId64, value);
-    add(tracer, object, key, is_known(value) ? cJSON_CreateRaw(digits) : cJSON_CreateNull());
-}
-
 /* Picoseconds as microseconds, exactly. */
-static void add_time(struct tracer *tracer, cJSON *object, const char *key, int64_t ps) {
-    char digits[40];
-    (void)snprintf(digits, sizeof digits, "%" PRId64 ".%06" PRId64, ps / PS_PER_MICRO,
-                   ps % PS_PER_MICRO);
-    add(tracer, object, key, cJSON_CreateRaw(digits));
+static void write_time(struct json_writer *json, const char *key, int64_t ps) {
+    json_write_key(json, key);
+    json_write_decimal(json, ps, 6);
 }
 
-/* Prints the object and frees it. */
-static void print(struct tracer *tracer, cJSON *object) {
-    if (arena_failed(tracer->arena))
-        cJSON_Delete(object);
-    else if (!json_print(object, tracer->out))
-        arena_set_failed(tracer->arena);
-}
-
-/* An event, on a line of its own. */
-static void put(struct tracer *tracer, cJSON *event) {
-    fputs(tracer->any ? ",\n  " : "\n  ", tracer->out);
-    tracer->any = true;
-    print(tracer, event);
-}
-
-static cJSON *new_event(struct tracer *tracer, const char *phase, size_t track,
+/* Starts an event on a line of its own; end_event closes it and its args. */
+static void begin_event(struct tracer *tracer, const char *phase, size_t track,
                         const char *name) {
-    cJSON *event = cJSON_CreateObject();
-    add_text(tracer, event, "name", name);
-    add(tracer, event, "ph", cJSON_CreateString(phase));
-    add_integer(tracer, event, "pid", PROCESS);
-    add_integer(tracer, event, "tid", (int64_t)track);
-    return event;
+    struct json_writer *json = &tracer->json;
+    json_break_line(json, 2, false);
+    json_begin(json, '{');
+    json_key_string(json, "name", name);
+    json_key_string(json, "ph", phase);
+    json_key_integer(json, "pid", PROCESS);
+    json_key_integer(json, "tid", (int64_t)track);
+}
+
+static void begin_args(struct json_writer *json) {
+    json_write_key(json, "args");
+    json_begin(json, '{');
+}
+
+static void end_event(struct json_writer *json) {
+    json_end(json, '}');
+    json_end(json, '}');
 }
 
 static void name_track(struct tracer *tracer, const char *what, size_t track,
                        const char *name) {
-    cJSON *event = new_event(tracer, "M", track, what);
-    cJSON *args = cJSON_CreateObject();
-    add_text(tracer, args, "name", name);
-    add(tracer, event, "args", args);
-    put(tracer, event);
+    begin_event(tracer, "M", track, what);
+    begin_args(&tracer->json);
+    json_key_string(&tracer->json, "name", name);
+    end_event(&tracer->json);
 }
 
 static void name_tracks(struct tracer *tracer) {
@@ -119,16 +85,16 @@ static void close_module(struct tracer *tracer, size_t depth) {
     tracer->open[depth] = CM_NO_INDEX;
     if (index == CM_NO_INDEX || tracer->now == tracer->since[depth]) return;
     const struct cm_module *module = &tracer->result->modules[index];
-    cJSON *event = new_event(tracer, "X", depth + 1, module->name);
-    cJSON *args = cJSON_CreateObject();
-    add_time(tracer, event, "ts", tracer->since[depth]);
-    add_time(tracer, event, "dur", tracer->now - tracer->since[depth]);
-    add_text(tracer, args, "path", module->path);
-    add_text(tracer, args, "class", module->type);
-    add_integer(tracer, args, "macs", module->costs.macs);
-    if (module->achieved) add_text(tracer, args, "limited_by", module->achieved->limited_by);
-    add(tracer, event, "args", args);
-    put(tracer, event);
+    struct json_writer *json = &tracer->json;
+    begin_event(tracer, "X", depth + 1, module->name);
+    write_time(json, "ts", tracer->since[depth]);
+    write_time(json, "dur", tracer->now - tracer->since[depth]);
+    begin_args(json);
+    json_key_string(json, "path", module->path);
+    json_key_string(json, "class", module->type);
+    json_key_integer(json, "macs", module->costs.macs);
+    if (module->achieved) json_key_string(json, "limited_by", module->achieved->limited_by);
+    end_event(json);
 }
 
 /* The modules around a node, by depth; what is not there is CM_NO_INDEX. */
@@ -164,48 +130,44 @@ static void write_layer(struct tracer *tracer, const struct cm_node *node, size_
     const struct cm_timed *timed = timed_of(tracer, index);
     const bool has_time = node->costs.latency_ps > 0;
     if (node->costs.latency_ps == 0) return;
-    cJSON *event = new_event(tracer, has_time ? "X" : "i", LAYERS,
-                             node->name[0] == '\0' ? node->op : node->name);
-    cJSON *args = cJSON_CreateObject();
-    add_text(tracer, event, "cat", node->op);
-    add_time(tracer, event, "ts", tracer->now);
+    struct json_writer *json = &tracer->json;
+    begin_event(tracer, has_time ? "X" : "i", LAYERS,
+                node->name[0] == '\0' ? node->op : node->name);
+    json_key_string(json, "cat", node->op);
+    write_time(json, "ts", tracer->now);
     if (has_time)
-        add_time(tracer, event, "dur", node->costs.latency_ps);
+        write_time(json, "dur", node->costs.latency_ps);
     else
-        add(tracer, event, "s", cJSON_CreateString("t"));
-    add_text(tracer, args, "op", node->op);
-    add_text(tracer, args, "state", timed ? timed->state : "unsupported");
-    if (timed) add_text(tracer, args, "primitive", timed->primitive);
+        json_key_string(json, "s", "t");
+    begin_args(json);
+    json_key_string(json, "op", node->op);
+    json_key_string(json, "state", timed ? timed->state : "unsupported");
+    if (timed) json_key_string(json, "primitive", timed->primitive);
     if (timed && timed->achieved)
-        add_text(tracer, args, "limited_by", timed->achieved->limited_by);
-    add_integer(tracer, args, "macs", node->costs.macs);
-    add_integer(tracer, args, "node", (int64_t)index);
-    add(tracer, event, "args", args);
-    put(tracer, event);
+        json_key_string(json, "limited_by", timed->achieved->limited_by);
+    json_key_integer(json, "macs", node->costs.macs);
+    json_key_integer(json, "node", (int64_t)index);
+    end_event(json);
 }
 
 static void write_alive(struct tracer *tracer, int64_t bytes) {
     if (!is_known(bytes)) return;
-    cJSON *event = new_event(tracer, "C", LAYERS, "alive activations");
-    cJSON *args = cJSON_CreateObject();
-    add_time(tracer, event, "ts", tracer->now);
-    add_integer(tracer, args, "bytes", bytes);
-    add(tracer, event, "args", args);
-    put(tracer, event);
+    begin_event(tracer, "C", LAYERS, "alive activations");
+    write_time(&tracer->json, "ts", tracer->now);
+    begin_args(&tracer->json);
+    json_key_integer(&tracer->json, "bytes", bytes);
+    end_event(&tracer->json);
 }
 
 static void write_node(struct tracer *tracer, size_t index, int64_t alive) {
-    struct arena_mark mark = arena_save(tracer->arena);
-    if (index < tracer->result->n_nodes) {
-        const struct cm_node *node = &tracer->result->nodes[index];
-        const int64_t time = node->costs.latency_ps > 0 ? node->costs.latency_ps : 0;
-        const int64_t end = checked_add(tracer->now, time);
-        enter(tracer, node->module);
-        write_alive(tracer, alive);
-        write_layer(tracer, node, index);
-        if (is_known(end)) tracer->now = end;
-    }
-    arena_restore(tracer->arena, mark);
+    if (index >= tracer->result->n_nodes) return;
+    const struct cm_node *node = &tracer->result->nodes[index];
+    const int64_t time = node->costs.latency_ps > 0 ? node->costs.latency_ps : 0;
+    const int64_t end = checked_add(tracer->now, time);
+    enter(tracer, node->module);
+    write_alive(tracer, alive);
+    write_layer(tracer, node, index);
+    if (is_known(end)) tracer->now = end;
 }
 
 /* In the order in which they run, as far as the result knows it. */
@@ -225,17 +187,23 @@ static void write_nodes(struct tracer *tracer) {
 static void write_head(struct tracer *tracer) {
     const struct cm_result *result = tracer->result;
     const char *kind = times_kind(result);
-    cJSON *head = cJSON_CreateObject();
-    add_text(tracer, head, "tool", "costmodel " CM_VERSION_STRING);
-    add_text(tracer, head, "times", *kind == '\0' ? "measured" : kind);
-    add_text(tracer, head, "what", "medians of single layers back to back: not a recorded run");
-    add_text(tracer, head, "backend", result->measure->backend);
-    add_text(tracer, head, "device", result->measure->device);
-    add_text(tracer, head, "version", result->measure->version);
-    add_integer(tracer, head, "batch", result->options.batch);
-    fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":", tracer->out);
-    print(tracer, head);
-    fputs(",\n\"traceEvents\":[", tracer->out);
+    struct json_writer *json = &tracer->json;
+    json_begin(json, '{');
+    json_key_string(json, "displayTimeUnit", "ns");
+    json_break_line(json, 0, false);
+    json_write_key(json, "otherData");
+    json_begin(json, '{');
+    json_key_string(json, "tool", "costmodel " CM_VERSION_STRING);
+    json_key_string(json, "times", *kind == '\0' ? "measured" : kind);
+    json_key_string(json, "what", "medians of single layers back to back: not a recorded run");
+    json_key_string(json, "backend", result->measure->backend);
+    json_key_string(json, "device", result->measure->device);
+    json_key_string(json, "version", result->measure->version);
+    json_key_integer(json, "batch", result->options.batch);
+    json_end(json, '}');
+    json_break_line(json, 0, false);
+    json_write_key(json, "traceEvents");
+    json_begin(json, '[');
 }
 
 static bool start(struct tracer *tracer) {
@@ -257,7 +225,7 @@ static bool start(struct tracer *tracer) {
 }
 
 int cm_result_write_trace(const struct cm_result *result, FILE *out) {
-    struct tracer tracer = {.result = result, .out = out};
+    struct tracer tracer = {.result = result, .json = {.out = out}};
     if (!cm_result_timed(result)) return CM_USAGE;
     tracer.arena = arena_new("trace", 0);
     if (tracer.arena == NULL) return CM_NO_MEMORY;
@@ -265,7 +233,10 @@ int cm_result_write_trace(const struct cm_result *result, FILE *out) {
         write_head(&tracer);
         name_tracks(&tracer);
         write_nodes(&tracer);
-        fputs("\n]}\n", out);
+        json_break_line(&tracer.json, 0, true);
+        json_end(&tracer.json, ']');
+        json_end(&tracer.json, '}');
+        fputc('\n', out);
     }
     return arena_end(tracer.arena, output_flush(out));
 }

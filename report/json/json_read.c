@@ -6,50 +6,82 @@
  */
 #include "costmodel/costmodel.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
 #include "report/json/json_check.h"
 #include "report/json/json_document.h"
-#include "report/json/json_numbers.h"
 #include "report/json/json_reader.h"
 #include "report/json/json_schema.h"
 #include "report/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/json/json_value.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
 #define MAX_KEYS 64 /* of one object of the schema; bounds the search */
 
-static int read_count(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const cJSON *item, char *base) {
+/* An optional value that is missing or null reads as unknown, "", NULL or false. */
+static int read_scalar(struct json_reader *reader, const struct json_field *field,
+                       const struct json_place *place, const struct json_value *item,
+                       char *base) {
+    const bool is_null = json_is_null(item);
     int64_t value = CM_UNKNOWN;
-    int status = reader_count(reader, place, item, &value);
-    STORE(base, field->offset, value);
-    return status;
-}
-
-static int read_ratio(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const cJSON *item, char *base) {
-    int64_t value = CM_UNKNOWN;
-    int status = cJSON_IsNull(item) ? CM_OK : reader_ratio(reader, place, item, &value);
-    STORE(base, field->offset, value);
-    return status;
+    size_t index = CM_NO_INDEX;
+    const char *text = NULL;
+    bool flag = false;
+    int depth = 0;
+    int status = CM_OK;
+    switch (field->kind) {
+    case JSON_COUNT:
+        status = reader_count(reader, place, item, &value);
+        STORE(base, field->offset, value);
+        return status;
+    case JSON_RATIO:
+        if (!is_null) status = reader_ratio(reader, place, item, &value);
+        STORE(base, field->offset, value);
+        return status;
+    case JSON_INDEX:
+        if (!is_null) status = reader_index(reader, place, item, &index);
+        STORE(base, field->offset, index);
+        return status;
+    case JSON_DEPTH:
+        status = reader_integer(reader, place, item, &value);
+        if (status != CM_OK) return status;
+        if (value < 0 || value >= INT_MAX)
+            return reader_wrong_kind(reader, place, "a depth", item);
+        depth = (int)value;
+        STORE(base, field->offset, depth);
+        return CM_OK;
+    case JSON_FLAG:
+        if (!(field->optional && is_null) && !json_to_bool(item, &flag))
+            return reader_wrong_kind(reader, place, "true or false", item);
+        STORE(base, field->offset, flag);
+        return CM_OK;
+    case JSON_TEXT:
+        text = "";
+        if (!(field->optional && is_null)) status = reader_string(reader, place, item, &text);
+        STORE(base, field->offset, text);
+        return status;
+    case JSON_NULLABLE:
+        if (!is_null) status = reader_string(reader, place, item, &text);
+        STORE(base, field->offset, text);
+        return status;
+    default:
+        BUG("not a scalar");
+    }
 }
 
 static int read_triple(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *outer, const cJSON *item, char *base) {
+                       const struct json_place *outer, const struct json_value *item,
+                       char *base) {
     struct json_place place = {outer, NULL, 0};
-    const cJSON *element = NULL;
-    if (!cJSON_IsArray(item) || reader_count_items(item) != 3)
+    if (!json_is_array(item) || json_count(item) != 3)
         return reader_wrong_kind(reader, outer, "an array of three", item);
-    cJSON_ArrayForEach(element, item) {
+    json_each(element, item) {
         int64_t value = 0;
         int status = reader_count(reader, &place, element, &value);
         if (status != CM_OK) return status;
@@ -58,57 +90,12 @@ static int read_triple(struct json_reader *reader, const struct json_field *fiel
     return CM_OK;
 }
 
-static int read_index(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const cJSON *item, char *base) {
-    size_t index = CM_NO_INDEX;
-    int status = cJSON_IsNull(item) ? CM_OK : reader_index(reader, place, item, &index);
-    STORE(base, field->offset, index);
-    return status;
-}
-
-static int read_depth(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const cJSON *item, char *base) {
-    int64_t value = 0;
-    int status = reader_integer(reader, place, item, &value);
-    if (status != CM_OK) return status;
-    if (value < 0 || value >= INT_MAX) return reader_wrong_kind(reader, place, "a depth", item);
-    int depth = (int)value;
-    STORE(base, field->offset, depth);
-    return CM_OK;
-}
-
-static int read_flag(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const cJSON *item, char *base) {
-    if (field->optional && cJSON_IsNull(item)) return CM_OK;
-    if (!cJSON_IsBool(item)) return reader_wrong_kind(reader, place, "true or false", item);
-    bool flag = cJSON_IsTrue(item);
-    STORE(base, field->offset, flag);
-    return CM_OK;
-}
-
-static int read_text(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const cJSON *item, char *base) {
-    const char *text = "";
-    int status = CM_OK;
-    if (!field->optional || !cJSON_IsNull(item))
-        status = reader_string(reader, place, item, &text);
-    STORE(base, field->offset, text);
-    return status;
-}
-
-static int read_nullable(struct json_reader *reader, const struct json_field *field,
-                         const struct json_place *place, const cJSON *item, char *base) {
-    const char *text = NULL;
-    int status = cJSON_IsNull(item) ? CM_OK : reader_string(reader, place, item, &text);
-    STORE(base, field->offset, text);
-    return status;
-}
-
 static int read_severity(struct json_reader *reader, const struct json_field *field,
-                         const struct json_place *place, const cJSON *item, char *base) {
+                         const struct json_place *place, const struct json_value *item,
+                         char *base) {
     for (size_t i = 0; i < json_n_severities; i++) {
         enum cm_severity severity = (enum cm_severity)i;
-        if (!is_string(item) || strcmp(item->valuestring, json_severities[i]) != 0) continue;
+        if (!text_equal(json_string(item), json_severities[i])) continue;
         STORE(base, field->offset, severity);
         return CM_OK;
     }
@@ -130,15 +117,17 @@ static int index_modules(struct json_reader *reader) {
 }
 
 static int read_module(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *place, const cJSON *item, char *base) {
+                       const struct json_place *place, const struct json_value *item,
+                       char *base) {
     size_t index = CM_NO_INDEX;
-    if (!cJSON_IsNull(item)) {
-        if (!is_string(item)) return reader_wrong_kind(reader, place, "a string", item);
+    if (!json_is_null(item)) {
+        if (json_string(item) == NULL)
+            return reader_wrong_kind(reader, place, "a string", item);
         int status = index_modules(reader);
         if (status != CM_OK) return status;
-        uint32_t found = map_get(&reader->modules, item->valuestring);
+        uint32_t found = map_get(&reader->modules, json_string(item));
         if (found == MAP_NONE)
-            return reader_fault(reader, place, "a module's path", item->valuestring);
+            return reader_fault(reader, place, "a module's path", json_string(item));
         index = found;
     }
     STORE(base, field->offset, index);
@@ -146,20 +135,23 @@ static int read_module(struct json_reader *reader, const struct json_field *fiel
 }
 
 static int read_object(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *place, const cJSON *item, char *base) {
+                       const struct json_place *place, const struct json_value *item,
+                       char *base) {
     return reader_record(reader, field->record, place, item, base + field->offset);
 }
 
 static int read_part(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const cJSON *item, char *base) {
-    const bool present = !cJSON_IsNull(item);
+                     const struct json_place *place, const struct json_value *item,
+                     char *base) {
+    const bool present = !json_is_null(item);
     STORE(base, field->count_offset, present);
     return present ? read_object(reader, field, place, item, base) : CM_OK;
 }
 
 static int read_pointer(struct json_reader *reader, const struct json_field *field,
-                        const struct json_place *place, const cJSON *item, char *base) {
-    if (field->optional && cJSON_IsNull(item)) return CM_OK;
+                        const struct json_place *place, const struct json_value *item,
+                        char *base) {
+    if (field->optional && json_is_null(item)) return CM_OK;
     char *record = arena_alloc(reader->arena, field->record->size);
     if (record == NULL) return diag_no_memory(reader->diag);
     STORE(base, field->offset, record);
@@ -167,8 +159,9 @@ static int read_pointer(struct json_reader *reader, const struct json_field *fie
 }
 
 /* Room for the elements of an array, or for the keys of an object. */
-static int make_room(struct json_reader *reader, const cJSON *item, size_t size, char **ret) {
-    *ret = arena_array(reader->arena, reader_count_items(item), size);
+static int make_room(struct json_reader *reader, const struct json_value *item, size_t size,
+                     char **ret) {
+    *ret = arena_array(reader->arena, json_count(item), size);
     return *ret == NULL ? diag_no_memory(reader->diag) : CM_OK;
 }
 
@@ -178,18 +171,18 @@ static void store_many(const struct json_field *field, char *base, size_t n, cha
 }
 
 typedef int read_element(struct json_reader *reader, const struct json_field *field,
-                         const struct json_place *place, const cJSON *item, char *element);
+                         const struct json_place *place, const struct json_value *item,
+                         char *element);
 
 static int read_array(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *outer, const cJSON *item, char *base,
+                      const struct json_place *outer, const struct json_value *item, char *base,
                       size_t element_size, read_element *read) {
     char *elements = NULL;
     struct json_place place = {outer, NULL, 0};
-    const cJSON *element = NULL;
-    if (!cJSON_IsArray(item)) return reader_wrong_kind(reader, outer, "an array", item);
+    if (!json_is_array(item)) return reader_wrong_kind(reader, outer, "an array", item);
     int status = make_room(reader, item, element_size, &elements);
     if (status != CM_OK) return status;
-    cJSON_ArrayForEach(element, item) {
+    json_each(element, item) {
         status = read(reader, field, &place, element, elements + place.index * element_size);
         if (status != CM_OK) return status;
         place.index++;
@@ -199,20 +192,22 @@ static int read_array(struct json_reader *reader, const struct json_field *field
 }
 
 static int read_record_element(struct json_reader *reader, const struct json_field *field,
-                               const struct json_place *place, const cJSON *item,
+                               const struct json_place *place, const struct json_value *item,
                                char *element) {
     return reader_record(reader, field->record, place, item, element);
 }
 
 static int read_list(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const cJSON *item, char *base) {
-    if (field->optional && cJSON_IsNull(item)) return CM_OK;
+                     const struct json_place *place, const struct json_value *item,
+                     char *base) {
+    if (field->optional && json_is_null(item)) return CM_OK;
     return read_array(reader, field, place, item, base, field->record->size,
                       read_record_element);
 }
 
 static int read_text_element(struct json_reader *reader, const struct json_field *field,
-                             const struct json_place *place, const cJSON *item, char *element) {
+                             const struct json_place *place, const struct json_value *item,
+                             char *element) {
     const char *text = NULL;
     (void)field;
     int status = reader_string(reader, place, item, &text);
@@ -221,14 +216,15 @@ static int read_text_element(struct json_reader *reader, const struct json_field
 }
 
 static int read_texts(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const cJSON *item, char *base) {
-    if (field->optional && cJSON_IsNull(item)) return CM_OK;
+                      const struct json_place *place, const struct json_value *item,
+                      char *base) {
+    if (field->optional && json_is_null(item)) return CM_OK;
     return read_array(reader, field, place, item, base, sizeof(const char *),
                       read_text_element);
 }
 
 static int read_index_element(struct json_reader *reader, const struct json_field *field,
-                              const struct json_place *place, const cJSON *item,
+                              const struct json_place *place, const struct json_value *item,
                               char *element) {
     size_t index = 0;
     (void)field;
@@ -238,18 +234,19 @@ static int read_index_element(struct json_reader *reader, const struct json_fiel
 }
 
 static int read_indices(struct json_reader *reader, const struct json_field *field,
-                        const struct json_place *place, const cJSON *item, char *base) {
-    if (field->optional && cJSON_IsNull(item)) return CM_OK;
+                        const struct json_place *place, const struct json_value *item,
+                        char *base) {
+    if (field->optional && json_is_null(item)) return CM_OK;
     return read_array(reader, field, place, item, base, sizeof(size_t), read_index_element);
 }
 
 static int read_size(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const cJSON *item, char *row) {
+                     const struct json_place *place, const struct json_value *item, char *row) {
     const char *name = "";
     int64_t size = CM_UNKNOWN;
     bool nameless =
-        field->kind == JSON_OPSETS && strcmp(item->string, JSON_DEFAULT_DOMAIN) == 0;
-    int status = nameless ? CM_OK : reader_copy(reader, item->string, &name);
+        field->kind == JSON_OPSETS && strcmp(json_key(item), JSON_DEFAULT_DOMAIN) == 0;
+    int status = nameless ? CM_OK : reader_copy(reader, json_key(item), &name);
     if (status == CM_OK) status = reader_count(reader, place, item, &size);
     STORE(row, offsetof(struct cm_named_size, name), name);
     STORE(row, offsetof(struct cm_named_size, size), size);
@@ -257,16 +254,16 @@ static int read_size(struct json_reader *reader, const struct json_field *field,
 }
 
 static int read_sizes(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *outer, const cJSON *item, char *base) {
+                      const struct json_place *outer, const struct json_value *item,
+                      char *base) {
     char *rows = NULL;
     size_t n = 0;
-    const cJSON *row = NULL;
-    if (field->optional && cJSON_IsNull(item)) return CM_OK;
-    if (!cJSON_IsObject(item)) return reader_wrong_kind(reader, outer, "an object", item);
+    if (field->optional && json_is_null(item)) return CM_OK;
+    if (!json_is_object(item)) return reader_wrong_kind(reader, outer, "an object", item);
     int status = make_room(reader, item, sizeof(struct cm_named_size), &rows);
     if (status != CM_OK) return status;
-    cJSON_ArrayForEach(row, item) {
-        const struct json_place place = {outer, row->string, 0};
+    json_each(row, item) {
+        const struct json_place place = {outer, json_key(row), 0};
         status =
             read_size(reader, field, &place, row, rows + n++ * sizeof(struct cm_named_size));
         if (status != CM_OK) return status;
@@ -277,19 +274,19 @@ static int read_sizes(struct json_reader *reader, const struct json_field *field
 
 static uint32_t bit_of(const char *key) {
     for (size_t i = 0; i < n_columns; i++)
-        if (strcmp(columns[i].key, key) == 0) return column_bit(&columns[i]);
+        if (text_equal(columns[i].key, key)) return column_bit(&columns[i]);
     return 0;
 }
 
 static int read_bounds(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *outer, const cJSON *item, char *base) {
+                       const struct json_place *outer, const struct json_value *item,
+                       char *base) {
     struct json_place place = {outer, NULL, 0};
-    const cJSON *key = NULL;
     uint32_t bits = 0;
-    if (cJSON_IsNull(item)) return CM_OK;
-    if (!cJSON_IsArray(item)) return reader_wrong_kind(reader, outer, "an array", item);
-    cJSON_ArrayForEach(key, item) {
-        const uint32_t bit = is_string(key) ? bit_of(key->valuestring) : 0;
+    if (json_is_null(item)) return CM_OK;
+    if (!json_is_array(item)) return reader_wrong_kind(reader, outer, "an array", item);
+    json_each(key, item) {
+        const uint32_t bit = bit_of(json_string(key));
         if (bit == 0)
             return reader_fault(reader, &place, "the key of a figure", "another value");
         bits |= bit;
@@ -301,9 +298,9 @@ static int read_bounds(struct json_reader *reader, const struct json_field *fiel
 
 /* JSON_GIVEN and JSON_KEYED have none: no document that is read has such rows. */
 static read_kind *const readers[JSON_N_KINDS] = {
-    [JSON_COUNT] = read_count,       [JSON_INDEX] = read_index,
-    [JSON_DEPTH] = read_depth,       [JSON_FLAG] = read_flag,
-    [JSON_TEXT] = read_text,         [JSON_NULLABLE] = read_nullable,
+    [JSON_COUNT] = read_scalar,      [JSON_INDEX] = read_scalar,
+    [JSON_DEPTH] = read_scalar,      [JSON_FLAG] = read_scalar,
+    [JSON_TEXT] = read_scalar,       [JSON_NULLABLE] = read_scalar,
     [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = json_read_dtype,
     [JSON_SHAPE] = json_read_shape,  [JSON_MODULE] = read_module,
     [JSON_OBJECT] = read_object,     [JSON_POINTER] = read_pointer,
@@ -311,18 +308,17 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
     [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
     [JSON_MOST] = json_read_most,    [JSON_BOUNDS] = read_bounds,
-    [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
+    [JSON_RATIO] = read_scalar,      [JSON_TRIPLE] = read_triple,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,
-                      const cJSON *object) {
+                      const struct json_value *object) {
     size_t n = 0;
-    const cJSON *item = NULL;
-    if (!cJSON_IsObject(object)) return reader_wrong_kind(reader, place, "an object", object);
-    cJSON_ArrayForEach(item, object) {
-        const struct json_place key = {place, item->string, 0};
+    if (!json_is_object(object)) return reader_wrong_kind(reader, place, "an object", object);
+    json_each(item, object) {
+        const struct json_place key = {place, json_key(item), 0};
         if (++n > MAX_KEYS) return reader_fault(reader, place, "few keys", "more than 64");
-        if (cJSON_GetObjectItemCaseSensitive(object, item->string) != item)
+        if (!json_is_first_of_key(object, item))
             return reader_fault(reader, &key, "one value", "two");
     }
     return CM_OK;
@@ -344,37 +340,36 @@ static bool is_key_of(const struct json_record *record, const char *key) {
 }
 
 static int check_closed(struct json_reader *reader, const struct json_record *record,
-                        const struct json_place *place, const cJSON *object) {
-    const cJSON *item = NULL;
-    cJSON_ArrayForEach(item, object) {
-        const struct json_place key = {place, item->string, 0};
-        if (is_key_of(record, item->string) || (place == NULL && is_head_key(item->string)))
+                        const struct json_place *place, const struct json_value *object) {
+    json_each(item, object) {
+        const struct json_place key = {place, json_key(item), 0};
+        if (is_key_of(record, json_key(item)) || (place == NULL && is_head_key(json_key(item))))
             continue;
         return reader_fault(reader, &key, "a key of the schema", "another");
     }
     return CM_OK;
 }
 
-static const cJSON missing = {.type = cJSON_NULL};
-
-/* The value of a key; a JSON null where an optional one is missing. */
+/* Sets *ret to the value of a key or of its former name; NULL if an optional one is missing. */
 static int find_key(struct json_reader *reader, const struct json_place *place,
-                    const cJSON *object, bool optional, const cJSON **ret) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, place->key);
+                    const struct json_value *object, bool optional,
+                    const struct json_value **ret) {
+    const struct json_value *item = json_get(object, place->key);
     const char *old = NULL;
     for (size_t i = 0; item == NULL && (old = old_name(place->key, i)) != NULL; i++)
-        item = cJSON_GetObjectItemCaseSensitive(object, old);
+        item = json_get(object, old);
     if (item == NULL && !optional) return reader_fault(reader, place, "a value", "no such key");
-    *ret = item == NULL ? &missing : item;
+    *ret = item;
     return CM_OK;
 }
 
 static int read_columns(struct json_reader *reader, const struct json_field *field,
-                        const struct json_place *outer, const cJSON *object, char *base) {
+                        const struct json_place *outer, const struct json_value *object,
+                        char *base) {
     const struct column *column = NULL;
     for (size_t i = 0; (column = json_column(field, i)) != NULL; i++) {
         const struct json_place place = {outer, column->key, 0};
-        const cJSON *item = NULL;
+        const struct json_value *item = NULL;
         int64_t value = 0;
         const bool optional = field->optional || column->timed || column->part;
         int status = find_key(reader, &place, object, optional, &item);
@@ -386,9 +381,10 @@ static int read_columns(struct json_reader *reader, const struct json_field *fie
 }
 
 static int read_field(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *outer, const cJSON *object, char *base) {
+                      const struct json_place *outer, const struct json_value *object,
+                      char *base) {
     const struct json_place place = {outer, field->key, 0};
-    const cJSON *item = NULL;
+    const struct json_value *item = NULL;
     if (field->key == NULL) return read_columns(reader, field, outer, object, base);
     int status = find_key(reader, &place, object, field->optional, &item);
     if (status != CM_OK) return status;
@@ -396,7 +392,7 @@ static int read_field(struct json_reader *reader, const struct json_field *field
 }
 
 int reader_record(struct json_reader *reader, const struct json_record *record,
-                  const struct json_place *place, const cJSON *item, char *base) {
+                  const struct json_place *place, const struct json_value *item, char *base) {
     int status = check_keys(reader, place, item);
     if (status == CM_OK && record->closed) status = check_closed(reader, record, place, item);
     for (size_t i = 0; i < record->n_fields && status == CM_OK; i++)
@@ -405,21 +401,22 @@ int reader_record(struct json_reader *reader, const struct json_record *record,
 }
 
 static int check_schema(const struct json_document *document, struct cm_diagnostics *diag,
-                        const cJSON *root) {
-    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
-    if (!cJSON_IsObject(root) || !is_string(schema))
+                        const struct json_value *root) {
+    const struct json_value *schema = json_get(root, "schema");
+    if (!json_is_object(root) || json_string(schema) == NULL)
         return diag_error(diag, DIAG_FORMAT, "this is no %s: it names no schema",
                           document->what);
-    if (text_equal(schema->valuestring, document->schema) ||
-        (document->old_schema && text_equal(schema->valuestring, document->old_schema)))
+    if (text_equal(json_string(schema), document->schema) ||
+        (document->old_schema && text_equal(json_string(schema), document->old_schema)))
         return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
-                      schema->valuestring, document->schema);
+                      json_string(schema), document->schema);
 }
 
 /* The struct of the document's record, in `arena`. */
 static int read_document(const struct json_document *document, struct arena *arena,
-                         const cJSON *root, struct cm_diagnostics *diag, void **ret) {
+                         const struct json_value *root, struct cm_diagnostics *diag,
+                         void **ret) {
     struct json_reader reader = {.diag = diag, .arena = arena};
     void *base = arena_alloc(arena, document->record->size);
     if (base == NULL) return diag_no_memory(diag);
@@ -433,39 +430,19 @@ static int read_document(const struct json_document *document, struct arena *are
     return status;
 }
 
-static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJSON **ret_root) {
-    struct arena *arena = arena_new("json text", 0);
-    char *marked = NULL;
-    size_t marked_size = 0;
-    if (arena == NULL) return diag_no_memory(diag);
-    int status = numbers_mark(text, size, arena, diag, &marked, &marked_size);
-    if (status == CM_OK) {
-        const char *end = marked;
-        errno = 0; /* cJSON does not tell the two faults apart, malloc does (POSIX) */
-        *ret_root = cJSON_ParseWithLengthOpts(marked, marked_size + 1, &end, true);
-        if (*ret_root == NULL && errno == ENOMEM)
-            arena_set_failed(arena);
-        else if (*ret_root == NULL)
-            status = diag_error(diag, DIAG_FORMAT, "not JSON: line %zu cannot be understood",
-                                line_number(marked, end));
-    }
-    status = arena_end(arena, status);
-    return diag_finish(diag, status);
-}
-
 /* On CM_OK *ret owns the arena that it lives in. */
 static int read_root(const struct json_document *document, const struct json_text *text,
                      struct cm_diagnostics *diag, void **ret) {
-    cJSON *root = NULL;
+    struct json_value *root = NULL;
     if (text->size > FILE_MOST_JSON)
         return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read",
                           text->size, FILE_MOST_JSON);
-    int status = parse(text->text, text->size, diag, &root);
+    int status = json_parse(text->text, text->size, diag, &root);
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("result", 0);
     status =
         arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
-    cJSON_Delete(root);
+    json_free(root);
     if (status == CM_OK)
         STORE((char *)*ret, document->arena_offset, arena);
     else

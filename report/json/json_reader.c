@@ -2,13 +2,12 @@
 /* Values out of a JSON text that may hold anything. */
 #include "report/json/json_reader.h"
 
-#include <cjson/cJSON.h>
-
 #include "costmodel/result.h"
-#include "report/json/json_numbers.h"
+#include "report/json/json_schema.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/json/json_value.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -20,14 +19,6 @@ static void append_place(struct text *text, const struct json_place *place) {
         text_printf(text, "[%zu]", place->index);
     else
         text_printf(text, "%s%s", place->outer == NULL ? "" : ".", place->key);
-}
-
-static const char *describe(const cJSON *item) {
-    if (number_digits(item) != NULL) return number_digits(item);
-    if (cJSON_IsString(item)) return "a string";
-    if (cJSON_IsArray(item)) return "an array";
-    if (cJSON_IsObject(item)) return "an object";
-    return cJSON_IsNull(item) ? "null" : "true or false";
 }
 
 int reader_fault(struct json_reader *reader, const struct json_place *place,
@@ -43,29 +34,24 @@ int reader_fault(struct json_reader *reader, const struct json_place *place,
 }
 
 int reader_wrong_kind(struct json_reader *reader, const struct json_place *place,
-                      const char *expected, const cJSON *item) {
-    return reader_fault(reader, place, expected, describe(item));
+                      const char *expected, const struct json_value *item) {
+    return reader_fault(reader, place, expected, json_describe(item));
 }
 
 int reader_integer(struct json_reader *reader, const struct json_place *place,
-                   const cJSON *item, int64_t *ret) {
-    const char *digits = number_digits(item);
-    int64_t value = 0;
-    if (digits == NULL) return reader_wrong_kind(reader, place, "an integer", item);
-    if (!text_to_int64(digits, strlen(digits), &value) || !is_known(value))
+                   const struct json_value *item, int64_t *ret) {
+    if (json_digits(item) == NULL) return reader_wrong_kind(reader, place, "an integer", item);
+    if (!json_to_int64(item, ret))
         return reader_wrong_kind(reader, place, "an integer below 2^63", item);
-    *ret = value;
     return CM_OK;
 }
 
-int reader_count(struct json_reader *reader, const struct json_place *place, const cJSON *item,
-                 int64_t *ret) {
-    if (!cJSON_IsNull(item)) return reader_integer(reader, place, item, ret);
+int reader_count(struct json_reader *reader, const struct json_place *place,
+                 const struct json_value *item, int64_t *ret) {
+    if (!json_is_null(item)) return reader_integer(reader, place, item, ret);
     *ret = CM_UNKNOWN;
     return CM_OK;
 }
-
-#define RATIO_PLACES 6
 
 /* "12.5" as "12500000". */
 static bool ratio_digits(const char *text, char *ret, size_t size) {
@@ -82,17 +68,17 @@ static bool ratio_digits(const char *text, char *ret, size_t size) {
         ret[n++] = *text;
         n_places += is_fraction;
     }
-    if (n_places > RATIO_PLACES) return false;
-    for (; n_places < RATIO_PLACES && n + 1 < size; n_places++) ret[n++] = '0';
+    if (n_places > JSON_RATIO_PLACES) return false;
+    for (; n_places < JSON_RATIO_PLACES && n + 1 < size; n_places++) ret[n++] = '0';
     ret[n] = '\0';
-    return n_places == RATIO_PLACES;
+    return n_places == JSON_RATIO_PLACES;
 }
 
-int reader_ratio(struct json_reader *reader, const struct json_place *place, const cJSON *item,
-                 int64_t *ret) {
+int reader_ratio(struct json_reader *reader, const struct json_place *place,
+                 const struct json_value *item, int64_t *ret) {
     char digits[32];
     int64_t value = 0;
-    const char *text = number_digits(item);
+    const char *text = json_digits(item);
     if (text == NULL || !ratio_digits(text, digits, sizeof(digits)) ||
         !text_to_int64(digits, strlen(digits), &value) || !is_known(value))
         return reader_wrong_kind(reader, place, "a decimal of at most six places", item);
@@ -100,8 +86,8 @@ int reader_ratio(struct json_reader *reader, const struct json_place *place, con
     return CM_OK;
 }
 
-int reader_index(struct json_reader *reader, const struct json_place *place, const cJSON *item,
-                 size_t *ret) {
+int reader_index(struct json_reader *reader, const struct json_place *place,
+                 const struct json_value *item, size_t *ret) {
     int64_t value = 0;
     int status = reader_integer(reader, place, item, &value);
     if (status != CM_OK) return status;
@@ -116,15 +102,8 @@ int reader_copy(struct json_reader *reader, const char *text, const char **ret) 
     return *ret == NULL ? diag_no_memory(reader->diag) : CM_OK;
 }
 
-int reader_string(struct json_reader *reader, const struct json_place *place, const cJSON *item,
-                  const char **ret) {
-    if (!is_string(item)) return reader_wrong_kind(reader, place, "a string", item);
-    return reader_copy(reader, item->valuestring, ret);
-}
-
-size_t reader_count_items(const cJSON *array) {
-    size_t n = 0;
-    const cJSON *item = NULL;
-    cJSON_ArrayForEach(item, array) n++;
-    return n;
+int reader_string(struct json_reader *reader, const struct json_place *place,
+                  const struct json_value *item, const char **ret) {
+    if (json_string(item) == NULL) return reader_wrong_kind(reader, place, "a string", item);
+    return reader_copy(reader, json_string(item), ret);
 }

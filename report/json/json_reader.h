@@ -14,7 +14,7 @@
 #include "support/map.h"
 
 struct arena;
-struct cJSON;
+struct json_value;
 struct cm_diagnostics;
 struct cm_result;
 struct json_field;
@@ -42,37 +42,39 @@ struct json_place {
 int reader_fault(struct json_reader *reader, const struct json_place *place,
                  const char *expected, const char *have) __attribute__((warn_unused_result));
 int reader_wrong_kind(struct json_reader *reader, const struct json_place *place,
-                      const char *expected, const struct cJSON *item)
+                      const char *expected, const struct json_value *item)
     __attribute__((warn_unused_result));
 
 /* CM_OK, CM_REFUSED (told), CM_NO_MEMORY; *ret is untouched on failure. */
 int reader_integer(struct json_reader *reader, const struct json_place *place,
-                   const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+                   const struct json_value *item, int64_t *ret)
+    __attribute__((warn_unused_result));
 /* null is CM_UNKNOWN. */
 int reader_count(struct json_reader *reader, const struct json_place *place,
-                 const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+                 const struct json_value *item, int64_t *ret)
+    __attribute__((warn_unused_result));
 /* A decimal of at most six places, in millionths. */
 int reader_ratio(struct json_reader *reader, const struct json_place *place,
-                 const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+                 const struct json_value *item, int64_t *ret)
+    __attribute__((warn_unused_result));
 int reader_index(struct json_reader *reader, const struct json_place *place,
-                 const struct cJSON *item, size_t *ret) __attribute__((warn_unused_result));
+                 const struct json_value *item, size_t *ret)
+    __attribute__((warn_unused_result));
 /* A copy in the result's arena. */
 int reader_string(struct json_reader *reader, const struct json_place *place,
-                  const struct cJSON *item, const char **ret)
+                  const struct json_value *item, const char **ret)
     __attribute__((warn_unused_result));
 int reader_copy(struct json_reader *reader, const char *text, const char **ret)
     __attribute__((warn_unused_result));
 
-/* Elements of an array, or keys of an object. */
-size_t reader_count_items(const struct cJSON *item);
-
 /* One for each kind of value (json_schema.h). An optional key that is missing reads as null. */
 typedef int read_kind(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const struct cJSON *item, char *base);
+                      const struct json_place *place, const struct json_value *item,
+                      char *base);
 
 /* json_read.c: an object into the struct at `base`. */
 int reader_record(struct json_reader *reader, const struct json_record *record,
-                  const struct json_place *place, const struct cJSON *item, char *base)
+                  const struct json_place *place, const struct json_value *item, char *base)
     __attribute__((warn_unused_result));
 
 /* json_read_type.c: both fill one struct cm_type, the dtype first. */

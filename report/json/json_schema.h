@@ -16,12 +16,13 @@
 
 #include "report/table/columns.h"
 
+#define JSON_RATIO_PLACES   6
 #define JSON_DEFAULT_DOMAIN "ai.onnx" /* ONNX writes it as "" */
 
 enum json_kind {
     JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
     JSON_GIVEN,    /* the same, left out unless the bool at `count_offset` is set */
-    JSON_RATIO,    /* the same of millionths, written as a decimal: 0.25 */
+    JSON_RATIO,    /* the same in millionths, written as a decimal: 0.25 */
     JSON_TRIPLE,   /* int64_t[3], an array */
     JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
     JSON_DEPTH,    /* int, >= 0 */

@@ -147,7 +147,7 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
 
 static void what_is_no_description_at_all_is_refused(void **state) {
     static const char *const cases[][2] = {
-        {"", "not JSON: line 1 cannot be understood"},
+        {"", "not JSON: syntax error in line 1"},
         {"{}", "this is no op-costs: it names no schema"},
         {"{\"schema\": \"costmodel/op-costs/2\"}",
          "schema is \"costmodel/op-costs/2\", this program reads \"costmodel/op-costs/1\""},

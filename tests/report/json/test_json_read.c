@@ -163,18 +163,18 @@ static const struct {
     {"\"macs\":14068146176", "\"macs\":[1]", "totals.macs: expected an integer, have an array"},
     {"\"macs\":14068146176", "\"macs\":true",
      "totals.macs: expected an integer, have true or false"},
-    {"\"macs\":14068146176", "\"macs\":007", "not JSON: a broken number in line 6"},
-    {"\"macs\":14068146176", "\"macs\":-", "not JSON: a broken number in line 6"},
-    {"\"macs\":14068146176", "\"macs\":1.", "not JSON: a broken number in line 6"},
-    {"\"macs\":14068146176", "\"macs\":1e+", "not JSON: a broken number in line 6"},
-    {"\"macs\":14068146176", "\"macs\":1,7 :2", "not JSON: a broken number in line 6"},
-    {"\"macs\":14068146176", "\"macs\":1 2", "not JSON: line 6 cannot be understood"},
-    {"\"macs\":14068146176", "\"macs\"", "not JSON: line 6 cannot be understood"},
-    {"\"producer\":\"pytorch", "\"producer\":\"\t", "not JSON: a broken string in line 4"},
+    {"\"macs\":14068146176", "\"macs\":007", "not JSON: invalid number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":-", "not JSON: invalid number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1.", "not JSON: invalid number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1e+", "not JSON: invalid number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1,7 :2", "not JSON: invalid number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1 2", "not JSON: syntax error in line 6"},
+    {"\"macs\":14068146176", "\"macs\"", "not JSON: syntax error in line 6"},
+    {"\"producer\":\"pytorch", "\"producer\":\"\t", "not JSON: invalid string in line 4"},
     {"\"producer\":\"pytorch", "\"producer\":\"a\\u0000b",
-     "not JSON: a broken string in line 4"},
+     "not JSON: invalid string in line 4"},
     {"\"producer\":\"pytorch", "\"producer\":\"\\ud800",
-     "not JSON: line 4 cannot be understood"},
+     "not JSON: syntax error in line 4"},
     {"\"producer\":\"pytorch", "\"producer\":\"\xff", "not UTF-8 text"},
     {"\"producer\":\"pytorch 1.13.0\"", "\"producer\":12",
      "model.producer: expected a string, have 12"},
@@ -295,15 +295,15 @@ static const struct {
     const char *text;
     const char *message;
 } no_profiles[] = {
-    {"", "not JSON: line 1 cannot be understood"},
-    {"{", "not JSON: line 1 cannot be understood"},
+    {"", "not JSON: syntax error in line 1"},
+    {"{", "not JSON: syntax error in line 1"},
     {"{}", "this is no profile: it names no schema"},
     {"[]", "this is no profile: it names no schema"},
     {"7", "this is no profile: it names no schema"},
     {"{\"schema\":7}", "this is no profile: it names no schema"},
     {"{\"schema\":\"costmodel/profile/2\"}", "model: expected a value, have no such key"},
-    {"\"open", "not JSON: a broken string in line 1"},
-    {"{}\n\n{}", "not JSON: line 3 cannot be understood"},
+    {"\"open", "not JSON: invalid string in line 1"},
+    {"{}\n\n{}", "not JSON: syntax error in line 3"},
 };
 
 static void what_is_no_profile_is_refused(void **state) {
@@ -344,7 +344,7 @@ static void deep_nesting_is_refused(void **state) {
     (void)state;
     char brackets[20000];
     memset(brackets, '[', sizeof(brackets));
-    expect_refusal(brackets, sizeof(brackets), "not JSON: line 1 cannot be understood");
+    expect_refusal(brackets, sizeof(brackets), "not JSON: syntax error in line 1");
 }
 
 static void an_object_with_many_keys_is_refused(void **state) {

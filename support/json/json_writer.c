@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/json/json_writer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "costmodel/result.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static void separate(struct json_writer *json) {
+    if (json->needs_comma) fputc(',', json->out);
+    json->needs_comma = true;
+}
+
+void json_begin(struct json_writer *json, char bracket) {
+    separate(json);
+    fputc(bracket, json->out);
+    json->needs_comma = false;
+}
+
+void json_end(struct json_writer *json, char bracket) {
+    fputc(bracket, json->out);
+    json->needs_comma = true;
+}
+
+void json_break_line(struct json_writer *json, int n_spaces, bool is_last) {
+    if (json->needs_comma && !is_last) fputc(',', json->out);
+    json->needs_comma = false;
+    fprintf(json->out, "\n%*s", n_spaces, "");
+}
+
+static void write_escaped(FILE *out, const char *text, size_t n) {
+    size_t written = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] != '"' && text[i] != '\\') continue;
+        fwrite(text + written, 1, i - written, out);
+        fputc('\\', out);
+        written = i;
+    }
+    fwrite(text + written, 1, n - written, out);
+}
+
+/* Escapes of the characters 0x08 to 0x0d; \v has none. */
+static const char short_escapes[] = "btn\0fr";
+
+static void write_point(FILE *out, uint32_t point) {
+    const bool is_short = point >= 0x08 && point <= 0x0d && point != 0x0b;
+    if (is_short)
+        fprintf(out, "\\%c", short_escapes[point - 0x08]);
+    else
+        fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* no unsafe one is larger */
+}
+
+static void write_quoted(FILE *out, const char *text) {
+    const size_t n = strlen(text);
+    const bool is_utf8 = text_is_utf8(text, n);
+    fputc('"', out);
+    for (size_t i = 0; i < n;) {
+        uint32_t point = 0;
+        size_t length = 0;
+        const size_t safe = text_find_unsafe(text + i, n - i, &point, &length);
+        write_escaped(out, text + i, safe);
+        i += safe;
+        if (is_utf8 && length > 0) write_point(out, point);
+        for (size_t k = 0; !is_utf8 && k < length; k++)
+            fprintf(out, "\\\\x%02x", (unsigned char)text[i + k]);
+        i += length;
+    }
+    fputc('"', out);
+}
+
+void json_write_key(struct json_writer *json, const char *key) {
+    separate(json);
+    write_quoted(json->out, key);
+    fputc(':', json->out);
+    json->needs_comma = false;
+}
+
+void json_write_string(struct json_writer *json, const char *text) {
+    if (text == NULL) {
+        json_write_null(json);
+        return;
+    }
+    separate(json);
+    write_quoted(json->out, text);
+}
+
+void json_write_integer(struct json_writer *json, int64_t value) {
+    if (!is_known(value)) {
+        json_write_null(json);
+        return;
+    }
+    separate(json);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void json_write_index(struct json_writer *json, size_t index) {
+    if (index == CM_NO_INDEX) {
+        json_write_null(json);
+        return;
+    }
+    separate(json);
+    fprintf(json->out, "%zu", index);
+}
+
+void json_write_bool(struct json_writer *json, bool value) {
+    separate(json);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void json_write_null(struct json_writer *json) {
+    separate(json);
+    fputs("null", json->out);
+}
+
+void json_write_decimal(struct json_writer *json, int64_t value, int places) {
+    char digits[48];
+    uint64_t unit = 1;
+    if (!is_known(value)) {
+        json_write_null(json);
+        return;
+    }
+    for (int i = 0; i < places; i++) unit *= 10;
+    const uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    int n = snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
+                     size / unit, places, size % unit);
+    while (digits[n - 1] == '0' && digits[n - 2] != '.') digits[--n] = '\0';
+    separate(json);
+    fputs(digits, json->out);
+}
+
+void json_write_double(struct json_writer *json, double value, int digits) {
+    separate(json);
+    fprintf(json->out, "%.*g", digits, value);
+}
+
+void json_key_string(struct json_writer *json, const char *key, const char *text) {
+    json_write_key(json, key);
+    json_write_string(json, text);
+}
+
+void json_key_integer(struct json_writer *json, const char *key, int64_t value) {
+    json_write_key(json, key);
+    json_write_integer(json, value);
+}
