@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * int64 arithmetic on values that come from a model. An unknown operand gives DIM_UNKNOWN; a
- * result past 2^63 gives DIM_OVERFLOW, which sticks: whatever it meets becomes DIM_OVERFLOW
- * too. So a formula is written once, and looked at once at its end (count_is_known,
- * is_overflow).
+ * Checked int64 arithmetic on values from a model. An unknown operand gives DIM_UNKNOWN, a
+ * result that exceeds int64_t gives DIM_OVERFLOW, and any operation with DIM_OVERFLOW gives
+ * DIM_OVERFLOW. So a formula is checked once, at its end.
  */
 #ifndef SUPPORT_CHECKED_H
 #define SUPPORT_CHECKED_H
@@ -22,7 +21,7 @@ static inline bool is_overflow(int64_t value) {
     return value == DIM_OVERFLOW;
 }
 
-/* The worse of two: overflow over unknown. Only for operands of which one is not known. */
+/* Returns overflow if one operand is, else unknown. Requires an operand that is not known. */
 static inline int64_t checked_worse(int64_t a, int64_t b) {
     return is_overflow(a) || is_overflow(b) ? DIM_OVERFLOW : DIM_UNKNOWN;
 }
@@ -38,7 +37,7 @@ static inline int64_t checked_add(int64_t a, int64_t b) {
     return checked_result(over, sum);
 }
 
-/* The sum of what is known: an unknown addend is left out. */
+/* Adds known values; an unknown operand counts as 0. */
 static inline int64_t checked_add_known(int64_t sum, int64_t addend) {
     return addend == DIM_UNKNOWN ? sum : checked_add(sum, addend);
 }
@@ -50,7 +49,7 @@ static inline int64_t checked_sub(int64_t a, int64_t b) {
     return checked_result(over, difference);
 }
 
-/* 0 * unknown is 0: an empty axis empties the tensor whatever the others are. */
+/* 0 * unknown is 0: a tensor with an empty axis is empty. */
 static inline int64_t checked_mul(int64_t a, int64_t b) {
     int64_t product = 0;
     if (a == 0 && !is_overflow(b)) return 0;
@@ -60,7 +59,7 @@ static inline int64_t checked_mul(int64_t a, int64_t b) {
     return checked_result(over, product);
 }
 
-/* Rounded towards minus infinity, as shapes want it; b == 0 gives DIM_OVERFLOW. */
+/* Rounds towards minus infinity; b == 0 gives DIM_OVERFLOW. */
 static inline int64_t checked_div_floor(int64_t a, int64_t b) {
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
     if (b == 0) return DIM_OVERFLOW;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages are rendered at once, into the sink's own arena, because the frames that know the
- * place live on the stack of whoever is running. Whatever a file put into a message is made
- * safe here, in one place, so that no name can drive a terminal or forge a line.
+ * Messages are rendered immediately, into the sink's arena, because frames live on the stack.
+ * Names from a file are escaped here, so that none can control a terminal or fake a line.
  */
 #include "support/diag.h"
 
@@ -48,7 +47,7 @@ static const struct code_row code_rows[DIAG_N_CODES] = {
 };
 /* clang-format on */
 
-/* Said without memory; its code is that of DIAG_MEMORY. */
+/* The out-of-memory message, which needs no allocation. */
 static const struct cm_diagnostic no_memory = {
     .severity = CM_ERROR, .code = "memory", .message = "out of memory", .place = ""};
 
@@ -147,7 +146,7 @@ static const char *render_place(struct cm_diagnostics *sink) {
     return text_string(&out);
 }
 
-/* Copied: the message outlives whoever owns the name. NULL too when memory is short. */
+/* Returns a copy, since the message outlives the name; NULL also if out of memory. */
 static const char *innermost_node(struct cm_diagnostics *sink) {
     const struct diag_frame *frame = sink->innermost;
     while (frame != NULL && frame->node == NULL) frame = frame->outer;
@@ -159,10 +158,10 @@ static const char *innermost_node(struct cm_diagnostics *sink) {
     return node;
 }
 
-/* Bytes of a message that are kept: what a file puts into it may be as long as the file. */
+/* Limit of a message, bytes: a name in it may be as long as the file. */
 #define LONGEST_LINE 4096
 
-/* One safe line; NULL when memory is short. */
+/* Returns one escaped line; NULL if out of memory. */
 __attribute__((format(printf, 2, 0))) static const char *
 render_line(struct arena *arena, const char *format, va_list args) {
     struct text raw;
@@ -178,7 +177,7 @@ render_line(struct arena *arena, const char *format, va_list args) {
     return raw.failed || safe.failed ? NULL : text_string(&safe);
 }
 
-/* Gives up the newest message that is no error. */
+/* Drops the newest note or warning. */
 static bool make_way_for_error(struct cm_diagnostics *sink) {
     size_t i = sink->n_items;
     while (i > 0 && sink->items[i - 1]->severity == CM_ERROR) i--;
@@ -194,7 +193,7 @@ static bool has_room(struct cm_diagnostics *sink, enum cm_severity severity) {
     return severity == CM_ERROR && make_way_for_error(sink);
 }
 
-/* The rendered message, or NULL when memory is short. */
+/* Returns the rendered message; NULL if out of memory. */
 __attribute__((format(printf, 4, 0))) static struct cm_diagnostic *
 render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code code,
        const char *format, va_list args) {
@@ -210,7 +209,7 @@ render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code co
     return item->message == NULL ? NULL : item;
 }
 
-/* False where memory was short for any of it. */
+/* Returns false if out of memory. */
 __attribute__((format(printf, 4, 0))) static bool add(struct cm_diagnostics *sink,
                                                       enum cm_severity severity,
                                                       enum diag_code code, const char *format,
@@ -265,7 +264,7 @@ void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
     va_end(args);
 }
 
-/* At a node, whatever its operands were (they stand in the place). */
+/* Compares messages and nodes, ignoring the operands, which are part of the location. */
 static bool is_same(const struct cm_diagnostic *a, const struct cm_diagnostic *b) {
     return a->severity == b->severity && text_equal(a->message, b->message) &&
            text_equal(a->node, b->node);
@@ -309,7 +308,7 @@ static bool is_said_last(const struct cm_diagnostics *sink, const char *message)
     return sink->n_items > 0 && text_equal(sink->items[sink->n_items - 1]->message, message);
 }
 
-/* Not diag_error, which comes here where it has no memory. */
+/* Does not call diag_error, which calls this function if it runs out of memory. */
 __attribute__((format(printf, 2, 3))) static void add_error(struct cm_diagnostics *sink,
                                                             const char *format, ...) {
     va_list args;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where bytes come from: a file, a pipe, or memory, behind one interface that reads forward and
- * skips, and, where the source can (file, memory), reads a place again.
+ * A source of bytes: a file, a pipe or memory. All can be read forward and skipped; files and
+ * memory can also be read at an offset.
  */
 #ifndef SUPPORT_FILE_H
 #define SUPPORT_FILE_H
@@ -16,7 +16,7 @@ struct cm_diagnostics;
 
 struct source; /* opaque */
 
-/* What is already read: bytes[at .. length) not yet taken, at the position start + at. */
+/* Buffered bytes: [at, length) are not consumed yet and are at the position start + at. */
 struct source_window {
     const uint8_t *bytes;
     size_t length;
@@ -26,8 +26,8 @@ struct source_window {
 
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
-/* "-" is standard input. CM_OK, CM_IO (a directory, missing, not readable), CM_NO_MEMORY. Free
- * with source_close. */
+/* Opens a file; "-" is standard input. The caller closes it with source_close. CM_OK, CM_IO (a
+ * directory, missing, unreadable), CM_NO_MEMORY. */
 int source_open(const char *path, struct cm_diagnostics *diag, struct source **ret)
     __attribute__((warn_unused_result));
 int source_open_memory(const void *data, size_t size, const char *name,
@@ -36,57 +36,56 @@ int source_open_memory(const void *data, size_t size, const char *name,
 void source_close(struct source *source);
 
 const char *source_name(const struct source *source);
-/* Bytes in all, or SOURCE_SIZE_UNKNOWN for a pipe (known again once its end was seen). */
+/* Returns the total size, bytes; SOURCE_SIZE_UNKNOWN of a pipe that has not ended yet. */
 uint64_t source_size(const struct source *source);
 bool source_can_seek(const struct source *source);
 uint64_t source_position(const struct source *source);
-/* Back to the first byte; only of a source that can seek. */
+/* Returns to the first byte; requires a source that can seek. */
 void source_rewind(struct source *source);
-/* Bytes that were really read from the file so far: what "weights are never read" is checked
- * by. */
+/* Returns the number of bytes read from the file so far. Tests use it to prove that weights are
+ * never read. */
 uint64_t source_bytes_read(const struct source *source);
 
 /*
- * Forward: up to `size` bytes at the position into `buffer` through one small window (4 KiB
- * reads; larger requests go straight to the buffer). *ret_got < size means the end. CM_OK or
- * CM_IO.
+ * Reads up to `size` bytes at the position through a window of 4 KiB; larger requests go
+ * directly to `buffer`. *ret_got < size means the end. CM_OK or CM_IO.
  */
 int source_read(struct source *source, void *buffer, size_t size, size_t *ret_got,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
-/* One byte, or -1 at the end, or -2 on an error that was reported. */
+/* Returns the next byte; -1 at the end, -2 on an error (reported). */
 int source_byte(struct source *source, struct cm_diagnostics *diag);
-/* One object as long as the source is. A parser that looks at every byte does so in place, and
- * moves `at` on itself, up to `length`. */
+/* Returns the window, valid as long as the source. A parser may consume bytes itself by
+ * advancing `at` up to `length`. */
 struct source_window *source_window(struct source *source);
-/* What is there to look at, *ret_size bytes, having read on where nothing was left: 0 is the
- * end. Nothing is taken. CM_OK or CM_IO. */
+/* Refills the window if it is empty and sets *ret_size to the buffered bytes, 0 at the end.
+ * Consumes nothing. CM_OK or CM_IO. */
 int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
-/* Whether no byte is left; an error that was reported counts as the end. */
+/* Returns true at the end, or after an error (reported). */
 bool source_at_end(struct source *source, struct cm_diagnostics *diag);
-/* Steps over `size` bytes: a seek where possible, else read and dropped. *ret_got < size: the
- * end came. */
+/* Skips `size` bytes: seeks if possible, else reads and discards. *ret_got < size means the
+ * end.
+ */
 int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
-/* Exactly `size` bytes at `offset`; a pipe gives CM_REFUSED with DIAG_VALUE: the pipe has
- * passed them. */
+/* Reads exactly `size` bytes at `offset`. CM_REFUSED with DIAG_VALUE on a pipe that is past
+ * them. */
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
 #define FILE_MOST_JSON ((size_t)512 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
 
 /*
- * All that is left, in one piece of `arena`. Of more than `most` bytes one is read past them,
- * and no more. CM_OK, CM_REFUSED (DIAG_LIMIT: there are more), CM_IO, CM_NO_MEMORY.
+ * Reads the rest into one block of `arena`, but at most one byte more than `most`. CM_OK,
+ * CM_REFUSED (DIAG_LIMIT: more than `most` bytes), CM_IO, CM_NO_MEMORY.
  */
 int source_read_all(struct source *source, size_t most, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
     __attribute__((warn_unused_result));
 
 /*
- * Output whole or not at all: written to a temporary file beside `path`, renamed by commit,
- * removed by abandon. A path that is not a regular file (/dev/null, a pipe) is written
- * directly.
+ * Atomic file output: writes a temporary file in the folder of `path`, which commit renames and
+ * abandon removes. A path that is not a regular file (/dev/null, a pipe) is written directly.
  */
 struct output; /* opaque */
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret)
@@ -95,7 +94,7 @@ FILE *output_stream(struct output *output);
 int output_commit(struct output *output, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 void output_abandon(struct output *output);
-/* Whether all that was written to a stream, whoever's, got out of it: CM_OK, CM_IO. */
+/* Flushes a stream. Returns CM_IO if any write to it has failed, else CM_OK. */
 int output_flush(FILE *stream) __attribute__((warn_unused_result));
 
 #endif

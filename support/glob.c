@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The usual walk with one way back: to the last '*', which then swallows a byte more. */
+/* Matches with one backtracking point: the last '*', which then matches one byte more. */
 #include "support/glob.h"
 
 #include <stddef.h>
 
 #include "support/banned.h"
 
-/* Past one character of UTF-8. */
+/* Returns the end of one UTF-8 character. */
 static const char *after_character(const char *text) {
     text++;
     while (((unsigned char)*text & 0xC0U) == 0x80U) text++;
@@ -14,8 +14,8 @@ static const char *after_character(const char *text) {
 }
 
 bool glob_matches(const char *pattern, const char *text) {
-    const char *star = NULL; /* behind the last one */
-    const char *from = NULL; /* what it has not swallowed yet */
+    const char *star = NULL; /* after the last one */
+    const char *from = NULL; /* the text that it has not matched yet */
     while (*text != '\0') {
         if (*pattern == '*') {
             star = ++pattern;

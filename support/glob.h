@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names like a pattern: '*' stands for any text, '?' for one character, all else for itself. */
+/* Glob patterns: '*' matches any text, '?' one character, others match themselves. */
 #ifndef SUPPORT_GLOB_H
 #define SUPPORT_GLOB_H
 
 #include <stdbool.h>
 
-/* Whether the whole of `text` is like `pattern`. Takes length times length at most. */
+/* Returns true if `pattern` matches the whole of `text`. Time: at most the product of lengths.
+ */
 bool glob_matches(const char *pattern, const char *text);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eight bytes a step, since names are long and look-ups many: each is multiplied, to 128 bits,
- * by a number that is made of the seed, and the halves are folded. Where the multiplier is not
- * known, neither is which texts fall together. */
+/* Hashes eight bytes per step: multiplies each word by a number derived from the seed, to 128
+ * bits, and folds the halves. Without the seed, collisions cannot be predicted. */
 #include "support/hash.h"
 
 #include <string.h>
@@ -15,13 +14,13 @@ static uint64_t fold(uint64_t a, uint64_t b) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The last 1 to 7 bytes as one word. Two reads may overlap: with the length, which is hashed
- * too, they still tell every text from every other. */
+/* Returns the last 1 to 7 bytes as one word. The two reads may overlap: since the length is
+ * hashed too, the word is still unique per text. */
 static uint64_t hash_rest(const char *rest, size_t length) {
     uint32_t front = 0;
     uint32_t back = 0;
     if (length >= sizeof front) {
-        memcpy(&front, rest, sizeof front); /* of a size known here: no call */
+        memcpy(&front, rest, sizeof front); /* constant size: no call */
         memcpy(&back, rest + length - sizeof back, sizeof back);
         return front | (uint64_t)back << 32;
     }

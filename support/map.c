@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots are small, since a look-up waits for one of them, wherever that is, and for little
- * else: entries lie in the order in which they were added, and mostly the newest is looked for.
- */
+/* Slots are small, because a look-up mostly waits for one cache miss: that of its slot. Entries
+ * are in insertion order, and most look-ups are for recent ones. */
 #include "support/map.h"
 
 #include <string.h>
@@ -20,7 +19,7 @@ void map_init(struct map *map, struct arena *arena) {
     map->arena = arena;
 }
 
-/* A text that is looked for. */
+/* The key of a look-up. */
 struct wanted {
     const char *text;
     uint32_t length;
@@ -38,7 +37,7 @@ static bool map_is(const struct map_entry *entry, const struct wanted *key) {
            (key->length == 0 || memcmp(entry->key, key->text, key->length) == 0);
 }
 
-/* The slot of `key`, or the free one where it belongs. Some slot is always free. */
+/* Returns the slot of `key`, or the free slot for it. One slot is always free. */
 static struct map_slot *map_find(const struct map *map, const struct wanted *key) {
     const size_t mask = map->n_slots - 1;
     size_t i = key->hash & mask;
@@ -56,12 +55,12 @@ static void map_move(const struct map *map, struct map_slot slot) {
     map->slots[i] = slot;
 }
 
-/* At a load of at most 70%. */
+/* The load factor is at most 70%. */
 static size_t map_room(size_t n_slots) {
     return n_slots / 16 * 11;
 }
 
-/* Larger slots, with those that are taken. */
+/* Rehashes all entries into a larger table. */
 static int map_spread(struct map *map, size_t n) {
     struct map grown = *map;
     if (grown.n_slots == 0) grown.n_slots = FIRST_SLOTS;
@@ -78,8 +77,8 @@ static int map_spread(struct map *map, size_t n) {
     return CM_OK;
 }
 
-/* What is reserved at first is exact. Whatever comes later grows by steps: callers may reserve
- * a few more again and again. */
+/* The first reservation is exact; later ones grow geometrically, because callers may reserve a
+ * few more entries repeatedly. */
 int map_reserve(struct map *map, size_t n) {
     if (n <= map->capacity) return CM_OK;
     if (n >= MAP_NONE) return CM_NO_MEMORY;
@@ -124,7 +123,7 @@ const char *map_key_n(const struct map *map, const char *key, size_t length) {
     return entry == NULL ? NULL : entry->key;
 }
 
-/* *ret: the entry of the key, which is added with `value` where there is none (*ret_added). */
+/* Sets *ret to the entry of the key, adding it with `value` if it is absent (*ret_added). */
 static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
                    struct map_entry **ret, bool *ret_added) {
     const struct wanted wanted = map_want(map, key, length);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash map from text to uint32_t in an arena, by linear probing. Keys are borrowed. A file
- * cannot choose names that fall together: the hash has a seed that it does not know
- * (hash_text). */
+/* A hash map from text to uint32_t in an arena, with linear probing. Keys are borrowed. The
+ * hash is seeded (hash_text), so a file cannot choose names that collide. */
 #ifndef SUPPORT_MAP_H
 #define SUPPORT_MAP_H
 
@@ -11,7 +10,7 @@
 
 struct arena;
 
-/* In the order in which they were added. */
+/* In insertion order. */
 struct map_entry {
     const char *key;
     uint32_t length; /* of the key */
@@ -19,7 +18,7 @@ struct map_entry {
 };
 
 struct map_slot {
-    uint32_t hash;  /* half of the key's */
+    uint32_t hash;  /* half of the key's hash */
     uint32_t entry; /* 1 + its index; 0: free */
 };
 
@@ -35,28 +34,27 @@ struct map {
 #define MAP_NONE UINT32_MAX
 
 void map_init(struct map *map, struct arena *arena);
-/* Room for `n` entries in all, so that it need not grow on the way there. 0, or CM_NO_MEMORY.
- */
+/* Allocates space for `n` entries in total. CM_OK or CM_NO_MEMORY. */
 int map_reserve(struct map *map, size_t n) __attribute__((warn_unused_result));
 
 /*
- * A key is a text with a NUL behind it, or (_n) `length` bytes, fewer than 2^32, whatever they
- * are. The two are the same key where they are the same bytes.
+ * A key is a NUL-terminated text or, for the functions in _n, `length` < 2^32 arbitrary bytes.
+ * Keys are equal if their bytes are.
  */
 
-/* The value, or MAP_NONE. */
+/* Returns the value; MAP_NONE if the key is absent. */
 uint32_t map_get(const struct map *map, const char *key);
 uint32_t map_get_n(const struct map *map, const char *key, size_t length);
-/* The key itself as it was set, equal to `key`; NULL: it is not there. */
+/* Returns the stored key that equals `key`; NULL if absent. */
 const char *map_key(const struct map *map, const char *key);
 const char *map_key_n(const struct map *map, const char *key, size_t length);
-/* Sets or replaces. 0, or CM_NO_MEMORY. `key` must outlive the map. */
+/* Sets or replaces a value. `key` must outlive the map. CM_OK or CM_NO_MEMORY. */
 int map_set(struct map *map, const char *key, uint32_t value)
     __attribute__((warn_unused_result));
 int map_set_n(struct map *map, const char *key, size_t length, uint32_t value)
     __attribute__((warn_unused_result));
-/* Sets only when absent: *ret_existing is the value already there, or MAP_NONE when it was
- * added. */
+/* Adds a value if the key is absent: *ret_existing is then MAP_NONE, else the existing value.
+ */
 int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_existing)
     __attribute__((warn_unused_result));
 int map_add_n(struct map *map, const char *key, size_t length, uint32_t value,

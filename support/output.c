@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output whole or not at all. The temporary file stands in the folder of the target, since only
- * within one file system does rename put the new file in the place of the old in one step.
+ * Atomic file output. The temporary file is in the folder of the target, because rename is
+ * atomic only within one file system.
  */
 #include "support/file.h"
 
@@ -26,13 +26,13 @@ struct output {
     char temporary[PATH_MAX]; /* "": the target is written directly */
 };
 
-/* Bytes of `path` up to and with its last slash; 0 where it has none. */
+/* Returns the length of `path` up to its last slash, inclusive; 0 if it has none. */
 static size_t folder_length(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* Replaces the symbolic link in output->target by what it points to. 0, or an errno. */
+/* Replaces output->target, a symbolic link, by its target. Returns 0 or an errno. */
 static int follow_link(struct output *output) {
     char next[PATH_MAX];
     char link[PATH_MAX];
@@ -46,8 +46,8 @@ static int follow_link(struct output *output) {
     return 0;
 }
 
-/* Follows links to where the file itself stands or would stand, so that a link stays a link.
- * 0, or an errno. */
+/* Follows links to the file itself, so that commit replaces the file and not a link. Returns 0
+ * or an errno. */
 static int resolve_links(struct output *output) {
     struct stat status;
     for (int i = 0; i < MAX_LINKS; i++) {
@@ -58,8 +58,8 @@ static int resolve_links(struct output *output) {
     return ELOOP;
 }
 
-/* A new file beside the target under a name that nobody has, with the rights that the umask
- * leaves. A descriptor, or -1 with errno. */
+/* Creates a file with a unique name in the folder of the target, with permissions by the umask.
+ * Returns a descriptor, or -1 with errno. */
 static int create_temporary(struct output *output) {
     const int folder = (int)folder_length(output->target);
     int fd = -1;
@@ -76,8 +76,8 @@ static int create_temporary(struct output *output) {
     return fd;
 }
 
-/* Opens the stream to a temporary file. A file that is replaced hands on its rights, and one
- * that may not be written is not replaced. 0, or an errno. */
+/* Opens the stream to a temporary file. The new file inherits the permissions of the old one; a
+ * read-only file is not replaced. Returns 0 or an errno. */
 static int open_beside(struct output *output, const struct stat *replaced) {
     if (replaced != NULL && access(output->target, W_OK) != 0) return errno;
     const int fd = create_temporary(output);
@@ -95,7 +95,7 @@ static int open_directly(struct output *output) {
     return output->stream == NULL ? errno : 0;
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int open_target(struct output *output) {
     struct stat status;
     const int error = resolve_links(output);
@@ -126,8 +126,7 @@ FILE *output_stream(struct output *output) {
     return output->stream;
 }
 
-/* Flushes and closes the stream. 0, or an errno; what an earlier write met is not known any
- * more and is called EIO. */
+/* Flushes and closes the stream. Returns 0 or an errno; EIO if an earlier write failed. */
 static int close_stream(struct output *output) {
     int error = ferror(output->stream) ? EIO : 0;
     if (fflush(output->stream) != 0) error = errno;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes from a file, a pipe or memory. Everything passes through one window: 4 KiB read from a
- * file or pipe, or the whole of a memory source, which therefore never has to be refilled. A
- * file is read by place (pread) and never mapped: a map would count as resident, and a file cut
- * short under it kills the program.
+ * Bytes from a file, a pipe or memory, read through one window: 4 KiB of a file or pipe, or the
+ * whole of a memory source. Files are read with pread and never mapped: a mapping would count
+ * as resident memory, and truncating a mapped file kills the program.
  */
 #include "support/file.h"
 
@@ -25,9 +24,9 @@
 struct source {
     char *name;
     int fd;        /* -1: memory */
-    bool is_stdin; /* not ours to close */
+    bool is_stdin; /* not closed by source_close */
     bool can_seek;
-    uint64_t origin; /* place in the file that counts as 0 */
+    uint64_t origin; /* file offset of position 0 */
     uint64_t size;   /* SOURCE_SIZE_UNKNOWN until a pipe has ended */
     uint64_t bytes_read;
     struct source_window window; /* of `buffer`, or the memory of the caller */
@@ -49,8 +48,7 @@ static int source_new(const char *name, struct cm_diagnostics *diag, struct sour
     return CM_OK;
 }
 
-/* What kind of thing the descriptor is. Standard input may be a file of which someone has
- * already read the beginning. */
+/* Determines size and position. Standard input may be a file that is already partly read. */
 static int source_examine(struct source *source, struct cm_diagnostics *diag) {
     struct stat status;
     if (fstat(source->fd, &status) != 0) return diag_system(diag, "read", source->name, errno);
@@ -61,7 +59,7 @@ static int source_examine(struct source *source, struct cm_diagnostics *diag) {
     source->origin = (uint64_t)origin;
     source->size = origin < status.st_size ? (uint64_t)(status.st_size - origin) : 0;
 #ifdef POSIX_FADV_RANDOM
-    /* Without it the kernel reads ahead into the weights that are about to be stepped over. */
+    /* Without it the kernel reads ahead into weights that are skipped. */
     (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
 #endif
     return CM_OK;
@@ -136,7 +134,7 @@ uint64_t source_bytes_read(const struct source *source) {
     return source->bytes_read;
 }
 
-/* One read at `position` (of a pipe: wherever it is), repeated when a signal cut in. */
+/* Reads once at `position` (ignored for a pipe); retries if interrupted by a signal. */
 static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
                      size_t *ret_got, struct cm_diagnostics *diag) {
     const size_t most = size < LARGEST_READ ? size : LARGEST_READ;
@@ -152,8 +150,8 @@ static int read_some(struct source *source, uint64_t position, void *buffer, siz
     return CM_OK;
 }
 
-/* Reads on after a window that is used up: into `buffer`, which is the window's own or the
- * caller's. *ret_got 0 means the end. */
+/* Reads after an empty window into `buffer`, the window's own or the caller's. *ret_got is 0 at
+ * the end. */
 static int read_on(struct source *source, void *buffer, size_t size, size_t *ret_got,
                    struct cm_diagnostics *diag) {
     const uint64_t position = source_position(source);
@@ -183,7 +181,7 @@ static int read_past_window(struct source *source, void *buffer, size_t size, si
     return status;
 }
 
-/* Steps over up to `size` bytes of what the window holds. */
+/* Skips up to `size` bytes of the window. */
 static size_t use_window(struct source *source, uint64_t size) {
     const size_t left = source->window.length - source->window.at;
     const size_t n = size < left ? (size_t)size : left;
@@ -239,7 +237,7 @@ bool source_at_end(struct source *source, struct cm_diagnostics *diag) {
     return refill(source, &got, diag) != CM_OK || got == 0;
 }
 
-/* Beyond the window, in a file: nothing is read. */
+/* Seeks past the window; reads nothing. */
 static uint64_t seek_forward(struct source *source, uint64_t size) {
     const uint64_t position = source_position(source);
     const uint64_t left = source->size > position ? source->size - position : 0;
@@ -269,8 +267,8 @@ int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
 static int cut_short(const struct source *source, uint64_t offset, size_t size,
                      struct cm_diagnostics *diag) {
     return diag_error(
-        diag, DIAG_FORMAT, "want %zu bytes at byte %llu of \"%s\", which has %llu", size,
-        (unsigned long long)offset, source->name, (unsigned long long)source->size);
+        diag, DIAG_FORMAT, "cannot read %zu bytes at offset %llu of \"%s\": its size is %llu",
+        size, (unsigned long long)offset, source->name, (unsigned long long)source->size);
 }
 
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
@@ -278,8 +276,8 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
     uint8_t *out = buffer;
     if (!source->can_seek) {
         return diag_error(diag, DIAG_VALUE,
-                          "want %zu bytes at byte %llu, which the pipe has passed", size,
-                          (unsigned long long)offset);
+                          "cannot read %zu bytes at offset %llu: already past it in a pipe",
+                          size, (unsigned long long)offset);
     }
     if (offset > source->size || size > source->size - offset) {
         return cut_short(source, offset, size, diag);
@@ -300,7 +298,7 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 #define FIRST_PIECE ((size_t)1 << 16)
 #define MOST_PIECES 48 /* each twice the one before */
 
-/* What was read of a source that does not say how much it has. */
+/* Blocks read from a source of unknown size. */
 struct pieces {
     struct arena *arena;
     size_t n;
@@ -309,7 +307,7 @@ struct pieces {
     size_t size; /* of all */
 };
 
-/* One byte more than may be there shows that there are too many. */
+/* Reads one byte more than allowed, to detect an excess. */
 static int read_pieces(struct source *source, size_t most, struct cm_diagnostics *diag,
                        struct pieces *pieces) {
     for (size_t want = FIRST_PIECE; pieces->n < MOST_PIECES; want *= 2, pieces->n++) {

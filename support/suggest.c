@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names are near when few keystrokes part them: the optimal string alignment distance (a letter
- * inserted, dropped, changed, or two neighbours swapped), of which a third of the name may be
- * wrong.
+ * Similarity is the optimal string alignment distance: insertions, deletions, substitutions and
+ * swaps of neighbours. At most a third of the name may differ.
  */
 #include "support/suggest.h"
 
@@ -12,13 +11,13 @@
 
 #include "support/banned.h"
 
-#define MAX_LENGTH 32 /* a longer word is no mistyped option */
+#define MAX_LENGTH 32 /* longer words are not typing errors of options */
 
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Row i of the table from the two above it. */
+/* Computes row i of the table from the previous two. */
 static void fill_row(const char *a, const char *b, size_t n, size_t i,
                      size_t rows[3][MAX_LENGTH + 1]) {
     const size_t *two_up = rows[0];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "did you mean": the known name nearest to a mistyped one. */
+/* "did you mean": finds the known name most similar to a mistyped one. */
 #ifndef SUPPORT_SUGGEST_H
 #define SUPPORT_SUGGEST_H
 
 #include <stddef.h>
 
-/* Keeps the best of the names that it was shown. */
+/* The most similar of the names offered so far. */
 struct suggestion {
-    const char *wanted; /* its first `length` bytes are what was typed */
+    const char *wanted; /* the mistyped name is its first `length` bytes */
     size_t length;
-    const char *best; /* NULL: nothing is near */
+    const char *best; /* NULL if no name is similar */
     size_t distance;
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that grow by doubling, and what may be asked of a text: is it UTF-8, is it a number, is
- * it fit for a terminal. */
+/* Growing texts, UTF-8 validation, escaping for terminals, and parsing of numbers. */
 #include "support/text.h"
 
 #include <math.h>
@@ -18,14 +17,14 @@ void text_init(struct text *text, struct arena *arena) {
     text->arena = arena;
 }
 
-/* Whoever has the arena learns of it too (arena_failed). */
+/* Marks the arena as failed, too. */
 static bool give_up(struct text *text) {
     text->failed = true;
     arena_set_failed(text->arena);
     return false;
 }
 
-/* Makes room for `more` bytes and a NUL. */
+/* Reserves `more` bytes and a NUL. */
 static bool text_reserve(struct text *text, size_t more) {
     if (text->failed) return false;
     if (text->data != NULL && more < text->capacity - text->length) return true;
@@ -60,7 +59,7 @@ void text_printf(struct text *text, const char *format, ...) {
 void text_vprintf(struct text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
-    /* mostly there is room: one pass over the format, not two */
+    /* usually the capacity suffices: one pass over the format */
     const size_t room = text->data == NULL ? 0 : text->capacity - text->length;
     char *end = room == 0 ? NULL : text->data + text->length;
     const int length = vsnprintf(end, room, format, args);
@@ -84,7 +83,7 @@ const char *text_string(const struct text *text) {
     return text->data == NULL ? "" : text->data;
 }
 
-/* Bytes of the sequence that a lead byte opens (Unicode 15, table 3-7); 0: none. */
+/* Returns the length of the sequence of a lead byte (Unicode 15, table 3-7); 0 if invalid. */
 static size_t utf8_length(unsigned char lead) {
     if (lead < 0x80) return 1;
     if (lead >= 0xC2 && lead <= 0xDF) return 2;
@@ -93,11 +92,11 @@ static size_t utf8_length(unsigned char lead) {
     return 0;
 }
 
-/* By length: the smallest code point that needs it, and the bits of the lead that count. */
+/* By length: the smallest code point, and the payload bits of the lead byte. */
 static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
 static const unsigned char lead_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
 
-/* The code point that starts at `bytes` and how long it is; 0 when it is not well-formed. */
+/* Decodes the code point at `bytes`. Returns its length; 0 if it is not well-formed. */
 static size_t utf8_decode(const unsigned char *bytes, size_t n, uint32_t *ret_point) {
     const size_t length = utf8_length(bytes[0]);
     if (length == 0 || length > n) return 0;
@@ -112,7 +111,7 @@ static size_t utf8_decode(const unsigned char *bytes, size_t n, uint32_t *ret_po
     return length;
 }
 
-/* Bytes of a unit, 0 for what is none. A bare number is in bytes. */
+/* Returns the bytes of a unit, 1 for ""; 0 if it is not a unit. */
 static int64_t unit_bytes(const char *unit) {
     static const struct {
         const char *name;
@@ -139,7 +138,7 @@ static size_t count_digits(const char *text) {
     return strspn(text, "0123456789");
 }
 
-/* unit * 0.digits, rounded down: digit by digit, the last first. */
+/* Returns unit * 0.digits, rounded down: digit by digit, the last first. */
 static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
     int64_t part = 0; /* of the unit, in tenths of the place before it */
     for (size_t i = n; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
@@ -158,7 +157,7 @@ bool text_to_bytes(const char *text, int64_t *ret_value) {
     return !__builtin_add_overflow(whole, fraction_of(unit, digits, n_digits), ret_value);
 }
 
-/* How many bytes of eight each are ASCII and not NUL; nearly all of a profile is. */
+/* Returns the length of the prefix, in steps of eight bytes, that is ASCII without NUL. */
 static size_t ascii_length(const unsigned char *bytes, size_t length) {
     size_t i = 0;
     for (; length - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
@@ -189,7 +188,7 @@ struct point_range {
     uint32_t last;
 };
 
-/* What moves a cursor, breaks a line or turns the direction of writing. */
+/* Characters that move a cursor, break a line or change the writing direction. */
 static const struct point_range unsafe_points[] = {
     {0x0000, 0x001F}, /* C0 controls */
     {0x007F, 0x009F}, /* DEL, C1 controls */
@@ -276,8 +275,8 @@ bool text_ends_with(const char *text, const char *suffix) {
     return length >= tail && memcmp(text + length - tail, suffix, tail) == 0;
 }
 
-/* Digits of a mantissa; *exponent is that of the last one. More than 19, which are more than a
- * double holds, are only counted. */
+/* Reads the digits of a mantissa; *exponent is that of the last one. Digits after the 19th,
+ * which exceed the precision of a double, only scale. */
 static const char *read_mantissa(const char *at, uint64_t *ret_value, int *exponent) {
     const char *start = at;
     bool fraction = false;
@@ -297,7 +296,7 @@ static const char *read_mantissa(const char *at, uint64_t *ret_value, int *expon
     return n_digits > 0 ? at : start;
 }
 
-/* "e-3" and the end of the text. */
+/* Reads "e-3", then requires the end of the text. */
 static bool read_exponent(const char *at, int *exponent) {
     int64_t given = 0;
     if (*at == '\0') return true;
@@ -319,7 +318,7 @@ bool text_to_real(const char *text, double *ret_value) {
     }
     const char *rest = read_mantissa(digits, &value, &exponent);
     if (rest == digits || !read_exponent(rest, &exponent)) return false;
-    /* one division or product by an exact power of ten, where there is one, rounds once */
+    /* one operation with an exact power of ten rounds once */
     const double number = sign * (double)value;
     *ret_value = exponent < 0 ? number / pow(10, -exponent) : number * pow(10, exponent);
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing text in an arena. Appending after memory ran out does nothing and is remembered
- * (`failed`), so that a writer looks once, at the end.
+ * A growing text in an arena. If an allocation fails, later appends do nothing and `failed` is
+ * set (sticky), so that a writer checks it once, at the end.
  */
 #ifndef SUPPORT_TEXT_H
 #define SUPPORT_TEXT_H
@@ -29,54 +29,53 @@ void text_printf(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
-/* Forgets the text, keeps its memory. */
+/* Empties the text; keeps its capacity. */
 void text_clear(struct text *text);
-/* The text so far, never NULL ("" when empty). Borrowed from the arena. */
+/* Returns the text, "" if it is empty. Borrowed from the arena. */
 const char *text_string(const struct text *text);
 
 /*
- * A name from a file as a person may see it: control bytes, DEL, C1 controls, bidi overrides
- * and broken UTF-8 become \xNN, so that no name can drive a terminal or forge a line.
+ * Appends a name from a file with control bytes, DEL, C1 controls, bidi overrides and invalid
+ * UTF-8 escaped as \xNN, so that no name can control a terminal or fake a line.
  */
 void text_append_name(struct text *text, const char *name);
-/* How many bytes from the first on are ASCII that may be shown. */
+/* Returns the length of the prefix of printable ASCII. */
 size_t text_plain_length(const char *text, size_t n);
 /*
- * The bytes before the first character that is not shown so, of n; n where there is none.
- * *ret_point: that character, TEXT_BROKEN for a byte that is no UTF-8, and its bytes.
+ * Returns the offset of the first character that must be escaped; n if there is none. Sets
+ * *ret_point to the character, TEXT_BROKEN if the byte is not UTF-8, *ret_length to its bytes.
  */
 #define TEXT_BROKEN UINT32_MAX
 size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length);
-/* As text_append_name, of a place in a message, which a long name would drown: cut, with "…"
- * behind it. */
+/* As text_append_name, but cuts a long name and appends "…". For locations in messages. */
 #define TEXT_LONGEST_LABEL 256
 void text_append_label(struct text *text, const char *name);
-/* How much of the text to show in at most so many bytes: whole characters. */
+/* Returns the length of the longest prefix of whole characters within `most` bytes. */
 size_t text_cut(const char *text, size_t most);
 
-/* NULL equals only NULL. Names that are looked for differ in their first letter, mostly. */
-/* What a noun ends on behind that number: "s", or "" behind 1. */
+/* Returns the plural suffix for n: "" for 1, else "s". */
 static inline const char *text_plural(int64_t n) {
     return n == 1 ? "" : "s";
 }
 
+/* NULL equals only NULL. */
 static inline bool text_equal(const char *a, const char *b) {
     if (a == b) return true;
     return a && b && *a == *b && strcmp(a, b) == 0;
 }
 bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
-/* A whole decimal int64, nothing before or after; false otherwise. */
+/* Parses a decimal int64_t; returns false if the text is anything else or out of range. */
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
-/* A whole decimal number, "-1.5e-3", "inf" or "nan", whatever the locale; exact up to 15 digits
- * and 22 powers of ten, else to within its last place. False otherwise. */
+/* Parses a decimal number, "-1.5e-3", "inf" or "nan", independent of the locale. Exact up to 15
+ * digits and 22 powers of ten, else within one unit in the last place. */
 bool text_to_real(const char *text, double *ret_value);
 /*
- * A size in bytes: "17179869184", "16GiB", "1.5GB", rounded down; k, M, G, T before "B" are
- * powers of 1000, Ki, Mi, Gi, Ti of 1024. False for anything else, and past 2^63.
+ * Parses a size in bytes: "17179869184", "16GiB", "1.5GB", rounded down. Prefixes k, M, G, T
+ * are powers of 1000, Ki, Mi, Gi, Ti of 1024. Returns false if it exceeds int64_t.
  */
 bool text_to_bytes(const char *text, int64_t *ret_value);
-/* Whether these bytes are well-formed UTF-8 without NUL. */
+/* Returns true if the bytes are well-formed UTF-8 without NUL. */
 bool text_is_utf8(const char *text, size_t length);
 
 #endif

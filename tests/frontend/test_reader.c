@@ -104,10 +104,11 @@ static const struct {
     {"weights.bin", "4", CM_OK, 2, NULL},
     {"./weights.bin", "0", CM_OK, 1, NULL},
     {"weights.bin", "5", CM_REFUSED, 0,
-     "format: want 4 bytes at byte 5 of \"%s/inside/weights.bin\", which has 8"},
+     "format: cannot read 4 bytes at offset 5 of \"%s/inside/weights.bin\": its size is 8"},
     {"weights.bin", "9223372036854775807", CM_REFUSED, 0,
-     "format: want 4 bytes at byte 9223372036854775807 of \"%s/inside/weights.bin\", which "
-     "has 8"},
+     "format: cannot read 4 bytes at offset 9223372036854775807 of \"%s/inside/weights.bin\": "
+     "its "
+     "size is 8"},
     {"gone.bin", NULL, CM_IO, 0,
      "io: cannot open \"%s/inside/gone.bin\": No such file or directory"},
     {"../outside.bin", NULL, CM_REFUSED, 0,

@@ -233,7 +233,7 @@ static void limits_unpacked_elements(void **state) {
 }
 
 static void folds_small_constants_of_a_pipe(void **state) {
-    static const char passed[] = "want 2000 bytes at byte ";
+    static const char passed[] = "cannot read 2000 bytes at offset ";
     uint64_t offset = 0;
     struct bytes model = model_with_raw(*state, 2000, &offset);
     for (int is_pipe = 0; is_pipe < 2; is_pipe++) {
