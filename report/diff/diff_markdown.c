@@ -151,14 +151,15 @@ static void put_label(struct writer *writer, size_t row) {
 static void put_module(struct writer *writer, size_t index) {
     const struct view *view = &writer->view;
     const struct view_module *module = &view->modules[index];
-    const struct cm_change change = view_blame_change(writer->diff, &module->blame, view->metric);
+    const struct cm_change change =
+        view_blame_change(writer->diff, &module->blame, view->metric);
     text_append(&writer->text, "| ");
     put_label(writer, module->blame.module);
     text_append(&writer->text, module->blame.is_rest ? ", itself " : " ");
     put_change(writer, look_of(writer, view->by.unit), &change);
     text_append(&writer->text, "| ");
     view_append_difference(&writer->text, look_of(writer, view->beside_by.unit),
-                             module->beside);
+                           module->beside);
     text_append(&writer->text, " |\n");
 }
 
@@ -180,7 +181,7 @@ static void put_operator(struct writer *writer, size_t index) {
     put_change(writer, look_of(writer, view->operator_by.unit), &row->change);
     text_append(&writer->text, "| ");
     view_append_difference(&writer->text, look_of(writer, CM_UNIT_ELEMENTS),
-                             row->nodes.difference);
+                           row->nodes.difference);
     text_append(&writer->text, " |\n");
 }
 

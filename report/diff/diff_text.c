@@ -142,7 +142,7 @@ static void write_modules(struct writer *writer) {
             view_blame_change(writer->diff, &module->blame, view->metric);
         fill_change(&table, look_of(writer, view->by.unit), &change);
         view_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
-                                 module->beside);
+                               module->beside);
         table_end_cell(&table);
         struct text *label = table_cell(&table);
         append_label(writer, label, module->blame.module);
@@ -188,7 +188,7 @@ static void write_operators(struct writer *writer) {
         const struct view_operator *row = &view->operators[i];
         fill_change(&table, look_of(writer, view->operator_by.unit), &row->change);
         view_append_difference(table_cell(&table), look_of(writer, CM_UNIT_ELEMENTS),
-                                 row->nodes.difference);
+                               row->nodes.difference);
         table_end_cell(&table);
         text_append_name(table_cell(&table), writer->diff->operators[row->row].op);
         table_end_cell(&table);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writers walk the tree without looking back, so a file whose children form a ring, or which
- * lists one twice, must not get that far. Neither must figures that no model can have: a gate
- * would compare with them.
+ * Writers walk the module tree without cycle detection, so files with cycles or modules with
+ * several parents are rejected here. So are negative totals, which `check` would compare with.
  */
 #include "report/json/json_check.h"
 
@@ -28,7 +27,7 @@ static int check_root(const struct cm_result *result, struct cm_diagnostics *dia
     return CM_OK;
 }
 
-/* Children come later, name this module as their parent, and stand one level deeper. */
+/* Children have larger indices, this module as parent, and depth + 1. */
 static int check_children(const struct cm_result *result, size_t index, bool *listed,
                           struct cm_diagnostics *diag) {
     const struct cm_module *module = &result->modules[index];
@@ -63,7 +62,7 @@ static int check_tree(const struct cm_result *result, struct arena *arena,
     return CM_OK;
 }
 
-/* No model costs less than nothing; limits on top of such a figure would mean nothing. */
+/* Rejects negative totals: limits relative to them are meaningless. */
 static int check_totals(const struct cm_costs *totals, struct cm_diagnostics *diag) {
     for (size_t i = 0; i < n_columns; i++) {
         const int64_t value = column_get(&columns[i], totals);
@@ -74,7 +73,7 @@ static int check_totals(const struct cm_costs *totals, struct cm_diagnostics *di
     return CM_OK;
 }
 
-/* One row each: a comparison lays them side by side. */
+/* Rejects duplicate operators: a comparison matches them by name. */
 static int check_operators(const struct cm_result *result, struct arena *arena,
                            struct cm_diagnostics *diag) {
     struct map names;
@@ -96,7 +95,8 @@ static int by_batch(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Of two profiles of one batch, as a merge by hand leaves them, one alone would be compared. */
+/* Rejects two profiles of one batch (as a manual merge may leave): only one would be compared.
+ */
 static int check_batches(int64_t *batches, size_t n, struct cm_diagnostics *diag) {
     qsort(batches, n, sizeof(*batches), by_batch);
     for (size_t i = 0; i < n; i++) {

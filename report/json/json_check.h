@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What result.h promises and no single key can show: that the modules are a tree, and that
- * figures can be compared. */
+/* Checks guarantees of result.h that involve several keys: the modules are a tree, and figures
+ * can be compared. */
 #ifndef REPORT_JSON_JSON_CHECK_H
 #define REPORT_JSON_JSON_CHECK_H
 
@@ -13,7 +13,7 @@ struct cm_result;
 int json_check(const struct cm_result *result, struct arena *arena, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* That of each batch there is one profile. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+/* Requires one profile per batch. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
 int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
                         struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A comparison as a file of JSON has it: plain rows, in their order. Whoever compares fills it
- * (report/diff/diff_json.c); the tables of report/json/json_schema_diff.c write it.
+ * A comparison in the structure of its JSON document. report/diff/diff_json.c fills it; it is
+ * written by the tables of report/json/json_schema_diff.c.
  */
 #ifndef REPORT_JSON_JSON_DIFF_H
 #define REPORT_JSON_JSON_DIFF_H
@@ -14,7 +14,7 @@ struct cm_name_count;
 
 struct diff_side {
     const char *path;
-    int64_t batch; /* CM_UNKNOWN where no axis is one */
+    int64_t batch; /* CM_UNKNOWN if the inputs have no batch axis */
     const char *convention;
     const char *mode;
     int64_t modules;
@@ -30,10 +30,10 @@ struct diff_condition {
     const char *breaks; /* "none", "incomplete", "times", "incomparable" */
 };
 
-/* One metric; CM_UNKNOWN is not known. */
+/* One metric; CM_UNKNOWN: unknown. */
 struct diff_metric {
     const char *key; /* first, as JSON_KEYED wants it */
-    bool in_old;     /* else there is no old_value, */
+    bool in_old;     /* false: no old_value */
     bool in_new;
     int64_t old_value;
     int64_t new_value;
@@ -42,7 +42,7 @@ struct diff_metric {
     bool new_upper_bound;
 };
 
-/* A text that is NULL is left out. */
+/* NULL texts are omitted. */
 struct diff_module {
     const char *status; /* "same", "changed", "renamed", "added", "removed" */
     const char *path;
@@ -51,7 +51,7 @@ struct diff_module {
     const char *old_type;
     const char *arguments;
     const char *old_arguments;
-    bool is_tree; /* it came or went with so many `modules` */
+    bool is_tree; /* added or removed, with so many `modules` */
     int64_t modules;
     bool is_cost; /* it accounts for a part of the change */
     int64_t accounts_for;
@@ -78,7 +78,7 @@ struct diff_document {
     const struct diff_module *modules;
     size_t n_operators;
     const struct diff_operator *operators;
-    void *arena; /* as every document has one; not owned */
+    void *arena; /* required by json_document; not owned */
 };
 
 #endif

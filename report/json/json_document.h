@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole file of JSON by its schema, from text to struct and back. */
+/* Reads and writes JSON documents by their schema tables. */
 #ifndef REPORT_JSON_JSON_DOCUMENT_H
 #define REPORT_JSON_JSON_DOCUMENT_H
 
@@ -9,15 +9,15 @@
 struct cm_diagnostics;
 struct json_document;
 
-/* Text to parse, and what for. */
+/* The text of a document. */
 struct json_text {
     const char *text; /* need not end in NUL */
     size_t size;
-    const char *name; /* of the place in messages */
+    const char *name; /* the location in messages */
 };
 
-/* On CM_OK *ret is the struct of the document's record: the caller's, to be freed with the
- * arena in it. CM_REFUSED, CM_NO_MEMORY. */
+/* On CM_OK *ret is the struct of the document's record; the caller frees its arena. CM_REFUSED,
+ * CM_NO_MEMORY. */
 int json_document_read(const struct json_document *document, const struct json_text *text,
                        struct cm_diagnostics *diag, void **ret)
     __attribute__((warn_unused_result));

@@ -404,8 +404,8 @@ static int check_schema(const struct json_document *document, struct cm_diagnost
                         const struct json_value *root) {
     const struct json_value *schema = json_get(root, "schema");
     if (!json_is_object(root) || json_string(schema) == NULL)
-        return diag_error(diag, DIAG_FORMAT, "this is no %s: it names no schema",
-                          document->what);
+        return diag_error(diag, DIAG_FORMAT, "schema must be \"%s\", got none",
+                          document->schema);
     if (text_equal(json_string(schema), document->schema) ||
         (document->old_schema && text_equal(json_string(schema), document->old_schema)))
         return CM_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the readers of JSON share: where they are in the file, how they complain, and values
- * that are checked before anybody uses them. A fault names its place:
+ * Reads checked values for the schema tables. Messages name the location:
  * "modules[3].outputs[0].shape[1]: expected an integer, have a string".
  */
 #ifndef REPORT_JSON_JSON_READER_H
@@ -24,18 +23,18 @@ struct json_reader {
     struct cm_diagnostics *diag;
     struct arena *arena; /* of the result */
     struct cm_result *result;
-    struct map modules; /* path -> index, once a node asked */
+    struct map modules; /* path -> index; filled for the first node */
     int type_depth;
 };
 
-/* Where in the file: a key of what is outside, or an element of it. NULL is the whole. */
+/* A location in the file: a member or an element of `outer`. NULL: the whole file. */
 struct json_place {
     const struct json_place *outer;
     const char *key; /* NULL: an element */
     size_t index;
 };
 
-/* A scalar or pointer to an offset. */
+/* Stores a scalar or pointer at an offset. */
 #define STORE(base, offset, value) memcpy((base) + (offset), &(value), sizeof(value))
 
 /* CM_REFUSED, with "place: expected …, have …". */
@@ -45,7 +44,7 @@ int reader_wrong_kind(struct json_reader *reader, const struct json_place *place
                       const char *expected, const struct json_value *item)
     __attribute__((warn_unused_result));
 
-/* CM_OK, CM_REFUSED (told), CM_NO_MEMORY; *ret is untouched on failure. */
+/* CM_OK, CM_REFUSED (reported), CM_NO_MEMORY; *ret is unchanged on failure. */
 int reader_integer(struct json_reader *reader, const struct json_place *place,
                    const struct json_value *item, int64_t *ret)
     __attribute__((warn_unused_result));
@@ -60,24 +59,25 @@ int reader_ratio(struct json_reader *reader, const struct json_place *place,
 int reader_index(struct json_reader *reader, const struct json_place *place,
                  const struct json_value *item, size_t *ret)
     __attribute__((warn_unused_result));
-/* A copy in the result's arena. */
+/* Copy a string into the arena of the result. */
 int reader_string(struct json_reader *reader, const struct json_place *place,
                   const struct json_value *item, const char **ret)
     __attribute__((warn_unused_result));
 int reader_copy(struct json_reader *reader, const char *text, const char **ret)
     __attribute__((warn_unused_result));
 
-/* One for each kind of value (json_schema.h). An optional key that is missing reads as null. */
+/* A reader of one kind of value (json_schema.h). `item` is NULL if an optional key is missing.
+ */
 typedef int read_kind(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const struct json_value *item,
                       char *base);
 
-/* json_read.c: an object into the struct at `base`. */
+/* Reads an object into the struct at `base` (json_read.c). */
 int reader_record(struct json_reader *reader, const struct json_record *record,
                   const struct json_place *place, const struct json_value *item, char *base)
     __attribute__((warn_unused_result));
 
-/* json_read_type.c: both fill one struct cm_type, the dtype first. */
+/* Fill one struct cm_type, the dtype first (json_read_type.c). */
 read_kind json_read_dtype;
 read_kind json_read_shape;
 read_kind json_read_most;

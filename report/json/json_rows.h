@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the tables of the schema are written, and the records that one of them has of another. */
+/* Macros for the rows of the schema tables, and the records that several tables share. */
 #ifndef REPORT_JSON_JSON_ROWS_H
 #define REPORT_JSON_JSON_ROWS_H
 
@@ -11,7 +11,8 @@
 #define CLOSED_RECORD(type, rows, name, about)                                                 \
     { sizeof(type), N(rows), rows, name, about, true }
 
-/* One row: of struct `type`, the member that the key names; lists name their count too. */
+/* A row: a key and the member of struct `type` that holds its value, with the count of a list.
+ */
 #define VALUE(key, kind, type, member, about)                                                  \
     { key, kind, false, offsetof(type, member), 0, NULL, NULL, about }
 #define OPTIONAL(key, kind, type, member, about)                                               \

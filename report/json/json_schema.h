@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The schema "costmodel/profile/2" as tables: each struct of the result is a record, each key a
- * row that says where its value stands and what kind it is. Writer and reader walk the same
- * rows, which is why what one writes the other reads; the published schema and the tables of
- * docs/json.md are printed from them, too.
+ * row with the offset and kind of its value. Writer, reader, the published JSON Schema and the
+ * tables of docs/json.md all use these rows.
  */
 #ifndef REPORT_JSON_JSON_SCHEMA_H
 #define REPORT_JSON_JSON_SCHEMA_H
@@ -21,7 +20,7 @@
 
 enum json_kind {
     JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
-    JSON_GIVEN,    /* the same, left out unless the bool at `count_offset` is set */
+    JSON_GIVEN,    /* the same, omitted unless the bool at `count_offset` is set */
     JSON_RATIO,    /* the same in millionths, written as a decimal: 0.25 */
     JSON_TRIPLE,   /* int64_t[3], an array */
     JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
@@ -32,13 +31,13 @@ enum json_kind {
     JSON_SEVERITY, /* enum cm_severity by name */
     JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
     JSON_SHAPE,    /* the same struct cm_type: rank and dims */
-    JSON_MOST,     /* the same: dims_upper_bound; left out where there is none */
-    JSON_BOUNDS, /* uint32_t, bits of columns: an array of their keys; left out where it is 0 */
-    JSON_MODULE, /* size_t index of a module, written as its path */
-    JSON_FIRST,  /* struct cm_costs: the columns named in `first`, in that order, a key each */
-    JSON_OTHERS, /* struct cm_costs: the columns not named in `first`, a key each */
-    JSON_OBJECT, /* a struct in place, of `record` */
-    JSON_PART,   /* the same, left out unless the bool at `count_offset` is set */
+    JSON_MOST,     /* the same: dims_upper_bound; omitted if NULL */
+    JSON_BOUNDS,   /* uint32_t, bits of columns: an array of their keys; omitted if 0 */
+    JSON_MODULE,   /* size_t index of a module, written as its path */
+    JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
+    JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
+    JSON_OBJECT,  /* a struct in place, of `record` */
+    JSON_PART,    /* the same, omitted unless the bool at `count_offset` is set */
     JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */
@@ -66,10 +65,10 @@ struct json_record {
     const struct json_field *fields;
     const char *name; /* in the published schema */
     const char *about;
-    bool closed; /* a key that is not in it is refused: people write it, and mistype */
+    bool closed; /* unknown keys are rejected: a person writes this file and may mistype */
 };
 
-/* A whole file: behind `schema` and `tool` the keys of the record. */
+/* A document: `schema` and `tool`, then the keys of the record. */
 struct json_document {
     const char *schema;     /* written, and read */
     const char *old_schema; /* read too; NULL: none */
@@ -78,7 +77,7 @@ struct json_document {
     size_t arena_offset; /* of the arena in the struct of the record */
 };
 
-/* All that there are, by the name of each schema. */
+/* All documents. */
 extern const struct json_document *const json_documents[];
 extern const size_t json_n_documents;
 
@@ -100,7 +99,7 @@ const char *json_type_wrapper(enum cm_type_kind kind);
 extern const char *const json_severities[];
 extern const size_t json_n_severities;
 
-/* The i-th column of a JSON_FIRST or JSON_OTHERS row, as its keys stand; NULL: no more. */
+/* Returns the i-th column of a JSON_FIRST or JSON_OTHERS row; NULL if there are no more. */
 const struct column *json_column(const struct json_field *field, size_t i);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of operator descriptions as it was read: nobody has looked yet at what its texts say.
- */
+/* An --op-costs file as read; its expressions are not parsed yet. */
 #ifndef REPORT_JSON_OP_COSTS_H
 #define REPORT_JSON_OP_COSTS_H
 
@@ -13,11 +12,11 @@ struct arena;
 struct op_costs_file {
     size_t n_operators;
     const struct cm_op_description *operators;
-    struct arena *arena; /* that all of it lives in */
+    struct arena *arena; /* owns all of it */
 };
 
-/* `text` need not end in NUL; `name` is its place in messages. On CM_OK *ret is the caller's,
- * to be freed with its arena. CM_REFUSED (told), CM_NO_MEMORY. */
+/* `text` need not end in NUL; `name` is its location in messages. On CM_OK the caller frees the
+ * arena of *ret. CM_REFUSED (reported), CM_NO_MEMORY. */
 int op_costs_file_read(const char *text, size_t size, const char *name,
                        struct cm_diagnostics *diag, struct op_costs_file **ret) CM_MUST_CHECK;
 

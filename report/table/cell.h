@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands where a row and a column of a table meet, and how it is written: the same value
- * in the units that were asked for, whatever the format is.
+ * The value of one row in one column of a table, and its text in the selected units, for all
+ * formats.
  */
 #ifndef REPORT_TABLE_CELL_H
 #define REPORT_TABLE_CELL_H
@@ -15,7 +15,7 @@ struct text;
 
 enum cell_kind {
     CELL_NONE,   /* the row has no such figure */
-    CELL_TEXT,   /* `words`, as in the file: writers make it safe */
+    CELL_TEXT,   /* `words`, as in the file: writers escape it */
     CELL_COUNT,  /* `value` */
     CELL_FIGURE, /* `value`, of `unit` */
     CELL_SHARE,  /* `value` of `whole` */
@@ -32,17 +32,17 @@ struct cell {
     struct text *words;
 };
 
-/* False where the figure is unknown. Of a text, true. */
+/* Returns false if the figure is unknown; true for a text. */
 bool cell_is_known(const struct cell *cell);
 
-/* A figure as a number, for comparisons; of a share the fraction. Known ones only. */
+/* Returns a known figure as a number; for a share, the fraction. */
 double cell_real(const struct cell *cell);
 
-/* A known figure in these units; nothing of a text, and where there is none. */
+/* Appends a known figure in these units; nothing for texts and missing figures. */
 void cell_append(struct text *text, const struct cell *cell, enum number_units units);
 
-/* The same for people: "?" is not known, and an upper bound has CELL_UPPER_BOUND, or in
- * Markdown CELL_UPPER_BOUND_UTF8, before it. */
+/* The same for reports: an unknown figure is "?", and an upper bound is preceded by
+ * CELL_UPPER_BOUND, in Markdown CELL_UPPER_BOUND_UTF8. */
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
                        const char *upper_bound);
 #define CELL_UPPER_BOUND      "<= "

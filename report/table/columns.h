@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics of a profile, one row each: what text and JSON call it, its unit, and where it
- * stands in struct cm_costs. Every report walks this table, so a new metric is one field and
- * one row.
+ * The metrics of a profile, one row each: key, heading, unit and member of struct cm_costs. All
+ * reports use this table, so a new metric is one member and one row.
  */
 #ifndef REPORT_TABLE_COLUMNS_H
 #define REPORT_TABLE_COLUMNS_H
@@ -36,18 +35,18 @@ extern const size_t n_columns;
 
 struct cm_result;
 
-/* Whether the result has such figures at all. */
+/* Returns true if the result has this metric. */
 bool column_is_there(const struct column *column, const struct cm_result *result);
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
-/* Whether the figure is an upper bound. */
+/* Returns true if the figure is an upper bound. */
 bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs);
-/* The bit that says so. */
+/* Returns its bit in cm_costs.upper_bound. */
 uint32_t column_bit(const struct column *column);
-/* All operations that the result's convention counts, on whatever numbers. */
+/* Returns the sum of operations on floats and integers that the convention counts. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
-/* Whether the figure says anything to people: a part of another one only where it is some. */
+/* Returns false for a partial figure (`part`) of 0, which reports omit. */
 bool column_says(const struct column *column, const struct cm_costs *costs);
 
 #endif

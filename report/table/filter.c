@@ -135,7 +135,7 @@ static int read_value(const char *text, const char *value, struct arena *arena,
     const bool is_equation =
         ret->comparison == COMPARE_EQUAL || ret->comparison == COMPARE_UNEQUAL;
     if (ret->field.is_text && !is_equation)
-        return diag_error(diag, DIAG_USAGE, "filter '%s': a text is compared by = or !=", text);
+        return diag_error(diag, DIAG_USAGE, "filter '%s': texts support only = and !=", text);
     if (ret->field.is_text) {
         ret->pattern = value;
         return CM_OK;
@@ -143,10 +143,11 @@ static int read_value(const char *text, const char *value, struct arena *arena,
     ret->is_unknown = text_equal(value, "?");
     if (ret->is_unknown && is_equation) return CM_OK;
     if (!ret->is_unknown && read_number(value, arena, ret)) return CM_OK;
-    return diag_error(diag, DIAG_USAGE,
-                      "filter '%s': want a number as 100, 1.5M, 16MiB or 10us, of a share 2%%, "
-                      "got '%s'",
-                      text, value);
+    return diag_error(
+        diag, DIAG_USAGE,
+        "filter '%s': the value must be a number like 100, 1.5M, 16MiB, 10us or 2%%, "
+        "got '%s'",
+        text, value);
 }
 
 int filter_parse(const char *text, enum rows rows, struct arena *arena,
@@ -160,7 +161,7 @@ int filter_parse(const char *text, enum rows rows, struct arena *arena,
         i++;
     if (length == 0 || i == sizeof(comparisons) / sizeof(comparisons[0]))
         return diag_error(diag, DIAG_USAGE,
-                          "filter '%s': want a column, one of = != < <= > >=, and a value",
+                          "filter must be COLUMN, one of = != < <= > >=, and a value, got '%s'",
                           text);
     filter.comparison = comparisons[i].comparison;
     int status = filter_find_field(text, length, rows, arena, diag, &filter.field);

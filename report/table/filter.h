@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A condition on a column: "type=Conv*", "macs>=1.5M", "macs_share<1%", "latency_ps>10us". Of
- * texts = and != with a pattern (support/glob.h), of figures all six; an unknown figure is like
- * "?" alone.
+ * texts: = and != with a pattern (support/glob.h); of figures: all six. An unknown figure only
+ * equals "?".
  */
 #ifndef REPORT_TABLE_FILTER_H
 #define REPORT_TABLE_FILTER_H
@@ -41,8 +41,8 @@ int filter_parse(const char *text, enum rows rows, struct arena *arena,
 
 bool filter_holds(const struct filter *filter, const struct cell *cell);
 
-/* The column of that name, of which `length` bytes count. CM_OK, CM_USAGE (with what there is),
- * CM_NO_MEMORY. */
+/* Finds the column with the name key[0 .. length) or a former name. CM_OK, CM_USAGE (with a
+ * list of columns), CM_NO_MEMORY. */
 int filter_find_field(const char *key, size_t length, enum rows rows, struct arena *arena,
                       struct cm_diagnostics *diag, struct field *ret)
     __attribute__((warn_unused_result));

@@ -68,7 +68,7 @@ static int read_sort(struct listing *listing, const char *text, enum rows rows,
     if (status != CM_OK) return status;
     if (order && !text_equal(order, "asc") && !text_equal(order, "desc"))
         return diag_error(diag, DIAG_USAGE,
-                          "sort '%s': want a column, and :asc or :desc behind it", text);
+                          "sort must be COLUMN, COLUMN:asc or COLUMN:desc, got '%s'", text);
     listing->is_sorted = true;
     listing->is_ascending = order ? text_equal(order, "asc") : listing->sort.is_text;
     return CM_OK;
@@ -112,8 +112,7 @@ static bool is_there(const struct field *field, const struct rows_of *of) {
 static int check_there(const struct field *field, const struct rows_of *of,
                        struct cm_diagnostics *diag) {
     if (is_there(field, of)) return CM_OK;
-    return diag_error(diag, DIAG_USAGE, "column '%s' wants a profile with %s", field->key,
-                      field->needs);
+    return diag_error(diag, DIAG_USAGE, "column '%s' requires %s", field->key, field->needs);
 }
 
 /* What was named has to be there; of the usual ones, and of all, those that are. */

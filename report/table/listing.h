@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which rows and which columns a table has, and in which order: what --columns, --sort,
- * --filter, --depth and --top say, for every format that has columns.
+ * Selects and sorts the rows and columns of a table by --columns, --sort, --filter, --depth and
+ * --top, for all formats with columns.
  */
 #ifndef REPORT_TABLE_LISTING_H
 #define REPORT_TABLE_LISTING_H
@@ -31,28 +31,27 @@ struct listing {
 };
 
 /*
- * The columns, and what sorts and filters, without a look at any row. `usual`: keys, where the
- * options name none; those that the profile has not are left out. CM_OK, CM_USAGE with a
- * message, CM_NO_MEMORY.
+ * Parses the options into columns, sort key and filters. `usual`: default keys; those that the
+ * profile lacks are omitted. CM_OK, CM_USAGE, CM_NO_MEMORY.
  */
 int listing_read(const struct cm_table_options *options, enum rows rows, const char *usual,
                  struct arena *arena, struct cm_diagnostics *diag, struct listing *ret)
     __attribute__((warn_unused_result));
 
-/* The same, and the rows. */
+/* Parses the options and selects the rows. */
 int listing_make(const struct cm_table_options *options, const struct rows_of *of,
                  const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                  struct listing *ret) __attribute__((warn_unused_result));
 
-/* What rows_of a result with these options is. */
+/* Returns the rows of a result that the options select. */
 struct rows_of listing_rows(const struct cm_result *result,
                             const struct cm_table_options *options);
 
-/* The units of figures; `automatic` is what CM_UNITS_AUTO means. */
+/* Returns the units of figures; `automatic` replaces CM_UNITS_AUTO. */
 enum number_units listing_units(const struct cm_table_options *options,
                                 enum number_units automatic);
 
-/* Of the row-th row that was chosen. Valid until the next call. */
+/* Sets *ret to a cell of the row-th selected row. Valid until the next call. */
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names from a file within Markdown: no table breaks, no markup, no mention and no HTML. */
+/* Escapes names from a file for Markdown: no table breaks, markup, mentions or HTML. */
 #ifndef REPORT_TABLE_MARKDOWN_H
 #define REPORT_TABLE_MARKDOWN_H
 
@@ -9,10 +9,10 @@ struct arena;
 struct cm_name_count;
 struct text;
 
-/* A comment of GitHub's takes 65,536. */
+/* A GitHub comment is limited to 65,536. */
 #define MARKDOWN_MOST_BYTES 60000
 
-/* The name as code: `layer1.0.conv1`, and <code>a&#124;b</code> where a span would not do. */
+/* Appends a name as code: `layer1.0.conv1`; <code>a&#124;b</code> if a span cannot hold it. */
 void markdown_append_name(struct text *text, const char *name, struct arena *arena);
 
 /* Before operators whose figures rest on what somebody says of them. */

@@ -148,7 +148,7 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
 static void what_is_no_description_at_all_is_refused(void **state) {
     static const char *const cases[][2] = {
         {"", "not JSON: syntax error in line 1"},
-        {"{}", "this is no op-costs: it names no schema"},
+        {"{}", "schema must be \"costmodel/op-costs/1\", got none"},
         {"{\"schema\": \"costmodel/op-costs/2\"}",
          "schema is \"costmodel/op-costs/2\", this program reads \"costmodel/op-costs/1\""},
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "

@@ -217,7 +217,7 @@ static void a_budget_is_read_and_its_typing_errors_are_told(void **state) {
          "limits[0]: expected a string, have 1"},
         {"{\"schema\":\"costmodel/budget/1\",\"limits\":[],\"batches\":[-1]}",
          "batches[0]: expected an index, have -1"},
-        {"{\"limits\":[]}", "this is no budget: it names no schema"},
+        {"{\"limits\":[]}", "schema must be \"costmodel/budget/1\", got none"},
     };
     (void)state;
     for (size_t i = 0; i < N(budgets); i++) {

@@ -145,7 +145,7 @@ static const struct {
 } changes[] = {
     {"costmodel/profile/2", "costmodel/profile/9",
      "schema is \"costmodel/profile/9\", this program reads \"costmodel/profile/2\""},
-    {"\"schema\"", "\"scheme\"", "this is no profile: it names no schema"},
+    {"\"schema\"", "\"scheme\"", "schema must be \"costmodel/profile/2\", got none"},
     {"\"macs\":14068146176,", "", "totals.macs: expected a value, have no such key"},
     {"\"macs\":14068146176", "\"macs\":\"14068146176\"",
      "totals.macs: expected an integer, have a string"},
@@ -297,10 +297,10 @@ static const struct {
 } no_profiles[] = {
     {"", "not JSON: syntax error in line 1"},
     {"{", "not JSON: syntax error in line 1"},
-    {"{}", "this is no profile: it names no schema"},
-    {"[]", "this is no profile: it names no schema"},
-    {"7", "this is no profile: it names no schema"},
-    {"{\"schema\":7}", "this is no profile: it names no schema"},
+    {"{}", "schema must be \"costmodel/profile/2\", got none"},
+    {"[]", "schema must be \"costmodel/profile/2\", got none"},
+    {"7", "schema must be \"costmodel/profile/2\", got none"},
+    {"{\"schema\":7}", "schema must be \"costmodel/profile/2\", got none"},
     {"{\"schema\":\"costmodel/profile/2\"}", "model: expected a value, have no such key"},
     {"\"open", "not JSON: invalid string in line 1"},
     {"{}\n\n{}", "not JSON: syntax error in line 3"},

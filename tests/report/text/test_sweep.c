@@ -86,7 +86,7 @@ static void another_document_is_refused(void **state) {
     } cases[] = {
         {"{\"schema\":\"costmodel/profile/2\"}",
          "schema is \"costmodel/profile/2\", this program reads \"costmodel/sweep/2\""},
-        {"{}", "this is no sweep: it names no schema"},
+        {"{}", "schema must be \"costmodel/sweep/2\", got none"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
