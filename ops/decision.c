@@ -4,9 +4,7 @@
 
 #include <stddef.h>
 
-#include "ops/flops/tables.h"
 #include "ops/op.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -25,15 +23,9 @@ static bool costs(const struct op *op) {
     return cost->macs || cost->extra || cost->per_input != 0 || cost->per_output != 0;
 }
 
-static bool is_arithmetic(const struct op *op) {
-    for (const struct convention_row *row = convention_exact; row->op; row++)
-        if (text_equal(row->op, op->type)) return true;
-    return false;
-}
-
 const char *decision_free(const struct op_family *family, const struct op *op) {
     if (costs(op)) return NULL;
     if (by_memory[op->memory]) return by_memory[op->memory];
-    if (is_arithmetic(op)) return "arithmetic, counted by `exact`";
+    if (op->facets && op->facets->flops[FLOPS_EXACT]) return "arithmetic, counted by `exact`";
     return family->free ? family->free : "";
 }

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-struct op;
+#include "ops/op.h"
 
 /* What holds of an operand while the others stay as they are. */
 enum monotone {
@@ -20,7 +20,11 @@ enum monotone {
     MONOTONE_FALLING = 'f', /* no element of an output is larger where one of its elements is */
 };
 
-/* One of these, as a character. */
-char monotone_letter(const struct op *op, size_t slot);
+/* Returns one of these for operand `slot`, from `bounds` of the operator's facets. */
+static inline char monotone_letter(const struct op *op, size_t slot) {
+    const char *letter = op->facets && op->facets->bounds ? op->facets->bounds : "-";
+    while (slot-- > 0 && letter[1]) letter++;
+    return *letter;
+}
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An operator is one row. A row stands beside its rules in its family's file; adding an
- * operator edits that one file. Each facet has its own readers: bind (identity, signature),
- * infer (shape, value), composites (algebra), count (cost), lifetime (memory),
- * training (backward), params (roles), modules (module, describe).
+ * The operator row. An operator is a row of struct op for each opset that changed it, and one
+ * struct op_facets, both in the file of its family next to its functions. No other file names
+ * it. Readers of the fields: bind (identity, signature), infer (shape, value, bounds), fusion
+ * (algebra), cost (cost, flops, integers), memory (memory), training (backward), params (roles,
+ * qdq), modules (module, describe), latency (lowering).
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -14,8 +15,9 @@
 
 #include "ir/attr.h"
 
-struct product;
+struct cm_primitive;
 struct op_context;
+struct product;
 struct text;
 
 #define VARIADIC INT32_MAX
@@ -121,6 +123,87 @@ struct op_backward {
     enum op_view (*view)(const struct op_context *context);
 };
 
+/* The conventions that count by operator (ops/flops/conventions.h). */
+enum flops_table {
+    FLOPS_EXACT,
+    FLOPS_TORCH,
+    FLOPS_FVCORE,
+    FLOPS_PTFLOPS,
+    FLOPS_PTFLOPS_ATEN,
+    FLOPS_THOP,
+    FLOPS_ONNX_TOOL,
+    FLOPS_N,
+};
+
+/*
+ * FLOPs by one of these conventions:
+ *     flops = per_mac * MACs + per_input * n + per_output * out + extra(context, MACs)
+ * n = elements of the first input, out = elements of the first output.
+ */
+struct op_flops {
+    int64_t per_mac;
+    int64_t per_input;
+    int64_t per_output;
+    int64_t (*extra)(const struct op_context *context, int64_t macs); /* NULL: none */
+    const char *extra_description; /* what `extra` counts, for people; set with it */
+};
+
+/* Whether tensors of three to five dims are images, N C S..: what --layout changes. */
+enum op_images {
+    IMAGES_NONE,
+    IMAGES_HERE,   /* the first operand and the result are */
+    IMAGES_FOLLOW, /* those of the result's rank are if one of them is */
+};
+
+/* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */
+struct op_lowering {
+    /* Fills *ret, which is zero except for `kind`; not its work. Returns false if this node has
+     * no primitive. NULL: no node of this operator has one. */
+    bool (*lower)(const struct op_context *context, int32_t which, struct cm_primitive *ret);
+    int32_t kind;  /* enum cm_primitive_kind */
+    int32_t which; /* for `lower`: an algorithm or a function */
+    enum op_images images;
+    const char *why; /* the nodes without a primitive, for people; NULL: every node has one */
+};
+
+/* Which arithmetic of the operator is on integers (ops/integers.h). */
+enum op_integers {
+    INTEGERS_BY_TYPES, /* all of it if its input and its output are integers, else none */
+    INTEGERS_NONE,     /* none: it scales integers, or weighs them by fractions */
+    INTEGERS_SCALED,   /* none, and output 0 is its integers, shifted and scaled */
+    INTEGERS_PRODUCTS, /* its MACs, or those that `integer_macs` returns */
+    INTEGERS_ALL,      /* all of it, although its output is scaled */
+};
+
+/* How scales of dequantized operands pass through the operator (ops/qdq_propagation.h). A set
+ * of axes is a bit mask. Zero: they do not pass. */
+struct op_qdq {
+    /* An operator that moves elements of operand 0: the axes of output 0 along which the scale
+     * changes if it changes along `axes` of operand 0. */
+    uint64_t (*moves)(const struct op_context *context, uint64_t axes);
+    bool all_outputs; /* every output is a part of operand 0, not output 0 alone */
+    bool joins;       /* output 0 has parts of all operands along the attribute `axis` */
+    bool (*is_lost)(const struct op_context *context); /* NULL: never */
+    /* A product: the axes of an operand that it sums over. */
+    uint64_t (*sums)(const struct op_context *context, size_t operand);
+    size_t factors; /* operands that are multiplied, from the first on; 0: all */
+    bool (*is_none)(const struct op_context *context);   /* no product after all; NULL: never */
+    bool (*does_more)(const struct op_context *context); /* more than a sum; NULL: never */
+};
+
+/* The facets that hold for an operator at every opset. Each is the zero value if the operator
+ * does not have it. */
+struct op_facets {
+    /* NULL: the convention counts its MACs only. */
+    const struct op_flops *flops[FLOPS_N];
+    struct op_lowering
+        lowering;       /* no `lower`, no `why`: the operator does no work on a device */
+    const char *bounds; /* a letter for each operand, the last one repeated (ops/monotone.h) */
+    enum op_integers integers;
+    int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
+    struct op_qdq qdq;
+};
+
 /*
  * SIGNATURE(ONNX, Relu, 6) initializes the fields of struct op from `domain` to `attrs`. It
  * expands to a macro of ops/signatures.gen.h, which tools/make_signatures writes from ONNX's
@@ -129,7 +212,8 @@ struct op_backward {
 #define OP_SIGNATURE(domain_, type_, since_, in_least, in_most, out_least, out_most, attrs_)   \
     .domain = domain_, .type = type_, .since = since_, .min_inputs = in_least,                 \
     .max_inputs = in_most, .min_outputs = out_least, .max_outputs = out_most, .attrs = attrs_
-#define SIGNATURE(prefix, type_, since_) prefix##_##type_##_##since_
+#define SIGNATURE(prefix, type_, since_)                                                       \
+    prefix##_##type_##_##since_, .facets = &facets_##prefix##_##type_
 
 struct op {
     const char *domain; /* "" is ai.onnx */
@@ -137,7 +221,8 @@ struct op {
     int32_t since; /* holds from this opset on, until the next row of that name */
     int32_t min_inputs, max_inputs;
     int32_t min_outputs, max_outputs;
-    const struct op_attr *attrs; /* ends with a NULL name; NULL: none */
+    const struct op_attr *attrs;    /* ends with a NULL name; NULL: none */
+    const struct op_facets *facets; /* NULL: none */
 
     /* Sets the type of every output (op_output); NULL only for rows of unknown operators. */
     int (*infer)(struct op_context *context);
@@ -209,6 +294,16 @@ static inline bool op_has_gradient(const char *gradients, size_t slot) {
     return *op_gradient(gradients, slot) != '-';
 }
 
+/* Facets that an operator may lack. */
+enum op_facet {
+    FACET_FOLD = 1,    /* constant folding: `fold` */
+    FACET_ALGEBRA = 2, /* a term of fused patterns: `algebra` */
+    FACET_MODULE = 4,  /* a module of a framework: `module` */
+    FACET_EXACT = 8,   /* arithmetic that the convention `exact` counts besides MACs */
+    FACET_BOUNDS = 16, /* outputs grow with operands: `bounds` of the facets */
+    FACET_QDQ = 32,    /* scales pass: `qdq` of the facets */
+};
+
 /* A family's rows, in the order of its file. */
 struct op_family {
     const char *name; /* that of its file */
@@ -217,6 +312,14 @@ struct op_family {
     /* What those of its operators do that compute no number, for people: "moves elements".
      * NULL: it has none of them, or none but views (ops/decision.h). */
     const char *free;
+    unsigned
+        declines; /* bits of enum op_facet: its operators lack them unless they state them */
 };
+
+/* Defines the family whose rows are the array `rows`: OP_FAMILY(pool, .declines = FACET_FOLD).
+ */
+#define OP_FAMILY(name_, ...)                                                                  \
+    const struct op_family family_##name_ = {                                                  \
+        .name = #name_, .rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]), __VA_ARGS__}
 
 #endif

@@ -5,22 +5,20 @@
 
 #include "ops/common.h"
 #include "ops/integers.h"
-#include "ops/onnx/einsum.h"
 #include "ops/op_context.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-#define ALL_AXES (SCALED - 1)
-
-static scale_axes bit(int axis) {
-    return (scale_axes)1 << axis;
+static const struct op_qdq *qdq_of(const struct op *op) {
+    static const struct op_qdq none;
+    return op->facets ? &op->facets->qdq : &none;
 }
 
 /* Those from `first` on, up to `end`. */
 static scale_axes bits(int first, int end) {
     scale_axes axes = SCALE_NONE;
-    for (int axis = first; axis < end; axis++) axes |= bit(axis);
+    for (int axis = first; axis < end; axis++) axes |= scale_axis(axis);
     return axes;
 }
 
@@ -49,43 +47,44 @@ static scale_axes made(const struct op_context *context) {
     int axis = 0;
     if (op_elements(context, 1) == 1) return SCALED;
     if (!shape_has_rank(scale)) return SCALE_NONE;
-    if (scale->rank == 1) return get_axis(context, 1, &axis) ? SCALED | bit(axis) : SCALE_NONE;
+    if (scale->rank == 1)
+        return get_axis(context, 1, &axis) ? SCALED | scale_axis(axis) : SCALE_NONE;
     scale_axes axes = SCALED;
     for (int i = 0; i < scale->rank; i++)
-        if (scale->dims[i] != 1) axes |= bit(i);
+        if (scale->dims[i] != 1) axes |= scale_axis(i);
     return axes;
 }
 
 /* ---- what moves elements: an operand of known rank, whose scale changes along some axes ----
  */
 
-static scale_axes stays(const struct op_context *context, scale_axes axes) {
+scale_axes scale_stays(const struct op_context *context, scale_axes axes) {
     (void)context;
     return axes;
 }
 
-static scale_axes everywhere(const struct op_context *context, scale_axes axes) {
+scale_axes scale_everywhere(const struct op_context *context, scale_axes axes) {
     (void)context;
     (void)axes;
-    return ALL_AXES;
+    return SCALE_ALL_AXES;
 }
 
-static scale_axes through_transpose(const struct op_context *context, scale_axes axes) {
+scale_axes scale_through_transpose(const struct op_context *context, scale_axes axes) {
     size_t n = 0;
     const int64_t *perm = op_attr_ints(context, "perm", &n);
     const int rank = op_rank(context, 0);
     scale_axes moved = SCALE_NONE;
     for (int i = 0; i < rank; i++) {
         const int64_t from = perm ? perm[i] : rank - 1 - i;
-        if (axes & bit((int)from)) moved |= bit(i);
+        if (axes & scale_axis((int)from)) moved |= scale_axis(i);
     }
     return moved;
 }
 
 /* Axes are those of the output from the last one on. */
-static scale_axes through_expand(const struct op_context *context, scale_axes axes) {
+scale_axes scale_through_expand(const struct op_context *context, scale_axes axes) {
     const struct shape *out = op_output_shape(context, 0);
-    if (!shape_has_rank(out)) return everywhere(context, axes);
+    if (!shape_has_rank(out)) return scale_everywhere(context, axes);
     return axes << (out->rank - op_rank(context, 0));
 }
 
@@ -121,11 +120,11 @@ static void level(struct group *in, struct group *out) {
 
 /* The same elements in the same order: what changes along an axis of a group may change along
  * all that become of it. */
-static scale_axes through_reshape(const struct op_context *context, scale_axes axes) {
+scale_axes scale_through_reshape(const struct op_context *context, scale_axes axes) {
     struct group in = {.shape = op_shape(context, 0)};
     struct group out = {.shape = op_output_shape(context, 0)};
     scale_axes moved = SCALE_NONE;
-    if (!shape_has_rank(out.shape)) return everywhere(context, axes);
+    if (!shape_has_rank(out.shape)) return scale_everywhere(context, axes);
     while (in.end < in.shape->rank || out.end < out.shape->rank) {
         start_behind(&in);
         start_behind(&out);
@@ -136,65 +135,27 @@ static scale_axes through_reshape(const struct op_context *context, scale_axes a
 }
 
 /* The axis becomes those of the indices. */
-static scale_axes through_gather(const struct op_context *context, scale_axes axes) {
+scale_axes scale_through_gather(const struct op_context *context, scale_axes axes) {
     const int rank = op_rank(context, 1);
     int axis = 0;
     if (rank < 0 || rank > SHAPE_MAX_RANK - 2 || !get_axis(context, 0, &axis))
-        return everywhere(context, axes);
+        return scale_everywhere(context, axes);
     const scale_axes before = axes & bits(0, axis);
-    const scale_axes picked = axes & bit(axis) ? bits(axis, axis + rank) : SCALE_NONE;
+    const scale_axes picked = axes & scale_axis(axis) ? bits(axis, axis + rank) : SCALE_NONE;
     const scale_axes behind = axes >> axis >> 1;
     return before | picked | behind << axis << rank;
 }
 
 /* Where an element is from hangs on where all indices are. */
-static scale_axes through_gather_elements(const struct op_context *context, scale_axes axes) {
+scale_axes scale_through_gather_elements(const struct op_context *context, scale_axes axes) {
     int axis = 0;
-    if (!get_axis(context, 0, &axis) || axes & bit(axis)) return everywhere(context, axes);
+    if (!get_axis(context, 0, &axis) || axes & scale_axis(axis))
+        return scale_everywhere(context, axes);
     return axes;
 }
 
-struct mover {
-    const char *type;                                                      /* of any domain */
-    scale_axes (*axes)(const struct op_context *context, scale_axes axes); /* of output 0 */
-    size_t outputs; /* how many are of operand 0; 0: all */
-};
-
-/* They pass operand 0 on, Concat all. */
-static const struct mover movers[] = {
-    {"Cast", stays, 1},
-    {"CastLike", stays, 1},
-    {"Identity", stays, 1},
-    {"Dropout", stays, 1},
-    {"Slice", stays, 1},
-    {"Split", stays, 0},
-    {"Pad", stays, 1},
-    {"CenterCropPad", stays, 1},
-    {"Tile", stays, 1},
-    {"Trilu", stays, 1},
-    {"Transpose", through_transpose, 1},
-    {"Expand", through_expand, 1},
-    {"Reshape", through_reshape, 1},
-    {"Flatten", through_reshape, 1},
-    {"Squeeze", through_reshape, 1},
-    {"Unsqueeze", through_reshape, 1},
-    {"Gather", through_gather, 1},
-    {"GatherElements", through_gather_elements, 1},
-    {"GatherND", everywhere, 1},
-    {"DepthToSpace", everywhere, 1},
-    {"SpaceToDepth", everywhere, 1},
-    {"Concat", stays, 1},
-};
-
-static const struct mover *find_mover(const struct op *op) {
-    for (size_t i = 0; i < sizeof(movers) / sizeof(movers[0]); i++)
-        if (text_equal(movers[i].type, op->type)) return &movers[i];
-    return NULL;
-}
-
 /* What is put around is a number that the scale has no integer for, as far as anyone knows. */
-static bool puts_numbers(const struct op_context *context) {
-    if (!text_equal(context->op->type, "Pad")) return false;
+bool scale_is_lost_by_pad(const struct op_context *context) {
     if (!text_equal(op_attr_string(context, "mode"), "constant")) return false;
     if (!op_has_input(context, 2)) return op_attr_float(context, "value") != 0;
     const struct constant *value = op_input(context, 2)->value;
@@ -214,25 +175,26 @@ static scale_axes joined(const struct op_context *context, const scale_axes *of_
         same = same && given == of_operand(context, of_values, 0);
         all |= given;
     }
-    return same || context->n_inputs == 1 ? all : all | bit(axis);
+    return same || context->n_inputs == 1 ? all : all | scale_axis(axis);
 }
 
 static scale_axes moved(const struct op_context *context, const scale_axes *of_values,
                         bool same, size_t slot) {
-    const struct mover *mover = find_mover(context->op);
-    if (!mover || context->n_inputs == 0 || puts_numbers(context)) return SCALE_NONE;
-    if (mover->outputs > 0 && slot >= mover->outputs) return SCALE_NONE;
-    if (text_equal(mover->type, "Concat")) return joined(context, of_values, same);
+    const struct op_qdq *qdq = qdq_of(context->op);
+    if (!qdq->moves || context->n_inputs == 0 || (qdq->is_lost && qdq->is_lost(context)))
+        return SCALE_NONE;
+    if (!qdq->all_outputs && slot > 0) return SCALE_NONE;
+    if (qdq->joins) return joined(context, of_values, same);
     const scale_axes given = of_operand(context, of_values, 0);
-    if ((given & ALL_AXES) == 0) return given;
+    if ((given & SCALE_ALL_AXES) == 0) return given;
     if (op_rank(context, 0) == RANK_UNKNOWN) return SCALE_NONE;
-    return SCALED | mover->axes(context, given & ALL_AXES);
+    return SCALED | qdq->moves(context, given & SCALE_ALL_AXES);
 }
 
 /* Along an axis of one place nothing changes. */
 static scale_axes without_single(const struct shape *shape, scale_axes axes) {
     for (int i = 0; shape_has_rank(shape) && i < shape->rank; i++)
-        if (shape->dims[i] == 1) axes &= ~bit(i);
+        if (shape->dims[i] == 1) axes &= ~scale_axis(i);
     return axes;
 }
 
@@ -260,116 +222,75 @@ static bool has_one_channel_a_group(const struct op_context *context, int channe
 }
 
 /* [n, c, ...] and [out, c, ...] */
-static scale_axes conv_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_conv_sums(const struct op_context *context, size_t operand) {
     const bool apart = operand == 0 && has_one_channel_a_group(context, 1);
-    return ALL_AXES & ~bit(0) & ~(apart ? bit(1) : SCALE_NONE);
+    return SCALE_ALL_AXES & ~scale_axis(0) & ~(apart ? scale_axis(1) : SCALE_NONE);
 }
 
 /* [n, ..., c] */
-static scale_axes nhwc_conv_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_nhwc_conv_sums(const struct op_context *context, size_t operand) {
     const int last = op_rank(context, 0) - 1;
     const bool apart = operand == 0 && last > 0 && has_one_channel_a_group(context, last);
-    return ALL_AXES & ~bit(0) & ~(apart ? bit(last) : SCALE_NONE);
+    return SCALE_ALL_AXES & ~scale_axis(0) & ~(apart ? scale_axis(last) : SCALE_NONE);
 }
 
 /* [n, c, ...] and [c, out of a group, ...] */
-static scale_axes transposed_conv_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_transposed_conv_sums(const struct op_context *context, size_t operand) {
     const int channels = operand == 0 ? 1 : 0;
     const bool apart = has_one_channel_a_group(context, 1);
-    return ALL_AXES & ~bit(1 - channels) & ~(apart ? bit(channels) : SCALE_NONE);
+    return SCALE_ALL_AXES & ~scale_axis(1 - channels) &
+           ~(apart ? scale_axis(channels) : SCALE_NONE);
 }
 
 /* [n, c, step] and [c, 1, kernel]: each channel has a kernel of its own. */
-static scale_axes causal_conv_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_causal_conv_sums(const struct op_context *context, size_t operand) {
     (void)context;
-    return ALL_AXES & ~bits(0, operand == 0 ? 2 : 1);
+    return SCALE_ALL_AXES & ~bits(0, operand == 0 ? 2 : 1);
 }
 
 /* The last axis or, of operand 1 and turned once, the one before. */
 static scale_axes inner_axis(const struct op_context *context, size_t operand, bool turned) {
     const int rank = op_rank(context, operand);
-    if (rank < 1) return ALL_AXES;
-    return bit(rank == 1 || (operand == 0) != turned ? rank - 1 : rank - 2);
+    if (rank < 1) return SCALE_ALL_AXES;
+    return scale_axis(rank == 1 || (operand == 0) != turned ? rank - 1 : rank - 2);
 }
 
-static scale_axes matmul_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_matmul_sums(const struct op_context *context, size_t operand) {
     return inner_axis(context, operand, false);
 }
 
-static scale_axes gemm_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_gemm_sums(const struct op_context *context, size_t operand) {
     const char *turns = operand == 0 ? "transA" : "transB";
     return inner_axis(context, operand, op_attr_int(context, turns) != 0);
 }
 
 /* Of one whose batch stands elsewhere, any may be. */
-static scale_axes fused_matmul_sums(const struct op_context *context, size_t operand) {
+scale_axes scale_fused_matmul_sums(const struct op_context *context, size_t operand) {
     const char *batch = operand == 0 ? "transBatchA" : "transBatchB";
-    return op_attr_int(context, batch) != 0 ? ALL_AXES : gemm_sums(context, operand);
+    return op_attr_int(context, batch) != 0 ? SCALE_ALL_AXES
+                                            : scale_gemm_sums(context, operand);
 }
 
-/* What the output has no label of. Of more than two operands, any axis may be. */
-static scale_axes einsum_sums(const struct op_context *context, size_t operand) {
-    struct einsum_axes read;
-    scale_axes axes = ALL_AXES;
-    if (!einsum_read(context, &read)) return ALL_AXES;
-    const struct einsum_term *term = &read.operands[operand];
-    for (int i = 0; i < term->rank; i++)
-        for (int k = 0; k < read.output.rank; k++)
-            if (read.output.labels[k] == term->labels[i]) axes &= ~bit(i);
-    return axes;
-}
-
-static bool has_state(const struct op_context *context) {
+bool scale_has_state(const struct op_context *context) {
     return op_has_input(context, 3);
 }
 
-static bool has_activation(const struct op_context *context) {
+bool scale_has_activation(const struct op_context *context) {
     const char *activation = op_attr_string(context, "activation");
     return activation[0] != '\0' && !text_equal(activation, "none");
 }
 
-static bool always(const struct op_context *context) {
+bool scale_always(const struct op_context *context) {
     (void)context;
     return true;
 }
 
-struct multiplier {
-    const char *type; /* of any domain */
-    size_t factors;   /* operands from the first on; 0: all */
-    scale_axes (*sums)(const struct op_context *context, size_t operand);
-    bool (*is_none)(const struct op_context *context); /* of that sort after all; NULL: never */
-    bool (*is_more)(const struct op_context *context); /* it does what is no sum; NULL: never */
-};
-
-static const struct multiplier multipliers[] = {
-    {"Conv", 2, conv_sums, NULL, NULL},
-    {"FusedConv", 2, conv_sums, NULL, always},
-    {"NhwcConv", 2, nhwc_conv_sums, NULL, NULL},
-    {"NhwcFusedConv", 2, nhwc_conv_sums, NULL, always},
-    {"ConvTranspose", 2, transposed_conv_sums, NULL, NULL},
-    {"ConvTransposeWithDynamicPads", 2, transposed_conv_sums, NULL, always},
-    {"CausalConvWithState", 2, causal_conv_sums, has_state, has_activation},
-    {"MatMul", 2, matmul_sums, NULL, NULL},
-    {"FusedMatMul", 2, fused_matmul_sums, NULL, always},
-    {"TransposeMatMul", 2, fused_matmul_sums, NULL, always},
-    {"FusedMatMulActivation", 2, fused_matmul_sums, NULL, always},
-    {"Gemm", 2, gemm_sums, NULL, NULL},
-    {"FusedGemm", 2, gemm_sums, NULL, always},
-    {"Einsum", 0, einsum_sums, NULL, NULL},
-};
-
-static const struct multiplier *find_multiplier(const struct op *op) {
-    for (size_t i = 0; i < sizeof(multipliers) / sizeof(multipliers[0]); i++)
-        if (text_equal(multipliers[i].type, op->type)) return &multipliers[i];
-    return NULL;
-}
-
 /* Whether operand i is dequantized, and its scale comes out of the sum. */
-static bool comes_out_of(const struct op_context *context, const struct multiplier *multiplier,
+static bool comes_out_of(const struct op_context *context, const struct op_qdq *product,
                          const scale_axes *of_values, size_t i) {
     const scale_axes given = of_operand(context, of_values, i);
-    if ((given & ALL_AXES) == 0) return given != SCALE_NONE;
-    return (given & ALL_AXES & multiplier->sums(context, i)) == 0;
+    if ((given & SCALE_ALL_AXES) == 0) return given != SCALE_NONE;
+    return (given & SCALE_ALL_AXES & product->sums(context, i)) == 0;
 }
 
 /* Whether the operands from `first` on are dequantized, and there are any. */
@@ -388,13 +309,13 @@ bool scale_comes_out(const struct op_context *context, const scale_axes *of_valu
                      bool *ret_rest) {
     *ret_rest = false;
     if (context->n_inputs == 0 || of_operand(context, of_values, 0) == SCALE_NONE) return false;
-    const struct multiplier *multiplier = find_multiplier(context->op);
-    if (!multiplier || (multiplier->is_none && multiplier->is_none(context))) return false;
-    const size_t n_factors = multiplier->factors ? multiplier->factors : context->n_inputs;
+    const struct op_qdq *product = qdq_of(context->op);
+    if (!product->sums || (product->is_none && product->is_none(context))) return false;
+    const size_t n_factors = product->factors ? product->factors : context->n_inputs;
     if (context->n_inputs < n_factors) return false;
     for (size_t i = 0; i < n_factors; i++)
-        if (!comes_out_of(context, multiplier, of_values, i)) return false;
+        if (!comes_out_of(context, product, of_values, i)) return false;
     *ret_rest = all_dequantized(context, of_values, n_factors) &&
-                !(multiplier->is_more && multiplier->is_more(context));
+                !(product->does_more && product->does_more(context));
     return true;
 }

@@ -17,8 +17,13 @@ struct op_context;
 /* Of a value: none, where it is no dequantized integers; else SCALED, and bit a where the scale
  * may change from place to place along axis a. */
 typedef uint64_t scale_axes;
-#define SCALE_NONE ((scale_axes)0)
-#define SCALED     ((scale_axes)1 << 63)
+#define SCALE_NONE     ((scale_axes)0)
+#define SCALED         ((scale_axes)1 << 63)
+#define SCALE_ALL_AXES (SCALED - 1)
+
+static inline scale_axes scale_axis(int axis) {
+    return (scale_axes)1 << axis;
+}
 
 /* Both take rules of nodes whose types are known; `of_values` is by value of the model. */
 
@@ -31,5 +36,27 @@ scale_axes scale_of_output(const struct op_context *context, const scale_axes *o
  * what else it does. */
 bool scale_comes_out(const struct op_context *context, const scale_axes *of_values,
                      bool *ret_rest);
+
+/* `moves` of struct op_qdq. */
+scale_axes scale_stays(const struct op_context *context, scale_axes axes);
+scale_axes scale_everywhere(const struct op_context *context, scale_axes axes);
+scale_axes scale_through_transpose(const struct op_context *context, scale_axes axes);
+scale_axes scale_through_expand(const struct op_context *context, scale_axes axes);
+scale_axes scale_through_reshape(const struct op_context *context, scale_axes axes);
+scale_axes scale_through_gather(const struct op_context *context, scale_axes axes);
+scale_axes scale_through_gather_elements(const struct op_context *context, scale_axes axes);
+/* `sums` of struct op_qdq. */
+scale_axes scale_conv_sums(const struct op_context *context, size_t operand);
+scale_axes scale_nhwc_conv_sums(const struct op_context *context, size_t operand);
+scale_axes scale_transposed_conv_sums(const struct op_context *context, size_t operand);
+scale_axes scale_causal_conv_sums(const struct op_context *context, size_t operand);
+scale_axes scale_matmul_sums(const struct op_context *context, size_t operand);
+scale_axes scale_gemm_sums(const struct op_context *context, size_t operand);
+scale_axes scale_fused_matmul_sums(const struct op_context *context, size_t operand);
+/* `is_lost`, `is_none` and `does_more` of struct op_qdq. */
+bool scale_is_lost_by_pad(const struct op_context *context);
+bool scale_has_state(const struct op_context *context);
+bool scale_has_activation(const struct op_context *context);
+bool scale_always(const struct op_context *context);
 
 #endif

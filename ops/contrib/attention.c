@@ -7,12 +7,10 @@
  * As for ONNX's Attention, masks do not reduce the count, and keys are those of past and
  * present.
  */
-#include "ops/contrib/attention.h"
-
 #include "ops/contrib/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -200,7 +198,7 @@ static struct attention sizes_of(const struct op_context *context) {
     return reading_of(context)->read(context);
 }
 
-int contrib_attention_masks(const struct op_context *context) {
+static int attention_masks(const struct op_context *context) {
     const struct reading *reading = reading_of(context);
     const bool causal =
         op_attr_int(context, "unidirectional") || op_attr_int(context, "causal");
@@ -208,16 +206,16 @@ int contrib_attention_masks(const struct op_context *context) {
            op_has_input(context, reading->masks[1]);
 }
 
-int64_t contrib_attention_rows(const struct op_context *context) {
+static int64_t attention_rows(const struct op_context *context) {
     const struct attention a = sizes_of(context);
     return checked_mul(checked_mul(a.batch, a.heads), a.queries);
 }
 
-int64_t contrib_attention_scores(const struct op_context *context) {
-    return checked_mul(contrib_attention_rows(context), sizes_of(context).keys);
+static int64_t attention_scores(const struct op_context *context) {
+    return checked_mul(attention_rows(context), sizes_of(context).keys);
 }
 
-int64_t contrib_attention_projection(const struct op_context *context) {
+static int64_t attention_projection(const struct op_context *context) {
     const struct attention a = sizes_of(context);
     const int64_t each = checked_mul(a.input, a.projected);
     return checked_mul(checked_mul(a.batch, a.queries), each);
@@ -295,13 +293,46 @@ static int infer_grouped(struct op_context *context) {
     return infer_separate(context, 3);
 }
 
+/* Scaling, masks, biases and softmax of each score. */
+static int64_t exact_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return exact_scores(attention_masks(context), attention_scores(context),
+                        attention_rows(context));
+}
+
+/* Its softmax. */
+static int64_t ptflops_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return attention_scores(context);
+}
+
+/* Its softmax: no operand of its products is a weight. */
+static int64_t thop_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return thop_rows(attention_scores(context), attention_rows(context));
+}
+
 /* clang-format off */
+FACETS(CONTRIB, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+    PTFLOPS(.per_mac = 1, .extra = ptflops_attention, .extra_description = "at 1 a score"),
+    THOP(.extra = thop_attention, .extra_description = "at 3 a score less 1 a row"), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, QAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED),
+    INTEGERS_OF(attention_projection)};
+FACETS(CONTRIB, DecoderMaskedSelfAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, PackedAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, MultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, PackedMultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GroupQueryAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
+
 #define CONTRIB(name, infer_fn, letters)                                                       \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = macs_attention,                                                       \
                  .macs_formula = "projection, and scores x (columns of a key and of a value)", \
-                 .extra = contrib_attention_scores, .extra_description = "at 1 a score"},      \
+                 .extra = attention_scores, .extra_description = "at 1 a score"},      \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 
@@ -319,5 +350,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_attention = {"contrib_attention", rows,
-                                                   sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(contrib_attention, .declines = 0);

@@ -6,9 +6,9 @@
  */
 #include "ops/channels_last.h"
 #include "ops/contrib/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/onnx/pool.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -193,6 +193,55 @@ static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 
 /* clang-format off */
+FACETS(CONTRIB, Gelu) {
+    EXACT(.extra = exact_gelu, .extra_description = "at 5 an output element, 8 by tanh"),
+    PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL)};
+FACETS(CONTRIB, FastGelu) {
+    EXACT(.extra = exact_fast_gelu, .extra_description = "at 8 an output element, 9 with a bias"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BiasGelu) {EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BiasSplitGelu) {EXACT(.per_input = 1, .per_output = 6), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BiasAdd) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BiasSoftmax) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, SkipLayerNormalization) {
+    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 7 an input element, 1 less without a shift, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, SkipSimplifiedLayerNormalization) {
+    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 4 an input element, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, EmbedLayerNormalization) {
+    EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 an output element, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GroupNorm) {
+    EXACT(.extra = exact_vendor_group_norm, .extra_description = "at 7 an input element, 5 a SiLU, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, SkipGroupNorm) {
+    EXACT(.extra = exact_vendor_group_norm, .extra_description = "sums, 7 an input element, 5 a SiLU, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, QLinearAdd) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearMul) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearWhere) {NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, QLinearSigmoid) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearLeakyRelu) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearSoftmax) {EXACT(EXACT_SOFTMAX), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearConcat) {NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, QLinearGlobalAveragePool) {EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearAveragePool) {EXACT(EXACT_AVERAGE_POOL), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QLinearReduceMean) {EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, ReduceSumInteger) {EXACT(JOINS), NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, NhwcMaxPool) {EXACT(EXACT_MAX_POOL), NO_PRIMITIVE(NO_CHANNELS_LAST)};
+FACETS(CONTRIB, MulInteger) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, QuantizeLinear) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2),
+    NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)}; /* quotient, rounding, zero point */
+FACETS(CONTRIB, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),
+    NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
+FACETS(ONNX, SimplifiedLayerNormalization) {EXACT(EXACT_RMS_NORM),
+    LOWER(lower_norm, CM_NORM, CM_NORM_RMS, IMAGES_NONE, NULL)};
+
 #define CONTRIB(name, infer_fn, input, result, letters, class)                                 \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
@@ -229,9 +278,9 @@ static const struct op rows[] = {
     CONTRIB(QuantizeLinear,                   infer_quantize,            0,     0, "pii",       NULL),
     CONTRIB(DequantizeLinear,                 infer_dequantize,          0,     0, "pii",       NULL),
     {OP_SIGNATURE("", "SimplifiedLayerNormalization", 1, 2, 2, 1, 2, simplified_layer_normalization),
+     .facets = &facets_ONNX_SimplifiedLayerNormalization,
      .infer = infer_simplified_norm, .param_roles = "xn", .module = "RMSNorm", .backward.saved_for_backward = "-"},
 };
 /* clang-format on */
 
-const struct op_family family_contrib = {"contrib", rows, sizeof rows / sizeof *rows,
-                                         "moves or picks elements"};
+OP_FAMILY(contrib, .free = "moves or picks elements", .declines = 0);

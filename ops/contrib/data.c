@@ -5,11 +5,11 @@
  * text, bytes of a block floating point format.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/onnx/pool.h"
 #include "ops/product.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -259,6 +259,32 @@ static void macs_compiled(const struct op_context *context, struct product *ret)
 }
 
 /* clang-format off */
+FACETS(CONTRIB, ExpandDims) {NO_BOUNDS};
+FACETS(CONTRIB, TorchEmbedding) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, GatherBlockQuantized) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, UnfoldTensor) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, RemovePadding) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, RestorePadding) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, CropAndResize) {EXACT(EXACT_RESIZE), NO_PRIMITIVE(NO_SAMPLING)};
+FACETS(CONTRIB, MurmurHash3) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, NGramRepeatBlock) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, NGramHashMapping) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, VarlenNGramHashMapping) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, Tokenizer) {NO_PRIMITIVE(NO_STRING)};
+FACETS(CONTRIB, SampleOp) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, IsAllFinite) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, BifurcationDetector) {NO_PRIMITIVE(NO_SORT)};
+FACETS(CONTRIB, DynamicTimeWarping) {EXACT(.per_input = 3), NO_PRIMITIVE(NO_SORT)}; /* the least of three, a sum */
+FACETS(CONTRIB, QuantizeBFP) {NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, DequantizeBFP) {NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, QuantizeWithOrder) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_NONE)}; /* quotient, rounding */
+FACETS(CONTRIB, DequantizeWithOrder) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_SCALED)};
+FACETS(CONTRIB, MaxpoolWithMask) {EXACT(EXACT_MAX_POOL), NO_PRIMITIVE("no primitive pools by a mask")};
+FACETS(CONTRIB, EPContext) {NO_PRIMITIVE("its inside is not in the file")};
+FACETS(CONTRIB, Snpe) {NO_PRIMITIVE("its inside is not in the file")};
+
 #define CONTRIB(name, infer_fn, letters)                                                       \
     SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .param_roles = letters,                    \
     .backward.saved_for_backward = "-"
@@ -292,5 +318,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_data = {"contrib_data", rows, sizeof rows / sizeof *rows,
-                                              "moves, looks up, hashes or packs"};
+OP_FAMILY(contrib_data, .free = "moves, looks up, hashes or packs", .declines = 0);

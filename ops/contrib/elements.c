@@ -5,9 +5,9 @@
  * Weighted sums of streams are products: one MAC per weighted element.
  */
 #include "ops/contrib/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -137,6 +137,33 @@ static int infer_position_bias(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(CONTRIB, ScaledSiLU) {EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, QOrderedGelu) {EXACT(.per_output = 5), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, GatedAdd) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, ComplexMul) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_FUSED)}; /* two products and a sum for either part */
+FACETS(CONTRIB, ComplexMulConj) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BitmaskBiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BitmaskDropout) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, BranchwiseRMSNorm) {
+    EXACT(.extra = exact_branch_norm, .extra_description = "at 4 an input element, 1 less without a scale, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GatedRMSNorm) {
+    EXACT(.extra = exact_gated_norm, .extra_description = "at 10 an input element, 1 less by a Sigmoid, and 2 a row"),
+    NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, QOrderedLayerNormalization) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, QEmbedLayerNormalization) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GemmaRotaryEmbedding) {
+    EXACT(.extra = exact_gemma_rotary, .extra_description = "at 2 an angle and 3 a turned element"),
+    NO_PRIMITIVE(NO_ROTARY)};
+FACETS(CONTRIB, MRotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
+FACETS(CONTRIB, RelativePositionBias) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, LinearAttentionGate) {
+    EXACT(.extra = exact_gates, .extra_description = "at 5 a decay and 4 a rate"), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, EngramGate) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, HyperConnectionPreMix) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, HyperConnectionPostMix) {NO_PRIMITIVE(NO_FUSED)};
+
 #define CONTRIB(name, infer_fn, input, letters, class)                                         \
     SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .cost.per_input = input,                   \
     .param_roles = letters, .module = class, .backward.saved_for_backward = "-"
@@ -172,5 +199,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_elements = {"contrib_elements", rows,
-                                                  sizeof rows / sizeof *rows, "looks up"};
+OP_FAMILY(contrib_elements, .free = "looks up", .declines = 0);

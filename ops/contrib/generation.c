@@ -6,8 +6,8 @@
  * The number of tokens is data-dependent: one decoder step is counted, with a note.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -118,6 +118,11 @@ static int infer_beams(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(CONTRIB, GreedySearch) {NO_BOUNDS};
+FACETS(CONTRIB, Sampling) {NO_BOUNDS};
+FACETS(CONTRIB, BeamSearch) {NO_BOUNDS};
+FACETS(CONTRIB, WhisperBeamSearch) {NO_BOUNDS};
+
 #define GENERATES(name, infer_fn)                                                              \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .memory = MEMORY_CONTROL,              \
@@ -132,5 +137,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_generation = {"contrib_generation", rows,
-                                                    sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(contrib_generation, .declines = 0);

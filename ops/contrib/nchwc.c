@@ -5,11 +5,11 @@
  * channels, spatial…]; costs include the padding, as the weights are padded too.
  */
 #include "ops/contrib/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/pool.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -85,6 +85,23 @@ static int infer_upsample(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(NCHWC, ReorderInput) {NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
+FACETS(NCHWC, ReorderOutput) {NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
+FACETS(NCHWC, Conv) {EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases"),
+    PTFLOPS(.per_mac = 1, BIASES(2)), PTFLOPS_ATEN(.per_mac = 1, BIASES(2)),
+    ONNX_TOOL(.per_mac = 1, BIASES(2)), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), MULTIPLIES(2, scale_conv_sums)};
+FACETS(NCHWC, MaxPool) {EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1), ONNX_TOOL(ONNX_TOOL_POOL),
+    NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
+FACETS(NCHWC, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), THOP(.per_output = 1),
+    ONNX_TOOL(ONNX_TOOL_POOL), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
+FACETS(NCHWC, GlobalMaxPool) {EXACT(JOINS), PTFLOPS(.per_input = 1), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
+FACETS(NCHWC, GlobalAveragePool) {EXACT(.per_input = 1),
+    FVCORE(.extra = fvcore_planar_input, .extra_description = "at 1 an input element of an image"),
+    PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
+    ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
+FACETS(NCHWC, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
+    THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), INTEGERS(INTEGERS_NONE)};
+
 #define NCHWC(name, infer_fn, letters, class, ...)                                             \
     {                                                                                          \
         SIGNATURE(NCHWC, name, 1), .infer = infer_fn, .param_roles = letters, .module = class, \
@@ -103,5 +120,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_nchwc = {"contrib_nchwc", rows,
-                                               sizeof rows / sizeof *rows, "moves elements"};
+OP_FAMILY(contrib_nchwc, .free = "moves elements", .declines = 0);

@@ -8,11 +8,11 @@
  */
 #include "ops/channels_last.h"
 #include "ops/contrib/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -374,6 +374,47 @@ static void macs_qmoe(const struct op_context *context, struct product *ret) {
 }
 
 /* clang-format off */
+FACETS(CONTRIB, FusedMatMul) {NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
+FACETS(CONTRIB, TransposeMatMul) {NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
+FACETS(CONTRIB, FusedMatMulActivation) {NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_fused_matmul_sums, .does_more = scale_always)};
+FACETS(CONTRIB, FusedGemm) {
+    EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases and activations"),
+    NO_PRIMITIVE(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)};
+FACETS(CONTRIB, QGemm) {EXACT(.per_mac = 2, BIASES(6)), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
+FACETS(CONTRIB, MatMulNBits) {EXACT(.per_mac = 2, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MatMulBnb4) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(.per_mac = 2, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(.per_mac = 2, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_QUANTIZED),
+    INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, MatMulInteger16) {NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, GemmFastGelu) {EXACT(.per_mac = 2, .per_output = 8, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GemmFloat8) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, MatMulBlockQuantizedFp8Weight) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MatMulBlockQuantizedFp4Weight) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MatMulFpQ4) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, MatMulNBitsMlp) {EXACT(.per_mac = 2, .per_output = 6), NO_PRIMITIVE(NO_PACKED)}; /* SiLU and a product */
+FACETS(CONTRIB, MatMulNBitsQkv) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, SparseToDenseMatMul) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, QOrderedMatMul) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, CDist) {NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, Inverse) {UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_CONTRIB)};
+FACETS(CONTRIB, GatedRelativePositionBias) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, WordConvEmbedding) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, FusedConv) {EXACT(.per_mac = 2, EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_conv_sums, .does_more = scale_always)};
+FACETS(CONTRIB, NhwcFusedConv) {EXACT(.per_mac = 2, EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_nhwc_conv_sums, .does_more = scale_always)};
+FACETS(CONTRIB, NhwcConv) {EXACT(.per_mac = 2, BIASES(2)), NO_PRIMITIVE(NO_CHANNELS_LAST),
+    MULTIPLIES(2, scale_nhwc_conv_sums)};
+FACETS(CONTRIB, QLinearConv) {EXACT(.per_mac = 2, BIASES(8)), PTFLOPS(.per_mac = 1, BIASES(8)),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES(8)), ONNX_TOOL(.per_mac = 1, BIASES(8)), NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, MoE) {NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, QMoE) {NO_PRIMITIVE(NO_PACKED)};
+
 #define CONTRIB(name, infer_fn, count, are, letters, class, ...)                               \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
@@ -425,5 +466,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_products = {"contrib_products", rows,
-                                                  sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(contrib_products, .declines = 0);

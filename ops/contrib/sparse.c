@@ -9,9 +9,9 @@
  * columns
  */
 #include "ops/contrib/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -366,6 +366,17 @@ static void macs_packed_indexer(const struct op_context *context, struct product
 }
 
 /* clang-format off */
+FACETS(CONTRIB, DecoderAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, LongformerAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, QOrderedLongformerAttention) {NO_PRIMITIVE(NO_FUSED), INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, QOrderedAttention) {NO_PRIMITIVE(NO_FUSED), INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, SparseAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, PagedAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, SparsePagedAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, DynamicSparseAttention) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, SparseAttentionIndexer) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, PackedSparseAttentionIndexer) {NO_PRIMITIVE(NO_FUSED)};
+
 #define CONTRIB(name, infer_fn, count, are, letters)                                           \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
@@ -396,5 +407,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_sparse = {"contrib_sparse", rows,
-                                                sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(contrib_sparse, .declines = 0);

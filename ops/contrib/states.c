@@ -4,9 +4,9 @@
  * delta networks, and causal convolutions over packed requests.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -235,6 +235,15 @@ static void macs_delta(const struct op_context *context, struct product *ret) {
 }
 
 /* clang-format off */
+FACETS(CONTRIB, DynamicQuantizeLSTM) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
+FACETS(CONTRIB, AttnLSTM) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, CausalConvWithState) {
+    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 a SiLU"),
+    NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation)};
+FACETS(CONTRIB, VarlenCausalConvWithState) {NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GatedDeltaNet) {NO_PRIMITIVE(NO_LINEAR_ATTENTION)};
+
 #define CONTRIB(name, infer_fn, count, are, flops, is, letters, class)                         \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
@@ -254,5 +263,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_contrib_states = {"contrib_states", rows,
-                                                sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(contrib_states, .declines = 0);

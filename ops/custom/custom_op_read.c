@@ -484,6 +484,9 @@ static int inherit_row(const struct reading *reading, struct custom *ret) {
     return CM_OK;
 }
 
+static const struct op_facets described_facets = {
+    .lowering.why = "its description says nothing of kernels"};
+
 static int make_row(const struct reading *reading, struct custom *ret) {
     if (ret->like) {
         const int status = inherit_row(reading, ret);
@@ -501,9 +504,11 @@ static int make_row(const struct reading *reading, struct custom *ret) {
             .extra = custom_op_other_flops,
             .extra_description =
                 arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
-    /* No operator has an empty type: tables by name (conventions, lowering) do not apply to
-     * costs of its own. */
-    if (ret->has_costs || !ret->like) ret->op.domain = ret->op.type = "";
+    /* Costs of its own: the facets of `like` (conventions, lowering, bounds) do not apply. */
+    if (ret->has_costs || !ret->like) {
+        ret->op.domain = ret->op.type = "";
+        ret->op.facets = &described_facets;
+    }
     return CM_OK;
 }
 

@@ -4,7 +4,6 @@
 
 #include "ops/custom/custom_op.h"
 #include "ops/flops/names/convention_names.h"
-#include "ops/flops/tables.h"
 #include "ops/integers.h"
 #include "ops/op_context.h"
 #include "support/checked.h"
@@ -15,19 +14,17 @@
 /* The convention whose FLOPs have no integers among them. */
 static const char telling[] = "exact";
 
-static const struct convention_row nothing_else[] = {{.op = NULL}};
-
 static const struct convention conventions[] = {
-    /* name, per MAC, backward, rows, sees nodes, counts all */
-    {"deepspeed", 2, 2, NULL, false, true},
-    {"exact", 2, 0, convention_exact, false, true},
-    {"macs", 1, 0, nothing_else, false, false},
-    {"torch", 2, 0, convention_torch, false, false},
-    {"fvcore", 1, 0, convention_fvcore, false, false},
-    {"ptflops", 1, 0, convention_ptflops, false, false},
-    {"ptflops-aten", 1, 0, convention_ptflops_aten, false, false},
-    {"thop", 1, 0, convention_thop, false, false},
-    {"onnx-tool", 1, 0, convention_onnx_tool, true, false},
+    /* name, per MAC, backward, table, sees nodes, counts all */
+    {"deepspeed", 2, 2, FLOPS_OWN, false, true},
+    {"exact", 2, 0, FLOPS_EXACT, false, true},
+    {"macs", 1, 0, FLOPS_MACS, false, false},
+    {"torch", 2, 0, FLOPS_TORCH, false, false},
+    {"fvcore", 1, 0, FLOPS_FVCORE, false, false},
+    {"ptflops", 1, 0, FLOPS_PTFLOPS, false, false},
+    {"ptflops-aten", 1, 0, FLOPS_PTFLOPS_ATEN, false, false},
+    {"thop", 1, 0, FLOPS_THOP, false, false},
+    {"onnx-tool", 1, 0, FLOPS_ONNX_TOOL, true, false},
 };
 
 const struct convention *convention_find(const char *name) {
@@ -36,11 +33,10 @@ const struct convention *convention_find(const char *name) {
     return NULL;
 }
 
-static const struct convention_row *find_row(const struct convention *convention,
-                                             const char *op) {
-    for (const struct convention_row *row = convention->rows; row->op; row++)
-        if (text_equal(row->op, op)) return row;
-    return NULL;
+static const struct op_flops *find_row(const struct convention *convention,
+                                       const struct op *op) {
+    return op->facets && convention->table < FLOPS_N ? op->facets->flops[convention->table]
+                                                     : NULL;
 }
 
 /* The sum under construction. A factor of 0 hides an unknown size: what is not counted need not
@@ -93,9 +89,8 @@ static void add_own(struct sum *sum, const struct op_context *context) {
 
 static void add_by_table(struct sum *sum, const struct convention *convention,
                          const struct op_context *context) {
-    const bool known = context->op->infer != NULL; /* else a row of that name is not its own */
     const bool multiplies = context->op->cost.macs != NULL;
-    const struct convention_row *row = known ? find_row(convention, context->op->type) : NULL;
+    const struct op_flops *row = find_row(convention, context->op);
     add_macs(sum, multiplies ? row ? row->per_mac : convention->per_mac : 0);
     if (!row) return;
     add_elements(sum, context, row->per_input, row->per_output);
@@ -106,7 +101,8 @@ static void add_by_table(struct sum *sum, const struct convention *convention,
 
 static void add_all(struct sum *sum, const struct convention *convention,
                     const struct op_context *context) {
-    if (!convention->rows || (convention->counts_all && custom_op_has_costs(context->op)))
+    if (convention->table == FLOPS_OWN ||
+        (convention->counts_all && custom_op_has_costs(context->op)))
         add_own(sum, context);
     else
         add_by_table(sum, convention, context);
@@ -150,8 +146,6 @@ int64_t convention_operations(const struct convention *convention,
 }
 
 int64_t convention_per_mac(const struct convention *convention, const struct op *op) {
-    const bool known = op->infer != NULL;
-    const struct convention_row *row =
-        convention->rows && known ? find_row(convention, op->type) : NULL;
+    const struct op_flops *row = find_row(convention, op);
     return row ? row->per_mac : convention->per_mac;
 }

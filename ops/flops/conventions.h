@@ -11,28 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/op.h"
+
 struct integers;
-struct op;
 struct op_context;
 
-/*
- *     flops = per_mac * MACs + per_input * n + per_output * out + extra(rule, MACs)
- * n = elements of the first input, out = elements of the first output.
- */
-struct convention_row {
-    const char *op; /* operator type, of any domain */
-    int64_t per_mac;
-    int64_t per_input;
-    int64_t per_output;
-    int64_t (*extra)(const struct op_context *context, int64_t macs); /* NULL: none */
-    const char *extra_description; /* what `extra` counts, for people; set with it */
-};
+/* Values of struct convention's `table` besides those of enum flops_table. */
+enum { FLOPS_OWN = FLOPS_N, FLOPS_MACS };
 
 struct convention {
     const char *name; /* one of ops/flops/names/convention_names.c, which says what it means */
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
     int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
-    const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
+    /* enum flops_table: by `flops` of the operator's facets; FLOPS_OWN: by `cost` of its row;
+     * FLOPS_MACS: MACs only. */
+    int table;
     bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
     bool counts_all; /* all arithmetic, so also what a description says besides MACs */
 };

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the convention `exact` counts beside MACs of signals, losses, optimizers, classical
- * models, and of what ONNX Runtime fuses: see convention_exact.c, whose table names them.
+ * FLOPs besides MACs by the convention `exact`: signals, losses, optimizers, classical models,
+ * and operators fused by ONNX Runtime. See exact.c.
  */
-#include "ops/flops/tables.h"
+#include "ops/flops/terms.h"
 
-#include "ops/onnx/ml.h"
-#include "ops/onnx/transformer.h"
 #include "ops/op_context.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -56,16 +54,6 @@ int64_t exact_cross_entropy(const struct op_context *context, int64_t macs) {
                        exact_likelihood(context, macs));
 }
 
-int64_t exact_rotary(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return checked_mul(3, transformer_rotated(context));
-}
-
-int64_t exact_linear_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return transformer_linear_extra(context);
-}
-
 /* Biases, and 5 of a SiLU. */
 int64_t exact_causal_convolution(const struct op_context *context, int64_t macs) {
     (void)macs;
@@ -99,11 +87,6 @@ int64_t exact_adam(const struct op_context *context, int64_t macs) {
 int64_t exact_momentum(const struct op_context *context, int64_t macs) {
     (void)macs;
     return moved(context, 1, text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7);
-}
-
-int64_t exact_tree_votes(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return ml_tree_votes(context);
 }
 
 /* One intercept a score, which is the last output. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Terms that tables of more than one convention are made of. */
-#include "ops/flops/tables.h"
+#include "ops/flops/terms.h"
 
 #include "ops/op_context.h"
 #include "support/checked.h"

@@ -4,18 +4,12 @@
 
 #include <string.h>
 
-#include "ops/custom/custom_op.h"
 #include "ops/op_context.h"
 #include "ops/window.h"
 #include "support/checked.h"
 #include "support/text.h"
 
 #include "support/banned.h"
-
-static const struct lowering_row *const tables[] = {
-    lowering_products, lowering_quantized, lowering_recurrent, lowering_einsum,
-    lowering_layers,   lowering_elements,  lowering_moves,     lowering_none,
-};
 
 static const int32_t elements[DTYPE_N] = {
     [DTYPE_FLOAT] = CM_F32,         [DTYPE_UINT8] = CM_U8,
@@ -27,20 +21,6 @@ static const int32_t elements[DTYPE_N] = {
     [DTYPE_BFLOAT16] = CM_BF16,     [DTYPE_FLOAT8E4M3FN] = CM_F8E4M3,
     [DTYPE_FLOAT8E5M2] = CM_F8E5M2,
 };
-
-static bool is_of(const struct lowering_row *row, const char *domain, const char *type) {
-    const size_t n = strlen(domain);
-    if (n == 0) return text_equal(row->op, type);
-    return strncmp(row->op, domain, n) == 0 && row->op[n] == ':' &&
-           text_equal(row->op + n + 1, type);
-}
-
-const struct lowering_row *lowering_find(const char *domain, const char *type) {
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        for (const struct lowering_row *row = tables[i]; row->op != NULL; row++)
-            if (is_of(row, domain, type)) return row;
-    return NULL;
-}
 
 void lowering_pack(struct cm_tensor *tensor) {
     int64_t stride = 1;
@@ -152,13 +132,13 @@ static const char *operand_fault(const struct op_context *context) {
 
 bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
                     const char **ret_why) {
-    const struct lowering_row *row = lowering_find(context->op->domain, context->op->type);
+    static const struct op_lowering unstated;
+    const struct op_facets *facets = context->op->facets;
+    const struct op_lowering *row = facets ? &facets->lowering : &unstated;
     struct cm_primitive primitive;
     memset(&primitive, 0, sizeof(primitive));
-    if (row == NULL || row->lower == NULL) {
-        *ret_why = row                         ? row->why
-                   : custom_op_is(context->op) ? "its description says nothing of kernels"
-                                               : "nothing is known of the operator";
+    if (!row->lower) {
+        *ret_why = row->why ? row->why : "nothing is known of the operator";
         return false;
     }
     primitive.kind = row->kind;

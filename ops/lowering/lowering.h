@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a node to a primitive (costmodel/backend.h): what a backend measures. Small tables over
- * operator types, as conventions have them (docs/decisions/lowering-tables.md). Every operator
- * that does work has a row, be it one that says why nothing measures it.
+ * Lowering: the primitive (costmodel/backend.h) of a node, which a backend measures. The facets
+ * of each operator (`lowering`, ops/op.h) name a function of this header, or why there is none
+ * (docs/decisions/operator-facets.md).
  */
 #ifndef OPS_LOWERING_LOWERING_H
 #define OPS_LOWERING_LOWERING_H
@@ -11,39 +11,10 @@
 #include <stdint.h>
 
 #include "costmodel/backend.h"
+#include "ops/op.h"
 
 struct op_context;
 struct window;
-
-/* Whether its tensors of three to five dims are images, N C S..: what --layout is about. */
-enum lowering_images {
-    IMAGES_NONE,
-    IMAGES_HERE,   /* its first operand and its result are */
-    IMAGES_FOLLOW, /* those of the result's rank are where one of them is */
-};
-
-struct lowering_row {
-    const char *op; /* operator type, "domain:type" where it is not of ai.onnx; NULL: the end */
-    /* Fills *ret, which is zero but for `kind`, but not its work. False: this node has no
-     * primitive. NULL: none of this operator has. */
-    bool (*lower)(const struct op_context *context, int32_t which, struct cm_primitive *ret);
-    int32_t kind;  /* enum cm_primitive_kind */
-    int32_t which; /* for `lower`: an algorithm or a function */
-    enum lowering_images images;
-    const char *why; /* what of it has no primitive, for people; NULL: all of it has one */
-};
-
-extern const struct lowering_row lowering_products[];
-extern const struct lowering_row lowering_quantized[];
-extern const struct lowering_row lowering_recurrent[];
-extern const struct lowering_row lowering_einsum[];
-extern const struct lowering_row lowering_layers[];
-extern const struct lowering_row lowering_elements[];
-extern const struct lowering_row lowering_moves[];
-extern const struct lowering_row lowering_none[];
-
-/* The row of an operator; NULL: there is none. */
-const struct lowering_row *lowering_find(const char *domain, const char *type);
 
 /*
  * The primitive of a node whose types are known: everything but flops and bytes. False: there
@@ -81,5 +52,94 @@ bool lowering_window(const struct window *window, int i, int64_t size, int64_t s
 void lowering_pack(struct cm_tensor *tensor);
 /* -rank <= axis < rank, made non-negative; false otherwise. */
 bool lowering_axis(int64_t axis, int rank, int *ret);
+
+/* The functions that FACETS lines name: `lower` of struct op_lowering. */
+#define LOWER_FUNCTION(name)                                                                   \
+    bool name(const struct op_context *context, int32_t which, struct cm_primitive *ret)
+/* Products: lowering_products.c. */
+LOWER_FUNCTION(lower_conv);
+LOWER_FUNCTION(lower_gemm);
+LOWER_FUNCTION(lower_matmul);
+LOWER_FUNCTION(lower_attention);
+/* Quantized operators: lowering_quantized.c. */
+LOWER_FUNCTION(lower_quantized_conv);
+LOWER_FUNCTION(lower_quantized_matmul);
+LOWER_FUNCTION(lower_quantize);
+LOWER_FUNCTION(lower_dequantize);
+/* Recurrent layers: lowering_recurrent.c. */
+LOWER_FUNCTION(lower_rnn);
+/* Pools, norms, softmax, reductions, resizing: lowering_layers.c. */
+LOWER_FUNCTION(lower_pool);
+LOWER_FUNCTION(lower_global_pool);
+LOWER_FUNCTION(lower_norm);
+LOWER_FUNCTION(lower_softmax);
+LOWER_FUNCTION(lower_reduce);
+LOWER_FUNCTION(lower_arg);
+LOWER_FUNCTION(lower_lrn);
+LOWER_FUNCTION(lower_mean_variance);
+LOWER_FUNCTION(lower_resample);
+/* Elementwise operators: lowering_elements.c. */
+LOWER_FUNCTION(lower_unary);
+LOWER_FUNCTION(lower_scaled);
+LOWER_FUNCTION(lower_clip);
+LOWER_FUNCTION(lower_gelu);
+LOWER_FUNCTION(lower_celu);
+LOWER_FUNCTION(lower_selu);
+LOWER_FUNCTION(lower_softsign);
+LOWER_FUNCTION(lower_is_inf);
+LOWER_FUNCTION(lower_binary);
+LOWER_FUNCTION(lower_variadic);
+LOWER_FUNCTION(lower_mean);
+LOWER_FUNCTION(lower_gated);
+LOWER_FUNCTION(lower_select);
+LOWER_FUNCTION(lower_dropout);
+/* Operators that move elements: lowering_moves.c. */
+LOWER_FUNCTION(lower_transpose);
+LOWER_FUNCTION(lower_concat);
+LOWER_FUNCTION(lower_expand);
+LOWER_FUNCTION(lower_slice);
+LOWER_FUNCTION(lower_split);
+LOWER_FUNCTION(lower_tile);
+LOWER_FUNCTION(lower_to_space);
+LOWER_FUNCTION(lower_to_depth);
+LOWER_FUNCTION(lower_bits);
+LOWER_FUNCTION(lower_gather);
+LOWER_FUNCTION(lower_scatter);
+LOWER_FUNCTION(lower_tensor_scatter);
+#undef LOWER_FUNCTION
+
+/* Why an operator has no primitive. */
+#define LIMIT_ATTENTION                                                                        \
+    "attention with a window, a soft cap or scores as a result has no primitive"
+#define LIMIT_BLOCKED_SCALES "scales of blocks have no primitive"
+#define LIMIT_CELLS          "only the usual cell has a primitive: no peepholes, no other functions"
+#define LIMIT_EINSUM                                                                           \
+    "three operands, diagonals, or sums over one operand of two have no primitive"
+#define LIMIT_OPERANDS  "more than 5 operands, 4 of a mean, have no primitive"
+#define LIMIT_REDUCTION "axes that are not known before it runs have no primitive"
+#define LIMIT_RESIZE    "only nearest and linear resizing of 1 to 3 spatial dims has a primitive"
+#define LIMIT_SPATIAL   "only 1 to 3 spatial dims have a primitive"
+#define LIMIT_SPATIAL_3 "more than 3 spatial dims have no primitive"
+#define LIMIT_TILE      "more dims than 8, repeated ones counted twice, have no primitive"
+#define NO_BLOCKED_LAYOUT                                                                      \
+    "channels in blocks are one processor's own, which no primitive is asked for"
+#define NO_CHANNELS_LAST    "its channels stand last, which no primitive is asked for"
+#define NO_CONTRIB          "no primitive does what ONNX Runtime's own operator does"
+#define NO_FILL             "it reads nothing: no primitive only writes"
+#define NO_FOURIER          "no primitive transforms to frequencies"
+#define NO_FUSED            "what ONNX Runtime fused is more than one primitive"
+#define NO_LINEAR_ATTENTION "no primitive runs attention as a recurrence"
+#define NO_LOSS             "a softmax, a selection and a reduction are more than one primitive"
+#define NO_ML               "no primitive has the learners of ai.onnx.ml"
+#define NO_OPTIMIZER        "no primitive is a step of an optimizer"
+#define NO_PACKED           "no primitive has packed weights or chooses experts"
+#define NO_QUANTIZED        "of integers that ONNX Runtime quantizes no primitive is known"
+#define NO_RANDOM           "no primitive draws random numbers"
+#define NO_ROTARY           "two products and what joins them are more than one primitive"
+#define NO_SAMPLING         "it samples at places that it computes: no primitive does"
+#define NO_SEQUENCE         "sequences have no primitive"
+#define NO_SORT             "how much it does hangs on the numbers: no primitive sorts or selects"
+#define NO_STRING           "no primitive works on texts"
+#define TWO_PRIMITIVES      "a reduction and what hangs on it are two primitives"
 
 #endif

@@ -12,8 +12,7 @@ static bool take_both(const struct op_context *context, struct cm_primitive *ret
     return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
 }
 
-static bool lower_pool(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_pool(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
     if (!take_both(context, ret)) return false;
@@ -31,8 +30,8 @@ static bool lower_pool(const struct op_context *context, int32_t which,
 }
 
 /* One window as large as the image. */
-static bool lower_global_pool(const struct op_context *context, int32_t which,
-                              struct cm_primitive *ret) {
+bool lower_global_pool(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     const struct cm_tensor *x = &ret->inputs[0];
     if (!take_both(context, ret)) return false;
     const int n = x->rank - 2;
@@ -47,8 +46,7 @@ static bool lower_global_pool(const struct op_context *context, int32_t which,
     return true;
 }
 
-static bool lower_norm(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_norm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     for (size_t slot = 0; slot < context->n_inputs; slot++)
         if (op_has_input(context, slot) && !lowering_take(context, slot, ret)) return false;
@@ -77,8 +75,7 @@ static void join_from(struct cm_tensor *tensor, int axis) {
     lowering_pack(tensor);
 }
 
-static bool lower_softmax(const struct op_context *context, int32_t which,
-                          struct cm_primitive *ret) {
+bool lower_softmax(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     if (!take_both(context, ret)) return false;
     if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis)) return false;
@@ -112,8 +109,7 @@ static bool read_axes(const struct op_context *context, int rank, unsigned *ret)
 }
 
 /* The result keeps its rank, whatever keepdims says: the bytes are the same. */
-static bool lower_reduce(const struct op_context *context, int32_t which,
-                         struct cm_primitive *ret) {
+bool lower_reduce(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     unsigned axes = 0;
     struct cm_tensor *y = &ret->outputs[0];
     if (!take_both(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
@@ -129,8 +125,7 @@ static bool lower_reduce(const struct op_context *context, int32_t which,
 }
 
 /* The index where the greatest or least stands: along one axis. */
-static bool lower_arg(const struct op_context *context, int32_t which,
-                      struct cm_primitive *ret) {
+bool lower_arg(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     struct cm_tensor *y = &ret->outputs[0];
     if (!take_both(context, ret)) return false;
@@ -145,8 +140,7 @@ static bool lower_arg(const struct op_context *context, int32_t which,
 }
 
 /* Of the channels around. */
-static bool lower_lrn(const struct op_context *context, int32_t which,
-                      struct cm_primitive *ret) {
+bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (!take_both(context, ret) || ret->inputs[0].rank < 3) return false;
     ret->algorithm = which;
     ret->window.n_spatial = 1;
@@ -156,15 +150,14 @@ static bool lower_lrn(const struct op_context *context, int32_t which,
 }
 
 /* Over all but the channels, unless axes are given: what a batch norm does as it trains. */
-static bool lower_mean_variance(const struct op_context *context, int32_t which,
-                                struct cm_primitive *ret) {
+bool lower_mean_variance(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     ret->algorithm = which;
     return !op_has_attr(context, "axes") && take_both(context, ret) && ret->inputs[0].rank == 4;
 }
 
 /* Which elements are read hangs on the coordinates' transformation, how many does not. */
-static bool lower_resample(const struct op_context *context, int32_t which,
-                           struct cm_primitive *ret) {
+bool lower_resample(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const char *mode = op_attr_string(context, "mode");
     const struct cm_tensor *x = &ret->inputs[0];
     const struct cm_tensor *y = &ret->outputs[0];
@@ -178,41 +171,3 @@ static bool lower_resample(const struct op_context *context, int32_t which,
     ret->algorithm = linear ? CM_RESAMPLE_LINEAR : CM_RESAMPLE_NEAREST;
     return true;
 }
-
-#define SPATIAL   "only 1 to 3 spatial dims have a primitive"
-#define REDUCTION "axes that are not known before it runs have no primitive"
-#define RESIZES   "only nearest and linear resizing of 1 to 3 spatial dims has a primitive"
-
-/* clang-format off */
-const struct lowering_row lowering_layers[] = {
-    {"MaxPool",               lower_pool,        CM_POOL,     CM_POOL_MAX,            IMAGES_HERE,   SPATIAL},
-    {"AveragePool",           lower_pool,        CM_POOL,     CM_POOL_AVERAGE,        IMAGES_HERE,   SPATIAL},
-    {"GlobalMaxPool",         lower_global_pool, CM_POOL,     CM_POOL_MAX,            IMAGES_HERE,   SPATIAL},
-    {"GlobalAveragePool",     lower_global_pool, CM_POOL,     CM_POOL_AVERAGE,        IMAGES_HERE,   SPATIAL},
-    {"BatchNormalization",    lower_norm,        CM_NORM,     CM_NORM_BATCH,          IMAGES_HERE,   NULL},
-    {"InstanceNormalization", lower_norm,        CM_NORM,     CM_NORM_INSTANCE,       IMAGES_HERE,   NULL},
-    {"GroupNormalization",    lower_norm,        CM_NORM,     CM_NORM_GROUP,          IMAGES_HERE,   NULL},
-    {"LRN",                   lower_lrn,         CM_NORM,     CM_NORM_LRN,            IMAGES_HERE,   SPATIAL},
-    {"MeanVarianceNormalization", lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"},
-    {"LayerNormalization",    lower_norm,        CM_NORM,     CM_NORM_LAYER,          IMAGES_NONE,   NULL},
-    {"SimplifiedLayerNormalization", lower_norm,  CM_NORM,     CM_NORM_RMS,            IMAGES_NONE,   NULL},
-    {"RMSNormalization",      lower_norm,        CM_NORM,     CM_NORM_RMS,            IMAGES_NONE,   NULL},
-    {"Softmax",               lower_softmax,     CM_SOFTMAX,  CM_SOFTMAX_PLAIN,       IMAGES_NONE,   NULL},
-    {"LogSoftmax",            lower_softmax,     CM_SOFTMAX,  CM_SOFTMAX_LOG,         IMAGES_NONE,   NULL},
-    {"ReduceSum",             lower_reduce,      CM_REDUCE,   CM_REDUCE_SUM,          IMAGES_FOLLOW, REDUCTION},
-    {"ReduceMean",            lower_reduce,      CM_REDUCE,   CM_REDUCE_MEAN,         IMAGES_FOLLOW, REDUCTION},
-    {"ReduceMax",             lower_reduce,      CM_REDUCE,   CM_REDUCE_MAX,          IMAGES_FOLLOW, REDUCTION},
-    {"ReduceMin",             lower_reduce,      CM_REDUCE,   CM_REDUCE_MIN,          IMAGES_FOLLOW, REDUCTION},
-    {"ReduceProd",            lower_reduce,      CM_REDUCE,   CM_REDUCE_PRODUCT,      IMAGES_FOLLOW, REDUCTION},
-    {"ReduceL1",              lower_reduce,      CM_REDUCE,   CM_REDUCE_L1,           IMAGES_FOLLOW, REDUCTION},
-    {"ReduceL2",              lower_reduce,      CM_REDUCE,   CM_REDUCE_L2,           IMAGES_FOLLOW, REDUCTION},
-    {"ReduceSumSquare",       lower_reduce,      CM_REDUCE,   CM_REDUCE_SUM_SQUARE,   IMAGES_FOLLOW, REDUCTION},
-    {"ReduceLogSum",          lower_reduce,      CM_REDUCE,   CM_REDUCE_LOG_SUM,      IMAGES_FOLLOW, REDUCTION},
-    {"ReduceLogSumExp",       lower_reduce,      CM_REDUCE,   CM_REDUCE_LOG_SUM_EXP,  IMAGES_FOLLOW, REDUCTION},
-    {"ArgMax",                lower_arg,         CM_REDUCE,   CM_REDUCE_ARG_MAX,      IMAGES_FOLLOW, NULL},
-    {"ArgMin",                lower_arg,         CM_REDUCE,   CM_REDUCE_ARG_MIN,      IMAGES_FOLLOW, NULL},
-    {"Resize",                lower_resample,    CM_RESAMPLE, 0,                      IMAGES_HERE,   RESIZES},
-    {"Upsample",              lower_resample,    CM_RESAMPLE, 0,                      IMAGES_HERE,   RESIZES},
-    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
-};
-/* clang-format on */

@@ -10,8 +10,8 @@
 #include "support/banned.h"
 
 /* The operand with the strides that bring its elements where the result has them. */
-static bool lower_transpose(const struct op_context *context, int32_t which,
-                            struct cm_primitive *ret) {
+bool lower_transpose(const struct op_context *context, int32_t which,
+                     struct cm_primitive *ret) {
     size_t n = 0;
     const int64_t *order = op_attr_ints(context, "perm", &n);
     struct cm_tensor from;
@@ -42,8 +42,7 @@ static bool take_beside(const struct op_context *context, size_t slot, int axis,
     return is_known(last->dims[axis]);
 }
 
-static bool lower_concat(const struct op_context *context, int32_t which,
-                         struct cm_primitive *ret) {
+bool lower_concat(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     (void)which;
     if (!lowering_give(context, 0, ret)) return false;
@@ -55,8 +54,7 @@ static bool lower_concat(const struct op_context *context, int32_t which,
 }
 
 /* A stride of 0 where the operand repeats itself. */
-static bool lower_expand(const struct op_context *context, int32_t which,
-                         struct cm_primitive *ret) {
+bool lower_expand(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
     const struct cm_tensor from = ret->inputs[0];
@@ -73,8 +71,7 @@ static bool lower_expand(const struct op_context *context, int32_t which,
 
 /* A part of the operand, where it stands in it: the result's dims with the operand's strides.
  * Which part, and in which steps, is not looked at. */
-static bool lower_slice(const struct op_context *context, int32_t which,
-                        struct cm_primitive *ret) {
+bool lower_slice(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
     if (ret->inputs[0].rank != ret->outputs[0].rank) return false;
@@ -83,8 +80,7 @@ static bool lower_slice(const struct op_context *context, int32_t which,
 }
 
 /* Every part is copied: as many bytes as the whole. */
-static bool lower_split(const struct op_context *context, int32_t which,
-                        struct cm_primitive *ret) {
+bool lower_split(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret)) return false;
     ret->outputs[0] = ret->inputs[0];
@@ -100,8 +96,7 @@ static bool add_axis(struct cm_tensor *tensor, int64_t dim, int64_t stride) {
 }
 
 /* y is x with axes that it repeats along, where its size is a multiple. */
-static bool lower_tile(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_tile(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct cm_tensor x;
     (void)which;
     if (!lowering_input(context, 0, &x) || !lowering_give(context, 0, ret)) return false;
@@ -127,8 +122,7 @@ static bool copy_strided(const struct cm_tensor *from, struct cm_primitive *ret)
 }
 
 /* x is [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]; y [N, C, H, b, W, b]. */
-static bool lower_to_space(const struct op_context *context, int32_t which,
-                           struct cm_primitive *ret) {
+bool lower_to_space(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const int64_t b = op_attr_int(context, "blocksize");
     const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");
     struct cm_tensor x;
@@ -149,8 +143,7 @@ static bool lower_to_space(const struct op_context *context, int32_t which,
 }
 
 /* x is [N, C, H, b, W, b]; y [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]. */
-static bool lower_to_depth(const struct op_context *context, int32_t which,
-                           struct cm_primitive *ret) {
+bool lower_to_depth(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const int64_t b = op_attr_int(context, "blocksize");
     const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");
     struct cm_tensor x;
@@ -173,8 +166,7 @@ static bool lower_to_depth(const struct op_context *context, int32_t which,
 }
 
 /* Of the same bytes, whatever they stand for. */
-static bool lower_bits(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_bits(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret)) return false;
     ret->outputs[0] = ret->inputs[0];
@@ -184,8 +176,7 @@ static bool lower_bits(const struct op_context *context, int32_t which,
 
 /* Elements from anywhere: by indices where there are some, by a formula where there are none.
  */
-static bool lower_gather(const struct op_context *context, int32_t which,
-                         struct cm_primitive *ret) {
+bool lower_gather(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     if (!lowering_take(context, 0, ret)) return false;
     if (which != 0 && !lowering_take(context, 1, ret)) return false;
@@ -197,8 +188,7 @@ static bool lower_gather(const struct op_context *context, int32_t which,
     return true;
 }
 
-static bool lower_scatter(const struct op_context *context, int32_t which,
-                          struct cm_primitive *ret) {
+bool lower_scatter(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
     (void)which;
     for (size_t slot = 0; slot < 3; slot++)
@@ -211,37 +201,9 @@ static bool lower_scatter(const struct op_context *context, int32_t which,
 }
 
 /* The cache, where it stands, and what is put there; operands in another order. */
-static bool lower_tensor_scatter(const struct op_context *context, int32_t which,
-                                 struct cm_primitive *ret) {
+bool lower_tensor_scatter(const struct op_context *context, int32_t which,
+                          struct cm_primitive *ret) {
     (void)which;
     return lowering_take(context, 0, ret) && lowering_take(context, 2, ret) &&
            lowering_take(context, 1, ret) && lowering_give(context, 0, ret);
 }
-
-#define TILES "more dims than 8, repeated ones counted twice, have no primitive"
-
-/* clang-format off */
-const struct lowering_row lowering_moves[] = {
-    {"Transpose",       lower_transpose, CM_COPY,    0, IMAGES_NONE,   NULL},
-    {"Concat",          lower_concat,    CM_COPY,    0, IMAGES_FOLLOW, NULL},
-    {"Expand",          lower_expand,    CM_COPY,    0, IMAGES_NONE,   NULL},
-    {"Slice",           lower_slice,     CM_COPY,    0, IMAGES_FOLLOW, NULL},
-    {"Split",           lower_split,     CM_COPY,    0, IMAGES_FOLLOW, NULL},
-    {"Tile",            lower_tile,      CM_COPY,    0, IMAGES_NONE,   TILES},
-    {"DepthToSpace",    lower_to_space,  CM_COPY,    0, IMAGES_NONE,   NULL},
-    {"SpaceToDepth",    lower_to_depth,  CM_COPY,    0, IMAGES_NONE,   NULL},
-    {"BitCast",         lower_bits,      CM_COPY,    0, IMAGES_FOLLOW, NULL},
-    {"Gather",          lower_gather,    CM_GATHER,  1, IMAGES_NONE,   NULL},
-    {"GatherElements",  lower_gather,    CM_GATHER,  1, IMAGES_NONE,   NULL},
-    {"GatherND",        lower_gather,    CM_GATHER,  1, IMAGES_NONE,   NULL},
-    {"CenterCropPad",   lower_gather,    CM_GATHER,  0, IMAGES_FOLLOW, NULL},
-    {"Pad",             lower_gather,    CM_GATHER,  0, IMAGES_FOLLOW, NULL},
-    {"ReverseSequence", lower_gather,    CM_GATHER,  0, IMAGES_NONE,   NULL},
-    {"Trilu",           lower_gather,    CM_GATHER,  0, IMAGES_NONE,   NULL},
-    {"Scatter",         lower_scatter,   CM_SCATTER, 0, IMAGES_NONE,   NULL},
-    {"ScatterElements", lower_scatter,   CM_SCATTER, 0, IMAGES_NONE,   NULL},
-    {"ScatterND",       lower_scatter,   CM_SCATTER, 0, IMAGES_NONE,   NULL},
-    {"TensorScatter",   lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive"},
-    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
-};
-/* clang-format on */

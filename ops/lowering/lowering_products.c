@@ -29,16 +29,14 @@ bool lowering_convolution(const struct op_context *context, struct cm_primitive 
 }
 
 /* x, weight, (bias) */
-static bool lower_conv(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_conv(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret)) return false;
     if (op_has_input(context, 2) && !lowering_take(context, 2, ret)) return false;
     return lowering_give(context, 0, ret) && lowering_convolution(context, ret);
 }
 
-static bool lower_gemm(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_gemm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret)) return false;
     if (op_has_input(context, 2) && !lowering_take(context, 2, ret)) return false;
@@ -90,8 +88,7 @@ bool lowering_matrices(struct cm_primitive *ret) {
     return true;
 }
 
-static bool lower_matmul(const struct op_context *context, int32_t which,
-                         struct cm_primitive *ret) {
+bool lower_matmul(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
            lowering_give(context, 0, ret) && lowering_matrices(ret);
@@ -125,8 +122,8 @@ static bool add_past(const struct op_context *context, size_t slot, struct cm_te
 
 enum attention_slots { MASK = 3, PAST_KEYS = 4, PAST_VALUES = 5, SCORES = 3 };
 
-static bool lower_attention(const struct op_context *context, int32_t which,
-                            struct cm_primitive *ret) {
+bool lower_attention(const struct op_context *context, int32_t which,
+                     struct cm_primitive *ret) {
     const int64_t q_heads = op_attr_int(context, "q_num_heads");
     const int64_t heads = op_attr_int(context, "kv_num_heads");
     const bool windowed =
@@ -147,17 +144,3 @@ static bool lower_attention(const struct op_context *context, int32_t which,
     ret->scale = op_attr_float(context, "scale");
     return lowering_give(context, 0, ret) && split_heads(&ret->outputs[0], q_heads);
 }
-
-#define ATTENTION_WITHOUT                                                                      \
-    "attention with a window, a soft cap or scores as a result has no primitive"
-
-/* clang-format off */
-const struct lowering_row lowering_products[] = {
-    {"Conv",          lower_conv,      CM_CONV,      0, IMAGES_HERE, "more than 3 spatial dims have no primitive"},
-    {"ConvTranspose", lower_conv,      CM_DECONV,    0, IMAGES_HERE, "more than 3 spatial dims have no primitive"},
-    {"Gemm",          lower_gemm,      CM_GEMM,      0, IMAGES_NONE, NULL},
-    {"MatMul",        lower_matmul,    CM_GEMM,      0, IMAGES_NONE, NULL},
-    {"Attention",     lower_attention, CM_ATTENTION, 0, IMAGES_NONE, ATTENTION_WITHOUT},
-    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
-};
-/* clang-format on */

@@ -12,8 +12,8 @@
 
 enum slots { QUANTIZED_WEIGHT = 3, QUANTIZED_BIAS = 8 };
 
-static bool lower_conv(const struct op_context *context, int32_t which,
-                       struct cm_primitive *ret) {
+bool lower_quantized_conv(const struct op_context *context, int32_t which,
+                          struct cm_primitive *ret) {
     if (!lowering_take(context, 0, ret) || !lowering_take(context, (size_t)which, ret))
         return false;
     const bool biased = which == QUANTIZED_WEIGHT && op_has_input(context, QUANTIZED_BIAS);
@@ -21,8 +21,8 @@ static bool lower_conv(const struct op_context *context, int32_t which,
     return lowering_give(context, 0, ret) && lowering_convolution(context, ret);
 }
 
-static bool lower_matmul(const struct op_context *context, int32_t which,
-                         struct cm_primitive *ret) {
+bool lower_quantized_matmul(const struct op_context *context, int32_t which,
+                            struct cm_primitive *ret) {
     return lowering_take(context, 0, ret) && lowering_take(context, (size_t)which, ret) &&
            lowering_give(context, 0, ret) && lowering_matrices(ret);
 }
@@ -53,8 +53,7 @@ static bool take_scales(const struct op_context *context, struct cm_primitive *r
 }
 
 /* round(x / scale) + zero point */
-static bool lower_quantize(const struct op_context *context, int32_t which,
-                           struct cm_primitive *ret) {
+bool lower_quantize(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int32_t zero = 0;
     (void)which;
     return take_scales(context, ret, &zero) && lowering_step(ret, CM_DIVIDE, 1) &&
@@ -63,26 +62,11 @@ static bool lower_quantize(const struct op_context *context, int32_t which,
 }
 
 /* (x - zero point) scale */
-static bool lower_dequantize(const struct op_context *context, int32_t which,
-                             struct cm_primitive *ret) {
+bool lower_dequantize(const struct op_context *context, int32_t which,
+                      struct cm_primitive *ret) {
     int32_t zero = 0;
     (void)which;
     return take_scales(context, ret, &zero) && lowering_step(ret, CM_CAST, 0) &&
            (zero == 0 || lowering_step(ret, CM_SUBTRACT, zero)) &&
            lowering_step(ret, CM_MULTIPLY, 1);
 }
-
-#define BLOCKS "scales of blocks have no primitive"
-
-/* clang-format off */
-const struct lowering_row lowering_quantized[] = {
-    {"ConvInteger",      lower_conv,       CM_CONV,    1,                IMAGES_HERE,   "more than 3 spatial dims have no primitive"},
-    {"QLinearConv",      lower_conv,       CM_CONV,    QUANTIZED_WEIGHT, IMAGES_HERE,   "more than 3 spatial dims have no primitive"},
-    {"MatMulInteger",    lower_matmul,     CM_GEMM,    1,                IMAGES_NONE,   NULL},
-    {"QLinearMatMul",    lower_matmul,     CM_GEMM,    QUANTIZED_WEIGHT, IMAGES_NONE,   NULL},
-    {"QuantizeLinear",   lower_quantize,   CM_ELTWISE, 0,                IMAGES_FOLLOW, BLOCKS},
-    {"DequantizeLinear", lower_dequantize, CM_ELTWISE, 0,                IMAGES_FOLLOW, BLOCKS},
-    {"DynamicQuantizeLinear", NULL, 0, 0, IMAGES_NONE, "a reduction and what hangs on it are two primitives"},
-    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
-};
-/* clang-format on */

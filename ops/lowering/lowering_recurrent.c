@@ -74,8 +74,7 @@ static bool give_all_steps(const struct op_context *context, struct cm_primitive
     return true;
 }
 
-static bool lower_rnn(const struct op_context *context, int32_t which,
-                      struct cm_primitive *ret) {
+bool lower_rnn(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (!find_algorithm(context, which, &ret->algorithm) || op_has_input(context, PEEPHOLES) ||
         op_attr_int(context, "input_forget") != 0)
         return false;
@@ -91,14 +90,3 @@ static bool lower_rnn(const struct op_context *context, int32_t which,
     }
     return true;
 }
-
-#define OTHER_CELLS "only the usual cell has a primitive: no peepholes, no other functions"
-
-/* clang-format off */
-const struct lowering_row lowering_recurrent[] = {
-    {"RNN",  lower_rnn, CM_RNN, CM_RNN_TANH, IMAGES_NONE, OTHER_CELLS},
-    {"LSTM", lower_rnn, CM_RNN, CM_RNN_LSTM, IMAGES_NONE, OTHER_CELLS},
-    {"GRU",  lower_rnn, CM_RNN, CM_RNN_GRU,  IMAGES_NONE, OTHER_CELLS},
-    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
-};
-/* clang-format on */

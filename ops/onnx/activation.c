@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -154,6 +154,43 @@ static int describe_softplus(const struct op_context *context, struct text *out)
 }
 
 /* clang-format off */
+FACETS(ONNX, Relu) {EXACT(.per_output = 1), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 1),
+    LOWER_UNARY(CM_RELU), BOUNDS("d")};
+FACETS(ONNX, LeakyRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
+    LOWER_ELTWISE(lower_scaled, CM_LEAKY_RELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Elu) {EXACT(.per_output = 4), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 3),
+    LOWER_ELTWISE(lower_scaled, CM_ELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Gelu) {EXACT(.extra = exact_gelu, .extra_description = "at 5 an output element, 8 by tanh"),
+    PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2),
+    LOWER_ELTWISE(lower_gelu, CM_GELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Swish) {EXACT(.per_output = 5), PTFLOPS(.per_input = 1),
+    LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), BOUNDS("d")};
+FACETS(ONNX, Celu) {EXACT(.per_output = 5),
+    LOWER_ELTWISE(lower_celu, CM_ELU, "an alpha of 0 has no primitive"), BOUNDS("d")};
+FACETS(ONNX, Selu) {EXACT(.per_output = 5), LOWER_ELTWISE(lower_selu, CM_ELU, NULL), BOUNDS("d")};
+FACETS(ONNX, Sigmoid) {EXACT(.per_output = 4), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_UNARY(CM_SIGMOID),
+    BOUNDS("d")};
+FACETS(ONNX, Tanh) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 2 * TOOL_TANH), LOWER_UNARY(CM_TANH),
+    BOUNDS("d")};
+FACETS(ONNX, HardSigmoid) {EXACT(.per_output = 4), ONNX_TOOL(.per_output = 4),
+    LOWER_ELTWISE(lower_scaled, CM_HARD_SIGMOID, NULL), BOUNDS("d")};
+FACETS(ONNX, HardSwish) {EXACT(.per_output = 5), ONNX_TOOL(.per_output = 5), LOWER_UNARY(CM_HARD_SWISH),
+    BOUNDS("d")};
+FACETS(ONNX, Mish) {EXACT(.per_output = 5), LOWER_UNARY(CM_MISH), BOUNDS("d")};
+FACETS(ONNX, Softplus) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = TOOL_EXP + 1 + TOOL_LOG),
+    LOWER_UNARY(CM_SOFTPLUS), BOUNDS("d")};
+FACETS(ONNX, Softsign) {EXACT(.per_output = 3), LOWER_ELTWISE(lower_softsign, CM_ABS, NULL), BOUNDS("d")};
+FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scaled, CM_THRESHOLD, NULL),
+    BOUNDS("d")};
+FACETS(ONNX, Shrink) {EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function"), BOUNDS("d")};
+FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
+    LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ReLU6 */
+FACETS(ONNX, PRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
+    ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
+FACETS(ONNX, SwiGLU) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL), NO_BOUNDS};
+FACETS(ONNX, Dropout) {LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL), BOUNDS("d"), MOVES(scale_stays)};
+FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), NO_BOUNDS};
+
 #define ACTIVATION(name, from, flops, class, print, folds, keeps)                              \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = common_infer_same, .cost = {.per_input = flops}, \
@@ -230,5 +267,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_activation = {"activation", rows, sizeof(rows) / sizeof(rows[0]),
-                                            NULL};
+OP_FAMILY(activation,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

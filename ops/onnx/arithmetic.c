@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -167,6 +167,26 @@ static int infer_equal_shapes(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Add) {EXACT(.per_output = 1), PTFLOPS(LINEAR_BIAS), PTFLOPS_ATEN(LINEAR_BIAS),
+    ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_ADD), BOUNDS("v")};
+FACETS(ONNX, Sub) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_SUBTRACT),
+    BOUNDS("vf")};
+FACETS(ONNX, Mul) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MULTIPLY),
+    BOUNDS("p")};
+FACETS(ONNX, Div) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_DIV), LOWER_BINARY(CM_DIVIDE),
+    BOUNDS("pd")};
+FACETS(ONNX, Pow) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_BINARY(CM_POWER),
+    BOUNDS("d")};
+FACETS(ONNX, Mod) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_MODULO), BOUNDS("d")};
+FACETS(ONNX, Max) {EXACT(OPERANDS), ONNX_TOOL(.per_output = 1),
+    LOWER_ELTWISE(lower_variadic, CM_MAXIMUM, LIMIT_OPERANDS), BOUNDS("v")};
+FACETS(ONNX, Min) {EXACT(OPERANDS), ONNX_TOOL(.per_output = 1),
+    LOWER_ELTWISE(lower_variadic, CM_MINIMUM, LIMIT_OPERANDS), BOUNDS("v")};
+FACETS(ONNX, Sum) {EXACT(OPERANDS), ONNX_TOOL(OPERANDS),
+    LOWER_ELTWISE(lower_variadic, CM_ADD, LIMIT_OPERANDS), BOUNDS("v")};
+FACETS(ONNX, Mean) {EXACT(.extra = exact_mean, .extra_description = "at operands an output element"),
+    LOWER_ELTWISE(lower_mean, CM_ADD, LIMIT_OPERANDS), BOUNDS("d")};
+
 #define ARITHMETIC(name, from, infer_fn, folds, form, keeps)                                   \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
@@ -209,5 +229,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_arithmetic = {"arithmetic", rows, sizeof(rows) / sizeof(rows[0]),
-                                            NULL};
+OP_FAMILY(arithmetic, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

@@ -9,10 +9,9 @@
 #include "ops/onnx/attention.h"
 
 #include "ops/common.h"
-#include "ops/contrib/attention.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -134,12 +133,7 @@ static int64_t taken_apart_keys(const struct op_context *context) {
     return rank < 2 ? DIM_UNKNOWN : op_dim(context, 1, rank - 1);
 }
 
-static bool is_vendor(const struct op_context *context) {
-    return text_equal(context->op->domain, "com.microsoft");
-}
-
-int64_t attention_rows(const struct op_context *context) {
-    if (is_vendor(context)) return contrib_attention_rows(context);
+static int64_t attention_rows(const struct op_context *context) {
     if (context->op == &attention_taken_apart) {
         const int rank = op_rank(context, 2);
         if (rank < 2) return DIM_UNKNOWN;
@@ -149,15 +143,13 @@ int64_t attention_rows(const struct op_context *context) {
     return checked_mul(checked_mul(q.batch, q.heads), q.length);
 }
 
-int64_t attention_scores(const struct op_context *context) {
-    if (is_vendor(context)) return contrib_attention_scores(context);
+static int64_t attention_scores(const struct op_context *context) {
     const bool apart = context->op == &attention_taken_apart;
     return checked_mul(attention_rows(context),
                        apart ? taken_apart_keys(context) : n_keys(context));
 }
 
-int attention_masks(const struct op_context *context) {
-    if (is_vendor(context)) return contrib_attention_masks(context);
+static int attention_masks(const struct op_context *context) {
     if (context->op == &attention_taken_apart)
         return op_has_input(context, 3) + op_has_input(context, 4);
     return op_attr_int(context, "is_causal") != 0 || op_has_input(context, 3);
@@ -201,7 +193,34 @@ static int64_t attention_backward(const struct op_context *context, uint32_t wan
     return macs;
 }
 
+/* Scaling, masks, biases and softmax of each score. */
+static int64_t exact_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return exact_scores(attention_masks(context), attention_scores(context),
+                        attention_rows(context));
+}
+
+/* Its softmax. */
+static int64_t ptflops_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return attention_scores(context);
+}
+
+/* Its softmax: no operand of its products is a weight. */
+static int64_t thop_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return thop_rows(attention_scores(context), attention_rows(context));
+}
+
 /* clang-format off */
+FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+    PTFLOPS(.per_mac = 1, .extra = ptflops_attention, .extra_description = "at 1 a score"),
+    THOP(.extra = thop_attention, .extra_description = "at 3 a score less 1 a row"),
+    LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
+FACETS(PREVIEW, FlexAttention) {
+    EXACT(.per_mac = 2, .extra = exact_attention, .extra_description = "at 6 a score less 2 a row"),
+    NO_PRIMITIVE("its scores are computed by a body"), NO_BOUNDS};
+
 #define ATTENTION(signature, infer_fn, count, ...)                                             \
     {                                                                                          \
         signature, .infer = infer_fn,                                                          \
@@ -216,7 +235,7 @@ static int64_t attention_backward(const struct op_context *context, uint32_t wan
  * step, since no fused kernel runs. */
 const struct op attention_taken_apart =
     ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
-              macs_taken_apart, .backward.saved_for_backward = NULL);
+              macs_taken_apart, .facets = &facets_ONNX_Attention, .backward.saved_for_backward = NULL);
 
 #define FUSED                                                                                  \
     .backward.saved_for_backward = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,       \
@@ -234,5 +253,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_attention = {"attention", rows, sizeof(rows) / sizeof(rows[0]),
-                                           NULL};
+OP_FAMILY(attention, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

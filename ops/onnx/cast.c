@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -98,6 +98,10 @@ static enum op_view view_cast(const struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Cast) {LOWER_UNARY(CM_CAST), BOUNDS("v"), MOVES(scale_stays)};
+FACETS(ONNX, CastLike) {LOWER_UNARY(CM_CAST), BOUNDS("vd"), MOVES(scale_stays)};
+FACETS(ONNX, BitCast) {LOWER(lower_bits, CM_COPY, 0, IMAGES_FOLLOW, NULL), NO_BOUNDS};
+
 #define ROW(name, from, infer_fn, folds, partial, letters, form, keeps)                        \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
@@ -118,5 +122,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_cast = {"cast", rows, sizeof rows / sizeof *rows,
-                                      "changes the type"};
+OP_FAMILY(cast, .free = "changes the type",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

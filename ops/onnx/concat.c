@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors joined along an axis: Concat. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -105,6 +105,9 @@ static int fold_concat(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Concat) {LOWER(lower_concat, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v"),
+    MOVES(scale_stays, .joins = true)};
+
 #define CONCAT(from)                                                                           \
     {                                                                                          \
         SIGNATURE(ONNX, Concat, from), .infer = infer_concat, .fold = fold_concat,             \
@@ -114,5 +117,5 @@ static int fold_concat(struct op_context *context) {
 static const struct op rows[] = {CONCAT(1), CONCAT(4)};
 /* clang-format on */
 
-const struct op_family family_concat = {"concat", rows, sizeof rows / sizeof *rows,
-                                        "moves elements"};
+OP_FAMILY(concat, .free = "moves elements",
+          .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

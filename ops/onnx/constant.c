@@ -2,10 +2,10 @@
 /* Tensors out of nothing but attributes and sizes: Constant, ConstantOfShape, Shape, Size,
  * Range. Most shape arithmetic begins here. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -307,6 +307,13 @@ static int fold_range(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Constant) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
+FACETS(ONNX, ConstantOfShape) {NO_PRIMITIVE(NO_FILL), BOUNDS("v")};
+FACETS(ONNX, Shape) {BOUNDS("d")};
+FACETS(ONNX, Size) {BOUNDS("d")};
+FACETS(ONNX, Range) {NO_PRIMITIVE(NO_FILL), BOUNDS("-v-")};
+FACETS(CONTRIB, Range) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
+
 #define ROW(of, name, from, infer_fn, folds, partial, kind)                                    \
     {                                                                                          \
         SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .fold_partial = partial,  \
@@ -328,5 +335,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows,
-                                          "writes what is known"};
+OP_FAMILY(constant, .free = "writes what is known",
+          .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

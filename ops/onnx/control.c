@@ -2,9 +2,9 @@
 /* Operators with bodies: If, SequenceMap. Loop is in loop.c, Scan in scan.c. */
 #include "ops/body.h"
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/merge.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -75,6 +75,9 @@ static int infer_sequence_map(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, If) {NO_BOUNDS};
+FACETS(ONNX, SequenceMap) {NO_BOUNDS};
+
 #define CONTROL(name, from, infer_fn, letters)                                                 \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .memory = MEMORY_CONTROL,              \
@@ -88,4 +91,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_control = {"control", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(control,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

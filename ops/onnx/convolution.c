@@ -10,9 +10,9 @@
 #include "ops/onnx/convolution.h"
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 #include "ops/window.h"
 
 #include "support/banned.h"
@@ -334,6 +334,24 @@ const struct op_attr convolution_attrs[] = {WINDOW_ATTRS, {0}};
 
 #define OUT_CHANNELS_KERNEL "out x input channels of a group x kernel"
 
+/* clang-format off */
+FACETS(ONNX, Conv) {EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases"),
+    PTFLOPS(.per_mac = 1, BIASES(2)), PTFLOPS_ATEN(.per_mac = 1, BIASES(2)),
+    ONNX_TOOL(.per_mac = 1, BIASES(2)), LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
+    BOUNDS("d-"), MULTIPLIES(2, scale_conv_sums)};
+FACETS(ONNX, ConvTranspose) {EXACT(.per_mac = 2, BIASES(2)), PTFLOPS(.per_mac = 1, BIASES(2)),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES(2)),
+    THOP(.extra = thop_conv_transpose, .extra_description = "for output elements, input channels of a group and kernel"),
+    ONNX_TOOL(.extra = onnx_tool_conv_transpose, .extra_description = "for output elements, output channels of a group and kernel, and biases"),
+    LOWER(lower_conv, CM_DECONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
+    MULTIPLIES(2, scale_transposed_conv_sums)};
+FACETS(CONTRIB, ConvTransposeWithDynamicPads) {EXACT(.per_mac = 2, BIASES(3)), NO_PRIMITIVE(NO_FUSED),
+    MULTIPLIES(2, scale_transposed_conv_sums, .does_more = scale_always), NO_BOUNDS};
+FACETS(ONNX, DeformConv) {EXACT(.per_mac = 2, BIASES(3)), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+    PTFLOPS(.per_mac = 1, BIASES(3)), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0),
+    NO_PRIMITIVE(NO_SAMPLING), INTEGERS(INTEGERS_NONE), NO_BOUNDS};
+/* clang-format on */
+
 static const struct op rows[] = {
     {SIGNATURE(ONNX, Conv, 1), .infer = infer_conv,
      .cost = {.macs = conv_macs,
@@ -364,5 +382,4 @@ static const struct op rows[] = {
      .module = "DeformConv{n}d", .describe = describe_deform_conv},
 };
 
-const struct op_family family_convolution = {"convolution", rows,
-                                             sizeof(rows) / sizeof(rows[0]), NULL};
+OP_FAMILY(convolution, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_QDQ);

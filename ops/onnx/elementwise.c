@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -91,6 +91,36 @@ FOLD(reciprocal)
 #undef FOLD
 
 /* clang-format off */
+FACETS(ONNX, Abs) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_ABS), BOUNDS("p")};
+FACETS(ONNX, Neg) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_NEGATE), BOUNDS("f")};
+FACETS(ONNX, Sign) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_SIGN), BOUNDS("v")};
+FACETS(ONNX, Floor) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_FLOOR), BOUNDS("v")};
+FACETS(ONNX, Ceil) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_CEIL), BOUNDS("v")};
+FACETS(ONNX, Round) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_ROUND), BOUNDS("v")};
+FACETS(ONNX, Sqrt) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_SQRT), LOWER_UNARY(CM_SQRT),
+    BOUNDS("v")};
+FACETS(ONNX, Reciprocal) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_DIV),
+    LOWER_UNARY(CM_RECIPROCAL), BOUNDS("d")};
+FACETS(ONNX, Exp) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_EXP), LOWER_UNARY(CM_EXP),
+    BOUNDS("d")};
+FACETS(ONNX, Log) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_LOG), LOWER_UNARY(CM_LOG),
+    BOUNDS("d")};
+FACETS(ONNX, Erf) {EXACT(.per_output = 1), LOWER_UNARY(CM_ERF), BOUNDS("d")};
+FACETS(ONNX, Sin) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_SIN), LOWER_UNARY(CM_SIN),
+    BOUNDS("d")};
+FACETS(ONNX, Cos) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = TOOL_SIN), LOWER_UNARY(CM_COS),
+    BOUNDS("d")};
+FACETS(ONNX, Tan) {EXACT(.per_output = 1), LOWER_UNARY(CM_TAN), BOUNDS("d")};
+FACETS(ONNX, Asin) {EXACT(.per_output = 1), LOWER_UNARY(CM_ASIN), BOUNDS("d")};
+FACETS(ONNX, Acos) {EXACT(.per_output = 1), LOWER_UNARY(CM_ACOS), BOUNDS("d")};
+FACETS(ONNX, Atan) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 2 * TOOL_ATAN), LOWER_UNARY(CM_ATAN),
+    BOUNDS("d")};
+FACETS(ONNX, Sinh) {EXACT(.per_output = 1), LOWER_UNARY(CM_SINH), BOUNDS("d")};
+FACETS(ONNX, Cosh) {EXACT(.per_output = 1), LOWER_UNARY(CM_COSH), BOUNDS("d")};
+FACETS(ONNX, Asinh) {EXACT(.per_output = 1), LOWER_UNARY(CM_ASINH), BOUNDS("d")};
+FACETS(ONNX, Acosh) {EXACT(.per_output = 1), LOWER_UNARY(CM_ACOSH), BOUNDS("d")};
+FACETS(ONNX, Atanh) {EXACT(.per_output = 1), LOWER_UNARY(CM_ATANH), BOUNDS("d")};
+
 #define UNARY(name, from, folds, keeps) FORM(name, from, folds, ALGEBRA_NONE, keeps)
 #define FORM(name, from, folds, form, keeps)                                                   \
     {                                                                                          \
@@ -135,5 +165,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_elementwise = {"elementwise", rows,
-                                             sizeof(rows) / sizeof(rows[0]), NULL};
+OP_FAMILY(elementwise, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

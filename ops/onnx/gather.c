@@ -2,9 +2,9 @@
 /* Elements picked by index: Gather (an embedding, when it reads a table), GatherElements,
  * GatherND. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -277,6 +277,14 @@ static enum op_view view_gather(const struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Gather) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
+    MOVES(scale_through_gather)};
+FACETS(ONNX, GatherElements) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
+    MOVES(scale_through_gather_elements)};
+FACETS(ONNX, GatherND) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
+    MOVES(scale_everywhere)};
+FACETS(CONTRIB, GatherND) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_everywhere), NO_BOUNDS};
+
 #define ROW(of, name, from, infer_fn, folds, keeps, shares)                                    \
     SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = "ni",          \
     .backward.saved_for_backward = keeps, .backward.view = shares
@@ -292,5 +300,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows,
-                                        "picks elements"};
+OP_FAMILY(gather, .free = "picks elements",
+          .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

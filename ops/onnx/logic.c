@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
-#include "ops/signatures.gen.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -165,6 +165,24 @@ static int infer_bit_shift(struct op_context *context) {
 #define LOGIC(...)                                                                             \
     { ROW(__VA_ARGS__) }
 /* clang-format off */
+FACETS(ONNX, Equal) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
+FACETS(ONNX, Less) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
+FACETS(ONNX, LessOrEqual) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
+FACETS(ONNX, Greater) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
+FACETS(ONNX, GreaterOrEqual) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_COMPARE), BOUNDS("d")};
+FACETS(ONNX, And) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, Or) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, Xor) {ONNX_TOOL(.per_output = 1), LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, Not) {ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_NOT), BOUNDS("d")};
+FACETS(ONNX, IsNaN) {LOWER_ELTWISE(lower_unary, CM_COMPARE, NULL), BOUNDS("d")};
+FACETS(ONNX, IsInf) {LOWER_ELTWISE(lower_is_inf, CM_COMPARE, NULL), BOUNDS("d")};
+FACETS(ONNX, Where) {LOWER_ELTWISE(lower_select, CM_SELECT, NULL), BOUNDS("dvv")};
+FACETS(ONNX, BitShift) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, BitwiseAnd) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, BitwiseOr) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, BitwiseXor) {LOWER_BINARY(CM_LOGIC), BOUNDS("d")};
+FACETS(ONNX, BitwiseNot) {LOWER_UNARY(CM_NOT), BOUNDS("d")};
+
 #define ROW(name, from, infer_fn, folds, keeps)                                                \
     SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .memory = MEMORY_IN_PLACE,  \
     .param_roles = "m", .backward.saved_for_backward = keeps
@@ -198,5 +216,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_logic = {"logic", rows, sizeof(rows) / sizeof(rows[0]),
-                                       "logic, bits and comparisons"};
+OP_FAMILY(logic, .free = "logic, bits and comparisons",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -2,8 +2,8 @@
 /* Loop: a body that runs as often as a trip count and a condition let it. */
 #include "ops/body.h"
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 #include "ops/trip_count.h"
 
 #include "support/banned.h"
@@ -139,6 +139,8 @@ static int infer_loop(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Loop) {NO_BOUNDS};
+
 #define LOOP(from)                                                                             \
     {                                                                                          \
         SIGNATURE(ONNX, Loop, from), .infer = infer_loop, .memory = MEMORY_CONTROL,            \
@@ -148,4 +150,5 @@ static int infer_loop(struct op_context *context) {
 static const struct op rows[] = {LOOP(1), LOOP(11)};
 /* clang-format on */
 
-const struct op_family family_loop = {"loop", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(loop,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -4,8 +4,8 @@
  * reduction=none one for each target. MACs 0, FLOPs 0 by the default convention.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -42,6 +42,13 @@ static int64_t log_probabilities(const struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, NegativeLogLikelihoodLoss) {
+    EXACT(.extra = exact_likelihood, .extra_description = "at 2 a target, 1 more for weights, 1 less where nothing is put together"),
+    NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
+FACETS(ONNX, SoftmaxCrossEntropyLoss) {
+    EXACT(.extra = exact_cross_entropy, .extra_description = "at 5 a score, and the likelihood of the targets"),
+    NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
+
 #define LOSS(name, from, class, keeps, ...)                                                    \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_loss, .param_roles = "xim",                \
@@ -55,4 +62,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_loss = {"loss", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(loss, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_QDQ);

@@ -10,9 +10,9 @@
 #include "ops/onnx/matmul.h"
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -181,6 +181,15 @@ static int64_t det_backward(const struct op_context *context, uint32_t wanted) {
 }
 
 /* clang-format off */
+FACETS(ONNX, MatMul) {THOP(.extra = thop_matmul, .extra_description = "MACs of a product with a weight"),
+    LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_matmul_sums)};
+FACETS(ONNX, Gemm) {EXACT(.per_mac = 2, BIASES(2)), PTFLOPS(.per_mac = 1, BIASES(2)),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES(2)), ONNX_TOOL(.per_mac = 1, BIASES(2)),
+    LOWER(lower_gemm, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_gemm_sums)};
+FACETS(ONNX, Det) {
+    EXACT(.per_mac = 2, .extra = exact_determinant, .extra_description = "quotients and the diagonal"),
+    UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE("no primitive takes determinants"), BOUNDS("d")};
+
 #define PRODUCT(name, from, infer_fn, count, letters, print)                                   \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn,                                        \
@@ -201,4 +210,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_matmul = {"matmul", rows, sizeof(rows) / sizeof(rows[0]), NULL};
+OP_FAMILY(matmul, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

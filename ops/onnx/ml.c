@@ -5,11 +5,10 @@
  *     MACs = N * the coefficients that a row meets (linear models, support vectors); 0 else
  * Which way a row takes through a tree is decided by comparisons, which count nothing.
  */
-#include "ops/onnx/ml.h"
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -185,9 +184,12 @@ static void macs_support(const struct op_context *context, struct product *ret) 
     product_add(ret, "numbers of support vectors and coefficients", (int64_t)n);
 }
 
-/* Nodes that are no leaf of v5 have roots in a list of their own; before it each tree a number.
+/*
+ * One addition for each tree of each row: the weights of the leaves that it reaches. TreeEnsemble
+ * lists the roots; the operators before it number the tree of each node.
  */
-int64_t ml_tree_votes(const struct op_context *context) {
+static int64_t exact_tree_votes(const struct op_context *context, int64_t macs) {
+    (void)macs;
     size_t n = 0;
     if (op_has_attr(context, "tree_roots"))
         return checked_mul(n_rows(context), (int64_t)attr_length(context, "tree_roots"));
@@ -198,6 +200,27 @@ int64_t ml_tree_votes(const struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ML, ArrayFeatureExtractor) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, Binarizer) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, CastMap) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, CategoryMapper) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, DictVectorizer) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, FeatureVectorizer) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, Imputer) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, LabelEncoder) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, LinearClassifier) {EXACT(.per_mac = 2, EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(ML, LinearRegressor) {EXACT(.per_mac = 2, EXACT_INTERCEPTS), NO_PRIMITIVE(NO_ML)};
+FACETS(ML, Normalizer) {EXACT(.per_output = 3), NO_PRIMITIVE(NO_ML)};
+FACETS(ML, OneHotEncoder) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, SVMClassifier) {NO_PRIMITIVE(NO_ML), INTEGERS(INTEGERS_NONE)};
+FACETS(ML, SVMRegressor) {NO_PRIMITIVE(NO_ML)};
+FACETS(ML, Scaler) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_ML)};
+FACETS(ML, TreeEnsembleClassifier) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML), INTEGERS(INTEGERS_NONE)};
+FACETS(ML, TreeEnsembleRegressor) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML)};
+FACETS(ML, TreeEnsemble) {EXACT(EXACT_TREE_VOTES), NO_PRIMITIVE(NO_ML)};
+FACETS(ML, ZipMap) {NO_PRIMITIVE(NO_ML)};
+
 #define ROW(name, from, infer_fn, count, are)                                                  \
     {                                                                                          \
         SIGNATURE(ML, name, from), .infer = infer_fn, .cost.macs = count,                      \
@@ -232,5 +255,6 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_ml = {"ml", rows, sizeof rows / sizeof *rows,
-                                    "looks up or compares"};
+OP_FAMILY(ml, .free = "looks up or compares",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
+                      FACET_QDQ);

@@ -2,9 +2,9 @@
 /* Elements moved to other places, none computed: permuted, repeated, rearranged. Parts of a
  * tensor are in slice.c, joined ones in concat.c, indexed picking is in gather.c. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -335,6 +335,22 @@ static int infer_one_hot(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Transpose) {LOWER(lower_transpose, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("v"),
+    MOVES(scale_through_transpose)};
+FACETS(ONNX, Expand) {LOWER(lower_expand, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("v"),
+    MOVES(scale_through_expand)};
+FACETS(ONNX, Tile) {LOWER(lower_tile, CM_COPY, 0, IMAGES_NONE, LIMIT_TILE), BOUNDS("vv-"),
+    MOVES(scale_stays)};
+FACETS(ONNX, DepthToSpace) {LOWER(lower_to_space, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+    MOVES(scale_everywhere)};
+FACETS(ONNX, SpaceToDepth) {LOWER(lower_to_depth, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+    MOVES(scale_everywhere)};
+FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_stays)};
+FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_stays), NO_BOUNDS};
+FACETS(ONNX, ReverseSequence) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, EyeLike) {NO_PRIMITIVE(NO_FILL), BOUNDS("d")};
+FACETS(ONNX, OneHot) {NO_PRIMITIVE("no primitive writes a table by indices alone"), BOUNDS("dvd")};
+
 #define ROW(of, name, from, infer_fn, folds, letters, keeps, shares)                           \
     SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters,       \
     .backward.saved_for_backward = keeps, .backward.view = shares
@@ -359,5 +375,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_move = {"move", rows, sizeof rows / sizeof *rows,
-                                      "moves elements"};
+OP_FAMILY(move, .free = "moves elements",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

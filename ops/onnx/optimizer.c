@@ -5,9 +5,9 @@
  * tensors and the states. What Gradient costs is a pass over the graph behind it: nobody knows.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -62,6 +62,15 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 }
 
 /* clang-format off */
+FACETS(TRAINING, Adagrad) {EXACT(.extra = exact_adagrad, .extra_description = "at 9 a number that moves"),
+    NO_PRIMITIVE(NO_OPTIMIZER)};
+FACETS(TRAINING, Adam) {EXACT(.extra = exact_adam, .extra_description = "at 14 a number that moves"),
+    NO_PRIMITIVE(NO_OPTIMIZER)};
+FACETS(TRAINING, Momentum) {
+    EXACT(.extra = exact_momentum, .extra_description = "at 7 a number that moves"),
+    NO_PRIMITIVE(NO_OPTIMIZER)};
+FACETS(TRAINING, Gradient) {NO_PRIMITIVE(NO_OPTIMIZER)};
+
 #define ROW(name, infer_fn, ...)                                                               \
     {                                                                                          \
         SIGNATURE(TRAINING, name, 1), .infer = infer_fn, .backward.saved_for_backward = "-",   \
@@ -77,4 +86,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(optimizer,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_BOUNDS | FACET_QDQ);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -210,6 +210,12 @@ static int infer_center_crop_pad(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Pad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-d-"),
+    MOVES(scale_stays, .is_lost = scale_is_lost_by_pad)};
+FACETS(CONTRIB, Pad) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_stays, .is_lost = scale_is_lost_by_pad), NO_BOUNDS};
+FACETS(ONNX, CenterCropPad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), MOVES(scale_stays),
+    NO_BOUNDS};
+
 #define PAD(of, from, letters)                                                                 \
     {                                                                                          \
         SIGNATURE(of, Pad, from), .infer = infer_pad, .fold = fold_pad,                        \
@@ -233,4 +239,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_pad = {"pad", rows, sizeof rows / sizeof *rows, "moves elements"};
+OP_FAMILY(pad, .free = "moves elements",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

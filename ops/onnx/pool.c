@@ -8,8 +8,8 @@
 #include "ops/onnx/pool.h"
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 #include "ops/window.h"
 
 #include "support/banned.h"
@@ -227,6 +227,29 @@ static int64_t pool_indices(const struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, MaxPool) {EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1), ONNX_TOOL(ONNX_TOOL_POOL),
+    LOWER(lower_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
+FACETS(ONNX, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), THOP(.per_output = 1),
+    ONNX_TOOL(ONNX_TOOL_POOL), LOWER(lower_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL),
+    BOUNDS("d")};
+FACETS(ONNX, LpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
+FACETS(ONNX, GlobalAveragePool) {EXACT(.per_input = 1),
+    FVCORE(.extra = fvcore_planar_input, .extra_description = "at 1 an input element of an image"),
+    PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
+    ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
+    LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
+FACETS(ONNX, GlobalMaxPool) {EXACT(JOINS), PTFLOPS(.per_input = 1),
+    LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
+FACETS(ONNX, GlobalLpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
+FACETS(ONNX, MaxUnpool) {
+    NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS};
+FACETS(ONNX, MaxRoiPool) {NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
+FACETS(ONNX, RoiAlign) {
+    EXACT(.extra = exact_roi_align, .extra_description = "at 8 a sample of an output element"),
+    NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
+FACETS(ONNX, Col2Im) {EXACT(.per_input = 1),
+    NO_PRIMITIVE("it sums where blocks overlap: no primitive does"), NO_BOUNDS};
+
 #define POOL(name, from, infer_fn, class, print, keeps, more)                                  \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .cost = {.per_input = 1},              \
@@ -264,5 +287,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_pool = {"pool", rows, sizeof(rows) / sizeof(rows[0]),
-                                      "picks elements by data"};
+OP_FAMILY(pool, .free = "picks elements by data",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

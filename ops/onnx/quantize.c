@@ -4,11 +4,11 @@
  * float twins (convolution.c, matmul.c); to quantize and back costs none, FLOPs 0.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -98,6 +98,24 @@ static void macs_qlinear_matmul(const struct op_context *context, struct product
 #define CONV   "out x input channels of a group x kernel"
 #define MATMUL "out x inner axis"
 /* clang-format off */
+FACETS(ONNX, QuantizeLinear) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2),
+    LOWER(lower_quantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
+    INTEGERS(INTEGERS_NONE)}; /* quotient, rounding, zero point */
+FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),
+    LOWER(lower_dequantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
+    INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
+FACETS(ONNX, DynamicQuantizeLinear) {
+    EXACT(.extra = exact_dynamic_scale, .extra_description = "at 5 an input element, and 5"),
+    NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, ConvInteger) {LOWER(lower_quantized_conv, CM_CONV, 1, IMAGES_HERE, LIMIT_SPATIAL_3),
+    BOUNDS("d-")};
+FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES(8)), PTFLOPS(.per_mac = 1, BIASES(8)),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES(8)), ONNX_TOOL(.per_mac = 1, BIASES(8)),
+    LOWER(lower_quantized_conv, CM_CONV, 3, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
+FACETS(ONNX, MatMulInteger) {LOWER(lower_quantized_matmul, CM_GEMM, 1, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, QLinearMatMul) {LOWER(lower_quantized_matmul, CM_GEMM, 3, IMAGES_NONE, NULL),
+    BOUNDS("d")};
+
 #define QUANTIZE(name, from, infer_fn)                                                         \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "pii",                  \
@@ -129,5 +147,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_quantize = {"quantize", rows, sizeof(rows) / sizeof(rows[0]),
-                                          NULL};
+OP_FAMILY(quantize, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

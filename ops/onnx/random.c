@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of random numbers. Never folded: each run gives others. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -61,6 +61,13 @@ static int infer_multinomial(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, RandomNormal) {NO_PRIMITIVE(NO_RANDOM), NO_BOUNDS};
+FACETS(ONNX, RandomUniform) {NO_PRIMITIVE(NO_RANDOM), NO_BOUNDS};
+FACETS(ONNX, RandomNormalLike) {NO_PRIMITIVE(NO_RANDOM), BOUNDS("d")};
+FACETS(ONNX, RandomUniformLike) {NO_PRIMITIVE(NO_RANDOM), BOUNDS("d")};
+FACETS(ONNX, Bernoulli) {NO_PRIMITIVE(NO_RANDOM), BOUNDS("d")};
+FACETS(ONNX, Multinomial) {NO_PRIMITIVE(NO_RANDOM), NO_BOUNDS};
+
 #define ROW(name, from, infer_fn)                                                              \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
@@ -77,5 +84,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_random = {"random", rows, sizeof rows / sizeof *rows,
-                                        "draws random numbers"};
+OP_FAMILY(random, .free = "draws random numbers",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

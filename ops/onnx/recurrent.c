@@ -5,9 +5,9 @@
  *     MACs = D * B * T * (G h I + G h h)
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -198,6 +198,19 @@ static int describe_recurrent(const struct op_context *context, struct text *out
 }
 
 /* clang-format off */
+FACETS(ONNX, RNN) {EXACT(.per_mac = 2, EXACT_RECURRENCE), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+    PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
+    THOP(.per_mac = 1, THOP_RECURRENCE), LOWER(lower_rnn, CM_RNN, CM_RNN_TANH, IMAGES_NONE, LIMIT_CELLS),
+    BOUNDS("d---d")};
+FACETS(ONNX, GRU) {EXACT(.per_mac = 2, EXACT_RECURRENCE), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+    PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
+    THOP(.per_mac = 1, THOP_RECURRENCE), ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE),
+    LOWER(lower_rnn, CM_RNN, CM_RNN_GRU, IMAGES_NONE, LIMIT_CELLS), BOUNDS("d---d")};
+FACETS(ONNX, LSTM) {EXACT(.per_mac = 2, EXACT_RECURRENCE), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+    PTFLOPS(.per_mac = 1, PTFLOPS_RECURRENCE), PTFLOPS_ATEN(.per_mac = 0),
+    THOP(.per_mac = 1, THOP_RECURRENCE), ONNX_TOOL(.per_mac = 1, ONNX_TOOL_RECURRENCE),
+    LOWER(lower_rnn, CM_RNN, CM_RNN_LSTM, IMAGES_NONE, LIMIT_CELLS), BOUNDS("d---d")};
+
 #define RECURRENT(name, from, letters)                                                         \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_recurrent,                                 \
@@ -225,5 +238,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_recurrent = {"recurrent", rows, sizeof(rows) / sizeof(rows[0]),
-                                           NULL};
+OP_FAMILY(recurrent, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_QDQ);

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -286,6 +286,38 @@ static int fold_cumsum(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, ReduceSum) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
+FACETS(ONNX, ReduceMean) {EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MEAN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
+FACETS(ONNX, ReduceMax) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MAX, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
+FACETS(ONNX, ReduceMin) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MIN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
+FACETS(ONNX, ReduceProd) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_PRODUCT, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("p-")};
+FACETS(ONNX, ReduceL1) {EXACT(.per_input = 1, JOINS),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L1, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
+FACETS(ONNX, ReduceL2) {EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L2, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, ReduceLogSum) {EXACT(.per_input = 1),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, ReduceLogSumExp) {EXACT(.per_input = 2),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM_EXP, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
+    INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, ReduceSumSquare) {EXACT(.per_input = 1, JOINS),
+    LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM_SQUARE, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
+FACETS(ONNX, ArgMax) {EXACT(JOINS), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL),
+    BOUNDS("d")};
+FACETS(ONNX, ArgMin) {EXACT(JOINS), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MIN, IMAGES_FOLLOW, NULL),
+    BOUNDS("d")};
+FACETS(ONNX, CumSum) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1),
+    NO_PRIMITIVE("no primitive runs sums along an axis"), BOUNDS("d-")};
+FACETS(ONNX, CumProd) {EXACT(.per_output = 1), NO_PRIMITIVE("no primitive runs products along an axis"),
+    BOUNDS("d-")};
+
 #define REDUCE(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_REDUCTION, keeps)
 #define ALONG(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
 #define FORM(name, from, infer_fn, folds, form, keeps)                                         \
@@ -326,4 +358,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_reduce = {"reduce", rows, sizeof(rows) / sizeof(rows[0]), NULL};
+OP_FAMILY(reduce, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

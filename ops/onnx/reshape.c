@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -272,6 +272,12 @@ static enum op_view view_reshape(const struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Reshape) {BOUNDS("v"), MOVES(scale_through_reshape)};
+FACETS(ONNX, Flatten) {BOUNDS("v"), MOVES(scale_through_reshape)};
+FACETS(ONNX, Squeeze) {BOUNDS("v-"), MOVES(scale_through_reshape)};
+FACETS(ONNX, Unsqueeze) {BOUNDS("v-"), MOVES(scale_through_reshape)};
+FACETS(ONNX, Identity) {BOUNDS("v"), MOVES(scale_stays)};
+
 #define VIEW(name, from, infer_fn, letters, ...)                                               \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = fold_view,                     \
@@ -292,4 +298,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_reshape = {"reshape", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(reshape, .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -329,6 +329,20 @@ static int infer_affine_grid(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
+    THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
+    LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, Resize) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),
+    THOP(THOP_RESIZE), ONNX_TOOL(ONNX_TOOL_RESIZE),
+    LOWER(lower_resample, CM_RESAMPLE, 0, IMAGES_HERE, LIMIT_RESIZE), BOUNDS("d-"), INTEGERS(INTEGERS_NONE)};
+FACETS(ONNX, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
+    BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
+FACETS(CONTRIB, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
+    INTEGERS(INTEGERS_NONE), NO_BOUNDS};
+FACETS(ONNX, AffineGrid) {
+    EXACT(.extra = exact_affine_grid, .extra_description = "at 2 an axis of an output element"),
+    NO_PRIMITIVE(NO_SAMPLING), NO_BOUNDS};
+
 #define ROW(of, name, from, infer_fn, letters, keeps)                                          \
     SIGNATURE(of, name, from), .infer = infer_fn, .param_roles = letters,                      \
     .backward.saved_for_backward = keeps
@@ -354,4 +368,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_resize = {"resize", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(resize, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

@@ -2,8 +2,8 @@
 /* Scan: a body that runs over slices of its operands. */
 #include "ops/body.h"
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -140,6 +140,8 @@ static int infer_scan(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Scan) {NO_BOUNDS};
+
 #define SCAN(from, letters)                                                                    \
     {                                                                                          \
         SIGNATURE(ONNX, Scan, from), .infer = infer_scan, .memory = MEMORY_CONTROL,            \
@@ -149,4 +151,5 @@ static int infer_scan(struct op_context *context) {
 static const struct op rows[] = {SCAN(8, "ix"), SCAN(9, "x")};
 /* clang-format on */
 
-const struct op_family family_scan = {"scan", rows, sizeof rows / sizeof *rows, NULL};
+OP_FAMILY(scan,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

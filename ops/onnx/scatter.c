@@ -2,9 +2,9 @@
 /* Updates written into a copy of the data at given places: Scatter, ScatterElements, ScatterND,
  * TensorScatter. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -168,6 +168,13 @@ static int fold_scatter_nd(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Scatter) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, ScatterElements) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, ScatterND) {LOWER(lower_scatter, CM_SCATTER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, TensorScatter) {
+    LOWER(lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive"),
+    NO_BOUNDS};
+
 #define ROW(name, from, infer_fn, folds, letters, keeps)                                       \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters, \
@@ -185,5 +192,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_scatter = {"scatter", rows, sizeof rows / sizeof *rows,
-                                         "puts elements where indices say"};
+OP_FAMILY(scatter, .free = "puts elements where indices say",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

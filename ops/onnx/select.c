@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -340,6 +340,13 @@ static int infer_non_max_suppression(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, TopK) {NO_PRIMITIVE(NO_SORT), BOUNDS("dv")};
+FACETS(ONNX, NonZero) {ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
+FACETS(ONNX, Compress) {NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
+FACETS(ONNX, Unique) {NO_PRIMITIVE(NO_SORT), BOUNDS("d")};
+FACETS(CONTRIB, Unique) {NO_PRIMITIVE(NO_SORT), NO_BOUNDS};
+FACETS(ONNX, NonMaxSuppression) {NO_PRIMITIVE(NO_SORT), BOUNDS("ddvd")};
+
 #define ROW(of, name, from, infer_fn, folds, letters, keeps)                                   \
     {                                                                                          \
         SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters,   \
@@ -359,5 +366,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_select = {"select", rows, sizeof rows / sizeof *rows,
-                                        "compares and picks"};
+OP_FAMILY(select, .free = "compares and picks",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

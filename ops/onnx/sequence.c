@@ -5,9 +5,9 @@
  * what all have in common.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/merge.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -287,6 +287,18 @@ static int infer_optional_has_element(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, SequenceConstruct) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
+FACETS(ONNX, SequenceEmpty) {NO_PRIMITIVE(NO_SEQUENCE), NO_BOUNDS};
+FACETS(ONNX, SequenceInsert) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("dd-")};
+FACETS(ONNX, SequenceAt) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d-")};
+FACETS(ONNX, SequenceErase) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d-")};
+FACETS(ONNX, SequenceLength) {BOUNDS("d")};
+FACETS(ONNX, SplitToSequence) {NO_PRIMITIVE(NO_SEQUENCE), NO_BOUNDS};
+FACETS(ONNX, ConcatFromSequence) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
+FACETS(ONNX, Optional) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
+FACETS(ONNX, OptionalGetElement) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
+FACETS(ONNX, OptionalHasElement) {NO_PRIMITIVE(NO_SEQUENCE), BOUNDS("d")};
+
 #define ROW(name, from, infer_fn, letters, keeps)                                              \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = letters,                \
@@ -312,5 +324,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_sequence = {"sequence", rows, sizeof rows / sizeof *rows,
-                                          "puts tensors together"};
+OP_FAMILY(sequence, .free = "puts tensors together",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

@@ -8,9 +8,9 @@
  * FLOPs = 2 * MACs; the sums that are in no MAC are half as many as MACs.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -214,6 +214,23 @@ static int64_t transform_backward(const struct op_context *context, uint32_t wan
 }
 
 /* clang-format off */
+FACETS(ONNX, BlackmanWindow) {EXACT(.per_output = 8), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE),
+    NO_BOUNDS}; /* two angles and cosines with factors, two sums */
+FACETS(ONNX, HammingWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE),
+    NO_BOUNDS};
+FACETS(ONNX, HannWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS}; /* angle, cosine, factor, difference */
+FACETS(ONNX, MelWeightMatrix) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
+FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS};
+FACETS(ONNX, DFT) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
+    NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
+FACETS(ONNX, STFT) {
+    EXACT(.per_mac = 2, .extra = exact_frames, .extra_description = "sums in no MAC and the window"),
+    UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
+FACETS(CONTRIB, Rfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
+    NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
+FACETS(CONTRIB, Irfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
+    NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
+
 #define MAKES(name, from, infer_fn)                                                            \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "i",                    \
@@ -241,5 +258,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows,
-                                        "makes a table, or reads a file"};
+OP_FAMILY(signal, .free = "makes a table, or reads a file",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

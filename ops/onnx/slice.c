@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of a tensor: Slice, Split. Margins around one are in pad.c. */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/remap.h"
-#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -298,6 +298,10 @@ static int fold_split(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), MOVES(scale_stays)};
+FACETS(ONNX, Split) {LOWER(lower_split, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
+    MOVES(scale_stays, .all_outputs = true)};
+
 #define ROW(name, from, infer_fn, folds, letters)                                              \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters, \
@@ -315,5 +319,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows,
-                                       "moves elements"};
+OP_FAMILY(slice, .free = "moves elements",
+          .declines = FACET_ALGEBRA | FACET_MODULE | FACET_EXACT);

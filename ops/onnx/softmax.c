@@ -5,8 +5,8 @@
  * (default 1) on are taken as one, from 13 on `axis` (default -1) alone: no size depends on it.
  */
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -28,6 +28,17 @@ static int describe_softmax(const struct op_context *context, struct text *out) 
 }
 
 /* clang-format off */
+FACETS(ONNX, Softmax) {EXACT(EXACT_SOFTMAX), PTFLOPS(.per_input = 1),
+    THOP(.extra = thop_softmax, .extra_description = "at 3 an input element less 1 a row"),
+    ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV),
+    LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_PLAIN, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, LogSoftmax) {
+    EXACT(.extra = exact_log_softmax, .extra_description = "at 5 an input element less 1 a row"),
+    ONNX_TOOL(.per_output = TOOL_EXP + TOOL_DIV + 1 + TOOL_LOG),
+    LOWER(lower_softmax, CM_SOFTMAX, CM_SOFTMAX_LOG, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, Hardmax) {EXACT(.extra = exact_hardmax, .extra_description = "input elements less 1 a row"),
+    ONNX_TOOL(.per_output = 1), NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d")};
+
 #define SOFTMAX(name, from, flops, class, print, keeps)                                        \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_softmax, .cost = {.per_input = flops},     \
@@ -46,4 +57,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_softmax = {"softmax", rows, sizeof(rows) / sizeof(rows[0]), NULL};
+OP_FAMILY(softmax, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

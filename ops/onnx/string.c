@@ -6,7 +6,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 
-#include "ops/signatures.gen.h"
+#include "ops/facets.h"
 #include <string.h>
 
 #include "support/banned.h"
@@ -162,6 +162,12 @@ static int infer_tf_idf(struct op_context *context) {
 }
 
 /* clang-format off */
+FACETS(ONNX, StringConcat) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
+FACETS(ONNX, StringNormalizer) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
+FACETS(ONNX, StringSplit) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
+FACETS(ONNX, RegexFullMatch) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
+FACETS(ONNX, TfIdfVectorizer) {NO_PRIMITIVE(NO_STRING), BOUNDS("d")};
+
 #define ROW(name, from, infer_fn)                                                              \
     {                                                                                          \
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
@@ -177,5 +183,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_string = {"string", rows, sizeof rows / sizeof *rows,
-                                        "works on texts"};
+OP_FAMILY(string, .free = "works on texts",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

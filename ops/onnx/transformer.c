@@ -4,11 +4,10 @@
  * attention without a softmax (a state that is carried along), and the short causal convolution
  * in front of it.
  */
-#include "ops/onnx/transformer.h"
 #include "ops/common.h"
+#include "ops/facets.h"
 #include "ops/families.h"
 #include "ops/product.h"
-#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -32,7 +31,7 @@ static int64_t head_columns(const struct op_context *context) {
                                   : DIM_UNKNOWN;
 }
 
-int64_t transformer_rotated(const struct op_context *context) {
+static int64_t rotated(const struct op_context *context) {
     const int64_t part = op_attr_int(context, "rotary_embedding_dim");
     const int64_t columns = head_columns(context);
     const int64_t all = op_elements(context, 0);
@@ -130,7 +129,7 @@ static void macs_linear(const struct op_context *context, struct product *ret) {
 }
 
 /* Decay of the state, what a delta rule takes from the value and its rate, the scale. */
-int64_t transformer_linear_extra(const struct op_context *context) {
+static int64_t linear_extra(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t steps = checked_mul(s.batch, s.steps);
     const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
@@ -197,6 +196,31 @@ static const char *causal_conv_gradients(const struct op_context *context) {
     return has_silu(context) ? "0123" : "1,03,,1";
 }
 
+int64_t exact_rotary(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return checked_mul(3, rotated(context));
+}
+
+int64_t exact_linear_attention(const struct op_context *context, int64_t macs) {
+    (void)macs;
+    return linear_extra(context);
+}
+
+/* clang-format off */
+FACETS(ONNX, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY), NO_BOUNDS};
+FACETS(ONNX, LinearAttention) {
+    EXACT(.per_mac = 2, .extra = exact_linear_attention, .extra_description = "for decay, rates and scale"),
+    NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
+FACETS(CONTRIB, LinearAttention) {
+    EXACT(.per_mac = 2, .extra = exact_linear_attention, .extra_description = "for decay, rates and scale"),
+    NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
+FACETS(ONNX, CausalConvWithState) {
+    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 a SiLU"),
+    NO_PRIMITIVE("a convolution and its state are more than one primitive"),
+    MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation),
+    NO_BOUNDS};
+/* clang-format on */
+
 static const struct op rows[] = {
     {SIGNATURE(ONNX, RotaryEmbedding, 23), .infer = infer_rotary, .memory = MEMORY_IN_PLACE,
      .param_roles = "xmmi", .backward.saved_for_backward = "123,-"},
@@ -218,5 +242,4 @@ static const struct op rows[] = {
      .backward.saved_for_backward_of = causal_conv_gradients, .backward.factors = 2},
 };
 
-const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows,
-                                             NULL};
+OP_FAMILY(transformer, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

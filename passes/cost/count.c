@@ -125,7 +125,7 @@ static int find_terms(const struct analysis *analysis, const struct convention *
     const bool computed = is_computed(analysis, context->node, macs);
     struct integers integers = dequantized_integers(analysis, context, macs);
     integers.rest = integers.rest && computed;
-    if (computed || !convention->rows)
+    if (computed || convention->table == FLOPS_OWN)
         ret->n = convention_terms(convention, context, &integers, ret->terms);
     return CM_OK;
 }

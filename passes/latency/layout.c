@@ -81,15 +81,14 @@ static bool is_same(const struct classes *classes, const struct node *node) {
            shape_equal(&facts[node->inputs[0]].shape, &facts[node->outputs[0]].shape);
 }
 
-static enum lowering_images images_of(const struct analysis *analysis, uint32_t id) {
+static enum op_images images_of(const struct analysis *analysis, uint32_t id) {
     const struct op *op = analysis->bind.ops[id];
-    const struct lowering_row *row = lowering_find(op->domain, op->type);
-    return row ? row->images : IMAGES_NONE;
+    return op->facets ? op->facets->lowering.images : IMAGES_NONE;
 }
 
 static void connect(const struct classes *classes, uint32_t id) {
     const struct node *node = &classes->analysis->model->nodes[id];
-    const enum lowering_images images = images_of(classes->analysis, id);
+    const enum op_images images = images_of(classes->analysis, id);
     if (images == IMAGES_FOLLOW) join_all(classes, node);
     if (images != IMAGES_HERE && is_same(classes, node))
         join(classes, node->inputs[0], node->outputs[0]);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Tests ops/monotone.c: for models of ONNX's backend tests with one operator, shrinks operands at random if
-their letters allow it, and checks that no output dim, MACs, FLOPs or bytes grow.
+Tests `BOUNDS` of the operators (ops/monotone.h): for models of ONNX's backend tests with one operator,
+shrinks operands at random if their letters allow it, and checks that no output dim, MACs, FLOPs or
+bytes grow.
 
-    run_monotone.py --costmodel PROGRAM --table ops/monotone.c [--archive FILE] [--seed N] [--only OP]
+    run_monotone.py --costmodel PROGRAM --rows ops/onnx [--archive FILE] [--seed N] [--only OP]
 
 Prints the numbers of operators and of shrunk models; exits with 1 if a result grew.
 """
@@ -29,9 +30,15 @@ TRIES = 3  # of a model
 FIGURES = ("macs", "int_macs", "flops", "int_ops", "bytes_read", "bytes_written")
 
 
-def read_table(path):
-    rows = re.findall(r'\{"(\w+)", "([-dvpf]+)"\}', pathlib.Path(path).read_text())
-    return dict(rows)
+def read_table(folder):
+    """Operator of ai.onnx -> its letters, from the FACETS lines of the families."""
+    table = {}
+    for path in sorted(pathlib.Path(folder).glob("*.c")):
+        for name, facets in re.findall(r"FACETS\(ONNX, (\w+)\) \{(.*?)\};", path.read_text(), re.S):
+            letters = re.search(r'BOUNDS\("([dvpf][-dvpf]*|-[-dvpf]+)"\)', facets)
+            if letters:
+                table[name] = letters.group(1)
+    return table
 
 
 def profile(program, model, shapes, values):
@@ -137,12 +144,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--costmodel", required=True)
-    parser.add_argument("--table", required=True)
+    parser.add_argument("--rows", required=True)
     parser.add_argument("--archive", default=HERE / "onnx_backend.tar.xz")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="one operator")
     args = parser.parse_args()
-    table = read_table(args.table)
+    table = read_table(args.rows)
     tried, faults, per_operator = Counter(), [], Counter()
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)

@@ -48,15 +48,6 @@ static void every_name_has_a_table_and_a_meaning(void **state) {
     assert_null(conventions_find(""));
 }
 
-static void what_a_row_adds_bears_a_name(void **state) {
-    (void)state;
-    for (size_t i = 0; conventions_at(i); i++) {
-        const struct convention *convention = convention_find(conventions_at(i)->name);
-        for (const struct convention_row *row = convention->rows; row && row->op; row++)
-            assert_true((row->extra != NULL) == (row->extra_description != NULL));
-    }
-}
-
 /* out 1 * 6 * 4 * 4 = 96, 3 * 3 * 3 = 27 MACs each: 2592 */
 static void a_convolution_is_its_macs_and_perhaps_its_bias(void **state) {
 #define CONV                                                                                   \
@@ -445,7 +436,6 @@ static void exact_counts_what_is_arithmetic(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_has_a_table_and_a_meaning),
-        cmocka_unit_test(what_a_row_adds_bears_a_name),
         cmocka_unit_test(a_convolution_is_its_macs_and_perhaps_its_bias),
         cmocka_unit_test(a_transposed_convolution_is_two_tools_mistake),
         cmocka_unit_test(norms_and_pools_have_each_tools_price),

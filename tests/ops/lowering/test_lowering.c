@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "backends/primitive.h"
-#include "ops/registry.h"
 #include "support/text.h"
 
 struct lowering_case {
@@ -376,8 +375,6 @@ static void what_has_no_primitive_says_why(void **state) {
         assert_string_equal(why, cases[i].why);
         op_bench_close(bench);
     }
-    assert_null(lowering_find("com.microsoft", "Conv"));
-    assert_null(lowering_find("", "QuickGelu"));
 }
 
 /* As it trains a dropout works, else it is a view. */
@@ -397,46 +394,6 @@ static void a_dropout_that_trains_reads_a_mask(void **state) {
     op_bench_close(bench);
 }
 
-static bool does_nothing(const struct op *op) {
-    return op->memory == MEMORY_VIEW || op->memory == MEMORY_SHAPE_ONLY ||
-           op->memory == MEMORY_CONTROL;
-}
-
-/* A new operator is a primitive, a view, control flow, or has a reason: not nothing at all. */
-static void every_operator_has_a_decision(void **state) {
-    (void)state;
-    for (size_t i = 0; i < registry_n_families(); i++)
-        for (size_t k = 0; k < registry_family(i)->n_rows; k++) {
-            const struct op *op = &registry_family(i)->rows[k];
-            const struct lowering_row *row = lowering_find(op->domain, op->type);
-            if (row == NULL && !does_nothing(op))
-                fail_msg("%s has no row of lowering, not even a reason", op->type);
-            if (row != NULL && does_nothing(op))
-                fail_msg("%s does nothing, and has a row of lowering", op->type);
-            if (row != NULL && row->lower == NULL && row->why == NULL)
-                fail_msg("%s has no primitive, and no reason", op->type);
-        }
-}
-
-static void every_row_is_of_an_operator_that_there_is(void **state) {
-    const struct lowering_row *const tables[] = {
-        lowering_products, lowering_quantized, lowering_recurrent, lowering_einsum,
-        lowering_layers,   lowering_elements,  lowering_moves,     lowering_none};
-    (void)state;
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        for (const struct lowering_row *row = tables[i]; row->op != NULL; row++) {
-            char domain[64] = "";
-            const char *type = strchr(row->op, ':') ? strchr(row->op, ':') + 1 : row->op;
-            if (type != row->op)
-                (void)snprintf(domain, sizeof(domain), "%.*s", (int)(type - row->op - 1),
-                               row->op);
-            if (registry_find(domain, type, INT32_MAX) == NULL)
-                fail_msg("there is no operator %s", row->op);
-            assert_ptr_equal(lowering_find(domain, type), row); /* none twice */
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions),
@@ -449,8 +406,6 @@ int main(void) {
         cmocka_unit_test(elements),
         cmocka_unit_test(what_has_no_primitive_says_why),
         cmocka_unit_test(a_dropout_that_trains_reads_a_mask),
-        cmocka_unit_test(every_operator_has_a_decision),
-        cmocka_unit_test(every_row_is_of_an_operator_that_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

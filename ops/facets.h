@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The words of a FACETS line, one for each facet that the operator has:
+ *     FACETS(ONNX, PRelu) {EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
+ * The family's `declines` says which facets its operators lack unless their lines state them.
+ */
+#ifndef OPS_FACETS_H
+#define OPS_FACETS_H
+
+#include "ops/flops/terms.h"
+#include "ops/lowering/lowering.h"
+#include "ops/op.h"
+#include "ops/qdq_propagation.h"
+#include "ops/signatures.gen.h"
+
+#define FACETS(prefix, type) static const struct op_facets facets_##prefix##_##type =
+
+/* FLOPs by a convention: fields of struct op_flops. */
+#define FLOPS_BY(table, ...)                                                                   \
+    .flops[table] = &(const struct op_flops) {                                                 \
+        __VA_ARGS__                                                                            \
+    }
+#define EXACT(...)        FLOPS_BY(FLOPS_EXACT, __VA_ARGS__)
+#define TORCH(...)        FLOPS_BY(FLOPS_TORCH, __VA_ARGS__)
+#define FVCORE(...)       FLOPS_BY(FLOPS_FVCORE, __VA_ARGS__)
+#define PTFLOPS(...)      FLOPS_BY(FLOPS_PTFLOPS, __VA_ARGS__)
+#define PTFLOPS_ATEN(...) FLOPS_BY(FLOPS_PTFLOPS_ATEN, __VA_ARGS__)
+#define THOP(...)         FLOPS_BY(FLOPS_THOP, __VA_ARGS__)
+#define ONNX_TOOL(...)    FLOPS_BY(FLOPS_ONNX_TOOL, __VA_ARGS__)
+/* Its MACs are in a call that no tool for PyTorch counts: torch.fft, torch.stft, torch.linalg.
+ */
+#define UNKNOWN_TO_TORCH_TOOLS                                                                 \
+    TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 0),                          \
+        PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0)
+
+/* The primitive: function, enum cm_primitive_kind, variant, images, what has none. */
+#define LOWER(lower_, kind_, which_, images_, why_)                                            \
+    .lowering = {lower_, kind_, which_, images_, why_}
+#define LOWER_ELTWISE(lower_, function, why_)                                                  \
+    LOWER(lower_, CM_ELTWISE, function, IMAGES_FOLLOW, why_)
+#define LOWER_UNARY(function)  LOWER_ELTWISE(lower_unary, function, NULL)
+#define LOWER_BINARY(function) LOWER_ELTWISE(lower_binary, function, NULL)
+#define NO_PRIMITIVE(why_)     .lowering = {.why = why_}
+
+/* Which operands the outputs grow with (ops/monotone.h): "vd", or none. */
+#define BOUNDS(letters) .bounds = letters
+#define NO_BOUNDS       BOUNDS("-")
+
+/* Which arithmetic is on integers, if not the types decide. */
+#define INTEGERS(which)   .integers = which
+#define INTEGERS_OF(macs) .integers = INTEGERS_PRODUCTS, .integer_macs = macs
+
+/* Scales of dequantized operands: an operator that moves elements; a product. */
+#define MOVES(...)                .qdq = {.moves = __VA_ARGS__}
+#define MULTIPLIES(factors_, ...) .qdq = {.factors = factors_, .sums = __VA_ARGS__}
+
+#endif

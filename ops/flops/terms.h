@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions and macros by which FACETS lines say what conventions count (ops/facets.h). */
+#ifndef OPS_FLOPS_TERMS_H
+#define OPS_FLOPS_TERMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct op_context;
+
+/* One addition per output element where the node has a bias, which stands at another operand in
+ * each family. */
+int64_t term_bias_2(const struct op_context *context, int64_t macs);
+int64_t term_bias_3(const struct op_context *context, int64_t macs);
+int64_t term_bias_6(const struct op_context *context, int64_t macs);
+int64_t term_bias_8(const struct op_context *context, int64_t macs);
+#define BIASES(slot) .extra = term_bias_##slot, .extra_description = "biases"
+/* An operation for each output element and each operand after the first: Sum of four is 3. */
+int64_t term_operands(const struct op_context *context, int64_t macs);
+#define OPERANDS                                                                               \
+    .extra = term_operands,                                                                    \
+    .extra_description = "output elements for each operand after the first"
+/* n - out: what it takes to put n elements together into out. */
+int64_t term_joins(const struct op_context *context, int64_t macs);
+#define JOINS .extra = term_joins, .extra_description = "input elements less output elements"
+
+/* Functions of one convention: `extra` of struct op_flops. */
+#define FLOPS_FUNCTION(name) int64_t name(const struct op_context *context, int64_t macs)
+/* exact.c */
+FLOPS_FUNCTION(exact_batch_norm);
+FLOPS_FUNCTION(exact_layer_norm);
+FLOPS_FUNCTION(exact_rms_norm);
+FLOPS_FUNCTION(exact_instance_norm);
+FLOPS_FUNCTION(exact_group_norm);
+FLOPS_FUNCTION(exact_local_response);
+FLOPS_FUNCTION(exact_softmax);
+FLOPS_FUNCTION(exact_log_softmax);
+FLOPS_FUNCTION(exact_gelu);
+FLOPS_FUNCTION(exact_max_pool);
+FLOPS_FUNCTION(exact_average_pool);
+FLOPS_FUNCTION(exact_resize);
+FLOPS_FUNCTION(exact_mean);
+FLOPS_FUNCTION(exact_recurrence);
+/* exact_terms.c */
+FLOPS_FUNCTION(exact_butterflies);
+FLOPS_FUNCTION(exact_frames);
+FLOPS_FUNCTION(exact_determinant);
+FLOPS_FUNCTION(exact_likelihood);
+FLOPS_FUNCTION(exact_cross_entropy);
+FLOPS_FUNCTION(exact_rotary);
+FLOPS_FUNCTION(exact_linear_attention);
+FLOPS_FUNCTION(exact_causal_convolution);
+FLOPS_FUNCTION(exact_adagrad);
+FLOPS_FUNCTION(exact_adam);
+FLOPS_FUNCTION(exact_momentum);
+FLOPS_FUNCTION(exact_intercepts);
+FLOPS_FUNCTION(exact_skip_norm);
+FLOPS_FUNCTION(exact_embedding_norm);
+FLOPS_FUNCTION(exact_vendor_group_norm);
+FLOPS_FUNCTION(exact_fast_gelu);
+FLOPS_FUNCTION(exact_fused);
+FLOPS_FUNCTION(exact_last_bias);
+FLOPS_FUNCTION(exact_mean_variance);
+FLOPS_FUNCTION(exact_lp_norm);
+FLOPS_FUNCTION(exact_dynamic_scale);
+FLOPS_FUNCTION(exact_affine_grid);
+FLOPS_FUNCTION(exact_hardmax);
+FLOPS_FUNCTION(exact_roi_align);
+FLOPS_FUNCTION(exact_bias_dropout);
+FLOPS_FUNCTION(exact_branch_norm);
+FLOPS_FUNCTION(exact_gated_norm);
+FLOPS_FUNCTION(exact_gemma_rotary);
+FLOPS_FUNCTION(exact_gates);
+/* pytorch.c */
+FLOPS_FUNCTION(fvcore_batch_norm);
+FLOPS_FUNCTION(fvcore_planar_input);
+FLOPS_FUNCTION(fvcore_resize);
+FLOPS_FUNCTION(ptflops_linear_bias);
+FLOPS_FUNCTION(ptflops_recurrence);
+FLOPS_FUNCTION(thop_conv_transpose);
+FLOPS_FUNCTION(thop_matmul);
+FLOPS_FUNCTION(thop_softmax);
+FLOPS_FUNCTION(thop_resize);
+FLOPS_FUNCTION(thop_recurrence);
+/* onnx_tool.c */
+FLOPS_FUNCTION(onnx_tool_conv_transpose);
+FLOPS_FUNCTION(onnx_tool_pool);
+FLOPS_FUNCTION(onnx_tool_resize);
+FLOPS_FUNCTION(onnx_tool_layer_norm);
+FLOPS_FUNCTION(onnx_tool_local_response);
+FLOPS_FUNCTION(onnx_tool_recurrence);
+#undef FLOPS_FUNCTION
+
+#define EXACT_RECURRENCE                                                                       \
+    .extra = exact_recurrence, .extra_description = "for gates, states and biases of the "     \
+                                                    "cells"
+#define EXACT_ATTENTION                                                                        \
+    .extra = exact_attention,                                                                  \
+    .extra_description = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"
+#define EXACT_FUSED       .extra = exact_fused, .extra_description = "biases, sums and activations"
+#define EXACT_LAST_BIAS   .extra = exact_last_bias, .extra_description = "biases"
+#define EXACT_BUTTERFLIES .extra = exact_butterflies, .extra_description = "sums in no MAC"
+#define EXACT_INTERCEPTS  .extra = exact_intercepts, .extra_description = "intercepts"
+#define EXACT_TREE_VOTES  .extra = exact_tree_votes, .extra_description = "trees for each row"
+#define EXACT_RMS_NORM                                                                         \
+    .extra = exact_rms_norm, .extra_description = "at 4 an input element, and 2 a row"
+#define EXACT_SOFTMAX                                                                          \
+    .extra = exact_softmax, .extra_description = "at 5 an input element less 2 a row"
+#define EXACT_MAX_POOL                                                                         \
+    .extra = exact_max_pool, .extra_description = "at window less 1 an output element"
+#define EXACT_AVERAGE_POOL                                                                     \
+    .extra = exact_average_pool, .extra_description = "at window an output element"
+#define EXACT_RESIZE                                                                           \
+    .extra = exact_resize, .extra_description = "at 2 a neighbour less 1, an output element"
+#define EXACT_BIAS_DROPOUT                                                                     \
+    .extra = exact_bias_dropout, .extra_description = "biases and what is added"
+#define EXACT_ROTARY .extra = exact_rotary, .extra_description = "at 3 a turned element"
+#define FVCORE_RESIZE                                                                          \
+    .extra = fvcore_resize, .extra_description = "at 1 or 4 an output element of an image"
+#define PTFLOPS_RECURRENCE                                                                     \
+    .extra = ptflops_recurrence,                                                               \
+    .extra_description = "for gates, states and biases of the cells"
+#define THOP_RECURRENCE                                                                        \
+    .extra = thop_recurrence, .extra_description = "for gates, states and biases of the cells"
+#define THOP_RESIZE                                                                            \
+    .extra = thop_resize, .extra_description = "at 1, 5, 11 or 259 an output element"
+#define ONNX_TOOL_RECURRENCE                                                                   \
+    .extra = onnx_tool_recurrence,                                                             \
+    .extra_description = "for gates, states and biases of the cells"
+#define ONNX_TOOL_POOL                                                                         \
+    .extra = onnx_tool_pool, .extra_description = "at window an output element"
+#define ONNX_TOOL_RESIZE                                                                       \
+    .extra = onnx_tool_resize, .extra_description = "at 4 or 8 an output element"
+#define LINEAR_BIAS .extra = ptflops_linear_bias, .extra_description = "biases of a Linear"
+
+/* The x86 instructions that onnx-tool counts for a function. */
+#define TOOL_DIV  4
+#define TOOL_EXP  32
+#define TOOL_LOG  43
+#define TOOL_SIN  39
+#define TOOL_SQRT 24
+#define TOOL_TANH (TOOL_EXP + 2 + TOOL_DIV)
+#define TOOL_ATAN (TOOL_SQRT + 3 + 1 + TOOL_DIV)
+
+/* exact: 6 operations and one for each mask or bias of each of `scores`, less 2 for each row.
+ */
+int64_t exact_scores(int masks, int64_t scores, int64_t rows);
+/* thop: exponentials, sums and quotients of a softmax over `rows` rows of `elements` scores. */
+int64_t thop_rows(int64_t elements, int64_t rows);
+/* Steps * batch * directions * hidden of LSTM, GRU, RNN. */
+int64_t term_cells(const struct op_context *context, int64_t macs);
+/* The gates of a recurrent operator: 4, 3, 1. */
+int64_t term_gates(const struct op_context *context);
+/* Product of the first `most` sizes of kernel_shape. */
+int64_t term_window(const struct op_context *context, size_t most);
+/* Elements of input 0 divided by its size along the attribute `axis`. */
+int64_t term_rows_along_axis(const struct op_context *context);
+/* Elements of input 0 in front of the axis at which `axis` normalizes. */
+int64_t term_rows_before_axis(const struct op_context *context);
+/* The spatial axes of input 0: rank - 2; RANK_UNKNOWN where that is. */
+int term_spatial(const struct op_context *context);
+
+#endif
