@@ -283,4 +283,6 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib, .free = "moves or picks elements", .declines = 0);
+OP_FAMILY(contrib, .free = "moves or picks elements",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
+                      FACET_QDQ);

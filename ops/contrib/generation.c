@@ -137,4 +137,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_generation, .declines = 0);
+OP_FAMILY(contrib_generation,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_QDQ);

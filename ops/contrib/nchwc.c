@@ -120,4 +120,6 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_nchwc, .free = "moves elements", .declines = 0);
+OP_FAMILY(contrib_nchwc, .free = "moves elements",
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_EXACT | FACET_BOUNDS |
+                      FACET_QDQ);

@@ -263,4 +263,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-OP_FAMILY(contrib_states, .declines = 0);
+OP_FAMILY(contrib_states,
+          .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_BOUNDS | FACET_QDQ);
