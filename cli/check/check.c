@@ -7,13 +7,15 @@
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/diag.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -22,8 +24,10 @@
 struct check {
     const struct invocation *call;
     struct check_request request;
-    struct cm_budget *budget; /* NULL: none */
-    struct check_baseline baseline;
+    struct cm_budget *budget;     /* NULL: none */
+    struct cm_baseline *baseline; /* NULL: none */
+    struct cm_result *profile;    /* the baseline borrows from it if it was made from one */
+    const char *missing;          /* why there is no baseline */
     struct check_plan plan;
     size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
@@ -39,13 +43,65 @@ static int check_exit(int status) {
     return status == CM_USAGE ? EXIT_USAGE : EXIT_INCOMPLETE;
 }
 
+#define MAX_BUDGET ((size_t)1 << 20) /* bytes */
+
+static int read_file(const struct invocation *call, const char *path, size_t most,
+                     char **ret_text, size_t *ret_size) {
+    struct source *source = NULL;
+    int status = source_open(path, call->diag, &source);
+    if (status != CM_OK) return status;
+    status = source_read_all(source, most, call->arena, call->diag, ret_text, ret_size);
+    source_close(source);
+    return status;
+}
+
 /* An unreadable budget is a usage error, like the rest of the command line. */
 static int read_budget(struct check *check) {
-    const struct check_request *request = &check->request;
-    if (request->budget == NULL) return CM_OK;
-    const int status = check_budget_read(request->budget, check->call->arena, check->call->diag,
-                                         &check->budget);
+    const char *path = check->request.budget;
+    char *text = NULL;
+    size_t size = 0;
+    if (path == NULL) return CM_OK;
+    int status = read_file(check->call, path, MAX_BUDGET, &text, &size);
+    if (status == CM_OK)
+        status = cm_budget_read_json(text, size, path, check->call->diag, &check->budget);
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
+}
+
+#define SCHEMA_WITHIN 200 /* bytes: "schema" is the first key of a profile */
+
+/* Returns true if the head names the schema of a profile. */
+static bool is_profile(const char *text, size_t size) {
+    static const char schema[] = "\"costmodel/profile/";
+    const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
+    for (size_t i = 0; i + sizeof(schema) - 1 <= within; i++)
+        if (memcmp(text + i, schema, sizeof(schema) - 1) == 0) return true;
+    return false;
+}
+
+/* Reads a baseline or makes it from a profile; a missing file is CM_OK without a baseline. */
+static int read_baseline(struct check *check) {
+    const struct invocation *call = check->call;
+    const char *path = check->request.baseline;
+    char *text = NULL;
+    size_t size = 0;
+    check->missing = "no baseline was given";
+    if (path == NULL) return CM_OK;
+    if (!text_equal(path, "-") && access(path, F_OK) != 0) {
+        check->missing = arena_printf(call->arena, "baseline file '%s' not found", path);
+        return check->missing == NULL ? diag_no_memory(call->diag) : CM_OK;
+    }
+    int status = read_file(call, path, FILE_MOST_JSON, &text, &size);
+    if (status != CM_OK) return status;
+    if (!is_profile(text, size))
+        return cm_baseline_read_json(text, size, path, call->diag, &check->baseline);
+    status = cm_result_read_json(text, size, path, call->diag, &check->profile);
+    if (status != CM_OK) return status;
+    const struct cm_result *const results[] = {check->profile};
+    return cm_baseline_make(results, 1, NULL, "", call->diag, &check->baseline);
+}
+
+static int write_baseline(const void *baseline, FILE *out) {
+    return cm_baseline_write_json(baseline, out);
 }
 
 /* Lists the limits of the budget, then those of the command line. */
@@ -70,28 +126,34 @@ static int prepare(struct check *check) {
     int status = binding_read(call, &request->binding, &check->plan.options);
     if (status == CM_OK) status = timing_read(call, &request->timing, &check->plan.options);
     if (status == CM_OK) status = read_budget(check);
-    if (status == CM_OK)
-        status =
-            check_baseline_read(request->baseline, call->arena, call->diag, &check->baseline);
+    if (status == CM_OK) status = read_baseline(check);
     if (status == CM_OK) status = list_limits(check);
     if (status == CM_OK)
-        status = check_plan_make(call, request, check->budget, check->baseline.baseline,
-                                 &check->plan);
+        status = check_plan_make(call, request, check->budget, check->baseline, &check->plan);
     if (status == CM_OK && !request->update)
         status = check_plan_take_limits(call, check->n_limits, check->limits, &check->plan);
     return status;
 }
 
-/* Checks that a given profile was made with the options of the budget. */
-static int check_taken(const struct check *check, const struct cm_result *taken,
-                       struct cm_diagnostics *diag) {
+/* Uses a profile that was read from a file, unless an option requires a new one or the budget
+ * requires other options. */
+static int take_profile(struct check *check, struct cm_result *taken,
+                        struct cm_diagnostics *diag) {
     const struct cm_budget *budget = check->budget;
-    const char *convention = taken->options.convention;
+    struct binding binding = check->request.binding;
+    if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
+    const char *blocking = timing_given(&check->request.timing);
+    if (blocking == NULL) blocking = binding_given(&binding);
+    check->results[check->n_results++] = taken;
+    if (blocking != NULL)
+        return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile",
+                          blocking);
     if (budget == NULL) return CM_OK;
-    if (budget->convention[0] != '\0' && !text_equal(budget->convention, convention))
+    if (budget->convention[0] != '\0' &&
+        !text_equal(budget->convention, taken->options.convention))
         return diag_error(diag, DIAG_COMPARE,
                           "the budget requires convention %s, the profile has %s",
-                          budget->convention, convention);
+                          budget->convention, taken->options.convention);
     for (size_t i = 0; i < budget->n_batches; i++)
         if (taken->options.batch != (int64_t)budget->batches[i])
             return diag_error(diag, DIAG_COMPARE,
@@ -106,19 +168,6 @@ static int check_taken(const struct check *check, const struct cm_result *taken,
                     "the budget requires another size of dim %s than the profile has",
                     budget->dims[i].name);
     return CM_OK;
-}
-
-/* Uses a profile that was read from a file, unless an option requires a new one. */
-static int take_profile(struct check *check, struct cm_result *taken,
-                        struct cm_diagnostics *diag) {
-    const char *blocking = timing_given(&check->request.timing);
-    struct binding binding = check->request.binding;
-    if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
-    if (blocking == NULL) blocking = binding_given(&binding);
-    check->results[check->n_results++] = taken;
-    if (blocking == NULL) return check_taken(check, taken, diag);
-    return diag_error(diag, DIAG_USAGE, "option --%s requires a model, not a profile",
-                      blocking);
 }
 
 /* Prints messages about the model with its path and, for several batches, the batch. */
@@ -151,34 +200,21 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     return status == CM_OK ? printed : status;
 }
 
-static int keep_weights(const struct check *check, const struct cm_model *model,
-                        struct cm_diagnostics *diag) {
-    const struct check_request *request = &check->request;
-    const bool writes = request->update || request->ratchet;
-    int status = writes ? outputs_keep_weights(model, request->baseline, diag) : CM_OK;
-    for (size_t i = 0; status == CM_OK && i < check->n_reports; i++)
-        status = outputs_keep_weights(model, check->reports[i].path, diag);
-    return status;
-}
-
+/* Loads the model or a profile, and refuses outputs that are files of the model. */
 static int load(struct check *check, struct cm_diagnostics *diag, struct cm_model **ret) {
+    const struct check_request *request = &check->request;
     struct cm_result *taken = NULL;
-    check->results =
-        arena_array(check->call->arena, check->plan.n_batches + check->plan.n_limit_batches + 1,
-                    sizeof(struct cm_result *));
+    const size_t most = check->plan.n_batches + check->plan.n_limit_batches + 1;
+    check->results = arena_array(check->call->arena, most, sizeof(struct cm_result *));
     if (check->results == NULL) return diag_no_memory(diag);
-    const int status = cm_load_file(check->request.model, diag, ret, &taken);
+    int status = cm_load_file(request->model, diag, ret, &taken);
     if (status != CM_OK) return status;
-    return taken != NULL ? take_profile(check, taken, diag) : keep_weights(check, *ret, diag);
-}
-
-static int load_and_print(struct check *check, struct cm_model **ret) {
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return diag_no_memory(check->call->diag);
-    const int status = load(check, diag, ret);
-    const int printed = print_messages(check, diag, 0);
-    cm_diagnostics_free(diag);
-    return status == CM_OK ? printed : status;
+    if (taken != NULL) return take_profile(check, taken, diag);
+    if (request->update || request->ratchet)
+        status = outputs_keep_weights(*ret, request->baseline, diag);
+    for (size_t i = 0; status == CM_OK && i < check->n_reports; i++)
+        status = outputs_keep_weights(*ret, check->reports[i].path, diag);
+    return status;
 }
 
 static bool is_profiled(const struct check *check, int64_t batch) {
@@ -187,12 +223,17 @@ static bool is_profiled(const struct check *check, int64_t batch) {
     return false;
 }
 
-/* Profiles the batches that only limits name. If that fails, their limits are not compared. */
-static int profile_limit_batches(struct check *check, struct cm_model *model) {
-    int status = CM_OK;
-    for (size_t i = 0; i < check->plan.n_limit_batches && status == CM_OK; i++) {
-        if (is_profiled(check, check->plan.limit_batches[i])) continue;
-        status = profile_batch(check, model, check->plan.limit_batches[i]);
+/* Profiles the model at each batch. If a batch that only limits name fails, its limits are not
+ * compared. */
+static int profile_batches(struct check *check, struct cm_model *model) {
+    const struct check_plan *plan = &check->plan;
+    int status = check_plan_take_dims(check->call, check->baseline, model, &check->plan);
+    for (size_t i = 0; i < plan->n_batches && status == CM_OK; i++)
+        status = profile_batch(check, model, plan->batches[i]);
+    check->n_requested = check->n_results;
+    for (size_t i = 0; i < plan->n_limit_batches && status == CM_OK; i++) {
+        if (is_profiled(check, plan->limit_batches[i])) continue;
+        status = profile_batch(check, model, plan->limit_batches[i]);
         if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;
     }
     return status;
@@ -201,14 +242,14 @@ static int profile_limit_batches(struct check *check, struct cm_model *model) {
 /* Loads the model and profiles it at each batch, or loads a profile. */
 static int take_results(struct check *check) {
     struct cm_model *model = NULL;
-    int status = load_and_print(check, &model);
-    if (status == CM_OK && model != NULL)
-        status =
-            check_plan_take_dims(check->call, check->baseline.baseline, model, &check->plan);
-    for (size_t i = 0; model != NULL && i < check->plan.n_batches && status == CM_OK; i++)
-        status = profile_batch(check, model, check->plan.batches[i]);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(check->call->diag);
+    int status = load(check, diag, &model);
+    const int printed = print_messages(check, diag, 0);
+    cm_diagnostics_free(diag);
+    if (status == CM_OK) status = printed;
     check->n_requested = check->n_results;
-    if (model != NULL && status == CM_OK) status = profile_limit_batches(check, model);
+    if (status == CM_OK && model != NULL) status = profile_batches(check, model);
     cm_model_free(model);
     return status;
 }
@@ -216,8 +257,8 @@ static int take_results(struct check *check) {
 static int make_verdict(struct check *check, struct cm_verdict **ret) {
     const struct check_request *request = &check->request;
     struct cm_check_options options = {
-        .baseline = check->baseline.baseline,
-        .no_baseline = check->baseline.missing,
+        .baseline = check->baseline,
+        .no_baseline = check->missing,
         .n_limits = check->n_limits,
         .limits = check->limits,
         .n_beside = check->n_results - check->n_requested,
@@ -269,6 +310,56 @@ static int list_reports(struct check *check) {
     return check_paths(check);
 }
 
+typedef int writer(const struct cm_verdict *verdict, FILE *out);
+
+/* By the format of check_report; the first, text, has another signature. */
+static writer *const writers[] = {
+    NULL,
+    cm_verdict_write_json,
+    cm_verdict_write_markdown,
+    cm_verdict_write_junit,
+    cm_verdict_write_sarif,
+    cm_verdict_write_github,
+};
+
+/* Writes a report to standard output, or to a file that is not yet renamed. */
+static int write_report(const struct check *check, const struct check_report *report,
+                        const struct cm_verdict *verdict, struct output **ret) {
+    struct cm_diagnostics *diag = check->call->diag;
+    FILE *out = stdout;
+    int status = report->path == NULL ? CM_OK : output_open(report->path, diag, ret);
+    if (status != CM_OK) return status;
+    if (report->path != NULL) out = output_stream(*ret);
+    if (writers[report->format] == NULL) {
+        struct cm_text_options options;
+        cm_text_options_init(&options);
+        options.color = streams_color(out, (enum color_choice)check->request.color);
+        status = cm_verdict_write_text(verdict, &options, out);
+    } else {
+        status = writers[report->format](verdict, out);
+    }
+    if (status == CM_NO_MEMORY) return diag_no_memory(diag);
+    return streams_finish(out, report->path == NULL ? "standard output" : report->path, diag);
+}
+
+/* Writes all reports, or no file at all: all are written before the first is renamed. */
+static int write_reports(const struct check *check, const struct cm_verdict *verdict) {
+    const size_t n = check->n_reports;
+    struct output **outputs = arena_array(check->call->arena, n, sizeof(struct output *));
+    if (outputs == NULL) return diag_no_memory(check->call->diag);
+    int status = CM_OK;
+    for (size_t i = 0; i < n && status == CM_OK; i++)
+        status = write_report(check, &check->reports[i], verdict, &outputs[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (outputs[i] == NULL) continue;
+        if (status == CM_OK)
+            status = output_commit(outputs[i], check->call->diag);
+        else
+            output_abandon(outputs[i]);
+    }
+    return status;
+}
+
 /* Returns the first metric that increased: "macs", "macs of layer1.0". */
 static const char *first_increase(const struct check *check,
                                   const struct cm_baseline_trend *trend) {
@@ -284,27 +375,24 @@ static const char *first_increase(const struct check *check,
 
 /* Reports the result of --ratchet on standard error. */
 static void print_ratchet(const struct check *check, const struct cm_baseline_trend *trend) {
-    struct text path;
-    text_init(&path, check->call->arena);
-    text_append_name(&path, check->request.baseline);
+    struct text line;
+    text_init(&line, check->call->arena);
+    text_append_name(&line, check->request.baseline);
     if (trend->incomplete)
-        fprintf(stderr, "costmodel: %s not updated: unknown operators or shapes\n",
-                text_string(&path));
+        text_append(&line, " not updated: unknown operators or shapes");
     else if (!trend->comparable)
-        fprintf(stderr, "costmodel: %s not updated: it has other batches or options\n",
-                text_string(&path));
+        text_append(&line, " not updated: it has other batches or options");
     else if (trend->dearer)
-        fprintf(stderr, "costmodel: %s not updated: %s increased\n", text_string(&path),
-                first_increase(check, trend));
-    else if (trend->cheaper)
-        fprintf(stderr, "costmodel: %s updated: costs decreased\n", text_string(&path));
+        text_printf(&line, " not updated: %s increased", first_increase(check, trend));
     else
-        fprintf(stderr, "costmodel: %s not updated: no cost decreased\n", text_string(&path));
+        text_append(&line, trend->cheaper ? " updated: costs decreased"
+                                          : " not updated: no cost decreased");
+    fprintf(stderr, "costmodel: %s\n", text_string(&line));
 }
 
 /* Updates the baseline after a pass if costs decreased and none increased. */
 static int ratchet(const struct check *check) {
-    const struct cm_baseline *old = check->baseline.baseline;
+    const struct cm_baseline *old = check->baseline;
     struct cm_baseline_trend trend;
     struct cm_baseline *now = NULL;
     int status = cm_baseline_make((const struct cm_result *const *)check->results,
@@ -313,7 +401,7 @@ static int ratchet(const struct check *check) {
     status = cm_baseline_compare(old, now, check->n_limits, check->limits, check->call->diag,
                                  &trend);
     if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
-        status = check_baseline_write(check->request.baseline, now, check->call->diag);
+        status = streams_write(check->request.baseline, write_baseline, now, check->call->diag);
     if (status == CM_OK) print_ratchet(check, &trend);
     cm_baseline_free(now);
     return status;
@@ -323,11 +411,10 @@ static int run_check(struct check *check) {
     struct cm_verdict *verdict = NULL;
     int status = make_verdict(check, &verdict);
     if (status != CM_OK) return check_exit(status);
-    status = check_reports_write(check->call, check->reports, check->n_reports, verdict,
-                                 (enum color_choice)check->request.color);
+    status = write_reports(check, verdict);
     const int exit_status = cm_verdict_exit(verdict);
     if (status == CM_OK && check->request.ratchet && exit_status == 0 &&
-        check->baseline.baseline != NULL)
+        check->baseline != NULL)
         status = ratchet(check);
     cm_verdict_free(verdict);
     return status == CM_OK ? exit_status : check_exit(status);
@@ -335,7 +422,7 @@ static int run_check(struct check *check) {
 
 /* Requires --reason if a cost increased, or if decreases may be due to unknown operators. */
 static int check_reason(const struct check *check, const struct cm_baseline *now) {
-    const struct cm_baseline *old = check->baseline.baseline;
+    const struct cm_baseline *old = check->baseline;
     if (old == NULL || check->request.reason != NULL) return CM_OK;
     struct cm_baseline_trend trend;
     const int status = cm_baseline_compare(old, now, check->n_limits, check->limits,
@@ -361,10 +448,10 @@ static int update(struct check *check) {
     struct cm_baseline *now = NULL;
     int status =
         cm_baseline_make((const struct cm_result *const *)check->results, check->n_requested,
-                         check->baseline.baseline, reason, check->call->diag, &now);
+                         check->baseline, reason, check->call->diag, &now);
     if (status == CM_OK) status = check_reason(check, now);
     if (status == CM_OK)
-        status = check_baseline_write(request->baseline, now, check->call->diag);
+        status = streams_write(request->baseline, write_baseline, now, check->call->diag);
     if (status == CM_OK) {
         struct text name;
         text_init(&name, check->call->arena);
@@ -392,7 +479,8 @@ int command_check(const struct invocation *call) {
     struct check check = {.call = call};
     const int exit_status = run(&check);
     for (size_t i = 0; i < check.n_results; i++) cm_result_free(check.results[i]);
-    check_baseline_free(&check.baseline);
+    cm_baseline_free(check.baseline);
+    cm_result_free(check.profile);
     cm_budget_free(check.budget);
     binding_free(&check.request.binding);
     return exit_status;

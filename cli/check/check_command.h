@@ -4,7 +4,6 @@
 #define CLI_CHECK_CHECK_COMMAND_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "cli/binding.h"
 #include "cli/command.h"
@@ -26,7 +25,7 @@ struct check_request {
     bool update;
     bool ratchet;
     const char *reason;
-    int format; /* index for check_format_name */
+    int format; /* as in check_report */
     const char *output;
     struct option_list reports; /* FORMAT=FILE */
     int color;                  /* enum color_choice */
@@ -35,12 +34,9 @@ struct check_request {
 /* Parses the command line. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int check_request_read(const struct invocation *call, struct check_request *ret) CM_MUST_CHECK;
 
-/* Returns the name of a report format by index; NULL past the last. */
-const char *check_format_name(size_t index);
-
 /* A report file and its format. */
 struct check_report {
-    size_t format;
+    size_t format;    /* index of the formats: text, json, ... */
     const char *path; /* NULL: standard output */
 };
 
@@ -48,23 +44,13 @@ struct check_report {
 int check_report_read(const struct invocation *call, const char *text,
                       struct check_report *ret) CM_MUST_CHECK;
 
-/* Writes all reports, or no file at all. CM_OK, CM_IO, CM_NO_MEMORY. */
-int check_reports_write(const struct invocation *call, const struct check_report *reports,
-                        size_t n, const struct cm_verdict *verdict,
-                        enum color_choice color) CM_MUST_CHECK;
-
-/* Writes the baseline atomically. CM_OK, CM_IO, CM_NO_MEMORY. */
-int check_baseline_write(const char *path, const struct cm_baseline *baseline,
-                         struct cm_diagnostics *diag) CM_MUST_CHECK;
-
 /* Options and batches to profile. */
 struct check_plan {
     struct cm_options options; /* without the batch */
     size_t n_batches;
     const int64_t *batches; /* 0: the batch of the file */
     size_t n_limit_batches;
-    const int64_t
-        *limit_batches; /* batches that only limits name; used for these limits only */
+    const int64_t *limit_batches; /* batches that only limits name, for these limits only */
 };
 
 /*
@@ -84,22 +70,6 @@ int check_plan_take_limits(const struct invocation *call, size_t n,
  * error. CM_OK, CM_NO_MEMORY. */
 int check_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
                          struct cm_model *model, struct check_plan *plan) CM_MUST_CHECK;
-
-/* A baseline, and the profile that it borrows from if it was made from one. */
-struct check_baseline {
-    struct cm_baseline *baseline; /* NULL: none */
-    struct cm_result *profile;
-    const char *missing; /* why there is no baseline */
-};
-
-/* Reads a baseline; a missing file is CM_OK with a NULL baseline. CM_OK, CM_REFUSED, CM_IO,
- * CM_NO_MEMORY. */
-int check_baseline_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
-                        struct check_baseline *ret) CM_MUST_CHECK;
-void check_baseline_free(struct check_baseline *baseline);
-
-int check_budget_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
-                      struct cm_budget **ret) CM_MUST_CHECK;
 
 /* Returns the command that accepts the current costs as the baseline; NULL if out of memory. */
 const char *check_accept_command(const struct invocation *call);

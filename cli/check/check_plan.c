@@ -4,6 +4,7 @@
 #include "cli/check/check_command.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "support/arena.h"
 #include "support/checked.h"
@@ -40,71 +41,45 @@ static const char *choose_convention(const struct planner *planner) {
     return cm_convention_at(0)->name;
 }
 
-static int list_budget_batches(const struct planner *planner, int64_t *batches) {
-    const struct cm_budget *budget = planner->budget;
-    for (size_t i = 0; i < budget->n_batches; i++) {
-        if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
-            return options_fault(planner->call, "%s: batch must be >= 1, got %zu",
-                                 planner->request->budget, budget->batches[i]);
-        batches[i] = (int64_t)budget->batches[i];
-    }
-    planner->plan->n_batches = budget->n_batches;
-    return CM_OK;
-}
-
-static void list_baseline_batches(const struct planner *planner, int64_t *batches) {
-    const struct cm_baseline *baseline = planner->baseline;
-    for (size_t i = 0; i < baseline->n_profiles; i++) {
-        const int64_t batch = baseline->profiles[i].figures.options.batch;
-        batches[i] = is_known(batch) ? batch : 0;
-    }
-    planner->plan->n_batches = baseline->n_profiles;
-}
-
-static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
-    for (size_t i = 0; i < n; i++)
-        if (batches[i] == batch) return true;
-    return false;
-}
-
-/* Appends a batch unless it is in the list. */
+/* Appends a batch unless it is in the list: a baseline with a batch twice cannot be read. */
 static int add_batch(const struct invocation *call, int64_t batch, int64_t *batches,
                      size_t *n) {
-    if (has_batch(batches, *n, batch)) return CM_OK;
+    for (size_t i = 0; i < *n; i++)
+        if (batches[i] == batch) return CM_OK;
     if (*n == MAX_BATCHES)
         return options_fault(call, "at most %d batches are supported", MAX_BATCHES);
     batches[(*n)++] = batch;
     return CM_OK;
 }
 
-/* Removes duplicates: a baseline with a batch twice could not be read again. */
-static int drop_repeated(const struct planner *planner, const int64_t *from, int64_t *batches) {
-    size_t n = 0;
-    int status = CM_OK;
-    for (size_t i = 0; i < planner->plan->n_batches && status == CM_OK; i++)
-        status = add_batch(planner->call, from[i], batches, &n);
-    planner->plan->batches = batches;
-    planner->plan->n_batches = n;
-    return status;
-}
-
+/* Lists the batches of the command line, else of the budget, else of the baseline. */
 static int choose_batches(const struct planner *planner) {
+    const struct invocation *call = planner->call;
     const struct batches *given = &planner->request->binding.batches;
-    const size_t n_budget = planner->budget == NULL ? 0 : planner->budget->n_batches;
-    const size_t n_baseline = planner->baseline == NULL ? 0 : planner->baseline->n_profiles;
-    int64_t *batches = arena_array(planner->call->arena, n_budget + n_baseline + given->n + 1,
-                                   sizeof(*batches));
+    const struct cm_budget *budget = planner->budget;
+    const struct cm_baseline *baseline = planner->baseline;
+    const size_t n_budget = given->n > 0 || budget == NULL ? 0 : budget->n_batches;
+    const size_t n_baseline =
+        given->n > 0 || n_budget > 0 || baseline == NULL ? 0 : baseline->n_profiles;
+    size_t *n = &planner->plan->n_batches;
+    int64_t *batches =
+        arena_array(call->arena, n_budget + n_baseline + given->n + 1, sizeof(*batches));
     int status = CM_OK;
-    if (batches == NULL) return diag_no_memory(planner->call->diag);
-    planner->plan->n_batches = given->n;
-    if (given->n == 0 && n_budget > 0)
-        status = list_budget_batches(planner, batches);
-    else if (given->n == 0 && n_baseline > 0)
-        list_baseline_batches(planner, batches);
-    else if (given->n == 0)
-        planner->plan->n_batches = 1;
-    if (status == CM_OK)
-        status = drop_repeated(planner, given->n > 0 ? given->items : batches, batches);
+    if (batches == NULL) return diag_no_memory(call->diag);
+    planner->plan->batches = batches;
+    for (size_t i = 0; i < given->n && status == CM_OK; i++)
+        status = add_batch(call, given->items[i], batches, n);
+    for (size_t i = 0; i < n_budget && status == CM_OK; i++) {
+        if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
+            return options_fault(call, "%s: batch must be >= 1, got %zu",
+                                 planner->request->budget, budget->batches[i]);
+        status = add_batch(call, (int64_t)budget->batches[i], batches, n);
+    }
+    for (size_t i = 0; i < n_baseline && status == CM_OK; i++) {
+        const int64_t batch = baseline->profiles[i].figures.options.batch;
+        status = add_batch(call, is_known(batch) ? batch : 0, batches, n);
+    }
+    if (*n == 0) *n = 1; /* the batch of the file */
     return status;
 }
 
@@ -177,16 +152,6 @@ static int64_t kept_size(const struct cm_baseline *baseline, const char *name) {
     return -1;
 }
 
-static int tell_dim(const struct invocation *call, const char *name, int64_t size) {
-    struct text safe;
-    text_init(&safe, call->arena);
-    text_append_label(&safe, name);
-    if (safe.failed) return diag_no_memory(call->diag);
-    fprintf(stderr, "costmodel: dim %s is %" PRId64 ", as in the baseline\n",
-            text_string(&safe), size);
-    return CM_OK;
-}
-
 static int take_dims(const struct invocation *call, const struct cm_baseline *baseline,
                      const struct cm_dims *free_dims, struct cm_options *options) {
     struct cm_dim_option *dims = copy_dims(call, options, free_dims->n);
@@ -194,11 +159,14 @@ static int take_dims(const struct invocation *call, const struct cm_baseline *ba
     for (size_t i = 0; i < free_dims->n; i++) {
         const int64_t size = kept_size(baseline, free_dims->dims[i].name);
         if (is_known(free_dims->dims[i].size) || size < 0) continue;
+        struct text safe;
         const char *name = arena_strdup(call->arena, free_dims->dims[i].name);
-        if (name == NULL) return diag_no_memory(call->diag);
+        text_init(&safe, call->arena);
+        text_append_label(&safe, free_dims->dims[i].name);
+        if (name == NULL || safe.failed) return diag_no_memory(call->diag);
         dims[options->n_dims++] = (struct cm_dim_option){name, size};
-        const int status = tell_dim(call, name, size);
-        if (status != CM_OK) return status;
+        fprintf(stderr, "costmodel: dim %s is %" PRId64 ", as in the baseline\n",
+                text_string(&safe), size);
     }
     options->dims = dims;
     return CM_OK;

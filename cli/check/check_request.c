@@ -2,7 +2,7 @@
 /* Option table of `costmodel check` and checks of option combinations. */
 #include "cli/check/check_command.h"
 
-#include <limits.h>
+#include <string.h>
 
 #include "cli/choices.h"
 #include "cli/streams.h"
@@ -71,8 +71,21 @@ const struct option check_options[] = {
 };
 /* clang-format on */
 
-const char *check_format_name(size_t index) {
-    return index < sizeof(formats) / sizeof(formats[0]) ? formats[index].name : NULL;
+int check_report_read(const struct invocation *call, const char *text,
+                      struct check_report *ret) {
+    const char *equals = strchr(text, '=');
+    const size_t length = equals == NULL ? 0 : (size_t)(equals - text);
+    for (const struct option_choice *row = formats; row->name != NULL; row++) {
+        if (strlen(row->name) != length || memcmp(row->name, text, length) != 0) continue;
+        if (equals[1] == '\0')
+            return options_fault(call, "option --report requires a file name, got '%s'", text);
+        *ret = (struct check_report){(size_t)row->value, equals + 1};
+        return CM_OK;
+    }
+    return options_fault(call,
+                         "option --report requires FORMAT=FILE such as junit=check.xml, with "
+                         "text, json, markdown, junit, sarif or github, got '%s'",
+                         text);
 }
 
 static int check_request(const struct invocation *call, const struct check_request *request,
