@@ -305,23 +305,13 @@ static int take_modules(struct cm_baseline_module *modules, const struct cm_resu
     return CM_OK;
 }
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
-static size_t count_metrics(void) {
-    struct cm_metric metric;
-    size_t n = 0;
-    while (cm_metric_at(n, &metric)) n++;
-    return n;
-}
-
 /* Lists the metrics that changed since the profile of the same batch. */
 static int list_changes(const struct cm_result *old, const struct cm_result *now,
                         struct arena *arena, struct cm_baseline_change *ret) {
-    struct cm_named_size *changes = arena_array(arena, count_metrics(), sizeof(*changes));
     struct cm_metric metric;
+    size_t n_metrics = 0;
+    while (cm_metric_at(n_metrics, &metric)) n_metrics++;
+    struct cm_named_size *changes = arena_array(arena, n_metrics, sizeof(*changes));
     if (changes == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; old != NULL && cm_metric_at(i, &metric); i++) {
         struct cm_figure before;
@@ -362,7 +352,8 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
     for (size_t i = 0; i < n; i++) n_modules += results[i]->n_modules;
     struct cm_baseline_module *modules = arena_array(arena, n_modules, sizeof(*modules));
     if (profiles == NULL || modules == NULL) return CM_NO_MEMORY;
-    baseline->model = file_name(results[0]->model.path);
+    const char *slash = strrchr(results[0]->model.path, '/');
+    baseline->model = slash == NULL ? results[0]->model.path : slash + 1;
     baseline->n_profiles = n;
     baseline->profiles = profiles;
     baseline->n_modules = n_modules;

@@ -90,17 +90,6 @@ static int compare_blames(const void *a, const void *b) {
     return x->module < y->module ? -1 : x->module > y->module;
 }
 
-static int64_t known_or_not(int64_t value) {
-    return is_known(value) ? value : CM_UNKNOWN;
-}
-
-/* Reports overflow as CM_UNKNOWN. */
-static void mask_overflow(struct cm_blame *blame) {
-    blame->old_value = known_or_not(blame->old_value);
-    blame->new_value = known_or_not(blame->new_value);
-    blame->difference = known_or_not(blame->difference);
-}
-
 size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
                      struct cm_blame *ret) {
     struct cm_metric row;
@@ -112,8 +101,11 @@ size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
         keep_deepest(diff, metric, depth, ret);
     for (size_t i = 0; i < diff->n_modules; i++) {
         if (ret[i].difference == 0) continue;
-        ret[n] = ret[i];
-        mask_overflow(&ret[n++]);
+        struct cm_blame *kept = &ret[n++];
+        *kept = ret[i];
+        if (!is_known(kept->old_value)) kept->old_value = CM_UNKNOWN; /* also overflow */
+        if (!is_known(kept->new_value)) kept->new_value = CM_UNKNOWN;
+        if (!is_known(kept->difference)) kept->difference = CM_UNKNOWN;
     }
     if (n > 0) qsort(ret, n, sizeof(*ret), compare_blames);
     return n;

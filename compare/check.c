@@ -100,26 +100,20 @@ static void gather(struct gathered *gathered, const struct cm_check_finding *fin
     gathered->list[gathered->n++] = *finding;
 }
 
-static void judge_modules(const struct side *side, const struct limit *limit,
-                          struct gathered *gathered, struct cm_check_case *ret) {
-    for (size_t i = 0; i < side->now->n_modules; i++) {
-        const char *path = side->now->modules[i].path;
-        if (path[0] == '\0' || !glob_matches(limit->modules, path)) continue;
-        const struct figure figure = side_figure(side, limit, i);
+/* Judges the whole model, or each module that the pattern of the limit matches. */
+static void judge_values(const struct side *side, const struct limit *limit,
+                         struct gathered *gathered, struct cm_check_case *ret) {
+    const bool total = limit->modules[0] == '\0';
+    const size_t n = total ? 1 : side->now->n_modules;
+    for (size_t i = 0; i < n; i++) {
+        const char *path = total ? "" : side->now->modules[i].path;
+        if (!total && (path[0] == '\0' || !glob_matches(limit->modules, path))) continue;
+        const struct figure figure = side_figure(side, limit, total ? CM_NO_INDEX : i);
         struct cm_check_finding finding = {.path = path};
         const enum judgement judgement = judge(limit, &figure, &finding);
         ret->compared++;
-        if (judgement != JUDGED_PASS) gather(gathered, &finding, judgement);
+        if (total || judgement != JUDGED_PASS) gather(gathered, &finding, judgement);
     }
-}
-
-static void judge_total(const struct side *side, const struct limit *limit,
-                        struct gathered *gathered, struct cm_check_case *ret) {
-    const struct figure figure = side_figure(side, limit, CM_NO_INDEX);
-    struct cm_check_finding finding = {.path = ""};
-    const enum judgement judgement = judge(limit, &figure, &finding);
-    ret->compared = 1;
-    gather(gathered, &finding, judgement);
 }
 
 /* Adds a finding for a limit that applies to nothing, so that it does not count as passed. */
@@ -180,127 +174,90 @@ static int list_blame(struct check *check, const struct side *side, const struct
     return CM_OK;
 }
 
-/* Copies paths and reasons, because the verdict outlives results and sides. */
-static void keep_findings(struct check *check, struct gathered *gathered) {
-    for (size_t i = 0; i < gathered->n; i++) {
-        gathered->list[i].path = keep(check, gathered->list[i].path);
-        gathered->list[i].because = keep(check, gathered->list[i].because);
-    }
-}
-
-static struct cm_check_case case_of(const struct limit *limit, int64_t batch) {
-    return (struct cm_check_case){
+/* Begins a case without findings. */
+static int begin_case(struct check *check, const struct limit *limit, int64_t batch,
+                      struct gathered *gathered, struct cm_check_case *ret) {
+    *gathered = (struct gathered){.worst = JUDGED_PASS};
+    gathered->list = arena_array(check->arena, MAX_FINDINGS, sizeof(*gathered->list));
+    *ret = (struct cm_check_case){
         .limit = limit->text,
         .source = limit->source,
         .metric = limit->of.key,
         .unit = units[limit->of.unit],
         .batch = batch,
     };
+    return gathered->list == NULL ? diag_no_memory(check->diag) : CM_OK;
 }
 
-static int gathered_init(struct check *check, struct gathered *ret) {
-    *ret = (struct gathered){.worst = JUDGED_PASS};
-    ret->list = arena_array(check->arena, MAX_FINDINGS, sizeof(*ret->list));
-    return ret->list == NULL ? diag_no_memory(check->diag) : CM_OK;
-}
-
-static void take_findings(struct check *check, struct gathered *gathered,
-                          struct cm_check_case *ret) {
+/* Moves the findings into the case and counts it. Copies paths and reasons, because the verdict
+ * outlives results and sides. */
+static void end_case(struct check *check, struct gathered *gathered,
+                     struct cm_check_case *ret) {
+    struct cm_verdict *verdict = check->verdict;
     qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
-    keep_findings(check, gathered);
+    for (size_t i = 0; i < gathered->n; i++) {
+        gathered->list[i].path = keep(check, gathered->list[i].path);
+        gathered->list[i].because = keep(check, gathered->list[i].because);
+    }
     ret->state = judgement_name(gathered->worst);
     ret->n_findings = gathered->n;
     ret->findings = gathered->list;
     ret->more_findings = gathered->more;
+    verdict->n_cases++;
+    verdict->passed += gathered->worst == JUDGED_PASS;
+    verdict->regressions += gathered->worst == JUDGED_REGRESSION;
+    verdict->ambiguous += gathered->worst == JUDGED_AMBIGUOUS;
+    verdict->not_compared += gathered->worst == JUDGED_NOT_COMPARED;
 }
 
 static int make_case(struct check *check, const struct side *side, const struct limit *limit,
                      struct cm_check_case *ret) {
     struct gathered gathered;
-    const bool total = limit->modules[0] == '\0';
-    const int status = gathered_init(check, &gathered);
+    const int status = begin_case(check, limit, side->now->options.batch, &gathered, ret);
     if (status != CM_OK) return status;
-    *ret = case_of(limit, side->now->options.batch);
-    if (total)
-        judge_total(side, limit, &gathered, ret);
-    else
-        judge_modules(side, limit, &gathered, ret);
+    judge_values(side, limit, &gathered, ret);
     if (ret->compared == 0)
         judge_nothing(arena_printf(check->arena, "no module matches '%s'", limit->modules),
                       &gathered);
-    take_findings(check, &gathered, ret);
-    if (gathered.worst != JUDGED_REGRESSION || !total) return CM_OK;
-    return list_blame(check, side, limit, ret);
+    end_case(check, &gathered, ret);
+    if (gathered.worst != JUDGED_REGRESSION) return CM_OK;
+    check->can_accept |= limit_is_relative(limit);
+    return limit->modules[0] == '\0' ? list_blame(check, side, limit, ret) : CM_OK;
 }
 
-static void count_case(struct cm_verdict *verdict, const struct cm_check_case *case_) {
-    verdict->passed += text_equal(case_->state, "pass");
-    verdict->regressions += text_equal(case_->state, "regression");
-    verdict->ambiguous += text_equal(case_->state, "ambiguous");
-    verdict->not_compared += text_equal(case_->state, "not-compared");
-}
-
-/* Returns true if the limit applies: without a batch it applies to each requested batch. */
-static bool is_tried(const struct limit *limit, int64_t batch, bool only_named) {
-    return limit->batch == CM_UNKNOWN ? !only_named : limit->batch == batch;
-}
-
-static int check_side(struct check *check, const struct side *side, bool only_named,
-                      struct cm_check_case *cases, bool *is_used) {
-    for (size_t i = 0; i < check->n_limits; i++) {
-        const struct limit *limit = &check->limits[i];
-        if (!is_tried(limit, side->now->options.batch, only_named)) continue;
-        is_used[i] = true;
-        const int status = make_case(check, side, limit, &cases[check->verdict->n_cases]);
-        if (status != CM_OK) return status;
-        const struct cm_check_case *made = &cases[check->verdict->n_cases++];
-        count_case(check->verdict, made);
-        check->can_accept |= text_equal(made->state, "regression") && limit_is_relative(limit);
-    }
-    return CM_OK;
-}
-
+/* A limit without a batch applies to each requested batch. */
 static int check_result(struct check *check, const struct cm_result *result, bool only_named,
                         struct cm_check_case *cases, bool *is_used) {
+    const int64_t batch = result->options.batch;
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
     if (arena == NULL) return diag_no_memory(check->diag);
     int status = side_make(result, check->options, arena, check->diag, &side);
-    if (status == CM_OK) status = check_side(check, &side, only_named, cases, is_used);
+    for (size_t i = 0; i < check->n_limits && status == CM_OK; i++) {
+        const struct limit *limit = &check->limits[i];
+        if (limit->batch == CM_UNKNOWN ? only_named : limit->batch != batch) continue;
+        is_used[i] = true;
+        status = make_case(check, &side, limit, &cases[check->verdict->n_cases]);
+    }
     side_free(&side);
     status = arena_end(arena, status);
     return diag_finish(check->diag, status);
 }
 
-/* Makes the case of a limit whose batch was not profiled. */
-static int make_idle_case(struct check *check, const struct limit *limit,
-                          struct cm_check_case *ret) {
-    struct gathered gathered;
-    const int status = gathered_init(check, &gathered);
-    if (status != CM_OK) return status;
-    *ret = case_of(limit, limit->batch);
-    ret->compared = limit->modules[0] == '\0';
-    judge_nothing("this batch was not profiled", &gathered);
-    take_findings(check, &gathered, ret);
-    return CM_OK;
-}
-
+/* Makes the cases of limits whose batch was not profiled. */
 static int check_idle(struct check *check, struct cm_check_case *cases, const bool *is_used) {
     for (size_t i = 0; i < check->n_limits; i++) {
-        if (is_used[i]) continue;
+        const struct limit *limit = &check->limits[i];
         struct cm_check_case *made = &cases[check->verdict->n_cases];
-        const int status = make_idle_case(check, &check->limits[i], made);
+        struct gathered gathered;
+        if (is_used[i]) continue;
+        const int status = begin_case(check, limit, limit->batch, &gathered, made);
         if (status != CM_OK) return status;
-        check->verdict->n_cases++;
-        count_case(check->verdict, made);
+        made->compared = limit->modules[0] == '\0';
+        judge_nothing("this batch was not profiled", &gathered);
+        end_case(check, &gathered, made);
     }
     return CM_OK;
-}
-
-static bool is_profiled(const struct cm_result *const *results, size_t n, int64_t batch) {
-    for (size_t i = 0; i < n; i++)
-        if (results[i]->options.batch == batch) return true;
-    return false;
 }
 
 /* Lists the batches of the baseline that were not profiled. */
@@ -312,25 +269,12 @@ static int list_unchecked(struct check *check, const struct cm_result *const *re
     if (list == NULL) return diag_no_memory(check->diag);
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const int64_t batch = baseline->profiles[i].figures.options.batch;
-        if (is_known(batch) && !is_profiled(results, n, batch))
-            list[check->verdict->n_unchecked++] = (size_t)batch;
+        size_t k = 0;
+        while (k < n && results[k]->options.batch != batch) k++;
+        if (is_known(batch) && k == n) list[check->verdict->n_unchecked++] = (size_t)batch;
     }
     check->verdict->unchecked = list;
     return CM_OK;
-}
-
-static const char *worst_state(const struct cm_verdict *verdict) {
-    return judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION
-                          : verdict->not_compared > 0 ? JUDGED_NOT_COMPARED
-                          : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
-                                                      : JUDGED_PASS);
-}
-
-static const char *say_times(struct check *check, const struct cm_result *result) {
-    const struct cm_baseline_times times = baseline_times(result);
-    if (!times.present) return "";
-    const char *text = arena_printf(check->arena, "%s, %s", times.state, times.device);
-    return text == NULL ? "" : text;
 }
 
 static int check_all(struct check *check, const struct cm_result *const *results, size_t n) {
@@ -345,7 +289,9 @@ static int check_all(struct check *check, const struct cm_result *const *results
     if (is_used == NULL || cases == NULL) return diag_no_memory(check->diag);
     verdict->model = keep(check, results[0]->model.path);
     verdict->convention = keep(check, results[0]->options.convention);
-    verdict->times = say_times(check, results[0]);
+    const struct cm_baseline_times times = baseline_times(results[0]);
+    verdict->times =
+        times.present ? arena_printf(check->arena, "%s, %s", times.state, times.device) : "";
     verdict->fail_ambiguous = check->options->fail_ambiguous;
     verdict->baseline = baseline == NULL ? "" : keep(check, baseline->model);
     verdict->accept = "";
@@ -355,7 +301,10 @@ static int check_all(struct check *check, const struct cm_result *const *results
             check_result(check, results[i], i >= n - check->options->n_beside, cases, is_used);
     if (status == CM_OK) status = check_idle(check, cases, is_used);
     if (status == CM_OK) status = list_unchecked(check, results, n);
-    verdict->state = worst_state(verdict);
+    verdict->state = judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION
+                                    : verdict->not_compared > 0 ? JUDGED_NOT_COMPARED
+                                    : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
+                                                                : JUDGED_PASS);
     if (verdict->regressions == 0 || check->can_accept)
         verdict->accept = keep(check, check->options->accept);
     return status;

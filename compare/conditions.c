@@ -17,6 +17,8 @@
 
 #include "support/banned.h"
 
+#define MAX_BESIDE_LISTS 24 /* conditions that do not come from a list */
+
 struct finder {
     struct arena *arena;
     struct cm_condition *items;
@@ -43,6 +45,18 @@ static const char *number_text(struct finder *finder, int64_t value) {
     return is_known(value) ? arena_printf(finder->arena, "%" PRId64, value) : "none";
 }
 
+static void add_numbers(struct finder *finder, enum cm_condition_weight weight, const char *key,
+                        int64_t was, int64_t is) {
+    if (was != is) add(finder, weight, key, number_text(finder, was), number_text(finder, is));
+}
+
+/* As add_numbers, with the key "list.name". */
+static void add_named(struct finder *finder, const char *list, const char *name, int64_t was,
+                      int64_t is) {
+    add_numbers(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "%s.%s", list, name),
+                was, is);
+}
+
 static const char *joined(struct finder *finder, size_t n, const char *const *items) {
     struct text text;
     text_init(&text, finder->arena);
@@ -53,14 +67,6 @@ static const char *joined(struct finder *finder, size_t n, const char *const *it
 
 static const char *or_none(const char *text) {
     return text == NULL || text[0] == '\0' ? "none" : text;
-}
-
-/* Only a note if a side has no batch axis. */
-static void compare_batch(struct finder *finder, int64_t was, int64_t is) {
-    const bool chosen = is_known(was) && is_known(is);
-    if (was == is) return;
-    add(finder, chosen ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "batch",
-        number_text(finder, was), number_text(finder, is));
 }
 
 static void index_sizes(struct finder *finder, const struct cm_named_size *sizes, size_t n,
@@ -78,18 +84,11 @@ static void compare_dims(struct finder *finder, const struct cm_result *was,
     for (size_t i = 0; i < is->options.n_dims && !finder->failed; i++) {
         const struct cm_named_size *dim = &is->options.dims[i];
         const uint32_t at = map_get(&map, dim->name);
-        if (at == MAP_NONE || was->options.dims[at].size == dim->size) continue;
+        if (at == MAP_NONE) continue;
         if (was->options.dims[at].size == was->options.batch && dim->size == is->options.batch)
             continue; /* the batch is a condition of its own */
-        add(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "dims.%s", dim->name),
-            number_text(finder, was->options.dims[at].size), number_text(finder, dim->size));
+        add_named(finder, "dims", dim->name, was->options.dims[at].size, dim->size);
     }
-}
-
-static void add_trips(struct finder *finder, const char *name, int64_t was, int64_t is) {
-    if (was == is) return;
-    add(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "trip_counts.%s", name),
-        number_text(finder, was), number_text(finder, is));
 }
 
 /* A trip count of only one side is a difference, because the user chose it. */
@@ -102,11 +101,12 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
     index_sizes(finder, now, is->options.n_trip_counts, &in_now);
     for (size_t i = 0; i < is->options.n_trip_counts && !finder->failed; i++) {
         const uint32_t at = map_get(&in_old, now[i].name);
-        add_trips(finder, now[i].name, at == MAP_NONE ? CM_UNKNOWN : old[at].size, now[i].size);
+        add_named(finder, "trip_counts", now[i].name,
+                  at == MAP_NONE ? CM_UNKNOWN : old[at].size, now[i].size);
     }
     for (size_t i = 0; i < was->options.n_trip_counts && !finder->failed; i++)
         if (map_get(&in_now, old[i].name) == MAP_NONE)
-            add_trips(finder, old[i].name, old[i].size, CM_UNKNOWN);
+            add_named(finder, "trip_counts", old[i].name, old[i].size, CM_UNKNOWN);
 }
 
 /* Special values instead of an index into descriptions. */
@@ -159,19 +159,20 @@ static void compare_descriptions(struct finder *finder, const struct cm_coverage
 
 static void compare_options(struct finder *finder, const struct cm_result *was,
                             const struct cm_result *is) {
+    /* Only a note if a side has no batch axis. */
+    const bool has_batches = is_known(was->options.batch) && is_known(is->options.batch);
     add_if_differs(finder, CM_CONDITION_BREAKS, "convention", was->options.convention,
                    is->options.convention);
-    compare_batch(finder, was->options.batch, is->options.batch);
+    add_numbers(finder, has_batches ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "batch",
+                was->options.batch, is->options.batch);
     compare_dims(finder, was, is);
     compare_trips(finder, was, is);
     compare_descriptions(finder, &was->coverage, &is->coverage);
     add_if_differs(finder, CM_CONDITION_BREAKS, "mode", was->options.mode, is->options.mode);
     add_if_differs(finder, CM_CONDITION_BREAKS, "schedule", was->options.schedule,
                    is->options.schedule);
-    if (was->memory.alignment != is->memory.alignment)
-        add(finder, CM_CONDITION_BREAKS, "memory_alignment",
-            number_text(finder, was->memory.alignment),
-            number_text(finder, is->memory.alignment));
+    add_numbers(finder, CM_CONDITION_BREAKS, "memory_alignment", was->memory.alignment,
+                is->memory.alignment);
     add_if_differs(finder, CM_CONDITION_NOTE, "module_source",
                    or_none(was->options.module_source), or_none(is->options.module_source));
     add_if_differs(finder, CM_CONDITION_NOTE, "group", or_none(was->options.group),
@@ -180,12 +181,11 @@ static void compare_options(struct finder *finder, const struct cm_result *was,
 
 static void compare_training(struct finder *finder, const struct cm_training *was,
                              const struct cm_training *is) {
-    if (!was->present && !is->present) return;
-    add_if_differs(finder,
-                   was->present && is->present ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE,
-                   "optimizer", was->present ? was->optimizer : "none",
+    const bool both = was->present && is->present;
+    add_if_differs(finder, both ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "optimizer",
+                   was->present ? was->optimizer : "none",
                    is->present ? is->optimizer : "none");
-    if (!was->present || !is->present) return;
+    if (!both) return;
     add_if_differs(finder, CM_CONDITION_BREAKS, "amp", was->amp ? "yes" : "no",
                    is->amp ? "yes" : "no");
     add_if_differs(finder, CM_CONDITION_BREAKS, "freeze",
@@ -226,10 +226,11 @@ static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
     return sum;
 }
 
+/* Adds the gaps of sums also if both sides have equally many. */
 static void add_gaps(struct finder *finder, const char *key, int64_t was, int64_t is) {
-    if (was == 0 && is == 0) return;
-    add(finder, CM_CONDITION_INCOMPLETE, key, number_text(finder, was),
-        number_text(finder, is));
+    if (was != 0 || is != 0)
+        add(finder, CM_CONDITION_INCOMPLETE, key, number_text(finder, was),
+            number_text(finder, is));
 }
 
 static void compare_coverage(struct finder *finder, const struct cm_result *was,
@@ -241,28 +242,18 @@ static void compare_coverage(struct finder *finder, const struct cm_result *was,
     add_gaps(finder, "unknown_gradients",
              sum_counts(old->unknown_gradients, old->n_unknown_gradients),
              sum_counts(now->unknown_gradients, now->n_unknown_gradients));
-    if (old->unknown_shapes != now->unknown_shapes)
-        add(finder, CM_CONDITION_NOTE, "unknown_shapes",
-            number_text(finder, old->unknown_shapes), number_text(finder, now->unknown_shapes));
+    add_numbers(finder, CM_CONDITION_NOTE, "unknown_shapes", old->unknown_shapes,
+                now->unknown_shapes);
 }
 
-static const char *inputs_of(struct finder *finder, const struct cm_result *result) {
-    struct text text;
-    text_init(&text, finder->arena);
-    for (size_t i = 0; i < result->model.n_inputs; i++) {
-        text_printf(&text, "%s%s ", i > 0 ? ", " : "", result->model.inputs[i].name);
-        type_append(&text, &result->model.inputs[i].type);
-    }
-    if (text.failed) finder->failed = true;
-    return or_none(text_string(&text));
-}
-
-/* Returns the types of the inputs without names. */
-static const char *shapes_of(struct finder *finder, const struct cm_result *result) {
+/* Returns the types of the inputs, with or without names. */
+static const char *inputs_of(struct finder *finder, const struct cm_result *result,
+                             bool names) {
     struct text text;
     text_init(&text, finder->arena);
     for (size_t i = 0; i < result->model.n_inputs; i++) {
         if (i > 0) text_append(&text, ", ");
+        if (names) text_printf(&text, "%s ", result->model.inputs[i].name);
         type_append(&text, &result->model.inputs[i].type);
     }
     if (text.failed) finder->failed = true;
@@ -295,25 +286,20 @@ static void sort(struct finder *finder) {
     }
 }
 
-#define MAX_BESIDE_LISTS 24
-
-static size_t most_conditions(const struct cm_result *was, const struct cm_result *is) {
-    return is->options.n_dims + was->options.n_trip_counts + is->options.n_trip_counts +
-           was->coverage.n_descriptions + is->coverage.n_descriptions + MAX_BESIDE_LISTS;
-}
-
 int conditions_find(struct cm_diff *diff, struct arena *arena) {
     const struct cm_result *was = diff->old_result;
     const struct cm_result *is = diff->new_result;
-    struct finder finder = {.arena = arena, .most = most_conditions(was, is)};
+    struct finder finder = {.arena = arena};
+    finder.most = is->options.n_dims + was->options.n_trip_counts + is->options.n_trip_counts +
+                  was->coverage.n_descriptions + is->coverage.n_descriptions + MAX_BESIDE_LISTS;
     finder.items = arena_array(arena, finder.most, sizeof(*finder.items));
     if (!finder.items) return CM_NO_MEMORY;
     compare_options(&finder, was, is);
     compare_training(&finder, &was->training, &is->training);
     compare_times(&finder, was, is);
     compare_coverage(&finder, was, is);
-    add_if_differs(&finder, CM_CONDITION_NOTE, "inputs", inputs_of(&finder, was),
-                   inputs_of(&finder, is));
+    add_if_differs(&finder, CM_CONDITION_NOTE, "inputs", inputs_of(&finder, was, true),
+                   inputs_of(&finder, is, true));
     sort(&finder);
     diff->conditions = finder.items;
     diff->n_conditions = finder.n;
@@ -324,6 +310,6 @@ int conditions_other_inputs(const struct cm_result *was, const struct cm_result 
                             struct arena *arena, bool *ret) {
     struct finder finder = {.arena = arena};
     *ret = is_asked_otherwise(was, is) &&
-           !text_equal(shapes_of(&finder, was), shapes_of(&finder, is));
+           !text_equal(inputs_of(&finder, was, false), inputs_of(&finder, is, false));
     return finder.failed ? CM_NO_MEMORY : CM_OK;
 }

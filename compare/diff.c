@@ -66,10 +66,7 @@ struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, siz
     return change_of(in_old, was, in_new, is);
 }
 
-typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
-
-/* Returns true if no metric changed; times are ignored. */
-static bool all_same(const struct cm_diff *diff, size_t row, change_getter *get) {
+bool diff_is_same(const struct cm_diff *diff, size_t row, change_getter *get) {
     for (size_t i = 0; i < diff->n_metrics; i++) {
         struct cm_metric metric;
         const struct cm_change change = get(diff, row, diff->metrics[i]);
@@ -122,7 +119,7 @@ static void find_status(struct builder *builder, size_t index) {
     }
     row->reworked = is_reworked(&diff->old_result->modules[row->old_module],
                                 &diff->new_result->modules[row->new_module]);
-    const bool same = !row->reworked && all_same(diff, index, cm_diff_of_module);
+    const bool same = !row->reworked && diff_is_same(diff, index, cm_diff_of_module);
     row->status = is_renamed(builder, row) ? CM_DIFF_RENAMED
                   : same                   ? CM_DIFF_SAME
                                            : CM_DIFF_CHANGED;
@@ -278,9 +275,9 @@ static struct cm_change total_of(const struct cm_diff *diff, size_t row, size_t 
 }
 
 bool cm_diff_differs(const struct cm_diff *diff) {
-    if (!all_same(diff, 0, total_of)) return true;
+    if (!diff_is_same(diff, 0, total_of)) return true;
     for (size_t i = 0; i < diff->n_operators; i++)
-        if (!all_same(diff, i, cm_diff_of_operator)) return true;
+        if (!diff_is_same(diff, i, cm_diff_of_operator)) return true;
     for (size_t i = 0; i < diff->n_modules; i++)
         if (diff->modules[i].status != CM_DIFF_SAME) return true;
     return false;

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helper of a comparison. */
+/* Helpers of a comparison. */
 #ifndef COMPARE_DIFF_H
 #define COMPARE_DIFF_H
 
 #include <stdbool.h>
 
-struct cm_change;
+#include "costmodel/compare.h"
 
 /* Returns true if both sides have the same value; unknown equals unknown. */
 bool diff_is_unchanged(const struct cm_change *change);
+
+/* cm_diff_of_module or cm_diff_of_operator. */
+typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
+
+/* Returns true if no metric of a row changed; times are ignored. */
+bool diff_is_same(const struct cm_diff *diff, size_t row, change_getter *get);
 
 #endif

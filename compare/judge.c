@@ -30,14 +30,6 @@ static struct range opened(struct range range, bool bounds_count) {
     return range;
 }
 
-static struct range allowed(const struct bound *bound, const struct range *old) {
-    return (struct range){
-        .value = bound_most(bound, old->value),
-        .low = bound_most(bound, old->low),
-        .high = bound_most(bound, old->high),
-    };
-}
-
 /* Two upper bounds are compared as values: both are computed in the same way. */
 static enum judgement judge_bound(const struct bound *bound, const struct figure *figure) {
     const bool relative = bound->kind != BOUND_ABSOLUTE;
@@ -45,13 +37,14 @@ static enum judgement judge_bound(const struct bound *bound, const struct figure
                               (relative && figure->now.upper_bound && figure->old.upper_bound);
     const struct range now = opened(figure->now, bounds_count);
     const struct range old = opened(figure->old, bounds_count);
-    const struct range most = allowed(bound, &old);
-    if (!is_known(most.value)) return JUDGED_NOT_COMPARED;
+    const int64_t most_low = bound_most(bound, old.low);
+    const int64_t most_high = bound_most(bound, old.high);
+    if (!is_known(bound_most(bound, old.value))) return JUDGED_NOT_COMPARED;
     if (figure->no_value != NULL)
-        return !relative && now.low > most.high ? JUDGED_REGRESSION : JUDGED_NOT_COMPARED;
+        return !relative && now.low > most_high ? JUDGED_REGRESSION : JUDGED_NOT_COMPARED;
     if (figure->doubt != NULL) return JUDGED_AMBIGUOUS;
-    if (now.high <= most.low) return JUDGED_PASS;
-    if (now.low > most.high) return JUDGED_REGRESSION;
+    if (now.high <= most_low) return JUDGED_PASS;
+    if (now.low > most_high) return JUDGED_REGRESSION;
     const bool is_open = now.upper_bound || (relative && old.upper_bound);
     return is_open ? JUDGED_NOT_COMPARED : JUDGED_AMBIGUOUS;
 }

@@ -94,12 +94,6 @@ static char *copy_trimmed(const struct parse *parse, const char *from, const cha
     return arena_strndup(parse->arena, from, (size_t)(to - from));
 }
 
-static const struct suffix *find_suffix(const char *name) {
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-        if (text_equal(suffixes[i].name, name)) return &suffixes[i];
-    return NULL;
-}
-
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -132,59 +126,48 @@ static int64_t decimal_times(const struct decimal *decimal, int64_t factor) {
                        decimal->millionths * factor / PERCENT_ONE);
 }
 
-static int check_unit(const struct parse *parse, const struct suffix *suffix,
-                      const char *word) {
+/* Checks that the unit of a bound fits the metric. */
+static int check_unit(const struct parse *parse, enum measure measure, const char *word) {
     const struct cm_metric *metric = &parse->limit->of;
     const bool is_time = metric->unit == CM_UNIT_PS;
-    if (suffix->measure == MEASURE_BYTES && metric->unit != CM_UNIT_BYTES)
-        return limit_fault(parse, "'%s' is a size in bytes, but %s is not", safe(parse, word),
-                           metric->key);
-    if (suffix->measure == MEASURE_TIME && !is_time)
-        return limit_fault(parse, "'%s' is a time, but %s is not", safe(parse, word),
-                           metric->key);
-    if (suffix->measure == MEASURE_ANY && is_time)
-        return limit_fault(parse, "'%s' requires a time unit: ps, ns, us, ms or s",
-                           safe(parse, word));
+    if (measure == MEASURE_BYTES && metric->unit != CM_UNIT_BYTES)
+        return limit_fault(parse, "'%s' is a size in bytes, but %s is not", word, metric->key);
+    if (measure == MEASURE_TIME && !is_time)
+        return limit_fault(parse, "'%s' is a time, but %s is not", word, metric->key);
+    if (measure == MEASURE_ANY && is_time)
+        return limit_fault(parse, "'%s' requires a time unit: ps, ns, us, ms or s", word);
     return CM_OK;
 }
 
-static int no_bound(const struct parse *parse, const char *word) {
-    return limit_fault(parse,
-                       "bound must be a number such as 4.1G, 16MiB, +2%% or +1MiB, got '%s'",
-                       safe(parse, word));
-}
-
-static int check_bound(const struct parse *parse, const struct decimal *decimal,
-                       const char *word, const struct bound *bound) {
-    if (decimal->n_decimals > MAX_DECIMALS)
-        return limit_fault(parse, "at most %d decimals are supported, got '%s'", MAX_DECIMALS,
-                           safe(parse, word));
-    if (is_overflow(bound->value))
-        return limit_fault(parse, "bound must be below 2^63, got '%s'", safe(parse, word));
-    if (bound->kind == BOUND_PERCENT && bound->value > MAX_PERCENT)
-        return limit_fault(parse, "percentage must be at most 1000000, got '%s'",
-                           safe(parse, word));
-    return CM_OK;
-}
-
-static int read_bound(const struct parse *parse, const char *word, struct bound *ret) {
+static int read_bound(const struct parse *parse, const char *text, struct bound *ret) {
+    const char *word = safe(parse, text);
+    const bool more = text[0] == '+';
+    const struct suffix *suffix = NULL;
     struct decimal decimal;
-    const bool more = word[0] == '+';
-    if (word[0] == '-')
-        return limit_fault(parse, "bound must be >= 0, got '%s'", safe(parse, word));
-    const char *end = read_decimal(word + more, &decimal);
+    if (text[0] == '-') return limit_fault(parse, "bound must be >= 0, got '%s'", word);
+    const char *end = read_decimal(text + more, &decimal);
     while (is_blank(*end)) end++;
-    const struct suffix *suffix = find_suffix(end);
-    if (decimal.n_digits == 0 || suffix == NULL) return no_bound(parse, word);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        if (text_equal(suffixes[i].name, end)) suffix = &suffixes[i];
+    if (decimal.n_digits == 0 || suffix == NULL)
+        return limit_fault(
+            parse, "bound must be a number such as 4.1G, 16MiB, +2%% or +1MiB, got '%s'", word);
     if (suffix->measure == MEASURE_SHARE && !more)
-        return limit_fault(parse, "percentages are relative to the baseline, use +%s",
-                           safe(parse, word));
+        return limit_fault(parse, "percentages are relative to the baseline, use +%s", word);
     ret->kind = !more                              ? BOUND_ABSOLUTE
                 : suffix->measure == MEASURE_SHARE ? BOUND_PERCENT
                                                    : BOUND_MORE;
     ret->value = decimal_times(&decimal, suffix->factor);
-    const int status = check_unit(parse, suffix, word);
-    return status == CM_OK ? check_bound(parse, &decimal, word, ret) : status;
+    const int status = check_unit(parse, suffix->measure, word);
+    if (status != CM_OK) return status;
+    if (decimal.n_decimals > MAX_DECIMALS)
+        return limit_fault(parse, "at most %d decimals are supported, got '%s'", MAX_DECIMALS,
+                           word);
+    if (is_overflow(ret->value))
+        return limit_fault(parse, "bound must be below 2^63, got '%s'", word);
+    if (ret->kind == BOUND_PERCENT && ret->value > MAX_PERCENT)
+        return limit_fault(parse, "percentage must be at most 1000000, got '%s'", word);
+    return CM_OK;
 }
 
 static int read_bounds(const struct parse *parse, const char *text) {
@@ -202,43 +185,29 @@ static int read_bounds(const struct parse *parse, const char *text) {
     return CM_OK;
 }
 
-static int read_batch(const struct parse *parse, const char *word) {
-    int64_t batch = 0;
-    if (!text_to_int64(word, strlen(word), &batch) || batch < 1)
-        return limit_fault(parse, "batch must be >= 1, got '%s'", safe(parse, word));
-    parse->limit->batch = batch;
-    return CM_OK;
-}
-
 static int unknown_metric(const struct parse *parse, const char *word) {
     struct text known;
     struct cm_metric metric;
     text_init(&known, parse->arena);
-    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        if (i > 0) text_append(&known, ", ");
-        text_append(&known, metric.key);
-    }
+    for (size_t i = 0; cm_metric_at(i, &metric); i++)
+        text_printf(&known, "%s%s", i > 0 ? ", " : "", metric.key);
     const int status = limit_fault(parse, "unknown metric '%s'", safe(parse, word));
     diag_hint(parse->diag, "metrics are %s", text_string(&known));
     return status;
 }
 
-/* "latency" is an alias of latency_ps. */
-static int find_metric(const struct parse *parse, const char *word) {
-    struct limit *limit = parse->limit;
-    limit->metric = cm_metric_find(text_equal(word, "latency") ? "latency_ps" : word);
-    if (cm_metric_at(limit->metric, &limit->of)) return CM_OK;
-    return unknown_metric(parse, word);
-}
-
-/* METRIC [@ BATCH] */
+/* METRIC [@ BATCH]; "latency" is an alias of latency_ps. */
 static int read_metric(const struct parse *parse, const char *from, const char *to) {
+    struct limit *limit = parse->limit;
     const char *at = memchr(from, '@', (size_t)(to - from));
     const char *name = copy_trimmed(parse, from, at == NULL ? to : at);
-    const char *batch = at == NULL ? NULL : copy_trimmed(parse, at + 1, to);
-    if (name == NULL || (at != NULL && batch == NULL)) return diag_no_memory(parse->diag);
-    const int status = find_metric(parse, name);
-    return status != CM_OK || batch == NULL ? status : read_batch(parse, batch);
+    const char *batch = at == NULL ? "" : copy_trimmed(parse, at + 1, to);
+    if (name == NULL || batch == NULL) return diag_no_memory(parse->diag);
+    limit->metric = cm_metric_find(text_equal(name, "latency") ? "latency_ps" : name);
+    if (!cm_metric_at(limit->metric, &limit->of)) return unknown_metric(parse, name);
+    if (at != NULL && (!text_to_int64(batch, strlen(batch), &limit->batch) || limit->batch < 1))
+        return limit_fault(parse, "batch must be >= 1, got '%s'", safe(parse, batch));
+    return CM_OK;
 }
 
 /* [MODULES:] METRIC [@ BATCH]. A path may contain a colon, a metric cannot. */
@@ -255,12 +224,6 @@ static int read_subject(const struct parse *parse, const char *from, const char 
     return read_metric(parse, colon, to);
 }
 
-static int check_module_metric(const struct parse *parse) {
-    const struct limit *limit = parse->limit;
-    if (limit->modules[0] == '\0' || limit->of.of_modules) return CM_OK;
-    return limit_fault(parse, "metric %s is not defined for modules", limit->of.key);
-}
-
 int limit_parse(const char *text, const char *source, struct arena *arena,
                 struct cm_diagnostics *diag, struct limit *ret) {
     *ret = (struct limit){.text = text, .source = source, .modules = "", .batch = CM_UNKNOWN};
@@ -270,7 +233,8 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
     if (sign == NULL)
         return limit_fault(&parse, "METRIC <= BOUND is required, '<=' is missing");
     int status = read_subject(&parse, text, sign);
-    if (status == CM_OK) status = check_module_metric(&parse);
+    if (status == CM_OK && ret->modules[0] != '\0' && !ret->of.of_modules)
+        return limit_fault(&parse, "metric %s is not defined for modules", ret->of.key);
     return status == CM_OK ? read_bounds(&parse, sign + 2) : status;
 }
 

@@ -31,15 +31,6 @@ struct prints {
     size_t *size;    /* by module: number of modules inside, including itself */
 };
 
-/* Hashes class, arguments and costs of a module, without its name and times. */
-static uint64_t own_print(const struct cm_module *module, uint64_t kind) {
-    uint64_t print = bins_mix(kind, bins_text(module->arguments));
-    for (size_t i = 0; i < n_columns; i++)
-        if (!columns[i].timed)
-            print = bins_mix(print, (uint64_t)column_get(&columns[i], &module->costs));
-    return bins_mix(print, module->n_children);
-}
-
 /* Computes the fingerprints. Parents precede their children, so one backward pass suffices. */
 static int make_prints(const struct cm_result *result, struct arena *arena,
                        struct prints *ret) {
@@ -53,7 +44,11 @@ static int make_prints(const struct cm_result *result, struct arena *arena,
     for (size_t i = n; i-- > 0;) {
         const struct cm_module *module = &result->modules[i];
         ret->kind[i] = bins_text(module->type_known ? module->type : "");
-        ret->whole[i] = own_print(module, ret->kind[i]);
+        uint64_t print = bins_mix(ret->kind[i], bins_text(module->arguments));
+        for (size_t k = 0; k < n_columns; k++)
+            if (!columns[k].timed)
+                print = bins_mix(print, (uint64_t)column_get(&columns[k], &module->costs));
+        ret->whole[i] = bins_mix(print, module->n_children);
         ret->size[i] = 1;
         for (size_t k = 0; k < module->n_children; k++) {
             ret->whole[i] = bins_mix(ret->whole[i], ret->whole[module->children[k]]);
@@ -329,25 +324,20 @@ static int make_names(struct matcher *matcher) {
     return bins_make(&matcher->names, keys, result->n_modules, matcher->arena);
 }
 
-static int run(struct matcher *matcher) {
-    int status = make_names(matcher);
+static int match_with(struct matcher *matcher, const struct cm_result *old_result,
+                      const struct cm_result *new_result, const struct match *match) {
+    struct arena *arena = matcher->arena;
+    int status = make_side(&matcher->before, old_result, match->new_of, arena);
+    if (status == CM_OK) status = make_side(&matcher->after, new_result, match->old_of, arena);
+    if (status == CM_OK) status = make_names(matcher);
     if (status != CM_OK) return status;
+    matcher->queue = arena_array(arena, new_result->n_modules, sizeof(*matcher->queue));
+    if (!matcher->queue) return CM_NO_MEMORY;
     pair(matcher, 0, 0);
     status = descend(matcher);
     for (int i = 0; status == CM_OK && i < N_LIKENESSES; i++)
         status = match_structure(matcher, (enum likeness)i);
     return status == CM_OK ? match_places(matcher) : status;
-}
-
-static int match_with(struct matcher *matcher, const struct cm_result *old_result,
-                      const struct cm_result *new_result, const struct match *match) {
-    int status = make_side(&matcher->before, old_result, match->new_of, matcher->arena);
-    if (status == CM_OK)
-        status = make_side(&matcher->after, new_result, match->old_of, matcher->arena);
-    matcher->queue =
-        arena_array(matcher->arena, new_result->n_modules, sizeof(*matcher->queue));
-    if (status == CM_OK && !matcher->queue) status = CM_NO_MEMORY;
-    return status == CM_OK ? run(matcher) : status;
 }
 
 int match_modules(const struct cm_result *old_result, const struct cm_result *new_result,

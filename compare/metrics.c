@@ -161,15 +161,14 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
 /* The peak of a module is an upper bound if its activation_bytes is. */
 bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t module,
                          struct cm_figure *ret) {
-    const struct cm_module *of = &result->modules[module];
+    const struct cm_module *row = &result->modules[module];
     if (metric < n_columns) {
         if (!column_is_there(&columns[metric], result)) return false;
-        *ret = column_figure(&columns[metric], &of->costs);
+        *ret = column_figure(&columns[metric], &row->costs);
         return true;
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_module == NOWHERE) return false;
-    const struct cm_module *row = &result->modules[module];
     const bool is_of_step = extra->of_step == STEP_ALONE;
     if (is_of_step && row->training == NULL) return false;
     *ret = (struct cm_figure){
@@ -186,8 +185,7 @@ bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t
     if (metric < n_columns) {
         const struct column *column = &columns[metric];
         if (!column->of_operator || !column_is_there(column, result)) return false;
-        *ret = (struct cm_figure){column_get(column, &row->costs),
-                                  column_is_upper_bound(column, &row->costs)};
+        *ret = column_figure(column, &row->costs);
         return true;
     }
     const struct extra *extra = extra_at(metric, result);

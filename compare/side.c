@@ -13,23 +13,6 @@
 
 #include "support/banned.h"
 
-static int index_modules(struct side *side, struct arena *arena) {
-    side->of_module = arena_array(arena, side->now->n_modules, sizeof(*side->of_module));
-    if (side->of_module == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; i < side->diff->n_modules; i++) {
-        const size_t module = side->diff->modules[i].new_module;
-        if (module != CM_NO_INDEX) side->of_module[module] = i;
-    }
-    return CM_OK;
-}
-
-/* Returns "convention is fvcore in the baseline, deepspeed here". */
-static const char *say_condition(const struct cm_condition *condition, struct arena *arena) {
-    return arena_printf(arena, "%s is %s in the baseline, %s here", condition->key,
-                        condition->old_value[0] == '\0' ? "not set" : condition->old_value,
-                        condition->new_value[0] == '\0' ? "not set" : condition->new_value);
-}
-
 /* Keeps the first condition of each weight; conditions are sorted by weight. */
 static int read_conditions(struct side *side, struct arena *arena) {
     bool other_inputs = false;
@@ -41,7 +24,10 @@ static int read_conditions(struct side *side, struct arena *arena) {
                             (other_inputs && text_equal(condition->key, "inputs"));
         const char **reason = breaks ? &side->no_old : &side->no_old_times;
         if ((!breaks && condition->weight != CM_CONDITION_TIMES) || *reason != NULL) continue;
-        *reason = say_condition(condition, arena);
+        *reason =
+            arena_printf(arena, "%s is %s in the baseline, %s here", condition->key,
+                         condition->old_value[0] == '\0' ? "not set" : condition->old_value,
+                         condition->new_value[0] == '\0' ? "not set" : condition->new_value);
         if (*reason == NULL) return CM_NO_MEMORY;
     }
     return CM_OK;
@@ -61,9 +47,13 @@ static int compare(struct side *side, const struct cm_baseline *baseline,
     if (side->old_spreads == NULL) return diag_no_memory(diag);
     status = cm_diff_make(&side->old, side->now, diag, &side->diff);
     if (status != CM_OK) return status;
-    status = index_modules(side, arena);
-    if (status == CM_OK) status = read_conditions(side, arena);
-    return status == CM_OK ? CM_OK : diag_no_memory(diag);
+    side->of_module = arena_array(arena, side->now->n_modules, sizeof(*side->of_module));
+    if (side->of_module == NULL) return diag_no_memory(diag);
+    for (size_t i = 0; i < side->diff->n_modules; i++) {
+        const size_t module = side->diff->modules[i].new_module;
+        if (module != CM_NO_INDEX) side->of_module[module] = i;
+    }
+    return read_conditions(side, arena) == CM_OK ? CM_OK : diag_no_memory(diag);
 }
 
 static const char *find_unknown(const struct cm_result *result, int64_t n_shapes,
@@ -136,12 +126,6 @@ static const char *gap_of(const struct gaps *gaps, const struct limit *limit,
     return sums == NULL && limit->of.timed ? gaps->times : sums;
 }
 
-static const char *missing_batch(const struct cm_result *now, struct arena *arena) {
-    if (!is_known(now->options.batch))
-        return "the baseline has a batch, the model has no batch axis";
-    return arena_printf(arena, "the baseline has no batch %" PRId64, now->options.batch);
-}
-
 int side_make(const struct cm_result *now, const struct cm_check_options *options,
               struct arena *arena, struct cm_diagnostics *diag, struct side *ret) {
     const struct cm_baseline *baseline = options->baseline;
@@ -151,7 +135,10 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
     if (baseline == NULL)
         ret->no_old = options->no_baseline;
     else if (profile == NULL)
-        ret->no_old = missing_batch(now, arena);
+        ret->no_old =
+            is_known(now->options.batch)
+                ? arena_printf(arena, "the baseline has no batch %" PRId64, now->options.batch)
+                : "the baseline has a batch, the model has no batch axis";
     ret->spreads = baseline_spreads(now, arena);
     if (ret->spreads == NULL) return diag_no_memory(diag);
     const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
@@ -190,20 +177,8 @@ static struct cm_figure old_figure(const struct side *side, const struct limit *
     return figure_of(limit, &side->old, pair->old_module);
 }
 
-/* Modelled times are exact. */
-static bool is_exact(const struct cm_baseline_times *times) {
-    return times->low_ps == times->high_ps;
-}
-
-/* Extends the spread to include the value; files are untrusted. False: unknown spread. */
-static bool widen(struct range *range) {
-    if (!is_known(range->low) || !is_known(range->high)) return false;
-    if (range->low > range->value) range->low = range->value;
-    if (range->high < range->value) range->high = range->value;
-    return true;
-}
-
-/* Sets the spread of the total (of_module NULL) or of a module. False: unknown. */
+/* Sets the spread of the total (of_module NULL) or of a module, and extends it to include the
+ * value, because files are untrusted. False: unknown. Modelled times have no spread. */
 static bool set_spread(struct range *range, const struct cm_baseline_times *times,
                        const struct cm_baseline_spread *of_module) {
     if (of_module == NULL) {
@@ -212,10 +187,13 @@ static bool set_spread(struct range *range, const struct cm_baseline_times *time
     } else if (of_module->present) {
         range->low = of_module->low_ps;
         range->high = of_module->high_ps;
-    } else if (!is_exact(times)) {
+    } else if (times->low_ps != times->high_ps) {
         return false;
     }
-    return widen(range);
+    if (!is_known(range->low) || !is_known(range->high)) return false;
+    if (range->low > range->value) range->low = range->value;
+    if (range->high < range->value) range->high = range->value;
+    return true;
 }
 
 /* Sets the spread of the baseline value; a module that did not exist took exactly 0. */

@@ -23,12 +23,6 @@ struct scale {
     struct limit *limits;
 };
 
-/* int_ops is a cost only if the convention excludes it from flops. */
-static bool is_cost(const struct cm_metric *metric, bool tells_integers) {
-    const bool apart = tells_integers && text_equal(metric->key, "int_ops");
-    return (metric->is_cost || apart) && !metric->timed;
-}
-
 static int make_scale(bool tells_integers, size_t n_limits, const struct cm_check_limit *limits,
                       struct arena *arena, struct cm_diagnostics *diag, struct scale *ret) {
     struct cm_metric metric;
@@ -38,8 +32,11 @@ static int make_scale(bool tells_integers, size_t n_limits, const struct cm_chec
     ret->counts = arena_array(arena, n, sizeof(*ret->counts));
     ret->limits = arena_array(arena, n_limits, sizeof(*ret->limits));
     if (ret->counts == NULL || ret->limits == NULL) return diag_no_memory(diag);
-    for (size_t i = 0; i < n; i++)
-        ret->counts[i] = cm_metric_at(i, &metric) && is_cost(&metric, tells_integers);
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
+        /* int_ops is a cost only if the convention excludes it from flops. */
+        const bool apart = tells_integers && text_equal(metric.key, "int_ops");
+        ret->counts[i] = (metric.is_cost || apart) && !metric.timed;
+    }
     for (size_t i = 0; i < n_limits; i++) {
         struct limit *limit = &ret->limits[i];
         const int status = limit_parse(limits[i].text, limits[i].source, arena, diag, limit);
@@ -58,16 +55,6 @@ static void compare_change(const struct cm_change *change, const char *key, cons
     if (trend->dearest != NULL) return;
     trend->dearest = key;
     trend->dearest_module = path;
-}
-
-static void compare_totals(const struct cm_diff *diff, const struct scale *scale,
-                           struct cm_baseline_trend *trend) {
-    struct cm_metric metric;
-    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        const struct cm_change change = cm_diff_total(diff, i);
-        if (scale->counts[i] && change.in_old && change.in_new)
-            compare_change(&change, metric.key, "", trend);
-    }
 }
 
 static bool is_limited(const struct scale *scale, size_t metric, const char *path) {
@@ -93,27 +80,24 @@ static void compare_module(const struct cm_diff *diff, size_t row, const struct 
     }
 }
 
-/* Sets *ret to true if both were profiled under the same conditions. */
-static int are_comparable(const struct cm_diff *diff, struct arena *arena,
-                          struct cm_diagnostics *diag, bool *ret) {
-    bool other_inputs = false;
-    if (conditions_other_inputs(diff->old_result, diff->new_result, arena, &other_inputs) !=
-        CM_OK)
-        return diag_no_memory(diag);
-    *ret = cm_diff_comparable(diff) && !other_inputs;
-    return CM_OK;
-}
-
 /* Compares one batch; the total first, so that it is reported first. */
 static int compare_profiles(const struct cm_result results[2], const struct scale *scale,
                             struct arena *arena, struct cm_diagnostics *diag,
                             struct cm_baseline_trend *trend) {
+    bool other_inputs = false;
     struct cm_diff *diff = NULL;
     int status = cm_diff_make(&results[0], &results[1], diag, &diff);
     if (status != CM_OK) return status;
-    status = are_comparable(diff, arena, diag, &trend->comparable);
+    if (conditions_other_inputs(&results[0], &results[1], arena, &other_inputs) != CM_OK)
+        status = diag_no_memory(diag);
+    trend->comparable = cm_diff_comparable(diff) && !other_inputs;
     if (status == CM_OK && trend->comparable) {
-        compare_totals(diff, scale, trend);
+        struct cm_metric metric;
+        for (size_t i = 0; cm_metric_at(i, &metric); i++) {
+            const struct cm_change change = cm_diff_total(diff, i);
+            if (scale->counts[i] && change.in_old && change.in_new)
+                compare_change(&change, metric.key, "", trend);
+        }
         for (size_t i = 0; i < diff->n_modules; i++) compare_module(diff, i, scale, trend);
     }
     cm_diff_free(diff);

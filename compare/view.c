@@ -81,13 +81,10 @@ static size_t choose_metric(const struct viewer *viewer) {
     return macs;
 }
 
-static uint64_t magnitude(int64_t value) {
-    return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
+/* Orders by magnitude, largest first. */
 static int compare_sizes(int64_t a, int64_t b) {
-    const uint64_t x = magnitude(a);
-    const uint64_t y = magnitude(b);
+    const uint64_t x = a < 0 ? -(uint64_t)a : (uint64_t)a;
+    const uint64_t y = b < 0 ? -(uint64_t)b : (uint64_t)b;
     return x == y ? 0 : x > y ? -1 : 1;
 }
 
@@ -183,16 +180,6 @@ static int compare_operators(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static bool any_changed(const struct cm_diff *diff, size_t row) {
-    for (size_t i = 0; i < diff->n_metrics; i++) {
-        struct cm_metric metric;
-        const struct cm_change change = cm_diff_of_operator(diff, row, diff->metrics[i]);
-        (void)cm_metric_at(diff->metrics[i], &metric);
-        if (!metric.timed && !diff_is_unchanged(&change)) return true;
-    }
-    return false;
-}
-
 static int list_operators(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const struct cm_diff *diff = viewer->diff;
@@ -201,7 +188,7 @@ static int list_operators(const struct viewer *viewer) {
     if (!view->operators) return CM_NO_MEMORY;
     for (size_t i = 0; i < diff->n_operators; i++) {
         const struct cm_change change = cm_diff_of_operator(diff, i, view->operator_metric);
-        if (diff_is_unchanged(&change) && !any_changed(diff, i)) continue;
+        if (diff_is_unchanged(&change) && diff_is_same(diff, i, cm_diff_of_operator)) continue;
         view->operators[view->n_operators++] =
             (struct view_operator){i, change, cm_diff_of_operator(diff, i, nodes)};
     }
@@ -304,11 +291,10 @@ void view_append_percent(struct text *text, const struct cm_change *change) {
     const int64_t difference = change->difference;
     if (!is_known(difference)) {
         text_append(text, "?");
-    } else if (!change->in_old && change->in_new) {
-        text_append(text, "new");
     } else if (change->in_old && !change->in_new) {
         text_append(text, "gone");
-    } else if (difference != 0 && change->old_value == 0) {
+    } else if ((!change->in_old && change->in_new) ||
+               (difference != 0 && change->old_value == 0)) {
         text_append(text, "new");
     } else if (difference != 0) {
         text_append(text, difference < 0 ? "-" : "+");
@@ -349,12 +335,6 @@ static const char *next_argument(const char *arguments) {
     return *arguments == '\0' ? arguments : arguments + strlen(", ");
 }
 
-static size_t count_arguments(const char *arguments) {
-    size_t n = 0;
-    for (; *arguments != '\0'; arguments = next_argument(arguments)) n++;
-    return n;
-}
-
 /* Returns the length of "stride=" for "stride=(2, 2)", 0 for "64". */
 static size_t argument_name_length(const char *argument, size_t length) {
     const char *equals = memchr(argument, '=', length);
@@ -377,7 +357,10 @@ static void append_argument(struct text *text, const char *was, const char *is,
 static void append_arguments(struct text *text, const char *was, const char *is,
                              const char *arrow) {
     const char *between = "";
-    if (count_arguments(was) != count_arguments(is)) {
+    const char *a = was;
+    const char *b = is;
+    for (; *a != '\0' && *b != '\0'; a = next_argument(a)) b = next_argument(b);
+    if (*a != *b) {
         text_printf(text, "%s %s %s", was[0] == '\0' ? "none" : was, arrow,
                     is[0] == '\0' ? "none" : is);
         return;
