@@ -36,7 +36,7 @@ struct reduction {
     dnnl_alg_kind_t algorithm;
     float p;
     const char *proxy_note; /* NULL if exact */
-    bool own_result;     /* not written to the output operand */
+    bool own_result;        /* not written to the output operand */
 };
 
 static dnnl_status_t describe_reduced(struct building *building,

@@ -124,7 +124,8 @@ static void a_model_from_a_pipe_is_refused(void **state) {
     assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
     assert_int_equal(cm_model_load_file("-", f.diag, &piped), CM_OK);
     assert_int_equal(annotate(&f, piped), CM_USAGE);
-    assert_message(&f, "annotating a model from a pipe is not supported: it must be read twice");
+    assert_message(&f,
+                   "annotating a model from a pipe is not supported: it must be read twice");
     assert_string_equal(cm_diagnostics_get(f.diag, 0)->hint, "give the path of the file");
     cm_model_free(piped);
     dup2(saved, STDIN_FILENO);

@@ -136,8 +136,7 @@ static void a_batch_of_nothing_is_refused(void **state) {
     (void)state;
     set_up(&f);
     assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 2, f.diag, &sweep), CM_USAGE);
-    assert_string_equal(cm_diagnostics_get(f.diag, 0)->message,
-                        "batch must be >= 1, got 0");
+    assert_string_equal(cm_diagnostics_get(f.diag, 0)->message, "batch must be >= 1, got 0");
     assert_null(sweep);
     tear_down(&f);
 }

@@ -312,8 +312,7 @@ static void no_size_that_suits_is_an_error(void **state) {
     f.options.inputs = &input;
     f.options.convention = "guess";
     assert_int_equal(cm_model_formula(f.model, &f.options, f.diag, &f.formula), CM_USAGE);
-    assert_string_equal(cm_diagnostics_get(f.diag, 0)->message,
-                        "unknown convention 'guess'");
+    assert_string_equal(cm_diagnostics_get(f.diag, 0)->message, "unknown convention 'guess'");
     tear_down(&f);
 }
 
