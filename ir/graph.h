@@ -122,7 +122,7 @@ struct node {
     uint32_t n_inputs;
     uint32_t n_outputs;
     uint32_t n_attrs;
-    bool fused; /* metadata says that an optimizer fused several nodes into it */
+    bool fused; /* by metadata: an optimizer fused several nodes into it */
 };
 
 struct graph {

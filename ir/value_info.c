@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* Levels of sequences and optionals that are kept. */
+/* Maximum nesting of sequences and optionals; deeper element types are dropped. */
 #define MAX_NESTING 4
 
 static struct value_info outermost(const struct type *type) {

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* The entry being checked, for the message. */
+/* The graph, value or node being checked, for messages. */
 struct entry {
     const char *kind;
     size_t id;

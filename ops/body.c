@@ -77,10 +77,10 @@ struct value_info body_varying(const struct value_info *info) {
     return copy;
 }
 
-/* Walks that look for a state that holds in every round; after them nothing but the element
- * types is kept, which always holds. Bodies nest and the walks multiply, so the search is
- * short, and left out where bodies lie deeper than MAX_SEARCHED or the walker has had enough.
- */
+/* Fixpoint search for loop-carried shapes: at most MAX_ROUNDS walks widen the state; if it
+ * still changes, only element types are kept, which no iteration changes. Walks of nested
+ * bodies multiply, so the search is skipped below nesting depth MAX_SEARCHED, or if the walker
+ * declines (may_search). */
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
@@ -100,7 +100,8 @@ static bool may_search(const struct op_context *context) {
     return !lies_deep(context) && (!walker_may || walker_may(context->walker->context));
 }
 
-/* Widens the state by what the last walk gave. *ret_changed: it did not hold yet. */
+/* Merges the outputs of the last walk into the state. Sets *ret_changed if the state changed.
+ */
 static int widen_state(struct op_context *context, struct body *body,
                        const struct carried *carried, bool *ret_changed) {
     *ret_changed = false;
@@ -115,7 +116,7 @@ static int widen_state(struct op_context *context, struct body *body,
     return 0;
 }
 
-/* Keeps of the state what no round can change. */
+/* Keeps only the element types of the state. */
 static void forget_shapes(struct body *body, const struct carried *carried) {
     for (size_t i = 0; i < carried->n; i++) {
         struct value_info *state = &body->inputs[carried->input + i];

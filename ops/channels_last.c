@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* [N, spatial…, C] seen as [N, C, spatial…]: see channels_last.h. */
+/* Infers channels-last operators, [N, spatial…, C], by the rules for [N, C, spatial…]. */
 #include "ops/channels_last.h"
 
 #include "ops/op_context.h"
@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* Takes axis `from` out and puts it back at `to`. */
+/* Moves axis `from` to position `to`: [N, H, W, C] from 3 to 1 is [N, C, H, W]. */
 static int move_axis(struct op_context *context, const struct shape *shape, int from, int to,
                      struct shape *ret) {
     struct shape moved;

@@ -10,9 +10,9 @@
 
 #include "support/banned.h"
 
-#define MAX_OPERANDS 16 /* a Sum of more is no shape arithmetic */
+#define MAX_OPERANDS 16 /* shape arithmetic has no larger Sum */
 
-/* One operand and how its elements lie under the output's shape. */
+/* An operand, with its strides after broadcasting to the shape of the output. */
 struct source {
     const struct constant *value; /* NULL: omitted */
     int64_t strides[SHAPE_MAX_RANK];
@@ -43,11 +43,13 @@ static bool int_fits(enum dtype dtype, int64_t value) {
     return value < limit && value >= -limit;
 }
 
-/* To a significand of `bits`, the exponents of normal numbers from `least` to `most`. */
+/* Rounds to a float format with `bits` of significand and normal exponents from `least` to
+ * `most`. float16 is (11, -14, 15). */
 static double round_to(double value, int bits, int least, int most) {
     int exponent = 0;
     if (!isfinite(value) || value == 0) return value;
-    (void)frexp(value, &exponent); /* the significand's first bit is worth 2^(exponent - 1) */
+    (void)frexp(
+        value, &exponent); /* the first bit of the significand has the value 2^(exponent - 1) */
     const int first = exponent - 1 < least ? least : exponent - 1;
     const double rounded = ldexp(rint(ldexp(value, bits - 1 - first)), first - bits + 1);
     return fabs(rounded) < ldexp(1, most + 1) ? rounded : copysign((double)INFINITY, value);
@@ -76,8 +78,8 @@ bool fold_store(enum dtype dtype, struct number *number) {
     }
 }
 
-/* Strides under `shape`: 0 along axes that are broadcast. False where the operand does not
- * broadcast to it: a rule need not look at the shape of each. */
+/* Computes the strides of the operand broadcast to `shape`, 0 along broadcast axes. Returns
+ * false if it cannot be broadcast: shape rules need not check every operand. */
 static bool lay_under(const struct shape *shape, struct source *source) {
     const struct shape *own = &source->value->shape;
     int64_t strides[SHAPE_MAX_RANK];
@@ -99,11 +101,12 @@ static bool can_compute(const struct constant *value) {
     const bool alike = value->place == CONSTANT_SPLAT && value->n_elements > 1;
     const int64_t n = alike ? 1 : value->n_elements;
     for (int64_t i = 0; i < n; i++)
-        if (constant_int_at(value, i) < 0) return false; /* past 2^63 */
+        if (constant_int_at(value, i) < 0) return false; /* uint64 of 2^63 or more */
     return true;
 }
 
-/* Loads what is there; *ret_possible false: something cannot be computed with. */
+/* Loads the operands. Sets *ret_possible to false if one is unknown or has an unsupported type.
+ */
 static int load_sources(struct op_context *context, const struct shape *shape,
                         struct sources *ret, bool *ret_possible) {
     ret->n = context->n_inputs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integers go in and come out of most operators that compute on integers, and out of no others.
- * The exceptions are a table over operator types, like those of the conventions.
+ * Most operators compute on integers exactly if their first input and first output are
+ * integers. The facets of an operator (ops/op.h) state the exceptions.
  */
 #include "ops/integers.h"
 
@@ -31,7 +31,7 @@ static struct integers some(int64_t macs, int64_t all) {
     return (struct integers){.macs = macs, .other_macs = checked_sub(all, macs)};
 }
 
-/* Where it is given integers and makes integers, it adds and multiplies such. */
+/* Integer input and integer output: all operations are on integers. */
 static struct integers by_types(const struct op_context *context, int64_t macs) {
     const enum dtype in = op_dtype(context, 0);
     const enum dtype out = context->n_outputs > 0 ? context->outputs[0].dtype : DTYPE_UNDEFINED;
@@ -42,7 +42,7 @@ static struct integers by_types(const struct op_context *context, int64_t macs) 
 }
 
 struct integers integers_of(const struct op_context *context, int64_t macs) {
-    /* most nodes; no exception makes integers of this */
+    /* fast path for most nodes: no exception applies to them */
     if (macs == 0 && !is_whole(op_dtype(context, 0))) return some(0, 0);
     switch (share_of(context->op)) {
     case INTEGERS_BY_TYPES:

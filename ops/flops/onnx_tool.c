@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The convention of onnx-tool 1.0 (onnx_tool/node.py): MACs, and every elementwise operation at
- * the number of x86 instructions that it is taken for. Operators without a handler stop the
- * tool; here they cost their MACs.
+ * The convention of onnx-tool 1.0 (onnx_tool/node.py): MACs, and elementwise operations at
+ * onnx-tool's estimate of their x86 instructions. onnx-tool fails on operators without a
+ * handler; this table counts only their MACs.
  */
 #include "ops/flops/terms.h"
 
@@ -12,7 +12,8 @@
 
 #include "support/banned.h"
 
-/* out * prod(W.shape[1:]) and the bias: its mistake, W is [Cin, Cout/g, ...] here. */
+/* out * prod(W.shape[1:]) and the bias. This reproduces a bug of onnx-tool: it assumes the
+ * weight layout of Conv, but W of ConvTranspose is [Cin, Cout/g, ...]. */
 int64_t onnx_tool_conv_transpose(const struct op_context *context, int64_t macs) {
     const int rank = op_rank(context, 1);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
@@ -22,7 +23,7 @@ int64_t onnx_tool_conv_transpose(const struct op_context *context, int64_t macs)
     return checked_add(taps, term_bias_2(context, macs));
 }
 
-/* Of a window of three axes only the first is seen. */
+/* onnx-tool uses only the first axis of a three-dimensional window. */
 int64_t onnx_tool_pool(const struct op_context *context, int64_t macs) {
     (void)macs;
     const size_t axes = term_spatial(context) == 2 ? 2 : 1;
@@ -48,8 +49,8 @@ int64_t onnx_tool_local_response(const struct op_context *context, int64_t macs)
 }
 
 /*
- * Biases by the elements of B at every step; the rest by steps * batch * hidden, whatever the
- * directions are.
+ * Biases count the elements of B at every step; the rest counts steps * batch * hidden for any
+ * number of directions.
  */
 int64_t onnx_tool_recurrence(const struct op_context *context, int64_t macs) {
     const int64_t gates = term_gates(context);

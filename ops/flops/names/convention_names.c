@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row a convention. */
+/* One row per convention. */
 #include "ops/flops/names/convention_names.h"
 
 #include "support/text.h"

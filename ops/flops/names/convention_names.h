@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conventions by which FLOPs are counted, as people speak of them. A report that was read
- * back bears a convention's name alone, so that its meaning is known down here; what a
- * convention counts is the business of ops/flops/conventions.c.
+ * Names, units and descriptions of the FLOP counting conventions. Separate from
+ * ops/flops/conventions.c, which does the counting, because a report read from JSON has only
+ * the name of its convention.
  */
 #ifndef OPS_FLOPS_NAMES_CONVENTION_NAMES_H
 #define OPS_FLOPS_NAMES_CONVENTION_NAMES_H
@@ -12,13 +12,13 @@
 
 #include "costmodel/costmodel.h"
 
-/* In the order of a list for people, the default first; NULL past the last. */
+/* Returns the convention at `index`, the default first; NULL past the last. */
 const struct cm_convention *conventions_at(size_t index);
 size_t conventions_count(void);
-/* By name; NULL: there is none. */
+/* Returns the convention with this name; NULL if unknown. */
 const struct cm_convention *conventions_find(const char *name);
-/* Whether its flops have no integers among them. One of a later program is taken for one that
- * looks at no types. */
+/* Returns true if the FLOPs of the convention exclude integer operations; false for an unknown
+ * name, for example from a file of a later version. */
 bool conventions_tell_integers(const char *name);
 
 #endif
