@@ -114,7 +114,7 @@ static void append_plain(struct text *text, enum number_unit unit, int64_t value
     text_append(text, row->suffix);
 }
 
-/* A base unit and what stands before it at each power of 1000, or of 1024. */
+/* A base unit and its prefix for each power of 1000 or 1024. */
 struct prefixes {
     uint64_t step;
     const char *const *prefixes; /* NULL behind the last */
@@ -209,7 +209,7 @@ void number_append(struct text *text, enum number_units units, enum number_unit 
 
 #define MAX_PLACES 9
 
-/* 2^63 is where a double no longer says what an integer would. */
+/* A double of 2^63 or more does not fit into int64_t. */
 void number_append_real(struct text *text, double value, int places) {
     char digits[MAX_PLACES + 1];
     uint64_t scale = 1;

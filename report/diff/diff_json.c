@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A comparison for programs: every row and all figures exact; what is not there is left out,
- * what is not known is null. Rows are gathered here and written by their schema.
+ * Writes a comparison as JSON: all rows, exact figures, null for unknown figures; missing
+ * figures are omitted. Collects the rows here; json_schema_diff.c describes them.
  */
 #include "costmodel/compare.h"
 

@@ -41,7 +41,7 @@ static void put_name(struct writer *writer, const char *name) {
     markdown_append_name(&writer->text, text_string(&cut), writer->arena);
 }
 
-/* What was gathered goes out where there is room, else it is forgotten. */
+/* Writes the buffered text if it fits into `room`, and clears it. */
 static bool flush(struct writer *writer, size_t room) {
     const bool fits = writer->n_bytes + writer->text.length <= room;
     if (fits) {
@@ -185,7 +185,7 @@ static void put_operator(struct writer *writer, size_t index) {
     text_append(&writer->text, " |\n");
 }
 
-/* A list with a title; what stands above its rows is `head`. */
+/* A list with a title; `head` precedes its rows. */
 struct section {
     const char *title;
     const char *by; /* heading of a metric; NULL */

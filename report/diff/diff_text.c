@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison for a terminal: what each row is about stands at its end, figures before it. */
+/* A comparison for a terminal. Each row has its figures first and its name last. */
 #include "costmodel/compare.h"
 
 #include <inttypes.h>

@@ -324,7 +324,7 @@ static int check_keys(struct json_reader *reader, const struct json_place *place
     return CM_OK;
 }
 
-/* What stands at the head of a file beside the keys of its record. */
+/* Keys of a document that are not in its record. */
 static const char *const head_keys[] = {"schema", "$schema", "tool"};
 
 static bool is_head_key(const char *key) {

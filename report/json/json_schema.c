@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables. Rows are in the order in which keys are written, and read. */
+/* Schema tables. Keys are written and read in the order of the rows. */
 #include "report/json/json_schema.h"
 
 #include <string.h>
@@ -14,69 +14,69 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
                        offsetof(struct cm_name_count, name) &&
                    offsetof(struct cm_named_size, size) ==
                        offsetof(struct cm_name_count, count),
-               "JSON_SIZES is both");
+               "JSON_SIZES handles both structs");
 
 /* clang-format off */
 static const struct json_field type_fields[] = {
-    {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL, "ONNX's lower-case name (`float`, `int64`); an object for what is no plain tensor; `null` unknown"},
-    {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL, "dims, each an integer or `null` (unknown); `[]` is a scalar; `null` an unknown rank, or no plain tensor"},
-    {"shape_upper_bound", JSON_MOST, true, 0, 0, NULL, NULL, "where dims are `null` because only data decide them: the same list, no dim larger than it says"},
+    {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"},
+    {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"},
+    {"shape_upper_bound", JSON_MOST, true, 0, 0, NULL, NULL, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"},
 };
 
 const struct json_record json_type = RECORD(struct cm_type, type_fields, "type", "A type");
 
 static const struct json_field value_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an optional output that is left out"),
-    VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX's lower-case name (`float`, `int64`); an object for what is no plain tensor; `null` unknown"),
-    VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` is a scalar; `null` an unknown rank, or no plain tensor"),
-    OPTIONAL("shape_upper_bound", JSON_MOST, struct cm_value, type, "where dims are `null` because only data decide them: the same list, no dim larger than it says"),
-    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "as stored: packed 4-bit elements take half a byte; of shape_upper_bound where that is there; `null` where a dim is unknown"),
+    VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an omitted optional output"),
+    VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
+    VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
+    OPTIONAL("shape_upper_bound", JSON_MOST, struct cm_value, type, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"),
+    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "stored size; a packed 4-bit element takes half a byte; computed from shape_upper_bound if present; `null` if a dim is unknown"),
 };
 
-const struct json_record json_value = RECORD(struct cm_value, value_fields, "value", "A tensor, or another value");
+const struct json_record json_value = RECORD(struct cm_value, value_fields, "value", "A tensor or another ONNX value");
 
-/* model and options are nameless structs, so their rows count from the result itself, and so
- * do those of totals, which stand in two structs. */
+/* model and options are anonymous structs, and totals come from two structs, so the offsets of
+ * their rows are relative to struct cm_result. */
 static const struct json_field model_fields[] = {
-    VALUE("path", JSON_TEXT, struct cm_result, model.path, "as given; `<stdin>` is standard input"),
-    VALUE("producer", JSON_TEXT, struct cm_result, model.producer, "name and version of the exporter; empty where the file does not say"),
-    VALUE("ir_version", JSON_COUNT, struct cm_result, model.ir_version, "of ONNX"),
-    MANY("opsets", JSON_OPSETS, struct cm_result, model.opsets, model.n_opsets, "domain to version; the default domain, empty in ONNX, is `ai.onnx`"),
-    LIST("inputs", struct cm_result, model.inputs, model.n_inputs, json_value, "of the graph, initializers aside"),
-    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, json_value, "of the graph"),
+    VALUE("path", JSON_TEXT, struct cm_result, model.path, "path as given on the command line; `<stdin>` for standard input"),
+    VALUE("producer", JSON_TEXT, struct cm_result, model.producer, "name and version of the exporter; empty if not recorded in the file"),
+    VALUE("ir_version", JSON_COUNT, struct cm_result, model.ir_version, "ONNX IR version"),
+    MANY("opsets", JSON_OPSETS, struct cm_result, model.opsets, model.n_opsets, "opset version by domain; `ai.onnx` is the default domain (empty in ONNX)"),
+    LIST("inputs", struct cm_result, model.inputs, model.n_inputs, json_value, "graph inputs without initializers"),
+    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, json_value, "graph outputs"),
 };
 
 static const struct json_record model_record = RECORD(struct cm_result, model_fields, "model", "The file");
 
 static const struct json_field options_fields[] = {
-    VALUE("batch", JSON_COUNT, struct cm_result, options.batch, "what was profiled; `null` where no axis of the inputs is a batch"),
-    MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims, "each free dim that was bound, and to what"),
-    OPTIONAL_MANY("trip_counts", JSON_SIZES, struct cm_result, options.trip_counts, options.n_trip_counts, NULL, "how often a Loop was taken to run, where --trip-count said so"),
-    VALUE("convention", JSON_TEXT, struct cm_result, options.convention, "whose rules count FLOPs: `deepspeed` or another that --convention takes"),
-    VALUE("mode", JSON_TEXT, struct cm_result, options.mode, "`model` (as each node says of itself), `training` or `inference`"),
-    OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule, "`file` or `min-memory`: in which order nodes run"),
-    OPTIONAL("module_source", JSON_TEXT, struct cm_result, options.module_source, "the source of modules that alone was asked; empty: all in turn"),
-    OPTIONAL("group", JSON_TEXT, struct cm_result, options.group, "the expression that modules were grouped by; empty: none"),
-    OPTIONAL("given", JSON_NULLABLE, struct cm_result, options.given, "shapes and contents of inputs that the caller chose, dims aside: `x=1x3x64x64 k=2,2`"),
+    VALUE("batch", JSON_COUNT, struct cm_result, options.batch, "profiled batch size; `null` if the inputs have no batch axis"),
+    MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims, "value of each symbolic dim that was bound, by name"),
+    OPTIONAL_MANY("trip_counts", JSON_SIZES, struct cm_result, options.trip_counts, options.n_trip_counts, NULL, "trip counts set with --trip-count, by Loop"),
+    VALUE("convention", JSON_TEXT, struct cm_result, options.convention, "FLOP counting convention: `deepspeed` or another value of --convention"),
+    VALUE("mode", JSON_TEXT, struct cm_result, options.mode, "`model` (the mode that each node specifies), `training` or `inference`"),
+    OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule, "execution order of the nodes: `file` or `min-memory`"),
+    OPTIONAL("module_source", JSON_TEXT, struct cm_result, options.module_source, "the only module source used; empty: all sources in turn"),
+    OPTIONAL("group", JSON_TEXT, struct cm_result, options.group, "expression by which modules were grouped; empty: none"),
+    OPTIONAL("given", JSON_NULLABLE, struct cm_result, options.given, "input shapes and input values set by the user: `x=1x3x64x64 k=2,2`"),
 };
 
-const struct json_record json_options = RECORD(struct cm_result, options_fields, "options", "How it was profiled");
+const struct json_record json_options = RECORD(struct cm_result, options_fields, "options", "Options of the profile");
 
 static const char *const no_columns[] = {NULL};
 
-/* What a model has and its nodes have not stands in `memory` too. */
+/* Figures that only the whole model has are also in `memory`. */
 static const struct json_field totals_fields[] = {
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
-    OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "the most that is alive at once; as in memory"),
-    OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "one arena in which all of it has a place; as in memory"),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "peak of live activation bytes; as in memory"),
+    OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "size of the arena that holds all activations; as in memory"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
 };
 
 const struct json_record json_totals = RECORD(struct cm_result, totals_fields, "totals", "Figures of the whole model");
 
 static const struct json_field step_fields[] = {
-    VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "of all gradients that are wanted"),
-    VALUE("saved_bytes", JSON_COUNT, struct cm_step, saved_bytes, "what it made that stays from forward to backward; `null` where the operator is not known"),
+    VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "MACs of all required gradients"),
+    VALUE("saved_bytes", JSON_COUNT, struct cm_step, saved_bytes, "outputs saved for backward, bytes; `null` if the operator is unknown"),
 };
 
 const struct json_record json_step = RECORD(struct cm_step, step_fields, "step", "A share of a training step");
@@ -85,171 +85,171 @@ static const char *const module_columns[] = {"params",           "macs",        
                                              "activation_bytes", "weight_bytes", NULL};
 
 static const struct json_field module_fields[] = {
-    VALUE("path", JSON_TEXT, struct cm_module, path, "dotted, `layer1.0.conv1`; empty for the root"),
-    VALUE("class", JSON_TEXT, struct cm_module, type, "as a framework prints it, `Conv1d`; the instance's name where the file does not tell"),
+    VALUE("path", JSON_TEXT, struct cm_module, path, "dotted path, `layer1.0.conv1`; empty for the root"),
+    VALUE("class", JSON_TEXT, struct cm_module, type, "class as printed by the framework, `Conv1d`; the name of the instance if the class is unknown"),
     VALUE("depth", JSON_DEPTH, struct cm_module, depth, "0 for the root"),
-    VALUE("calls", JSON_COUNT, struct cm_module, calls, "how often its scope was entered; 0 where it only holds parameters"),
+    VALUE("calls", JSON_COUNT, struct cm_module, calls, "number of calls; 0 if the module only holds parameters"),
     COSTS(JSON_FIRST, struct cm_module, costs, module_columns),
-    LIST("outputs", struct cm_module, outputs, n_outputs, json_value, "values of its first call that leave the module"),
+    LIST("outputs", struct cm_module, outputs, n_outputs, json_value, "outputs of the first call that are used outside the module"),
     VALUE("name", JSON_TEXT, struct cm_module, name, "last part of the path; the graph's name for the root"),
-    OPTIONAL("arguments", JSON_TEXT, struct cm_module, arguments, "what stands in its brackets: `3, 64, kernel_size=(1,)`"),
-    VALUE("class_known", JSON_FLAG, struct cm_module, type_known, "`false` where class repeats the name"),
+    OPTIONAL("arguments", JSON_TEXT, struct cm_module, arguments, "constructor arguments: `3, 64, kernel_size=(1,)`"),
+    VALUE("class_known", JSON_FLAG, struct cm_module, type_known, "`false` if class repeats the name"),
     VALUE("parent", JSON_INDEX, struct cm_module, parent, "index into modules; `null` for the root"),
     MANY("children", JSON_INDICES, struct cm_module, children, n_children, "indices into modules, in order of first use"),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
-    OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "the most bytes alive at once of what its nodes made; the root's are the model's, inputs included"),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "peak of live bytes of the outputs of its nodes; for the root the peak of the model, with inputs"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
     POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
-    POINTER("achieved", struct cm_module, achieved, json_achieved, "what its time makes of its work, where something inside has a time"),
+    POINTER("achieved", struct cm_module, achieved, json_achieved, "achieved throughput; only if a node of the module has a time"),
 };
 
-static const struct json_record module_record = RECORD(struct cm_module, module_fields, "module", "A module; figures include its children, params are a union (a tensor that two children share counts once)");
+static const struct json_record module_record = RECORD(struct cm_module, module_fields, "module", "A module. Figures include its children; a parameter shared by two children counts once");
 
 static const char *const node_columns[] = {"macs", "flops", "bytes_read", "bytes_written",
                                            NULL};
 
 static const struct json_field node_fields[] = {
-    VALUE("index", JSON_INDEX, struct cm_node, index, "its place in nodes"),
-    VALUE("name", JSON_TEXT, struct cm_node, name, "empty where the file gives none"),
+    VALUE("index", JSON_INDEX, struct cm_node, index, "index in nodes"),
+    VALUE("name", JSON_TEXT, struct cm_node, name, "empty if the node has no name"),
     VALUE("op", JSON_TEXT, struct cm_node, op, "operator type: `Conv`"),
-    VALUE("domain", JSON_TEXT, struct cm_node, domain, "empty is ai.onnx"),
-    VALUE("module", JSON_MODULE, struct cm_node, module, "path of the module that it belongs to"),
-    MANY("inputs", JSON_TEXTS, struct cm_node, inputs, n_inputs, "names of values; an empty one is an operand left out"),
-    LIST("outputs", struct cm_node, outputs, n_outputs, json_value, "what it makes"),
+    VALUE("domain", JSON_TEXT, struct cm_node, domain, "operator domain; empty for ai.onnx"),
+    VALUE("module", JSON_MODULE, struct cm_node, module, "path of the module that contains the node"),
+    MANY("inputs", JSON_TEXTS, struct cm_node, inputs, n_inputs, "names of values; empty for an omitted operand"),
+    LIST("outputs", struct cm_node, outputs, n_outputs, json_value, "outputs of the node"),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
     POINTER("training", struct cm_node, training, json_step, "its share of a training step"),
 };
 
-static const struct json_record node_record = RECORD(struct cm_node, node_fields, "node", "A node; params, buffers and weight_bytes are those of its own operands: a weight that two nodes use stands at both");
+static const struct json_record node_record = RECORD(struct cm_node, node_fields, "node", "A node. params, buffers and weight_bytes are those of its operands: a weight that two nodes use is counted for both");
 
 static const struct json_field fused_pattern_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_fused_pattern, name, "as a framework prints the class: `LayerNorm`, `GELU`, `Conv+BN`"),
-    VALUE("op", JSON_TEXT, struct cm_fused_pattern, op, "the operator by whose rule it is counted: `LayerNormalization`"),
+    VALUE("name", JSON_TEXT, struct cm_fused_pattern, name, "class as printed by the framework: `LayerNorm`, `GELU`, `Conv+BN`"),
+    VALUE("op", JSON_TEXT, struct cm_fused_pattern, op, "operator whose cost function is used: `LayerNormalization`"),
     VALUE("module", JSON_MODULE, struct cm_fused_pattern, module, "path of the module of its last node"),
-    VALUE("last", JSON_INDEX, struct cm_fused_pattern, last, "index into nodes: the one that makes its result"),
-    MANY("nodes", JSON_INDICES, struct cm_fused_pattern, nodes, n_nodes, "indices of all of its nodes, ascending"),
-    VALUE("foldable", JSON_FLAG, struct cm_fused_pattern, foldable, "`false`: it is one operation, whose flops stand at last, and 0 at its other nodes (unless the convention sees nodes: onnx-tool). `true`: its nodes are operations of their own and are counted so, but a runtime may make one of them"),
+    VALUE("last", JSON_INDEX, struct cm_fused_pattern, last, "index of the node that computes the result"),
+    MANY("nodes", JSON_INDICES, struct cm_fused_pattern, nodes, n_nodes, "indices of all its nodes, ascending"),
+    VALUE("foldable", JSON_FLAG, struct cm_fused_pattern, foldable, "`false`: counted as one operation; `last` has all its flops and the other nodes have 0 (except in conventions that count each node, such as onnx-tool). `true`: each node is counted, but a runtime may fold them into one"),
 };
 
-static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, fused_pattern_fields, "fused_pattern", "Nodes that an exporter made of one operation");
+static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, fused_pattern_fields, "fused_pattern", "Nodes that an exporter wrote for one operation");
 
 static const struct json_field description_fields[] = {
     VALUE("op", JSON_TEXT, struct cm_description, op, "`domain::Type`"),
-    VALUE("digest", JSON_TEXT, struct cm_description, digest, "of what it is said to give and cost; notes and blanks aside"),
-    OPTIONAL("replaces", JSON_FLAG, struct cm_description, replaces, "an operator that is built in"),
+    VALUE("digest", JSON_TEXT, struct cm_description, digest, "hash of the described outputs and costs; notes and whitespace are ignored"),
+    OPTIONAL("replaces", JSON_FLAG, struct cm_description, replaces, "`true`: replaces a built-in operator"),
 };
 
-static const struct json_record description_record = RECORD(struct cm_description, description_fields, "description", "An operator that a file of --op-costs describes");
+static const struct json_record description_record = RECORD(struct cm_description, description_fields, "description", "A custom operator from an --op-costs file");
 
 static const struct json_field coverage_fields[] = {
-    VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
-    MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
-    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_coverage, custom_ops, n_custom_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
-    OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "of these: two profiles are compared where they are the same"),
-    OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "the same of operators of which no gradient is known, though a training step was asked for: what it keeps and computes for them is in no figure"),
+    VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "number of nodes in the profile"),
+    MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "node count by `domain::Type`, in order of first use; their costs are not included in any figure"),
+    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_coverage, custom_ops, n_custom_ops, NULL, "node count of custom operators, whose shapes and costs come from an --op-costs file"),
+    OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "hashes of the custom operators; two profiles are comparable only if they are equal"),
+    OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "node count of operators with an unknown gradient, with --optimizer; their backward costs and saved activations are not included"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
-    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked upper_bound; what hangs on the others is in none"),
+    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "those of unknown_shapes whose dims all have an upper bound: costs that depend on them are included and marked upper_bound; costs that depend on the others are not included"),
 };
 
-const struct json_record json_coverage = RECORD(struct cm_coverage, coverage_fields, "coverage", "What was not understood");
+const struct json_record json_coverage = RECORD(struct cm_coverage, coverage_fields, "coverage", "Operators and shapes that could not be analyzed");
 
 static const struct json_field live_fields[] = {
-    VALUE("value", JSON_TEXT, struct cm_live, value, "its name"),
-    VALUE("bytes", JSON_COUNT, struct cm_live, bytes, "of it"),
-    VALUE("module", JSON_MODULE, struct cm_live, module, "path of the one that made it; empty for an input"),
+    VALUE("value", JSON_TEXT, struct cm_live, value, "name"),
+    VALUE("bytes", JSON_COUNT, struct cm_live, bytes, "size"),
+    VALUE("module", JSON_MODULE, struct cm_live, module, "path of the module that computes it; empty for an input"),
 };
 
-static const struct json_record live_record = RECORD(struct cm_live, live_fields, "live", "A value that is alive at the peak");
+static const struct json_record live_record = RECORD(struct cm_live, live_fields, "live", "A value that is live at the peak");
 
 static const struct json_field placed_fields[] = {
-    VALUE("value", JSON_TEXT, struct cm_placed, value, "its name"),
-    VALUE("offset", JSON_COUNT, struct cm_placed, offset, "in the arena"),
-    VALUE("bytes", JSON_COUNT, struct cm_placed, bytes, "of it"),
-    VALUE("made", JSON_INDEX, struct cm_placed, made, "the node that makes it; `null` for an input"),
-    VALUE("last", JSON_INDEX, struct cm_placed, last, "the node that needs it last"),
+    VALUE("value", JSON_TEXT, struct cm_placed, value, "name"),
+    VALUE("offset", JSON_COUNT, struct cm_placed, offset, "offset in the arena, bytes"),
+    VALUE("bytes", JSON_COUNT, struct cm_placed, bytes, "size"),
+    VALUE("made", JSON_INDEX, struct cm_placed, made, "index of the node that computes it; `null` for an input"),
+    VALUE("last", JSON_INDEX, struct cm_placed, last, "index of the last node that reads it"),
 };
 
-static const struct json_record placed_record = RECORD(struct cm_placed, placed_fields, "placed", "A value's place in the arena");
+static const struct json_record placed_record = RECORD(struct cm_placed, placed_fields, "placed", "The offset of a value in the arena");
 
 static const struct json_field weights_fields[] = {
     VALUE("dtype", JSON_TEXT, struct cm_weights, dtype, "element type"),
-    VALUE("storage", JSON_TEXT, struct cm_weights, storage, "how the file has them: `raw` (raw_data), `typed` (float_data and the like), `external` (another file), `computed` (from the file, once), `input` (fed), `absent` (sparse, or left out)"),
-    VALUE("tensors", JSON_COUNT, struct cm_weights, tensors, "each once, however many parameters share it"),
-    VALUE("elements", JSON_COUNT, struct cm_weights, elements, "of all of them"),
-    VALUE("bytes", JSON_COUNT, struct cm_weights, bytes, "packed 4-bit elements take half of one"),
+    VALUE("storage", JSON_TEXT, struct cm_weights, storage, "storage in the file: `raw` (raw_data), `typed` (float_data etc.), `external` (another file), `computed` (by constant folding), `input` (fed by the caller), `absent` (sparse or omitted)"),
+    VALUE("tensors", JSON_COUNT, struct cm_weights, tensors, "number of distinct tensors"),
+    VALUE("elements", JSON_COUNT, struct cm_weights, elements, "number of elements"),
+    VALUE("bytes", JSON_COUNT, struct cm_weights, bytes, "stored size; a packed 4-bit element takes half a byte"),
 };
 
 static const struct json_record weights_record = RECORD(struct cm_weights, weights_fields, "weights", "Weights of one element type that the file stores in one way");
 
 static const struct json_field fit_fields[] = {
-    VALUE("limit_bytes", JSON_COUNT, struct cm_fit, limit_bytes, "the limit"),
-    VALUE("fits", JSON_FLAG, struct cm_fit, fits, "whether required_bytes of the profiled batch is within it"),
-    VALUE("largest_batch", JSON_COUNT, struct cm_fit, largest_batch, "that fits; 0 where not even 1 does; `null` where search says why"),
-    VALUE("largest_bytes", JSON_COUNT, struct cm_fit, largest_bytes, "required at that batch; `null`"),
-    VALUE("next_bytes", JSON_COUNT, struct cm_fit, next_bytes, "required at the one after it, more than the limit; `null`"),
-    VALUE("search", JSON_TEXT, struct cm_fit, search, "`exact`: both were profiled. `uneven`: the same, but a larger batch required less somewhere, so that one beyond it may fit. `none`: not even 1 fits. `unbounded`: a batch of 2^31 - 1 fits. `no-batch`: no axis of the inputs is one. `fixed`: no other batch can be profiled"),
-    OPTIONAL("why", JSON_TEXT, struct cm_fit, why, "of `fixed`: the message"),
+    VALUE("limit_bytes", JSON_COUNT, struct cm_fit, limit_bytes, "the limit, bytes"),
+    VALUE("fits", JSON_FLAG, struct cm_fit, fits, "`true` if required_bytes of the profiled batch is within the limit"),
+    VALUE("largest_batch", JSON_COUNT, struct cm_fit, largest_batch, "largest batch that fits; 0 if batch 1 does not fit; `null` if not determined (see search)"),
+    VALUE("largest_bytes", JSON_COUNT, struct cm_fit, largest_bytes, "required_bytes at that batch; `null` if not determined"),
+    VALUE("next_bytes", JSON_COUNT, struct cm_fit, next_bytes, "required_bytes at the next batch, which exceeds the limit; `null` if not determined"),
+    VALUE("search", JSON_TEXT, struct cm_fit, search, "`exact`: both batches were profiled. `uneven`: as `exact`, but required_bytes is not monotonic in the batch, so a larger batch may fit. `none`: batch 1 does not fit. `unbounded`: a batch of 2^31 - 1 fits. `no-batch`: the inputs have no batch axis. `fixed`: the batch cannot be changed"),
+    OPTIONAL("why", JSON_TEXT, struct cm_fit, why, "reason for `fixed`"),
 };
 
 static const struct json_record fit_record = RECORD(struct cm_fit, fit_fields, "fit", "Whether required_bytes is within a limit");
 
 static const struct json_field curve_fields[] = {
     VALUE("node", JSON_INDEX, struct cm_curve_point, node, "index into nodes"),
-    VALUE("bytes", JSON_COUNT, struct cm_curve_point, bytes, "alive while it runs"),
+    VALUE("bytes", JSON_COUNT, struct cm_curve_point, bytes, "live bytes while the node runs"),
 };
 
-static const struct json_record curve_record = RECORD(struct cm_curve_point, curve_fields, "curve", "What is alive while a node runs");
+static const struct json_record curve_record = RECORD(struct cm_curve_point, curve_fields, "curve", "Live bytes while a node runs");
 
 static const struct json_field memory_fields[] = {
-    VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes, "the most bytes of activations and inputs alive at once, nodes run in the order of options.schedule, views sharing their source's bytes, nothing reused in place; weights and workspace are not in it"),
-    VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node, "index of the node during which that is so; `null` where nothing is alive"),
-    OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_memory, peak_in_place_bytes, "the same if every elementwise node wrote over an operand of its output's size that is read last there"),
-    OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes, "one arena in which each of them has a place; `null` where no plan could be made"),
-    OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes, "the same where elementwise nodes write over; never below peak_in_place_bytes"),
-    OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment, "places in the arena are multiples of it"),
-    OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "weights (but those of storage `input`, which are in the arena) and arena_bytes; with an optimizer the peak_bytes of training instead; workspace of kernels is not in it"),
-    OPTIONAL("upper_bound", JSON_FLAG, struct cm_memory, upper_bound, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are upper_bound are upper bounds"),
-    OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_memory, peak_upper_bound, "one of these is alive at the peak, which is then an upper bound too"),
-    POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: does it fit"),
-    OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
+    VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes, "peak of live activation and input bytes in the order of options.schedule; views share the bytes of their source; no in-place reuse; weights and workspace are not included"),
+    VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node, "index of the node that runs at the peak; `null` if no value is live"),
+    OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_memory, peak_in_place_bytes, "the same with in-place reuse: an elementwise node overwrites an operand of equal size that has no later use"),
+    OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes, "size of the arena that holds all activations and inputs; `null` if planning failed"),
+    OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes, "the same with in-place reuse; at least peak_in_place_bytes"),
+    OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment, "alignment of arena offsets, bytes"),
+    OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "arena_bytes and weights (except those of storage `input`, which are in the arena); with --optimizer peak_bytes of training; kernel workspace is not included"),
+    OPTIONAL("upper_bound", JSON_FLAG, struct cm_memory, upper_bound, "some tensors are counted at the upper bound of their size: arena_bytes, required_bytes and the peaks of modules whose activation_bytes is an upper bound are upper bounds"),
+    OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_memory, peak_upper_bound, "such a tensor is live at the peak: peak_activation_bytes is an upper bound"),
+    POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: whether the model fits"),
+    OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all tensors of the file that are read or are graph outputs, including those that are not parameters"),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "arena size of each planner alone: `greedy_by_size`, `two_ends`; `null` if it did not run"),
-    OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes, "peak_activation_bytes in the order of the file"),
-    OPTIONAL("schedule_optimal", JSON_FLAG, struct cm_memory, schedule_optimal, "`true` with --schedule min-memory where no order has a lower peak"),
-    OPTIONAL_MANY("schedule", JSON_INDICES, struct cm_memory, schedule, n_schedule, NULL, "with --schedule min-memory: indices of the nodes as they run, those of a body before their node"),
-    OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record, "the largest first"),
-    OPTIONAL_MANY("curve", JSON_LIST, struct cm_memory, curve, n_curve, &curve_record, "with --memory-curve: a node each in the order in which they run"),
-    OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record, "with --memory-plan: a place in the arena for each value"),
+    OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes, "peak_activation_bytes in file order"),
+    OPTIONAL("schedule_optimal", JSON_FLAG, struct cm_memory, schedule_optimal, "with --schedule min-memory: `true` if the order is proven to have the lowest peak"),
+    OPTIONAL_MANY("schedule", JSON_INDICES, struct cm_memory, schedule, n_schedule, NULL, "with --schedule min-memory: indices of the nodes in execution order, the nodes of a body before the node that contains it"),
+    OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record, "values live at the peak, largest first"),
+    OPTIONAL_MANY("curve", JSON_LIST, struct cm_memory, curve, n_curve, &curve_record, "with --memory-curve: one entry per node in execution order"),
+    OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record, "with --memory-plan: the arena offset of each value"),
 };
 
-static const struct json_record memory_record = RECORD(struct cm_memory, memory_fields, "memory", "What is alive at once");
+static const struct json_record memory_record = RECORD(struct cm_memory, memory_fields, "memory", "Peak memory and liveness");
 
 #define FIGURE(member, about) VALUE(#member, JSON_COUNT, struct cm_training, member, about)
 
 static const struct json_field training_fields[] = {
-    VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "as asked for: `sgd`, `momentum`, `adam`, `adamw`"),
+    VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "`sgd`, `momentum`, `adam` or `adamw`"),
     VALUE("amp", JSON_FLAG, struct cm_training, amp, "mixed precision"),
-    MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze, "patterns of parameters that do not learn"),
-    MANY("checkpoint", JSON_TEXTS, struct cm_training, checkpoint, n_checkpoint, "patterns of modules that are run again"),
-    FIGURE(learned, "params that the optimizer changes"),
-    FIGURE(frozen, "params that it does not"),
-    FIGURE(backward_macs, "of all gradients that are wanted"),
-    FIGURE(backward_flops, "of the same, by the convention"),
-    FIGURE(recompute_macs, "of checkpointed modules, run again"),
-    FIGURE(recompute_flops, "of the same, by the convention"),
-    OPTIONAL("recompute_int_ops", JSON_COUNT, struct cm_training, recompute_int_ops, "of the same, operations on integers"),
-    FIGURE(step_flops, "of the optimizer"),
-    FIGURE(iteration_flops, "forward, recomputed, backward and step"),
-    OPTIONAL("iteration_int_ops", JSON_COUNT, struct cm_training, iteration_int_ops, "operations on integers, forward and recomputed: no gradient passes through them"),
+    MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze, "patterns of frozen parameters"),
+    MANY("checkpoint", JSON_TEXTS, struct cm_training, checkpoint, n_checkpoint, "patterns of modules with activation checkpointing"),
+    FIGURE(learned, "number of trained parameters"),
+    FIGURE(frozen, "number of frozen parameters"),
+    FIGURE(backward_macs, "MACs of all required gradients"),
+    FIGURE(backward_flops, "the corresponding FLOPs, by the convention"),
+    FIGURE(recompute_macs, "MACs of recomputing checkpointed modules"),
+    FIGURE(recompute_flops, "the corresponding FLOPs, by the convention"),
+    OPTIONAL("recompute_int_ops", JSON_COUNT, struct cm_training, recompute_int_ops, "the corresponding integer operations"),
+    FIGURE(step_flops, "FLOPs of the optimizer"),
+    FIGURE(iteration_flops, "FLOPs of forward, recomputation, backward and optimizer step"),
+    OPTIONAL("iteration_int_ops", JSON_COUNT, struct cm_training, iteration_int_ops, "integer operations of forward and recomputation; integers have no gradients"),
     FIGURE(weight_bytes, "params and buffers"),
     FIGURE(gradient_bytes, "gradients of params"),
-    FIGURE(optimizer_bytes, "states of the optimizer"),
-    FIGURE(master_bytes, "4-byte copies of params, in mixed precision"),
-    VALUE("saved_bytes", JSON_COUNT, struct cm_training, saved_bytes, "activations, inputs and statistics kept from forward to backward"),
-    FIGURE(peak_bytes, "the most of all that at once"),
-    VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "when that is: `forward`, `recompute`, `backward` or `step`"),
-    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs then; `null` during `step`"),
+    FIGURE(optimizer_bytes, "optimizer state"),
+    FIGURE(master_bytes, "fp32 master copies of params, with mixed precision"),
+    VALUE("saved_bytes", JSON_COUNT, struct cm_training, saved_bytes, "saved activations, inputs and statistics"),
+    FIGURE(peak_bytes, "peak of all of the above"),
+    VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "phase of the peak: `forward`, `recompute`, `backward` or `step`"),
+    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs at the peak; `null` during `step`"),
 };
 
 const struct json_record json_training = RECORD(struct cm_training, training_fields, "training", "One training step");
@@ -258,30 +258,30 @@ static const struct json_field rebatched_fields[] = {
     VALUE("node", JSON_TEXT, struct cm_rebatched, node_name, "name of the node that uses the constant"),
     VALUE("op", JSON_TEXT, struct cm_rebatched, op, "its type"),
     VALUE("input", JSON_TEXT, struct cm_rebatched, input, "name of the constant"),
-    VALUE("what", JSON_TEXT, struct cm_rebatched, what, "what it says: `target` (of a reshape), `repeats`, `dims`"),
-    VALUE("axis", JSON_COUNT, struct cm_rebatched, axis, "which of its elements, or which axis of the tensor"),
-    VALUE("from", JSON_COUNT, struct cm_rebatched, from, "what stood there"),
-    VALUE("to", JSON_COUNT, struct cm_rebatched, to, "what it became"),
+    VALUE("what", JSON_TEXT, struct cm_rebatched, what, "role of the constant: `target` (of a reshape), `repeats`, `dims`"),
+    VALUE("axis", JSON_COUNT, struct cm_rebatched, axis, "index of the changed element, or axis of the tensor"),
+    VALUE("from", JSON_COUNT, struct cm_rebatched, from, "old value"),
+    VALUE("to", JSON_COUNT, struct cm_rebatched, to, "new value"),
     VALUE("node_index", JSON_INDEX, struct cm_rebatched, node, "index into nodes"),
 };
 
-static const struct json_record rebatched_record = RECORD(struct cm_rebatched, rebatched_fields, "rebatched", "A constant that had the file's own batch baked in");
+static const struct json_record rebatched_record = RECORD(struct cm_rebatched, rebatched_fields, "rebatched", "A constant that contained the batch size of the file");
 
 static const struct json_field diagnostic_fields[] = {
-    VALUE("severity", JSON_SEVERITY, struct cm_diagnostic, severity, "how bad"),
-    VALUE("code", JSON_TEXT, struct cm_diagnostic, code, "which kind: docs/errors.md"),
+    VALUE("severity", JSON_SEVERITY, struct cm_diagnostic, severity, "severity"),
+    VALUE("code", JSON_TEXT, struct cm_diagnostic, code, "code of the message, see docs/errors.md"),
     VALUE("message", JSON_TEXT, struct cm_diagnostic, message, "one line"),
-    VALUE("node", JSON_NULLABLE, struct cm_diagnostic, node, "the node at fault; `null` where there is none"),
-    VALUE("hint", JSON_NULLABLE, struct cm_diagnostic, hint, "what to do about it; `null`"),
-    OPTIONAL("place", JSON_TEXT, struct cm_diagnostic, place, "where, a line each, outermost first"),
+    VALUE("node", JSON_NULLABLE, struct cm_diagnostic, node, "name of the node; `null` if the message is not about a node"),
+    VALUE("hint", JSON_NULLABLE, struct cm_diagnostic, hint, "how to fix it; `null`: none"),
+    OPTIONAL("place", JSON_TEXT, struct cm_diagnostic, place, "location, one line per level, outermost first"),
 };
 
 static const struct json_record diagnostic_record = RECORD(struct cm_diagnostic, diagnostic_fields, "diagnostic", "A note or a warning");
 
 static const struct json_field term_fields[] = {
-    VALUE("factor", JSON_COUNT, struct cm_term, factor, "this many"),
-    VALUE("of", JSON_TEXT, struct cm_term, of, "of what: `MACs`, `input elements`"),
-    VALUE("count", JSON_COUNT, struct cm_term, count, "for each of so many"),
+    VALUE("factor", JSON_COUNT, struct cm_term, factor, "factor"),
+    VALUE("of", JSON_TEXT, struct cm_term, of, "what is counted: `MACs`, `input elements`"),
+    VALUE("count", JSON_COUNT, struct cm_term, count, "count"),
     OPTIONAL("of_integers", JSON_FLAG, struct cm_term, of_integers, "`true`: a term of int_ops, not of flops"),
 };
 
@@ -289,92 +289,92 @@ static const struct json_record term_record = RECORD(struct cm_term, term_fields
 
 static const struct json_field explained_node_fields[] = {
     VALUE("node", JSON_INDEX, struct cm_explained_node, node, "index into nodes"),
-    VALUE("runs", JSON_COUNT, struct cm_explained_node, runs, "in one pass through the model; 0 of a branch that is not charged"),
-    MANY("macs", JSON_SIZES, struct cm_explained_node, factors, n_factors, "the factors whose product they are, of one run"),
-    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "the terms whose sum they are, of one run, by options.convention, and those of int_ops"),
+    VALUE("runs", JSON_COUNT, struct cm_explained_node, runs, "runs in one forward pass; 0 for a branch that is not counted"),
+    MANY("macs", JSON_SIZES, struct cm_explained_node, factors, n_factors, "factors of the MACs of one run"),
+    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "terms of the flops of one run, by options.convention, and the terms of int_ops"),
 };
 
-static const struct json_record explained_node_record = RECORD(struct cm_explained_node, explained_node_fields, "explained_node", "How the figures of a node come about");
+static const struct json_record explained_node_record = RECORD(struct cm_explained_node, explained_node_fields, "explained_node", "How the figures of a node are computed");
 
 static const struct json_field explained_by_fields[] = {
-    VALUE("convention", JSON_TEXT, struct cm_explained_by, convention, "its name"),
-    VALUE("unit", JSON_TEXT, struct cm_explained_by, unit, "as the tool calls what it prints"),
-    VALUE("flops", JSON_COUNT, struct cm_explained_by, flops, "of all runs"),
+    VALUE("convention", JSON_TEXT, struct cm_explained_by, convention, "name"),
+    VALUE("unit", JSON_TEXT, struct cm_explained_by, unit, "unit as printed by the tool of this convention"),
+    VALUE("flops", JSON_COUNT, struct cm_explained_by, flops, "FLOPs of all runs"),
     OPTIONAL("int_ops", JSON_COUNT, struct cm_explained_by, int_ops, "operations on integers, by `exact`"),
-    OPTIONAL_MANY("terms", JSON_LIST, struct cm_explained_by, terms, n_terms, &term_record, "of one run of a node; none of a module"),
+    OPTIONAL_MANY("terms", JSON_LIST, struct cm_explained_by, terms, n_terms, &term_record, "terms of one run of a node; missing for a module"),
 };
 
-static const struct json_record explained_by_record = RECORD(struct cm_explained_by, explained_by_fields, "explained_by", "What a convention makes of it");
+static const struct json_record explained_by_record = RECORD(struct cm_explained_by, explained_by_fields, "explained_by", "The result of one convention");
 
 static const struct json_field explanation_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_explanation, name, "as it was asked for"),
-    VALUE("of_module", JSON_FLAG, struct cm_explanation, of_module, "whether it is a module"),
-    VALUE("module", JSON_MODULE, struct cm_explanation, module, "path of it, or of the node's"),
-    LIST("nodes", struct cm_explanation, nodes, n_nodes, explained_node_record, "one, or those of the module that have MACs or operations"),
-    VALUE("free_nodes", JSON_COUNT, struct cm_explanation, n_free, "nodes of the module that have neither by the convention of the report; another may count them"),
-    LIST("by_convention", struct cm_explanation, by, n_by, explained_by_record, "what each convention makes of it"),
+    VALUE("name", JSON_TEXT, struct cm_explanation, name, "name as given to --explain"),
+    VALUE("of_module", JSON_FLAG, struct cm_explanation, of_module, "`true` for a module"),
+    VALUE("module", JSON_MODULE, struct cm_explanation, module, "path of the module, or of the module of the node"),
+    LIST("nodes", struct cm_explanation, nodes, n_nodes, explained_node_record, "the node, or all nodes of the module that have MACs or operations"),
+    VALUE("free_nodes", JSON_COUNT, struct cm_explanation, n_free, "number of nodes of the module without MACs and operations in the convention of the report"),
+    LIST("by_convention", struct cm_explanation, by, n_by, explained_by_record, "the result of each convention"),
 };
 
-static const struct json_record explanation_record = RECORD(struct cm_explanation, explanation_fields, "explanation", "How the figures of a node or a module come about");
+static const struct json_record explanation_record = RECORD(struct cm_explanation, explanation_fields, "explanation", "How the figures of a node or a module are computed");
 
-/* Modules stand before nodes: a node's module is looked up by its path. */
+/* Modules precede nodes because the reader resolves the module of a node by its path. */
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL, "the file that was profiled"},
-    {"options", JSON_OBJECT, false, 0, 0, &json_options, NULL, "how it was profiled"},
-    {"totals", JSON_OBJECT, false, 0, 0, &json_totals, NULL, "the figures of the whole model"},
+    {"options", JSON_OBJECT, false, 0, 0, &json_options, NULL, "options of the profile"},
+    {"totals", JSON_OBJECT, false, 0, 0, &json_totals, NULL, "figures of the whole model"},
     LIST("modules", struct cm_result, modules, n_modules, module_record, "the module tree as a list, parents before children; the first is the root"),
-    LIST("nodes", struct cm_result, nodes, n_nodes, node_record, "every node in the file's order, bodies of control flow after their node"),
-    OPTIONAL_MANY("fused_patterns", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "nodes that the exporter made of one operation, in the order of the results"),
-    OBJECT("coverage", struct cm_result, coverage, json_coverage, "what was not understood"),
-    LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record, "constants that held the file's own batch, and what they became"),
+    LIST("nodes", struct cm_result, nodes, n_nodes, node_record, "all nodes in file order; the nodes of a control-flow body follow the node that contains it"),
+    OPTIONAL_MANY("fused_patterns", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "fused patterns: nodes that the exporter wrote for one operation, in the order of their results"),
+    OBJECT("coverage", struct cm_result, coverage, json_coverage, "operators and shapes that could not be analyzed"),
+    LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record, "constants that contained the batch size of the file, with old and new values"),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record, "notes and warnings"),
-    OBJECT("memory", struct cm_result, memory, memory_record, "what is alive at once"),
+    OBJECT("memory", struct cm_result, memory, memory_record, "peak memory and liveness"),
     PART("training", struct cm_result, training, json_training, "with --optimizer: one training step"),
-    OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one for each that was asked about"),
-    OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "each source that told modules, and of how many nodes; then `joined` and `none`"),
-    OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "the same costs by operator, the longest latency first (without times: the most MACs); sums leave out what is unknown"),
-    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device or --backend: what a backend said"),
-    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: what would make it faster, the largest gain first"),
+    OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument"),
+    OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
+    OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
+    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device or --backend: the results of the backend"),
+    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"),
 };
 
-const struct json_record json_result = RECORD(struct cm_result, result_fields, "result", "What an ONNX model costs");
+const struct json_record json_result = RECORD(struct cm_result, result_fields, "result", "Costs of an ONNX model");
 
 static const struct json_field sweep_row_fields[] = {
-    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "of this row"),
-    VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (operators are not known, or times are missing); `misfit` (more than the limit); and without figures `refused`, `usage`, `failed`"),
-    VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem, "the first message where it is not done"),
-    VALUE("params", JSON_COUNT, struct cm_sweep_row, costs.params, "as in a profile, and so the rest"),
+    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size"),
+    VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (unknown operators or missing times); `misfit` (exceeds the memory limit); without figures: `refused`, `usage`, `failed`"),
+    VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem, "the first message if the state is not `done`"),
+    VALUE("params", JSON_COUNT, struct cm_sweep_row, costs.params, "as in a profile"),
     VALUE("macs", JSON_COUNT, struct cm_sweep_row, costs.macs, "multiply-adds"),
-    OPTIONAL("int_macs", JSON_COUNT, struct cm_sweep_row, costs.int_macs, "those of them that multiply integers"),
+    OPTIONAL("int_macs", JSON_COUNT, struct cm_sweep_row, costs.int_macs, "the part of macs that multiplies integers"),
     VALUE("flops", JSON_COUNT, struct cm_sweep_row, costs.flops, "by the convention"),
     OPTIONAL("int_ops", JSON_COUNT, struct cm_sweep_row, costs.int_ops, "operations on integers, by `exact`"),
-    VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes, "the most that is alive at once"),
-    VALUE("arena_bytes", JSON_COUNT, struct cm_sweep_row, arena_bytes, "one arena in which all of it has a place"),
-    VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or the peak of a training step"),
+    VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes, "peak of live activation bytes"),
+    VALUE("arena_bytes", JSON_COUNT, struct cm_sweep_row, arena_bytes, "size of the arena that holds all activations"),
+    VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or with --optimizer the peak of a training step"),
     VALUE("latency_ps", JSON_COUNT, struct cm_sweep_row, costs.latency_ps, "cold; `null` without times"),
-    VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "of nodes that have a time"),
-    OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "how many have work and no time, so that latency_ps leaves them out; `null` without times"),
-    VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "how many primitives were measured in earlier runs"),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
+    VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "MACs of the nodes that have a time"),
+    OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "number of nodes with work and without a time, which latency_ps omits; `null` without times"),
+    VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "number of primitives measured in earlier runs"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "those of the keys macs, int_macs, flops and int_ops whose figures are upper bounds; missing if all are exact"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
 };
 
-static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, sweep_row_fields, "sweep_row", "A model at one batch; what is `null` is not known");
+static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, sweep_row_fields, "sweep_row", "A model at one batch; `null` figures are unknown");
 
 static const struct json_field sweep_fields[] = {
     VALUE("model", JSON_TEXT, struct cm_sweep, model, "path"),
-    VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "whose rules count FLOPs"),
-    VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "as it was asked for; empty: none"),
-    VALUE("device", JSON_TEXT, struct cm_sweep, device, "of the times"),
-    VALUE("times", JSON_TEXT, struct cm_sweep, times, "what they are: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
-    VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: not asked"),
-    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
-    OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "notes and warnings, of all batches, each once, but those that a row has as its problem"),
-    LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "a row a batch, in the order that was asked for"),
+    VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "FLOP counting convention"),
+    VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "value of --backend; empty: none"),
+    VALUE("device", JSON_TEXT, struct cm_sweep, device, "device of the times"),
+    VALUE("times", JSON_TEXT, struct cm_sweep, times, "source of the times: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
+    VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: no limit"),
+    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has custom operators"),
+    OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "distinct notes and warnings of all batches, except those reported in `problem` of a row"),
+    LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "one row per batch, in the order of --batch"),
 };
 
-static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields, "sweep", "What an ONNX model costs at several batches");
+static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields, "sweep", "Costs of an ONNX model at several batches");
 
 const struct json_document json_profile = {"costmodel/profile/2", "costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
 const struct json_document json_sweep = {"costmodel/sweep/2", "costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
@@ -411,7 +411,7 @@ static bool is_named(const struct json_field *field, const struct column *column
 static const struct column *find_column(const char *key) {
     for (size_t i = 0; i < n_columns; i++)
         if (strcmp(columns[i].key, key) == 0) return &columns[i];
-    BUG("a row of the schema names a column that does not exist");
+    BUG("a schema row names an unknown column");
 }
 
 const struct column *json_column(const struct json_field *field, size_t i) {

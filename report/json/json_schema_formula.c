@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of formulas (docs/formula.md), and their reading and writing. */
+/* Schema tables, reader and writer of formulas (docs/formula.md). */
 #include "costmodel/costmodel.h"
 #include "costmodel/formula.h"
 
@@ -11,27 +11,29 @@
 
 static const struct json_field variable_fields[] = {
     VALUE("name", JSON_TEXT, struct cm_formula_variable, name,
-          "`N` of the batch, else the dim's"),
+          "`N` for the batch, else the name of the dim"),
     VALUE("what", JSON_TEXT, struct cm_formula_variable, what, "`batch` or `dim`"),
     VALUE("dim", JSON_TEXT, struct cm_formula_variable, dim,
-          "the file's name for it; empty of a batch that has none"),
+          "name of the dim in the file; empty for an anonymous batch dim"),
     VALUE("same_as", JSON_TEXT, struct cm_formula_variable, same_as,
-          "the variable that it always equals, which stands for both; empty: none"),
+          "variable that it always equals and that formulas use instead; empty: none"),
     VALUE("from", JSON_COUNT, struct cm_formula_variable, from,
-          "formulas hold at `from`, `from` + `step` and so on"),
-    VALUE("step", JSON_COUNT, struct cm_formula_variable, step, "from one size to the next"),
-    VALUE("largest", JSON_COUNT, struct cm_formula_variable, largest,
-          "size that a profile was taken at"),
+          "formulas hold at `from`, `from` + `step`, `from` + 2 `step` etc."),
+    VALUE("step", JSON_COUNT, struct cm_formula_variable, step,
+          "difference between consecutive sizes"),
+    VALUE("largest", JSON_COUNT, struct cm_formula_variable, largest, "largest profiled size"),
 };
 
-static const struct json_record variable_record =
-    RECORD(struct cm_formula_variable, variable_fields, "variable", "What a formula is in");
+static const struct json_record variable_record = RECORD(
+    struct cm_formula_variable, variable_fields, "variable", "A variable of the formulas");
 
 static const struct json_field monomial_fields[] = {
     MANY("exponents", JSON_INDICES, struct cm_monomial, exponents, n_exponents,
          "one for each variable"),
-    VALUE("numerator", JSON_COUNT, struct cm_monomial, numerator, "of the coefficient"),
-    VALUE("denominator", JSON_COUNT, struct cm_monomial, denominator, "of it, at least 1"),
+    VALUE("numerator", JSON_COUNT, struct cm_monomial, numerator,
+          "numerator of the coefficient"),
+    VALUE("denominator", JSON_COUNT, struct cm_monomial, denominator,
+          "denominator of the coefficient, >= 1"),
 };
 
 static const struct json_record monomial_record =
@@ -39,33 +41,33 @@ static const struct json_record monomial_record =
            "A coefficient times the variables to their exponents");
 
 static const struct json_field alternative_fields[] = {
-    LIST("terms", struct cm_alternative, terms, n_terms, monomial_record, "added up"),
+    LIST("terms", struct cm_alternative, terms, n_terms, monomial_record, "terms of the sum"),
 };
 
 static const struct json_record alternative_record =
     RECORD(struct cm_alternative, alternative_fields, "alternative", "One of several sums");
 
 static const struct json_field sample_fields[] = {
-    MANY("sizes", JSON_INDICES, struct cm_sample, sizes, n_sizes, "of the variables"),
-    VALUE("value", JSON_COUNT, struct cm_sample, value, "what a profile says there"),
+    MANY("sizes", JSON_INDICES, struct cm_sample, sizes, n_sizes, "sizes of the variables"),
+    VALUE("value", JSON_COUNT, struct cm_sample, value,
+          "the figure in the profile at these sizes"),
 };
 
 static const struct json_record sample_record =
-    RECORD(struct cm_sample, sample_fields, "sample", "A figure at one choice of sizes");
+    RECORD(struct cm_sample, sample_fields, "sample", "A figure at one set of sizes");
 
 static const struct json_field polynomial_fields[] = {
     VALUE("metric", JSON_TEXT, struct cm_polynomial, metric, "a key of a profile's figures"),
-    VALUE(
-        "state", JSON_TEXT, struct cm_polynomial, state,
-        "`polynomial`: the sum of `terms` is exactly what every profile says; `largest`: the "
-        "largest of the sums in `largest_of` is; `other`: there are samples alone; `unknown`: "
-        "the file does not say; `large`: past 2^63"),
+    VALUE("state", JSON_TEXT, struct cm_polynomial, state,
+          "`polynomial`: the sum of `terms` equals the figure in every profile; `largest`: the "
+          "maximum of the sums in `largest_of` does; `other`: only samples; `unknown`: not "
+          "determined by the file; `large`: exceeds 2^63 - 1"),
     LIST("terms", struct cm_polynomial, terms, n_terms, monomial_record,
-         "the highest degree first; none: 0"),
+         "highest degree first; an empty list is 0"),
     OPTIONAL_MANY("largest_of", JSON_LIST, struct cm_polynomial, alternatives, n_alternatives,
-                  &alternative_record, "the sums of which the largest counts"),
+                  &alternative_record, "the figure is the maximum of these sums"),
     OPTIONAL_MANY("samples", JSON_LIST, struct cm_polynomial, samples, n_samples,
-                  &sample_record, "where no one polynomial has the figures of all profiles"),
+                  &sample_record, "sampled figures; only if no polynomial fits all profiles"),
 };
 
 static const struct json_record polynomial_record =
@@ -86,23 +88,25 @@ static const struct json_record module_record =
 
 static const struct json_field formula_fields[] = {
     VALUE("model", JSON_TEXT, struct cm_formula, model, "path"),
-    VALUE("convention", JSON_TEXT, struct cm_formula, convention, "whose rules count FLOPs"),
+    VALUE("convention", JSON_TEXT, struct cm_formula, convention, "FLOP counting convention"),
     VALUE("mode", JSON_TEXT, struct cm_formula, mode, "as in a profile"),
     VALUE("fixed_batch", JSON_TEXT, struct cm_formula, fixed_batch,
-          "why the batch of the file cannot be changed, and is no variable; empty: it is one"),
+          "why the batch cannot be changed and is not a variable; empty: the batch is a "
+          "variable"),
     LIST("variables", struct cm_formula, variables, n_variables, variable_record,
-         "the batch and the free dims"),
+         "the batch and the symbolic dims"),
     MANY("dims", JSON_SIZES, struct cm_formula, dims, n_dims,
-         "dims that are no variables, and their sizes"),
-    VALUE("profiles", JSON_COUNT, struct cm_formula, profiles, "how many were taken"),
+         "sizes of symbolic dims that are not variables"),
+    VALUE("profiles", JSON_COUNT, struct cm_formula, profiles, "number of profiles"),
     VALUE("checks", JSON_COUNT, struct cm_formula, checks,
-          "how many of them only check the formulas"),
-    LIST("modules", struct cm_formula, modules, n_modules, module_record, "the model first"),
+          "number of profiles used only to check the formulas"),
+    LIST("modules", struct cm_formula, modules, n_modules, module_record,
+         "formulas of each module; the first is the model"),
 };
 
 static const struct json_record formula_record =
     RECORD(struct cm_formula, formula_fields, "formula",
-           "What an ONNX model costs as formulas in the batch and its free dims");
+           "Costs of an ONNX model as formulas in the batch and its symbolic dims");
 
 const struct json_document json_formula = {"costmodel/formula/1", NULL, "formula",
                                            &formula_record, offsetof(struct cm_formula, arena)};

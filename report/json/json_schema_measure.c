@@ -1,188 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of what has times: primitives, kernels, operators, advice. */
+/* Schema tables of timed records: primitives, kernels, operators, advice. */
 #include "report/json/json_rows.h"
 
 #include "support/banned.h"
 
 /* clang-format off */
 static const struct json_field achieved_fields[] = {
-    VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s, "operations by the exact convention"),
-    VALUE("bytes_per_s", JSON_COUNT, struct cm_achieved, bytes_per_s, "read and written"),
-    VALUE("roofline", JSON_RATIO, struct cm_achieved, roofline, "the least time that the device's ceilings allow, by the time that it took; `null` where they are not known"),
+    VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s, "FLOPs per second, by convention `exact`"),
+    VALUE("bytes_per_s", JSON_COUNT, struct cm_achieved, bytes_per_s, "bytes read and written per second"),
+    VALUE("roofline", JSON_RATIO, struct cm_achieved, roofline, "roofline time divided by the actual time; `null` if the ceilings of the device are unknown"),
     VALUE("limited_by", JSON_TEXT, struct cm_achieved, limited_by, "the limiting resource: `compute`, `memory`, `launch`, `occupancy`, `mixed` or `unknown`"),
 };
 
-const struct json_record json_achieved = RECORD(struct cm_achieved, achieved_fields, "achieved", "Work by time; of a module the sums of what is inside");
+const struct json_record json_achieved = RECORD(struct cm_achieved, achieved_fields, "achieved", "Work divided by time; for a module, sums over its nodes");
 
 static const struct json_field kernel_run_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_kernel_run, name, "of the function"),
-    VALUE("calls", JSON_COUNT, struct cm_kernel_run, calls, "in one execution of the primitive"),
-    VALUE("grid", JSON_TRIPLE, struct cm_kernel_run, grid, "blocks"),
-    VALUE("block", JSON_TRIPLE, struct cm_kernel_run, block, "threads"),
-    VALUE("registers", JSON_COUNT, struct cm_kernel_run, registers, "of a thread"),
-    VALUE("shared_bytes", JSON_COUNT, struct cm_kernel_run, shared_bytes, "of a block"),
+    VALUE("name", JSON_TEXT, struct cm_kernel_run, name, "name of the kernel"),
+    VALUE("calls", JSON_COUNT, struct cm_kernel_run, calls, "launches in one execution of the primitive"),
+    VALUE("grid", JSON_TRIPLE, struct cm_kernel_run, grid, "grid size, blocks"),
+    VALUE("block", JSON_TRIPLE, struct cm_kernel_run, block, "block size, threads"),
+    VALUE("registers", JSON_COUNT, struct cm_kernel_run, registers, "registers per thread"),
+    VALUE("shared_bytes", JSON_COUNT, struct cm_kernel_run, shared_bytes, "shared memory per block"),
     VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_run, tensor_cores, "`yes`, `no`, `unknown`"),
-    VALUE("rule", JSON_TEXT, struct cm_kernel_run, rule, "by what that was decided"),
-    VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_run, blocks_per_unit, "blocks of the grid by multiprocessors"),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads by those there is room for"),
+    VALUE("rule", JSON_TEXT, struct cm_kernel_run, rule, "rule that decided tensor_cores"),
+    VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_run, blocks_per_unit, "blocks of the grid divided by the number of multiprocessors"),
+    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads divided by the maximum"),
 };
 
-static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run, kernel_run_fields, "kernel_run", "A function that ran on the device; 0 where a figure is not known");
+static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run, kernel_run_fields, "kernel_run", "A kernel that ran on the device; 0 if a figure is unknown");
 
 static const struct json_field clocks_fields[] = {
-    VALUE("unit_mhz", JSON_COUNT, struct cm_clock_state, unit_mhz, "of the multiprocessors"),
-    VALUE("unit_most_mhz", JSON_COUNT, struct cm_clock_state, unit_most_mhz, "the most that they do"),
-    VALUE("memory_mhz", JSON_COUNT, struct cm_clock_state, memory_mhz, "of the memory"),
-    VALUE("temperature_c", JSON_COUNT, struct cm_clock_state, temperature_c, "of the device"),
-    VALUE("power_mw", JSON_COUNT, struct cm_clock_state, power_mw, "that it draws"),
-    VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle, "why it holds its clock back; empty: it does not"),
+    VALUE("unit_mhz", JSON_COUNT, struct cm_clock_state, unit_mhz, "clock of the multiprocessors"),
+    VALUE("unit_most_mhz", JSON_COUNT, struct cm_clock_state, unit_most_mhz, "maximum clock of the multiprocessors"),
+    VALUE("memory_mhz", JSON_COUNT, struct cm_clock_state, memory_mhz, "clock of the memory"),
+    VALUE("temperature_c", JSON_COUNT, struct cm_clock_state, temperature_c, "temperature of the device"),
+    VALUE("power_mw", JSON_COUNT, struct cm_clock_state, power_mw, "power draw"),
+    VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle, "reason for throttling; empty: not throttled"),
 };
 
-static const struct json_record clocks_record = RECORD(struct cm_clock_state, clocks_fields, "clocks", "The state of a device");
+static const struct json_record clocks_record = RECORD(struct cm_clock_state, clocks_fields, "clocks", "Clocks, temperature and power of a device");
 
 static const struct json_field timed_fields[] = {
-    VALUE("primitive", JSON_TEXT, struct cm_timed, primitive, "what it is, in one line"),
+    VALUE("primitive", JSON_TEXT, struct cm_timed, primitive, "description, one line"),
     VALUE("state", JSON_TEXT, struct cm_timed, state, "`measured`, `modelled`, `proxy`, `view`, `unsupported`, `out-of-memory`, `crashed`, `timed-out`, `planned` or `invented`"),
-    VALUE("median_ps", JSON_COUNT, struct cm_timed, median_ps, "of one execution, operands cold; this and the rest `null` without a time"),
+    VALUE("median_ps", JSON_COUNT, struct cm_timed, median_ps, "median of one execution with cold operands; this and the other times are `null` if not timed"),
     VALUE("q1_ps", JSON_COUNT, struct cm_timed, q1_ps, "first quartile"),
     VALUE("q3_ps", JSON_COUNT, struct cm_timed, q3_ps, "third quartile"),
-    VALUE("min_ps", JSON_COUNT, struct cm_timed, min_ps, "the least"),
-    VALUE("max_ps", JSON_COUNT, struct cm_timed, max_ps, "the most"),
-    VALUE("warm_ps", JSON_COUNT, struct cm_timed, warm_ps, "median with operands where the execution before left them"),
-    VALUE("warm_q1_ps", JSON_COUNT, struct cm_timed, warm_q1_ps, "its first quartile"),
-    VALUE("warm_q3_ps", JSON_COUNT, struct cm_timed, warm_q3_ps, "its third quartile"),
-    VALUE("samples", JSON_COUNT, struct cm_timed, samples, "how many; 0 of a model"),
-    VALUE("drift", JSON_RATIO, struct cm_timed, drift, "how far the rounds were apart"),
-    OPTIONAL("unstable", JSON_FLAG, struct cm_timed, unstable, "they were far apart"),
-    OPTIONAL("few_samples", JSON_FLAG, struct cm_timed, few_samples, "less than are wanted"),
+    VALUE("min_ps", JSON_COUNT, struct cm_timed, min_ps, "minimum"),
+    VALUE("max_ps", JSON_COUNT, struct cm_timed, max_ps, "maximum"),
+    VALUE("warm_ps", JSON_COUNT, struct cm_timed, warm_ps, "median with warm operands (in cache from the previous execution)"),
+    VALUE("warm_q1_ps", JSON_COUNT, struct cm_timed, warm_q1_ps, "first quartile of warm_ps"),
+    VALUE("warm_q3_ps", JSON_COUNT, struct cm_timed, warm_q3_ps, "third quartile of warm_ps"),
+    VALUE("samples", JSON_COUNT, struct cm_timed, samples, "number of samples; 0 for modelled times"),
+    VALUE("drift", JSON_RATIO, struct cm_timed, drift, "relative difference between measurement rounds"),
+    OPTIONAL("unstable", JSON_FLAG, struct cm_timed, unstable, "drift exceeds its limit"),
+    OPTIONAL("few_samples", JSON_FLAG, struct cm_timed, few_samples, "fewer samples than required"),
     OPTIONAL("not_cold", JSON_FLAG, struct cm_timed, not_cold, "operands stayed in the cache"),
     OPTIONAL("throttled", JSON_FLAG, struct cm_timed, throttled, "the device was throttled"),
-    OPTIONAL("launches", JSON_FLAG, struct cm_timed, launches, "each execution was launched by the host"),
-    OPTIONAL("cached", JSON_FLAG, struct cm_timed, cached, "it ran in an earlier call of the program"),
-    VALUE("flops", JSON_COUNT, struct cm_timed, flops, "of one execution, by the exact convention"),
-    VALUE("bytes", JSON_COUNT, struct cm_timed, bytes, "of one execution, read and written"),
-    POINTER("achieved", struct cm_timed, achieved, json_achieved, "what the time makes of the work"),
-    VALUE("provider", JSON_TEXT, struct cm_timed, provider, "which part of the backend; empty"),
-    VALUE("algorithm", JSON_TEXT, struct cm_timed, algorithm, "which of its algorithms; empty"),
+    OPTIONAL("launches", JSON_FLAG, struct cm_timed, launches, "the host launched each execution separately"),
+    OPTIONAL("cached", JSON_FLAG, struct cm_timed, cached, "the time comes from the cache of an earlier run"),
+    VALUE("flops", JSON_COUNT, struct cm_timed, flops, "FLOPs of one execution, by convention `exact`"),
+    VALUE("bytes", JSON_COUNT, struct cm_timed, bytes, "bytes read and written by one execution"),
+    POINTER("achieved", struct cm_timed, achieved, json_achieved, "achieved throughput"),
+    VALUE("provider", JSON_TEXT, struct cm_timed, provider, "library of the backend; empty: none"),
+    VALUE("algorithm", JSON_TEXT, struct cm_timed, algorithm, "algorithm; empty: none"),
     VALUE("tensor_cores", JSON_TEXT, struct cm_timed, tensor_cores, "`yes`, `no`, `unknown`"),
-    VALUE("plans_tried", JSON_COUNT, struct cm_timed, plans_tried, "until one was accepted; 0 not known"),
-    VALUE("sets", JSON_COUNT, struct cm_timed, sets, "of operands that cold executions went round; 0 not known"),
-    VALUE("workspace_bytes", JSON_COUNT, struct cm_timed, workspace_bytes, "that it was given"),
-    VALUE("plan_ps", JSON_COUNT, struct cm_timed, plan_ps, "to find and compile the plan; in no other time"),
-    PART("clocks", struct cm_timed, clocks, clocks_record, "the device's state right after"),
-    OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels, &kernel_run_record, "what ran"),
-    VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels, "how many are not listed"),
-    VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, what ran in its place, or what bounds a modelled one"),
-    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes that do this work"),
+    VALUE("plans_tried", JSON_COUNT, struct cm_timed, plans_tried, "number of plans tried until one was accepted; 0 if unknown"),
+    VALUE("sets", JSON_COUNT, struct cm_timed, sets, "number of operand sets through which cold executions rotate; 0 if unknown"),
+    VALUE("workspace_bytes", JSON_COUNT, struct cm_timed, workspace_bytes, "workspace size"),
+    VALUE("plan_ps", JSON_COUNT, struct cm_timed, plan_ps, "time to find and compile the plan; not included in the other times"),
+    PART("clocks", struct cm_timed, clocks, clocks_record, "state of the device after the measurement"),
+    OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels, &kernel_run_record, "kernels that ran"),
+    VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels, "number of kernels not listed"),
+    VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, which substitute ran, or what limits a modelled time"),
+    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work"),
 };
 
 static const struct json_record timed_record = RECORD(struct cm_timed, timed_fields, "timed", "A distinct piece of work and its time, in picoseconds");
 
 static const struct json_field state_fields[] = {
-    VALUE("state", JSON_TEXT, struct cm_state_share, state, "as of primitives; `view`: nothing to do"),
-    VALUE("nodes", JSON_COUNT, struct cm_state_share, nodes, "how many"),
-    VALUE("macs", JSON_COUNT, struct cm_state_share, macs, "of them"),
+    VALUE("state", JSON_TEXT, struct cm_state_share, state, "as in primitives; `view`: no work"),
+    VALUE("nodes", JSON_COUNT, struct cm_state_share, nodes, "number of nodes"),
+    VALUE("macs", JSON_COUNT, struct cm_state_share, macs, "MACs of these nodes"),
 };
 
-static const struct json_record state_record = RECORD(struct cm_state_share, state_fields, "state", "Nodes by the sort of their time");
+static const struct json_record state_record = RECORD(struct cm_state_share, state_fields, "state", "Nodes by the state of their time");
 
 static const struct json_field untimed_fields[] = {
     VALUE("op", JSON_TEXT, struct cm_untimed, op, "`NonZero`, `com.microsoft::Gelu`"),
     VALUE("reason", JSON_TEXT, struct cm_untimed, reason, "why there is no time"),
-    VALUE("nodes", JSON_COUNT, struct cm_untimed, nodes, "how many"),
-    VALUE("macs", JSON_COUNT, struct cm_untimed, macs, "of them"),
+    VALUE("nodes", JSON_COUNT, struct cm_untimed, nodes, "number of nodes"),
+    VALUE("macs", JSON_COUNT, struct cm_untimed, macs, "MACs of these nodes"),
 };
 
-static const struct json_record untimed_record = RECORD(struct cm_untimed, untimed_fields, "untimed", "Nodes of one operator that have no time, for one reason");
+static const struct json_record untimed_record = RECORD(struct cm_untimed, untimed_fields, "untimed", "Nodes of one operator that have no time, by reason");
 
 static const struct json_field limiter_fields[] = {
     VALUE("limited_by", JSON_TEXT, struct cm_limiter_share, limited_by, "as in achieved"),
-    VALUE("nodes", JSON_COUNT, struct cm_limiter_share, nodes, "how many"),
-    VALUE("latency_ps", JSON_COUNT, struct cm_limiter_share, latency_ps, "of them"),
+    VALUE("nodes", JSON_COUNT, struct cm_limiter_share, nodes, "number of nodes"),
+    VALUE("latency_ps", JSON_COUNT, struct cm_limiter_share, latency_ps, "latency of these nodes"),
 };
 
 static const struct json_record limiter_record = RECORD(struct cm_limiter_share, limiter_fields, "limiter", "Nodes by the resource that limits their speed");
 
 static const struct json_field kernel_row_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_kernel_row, name, "of the kernel; or the line of a primitive"),
-    VALUE("primitive", JSON_INDEX, struct cm_kernel_row, primitive, "index into primitives where the time is that of several kernels, or of nobody knows which; `null`: a kernel's own"),
+    VALUE("name", JSON_TEXT, struct cm_kernel_row, name, "name of the kernel, or description of a primitive"),
+    VALUE("primitive", JSON_INDEX, struct cm_kernel_row, primitive, "index into primitives if the time covers several kernels or the kernels are unknown; `null`: the time of one kernel"),
     VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_row, tensor_cores, "`yes`, `no`, `unknown`"),
-    VALUE("rule", JSON_TEXT, struct cm_kernel_row, rule, "by what that was decided"),
-    VALUE("calls", JSON_COUNT, struct cm_kernel_row, calls, "in one pass through the model"),
-    VALUE("total_ps", JSON_COUNT, struct cm_kernel_row, total_ps, "of all calls"),
-    VALUE("mean_ps", JSON_COUNT, struct cm_kernel_row, mean_ps, "of one call"),
-    VALUE("min_ps", JSON_COUNT, struct cm_kernel_row, min_ps, "of a call: the least of the medians of the primitives that it is in"),
-    VALUE("max_ps", JSON_COUNT, struct cm_kernel_row, max_ps, "of a call: the most of them"),
-    VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_row, blocks_per_unit, "a mean weighted by time"),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "a mean weighted by time"),
+    VALUE("rule", JSON_TEXT, struct cm_kernel_row, rule, "rule that decided tensor_cores"),
+    VALUE("calls", JSON_COUNT, struct cm_kernel_row, calls, "calls in one forward pass"),
+    VALUE("total_ps", JSON_COUNT, struct cm_kernel_row, total_ps, "time of all calls"),
+    VALUE("mean_ps", JSON_COUNT, struct cm_kernel_row, mean_ps, "mean time of a call"),
+    VALUE("min_ps", JSON_COUNT, struct cm_kernel_row, min_ps, "minimum over the primitives of the median time of a call"),
+    VALUE("max_ps", JSON_COUNT, struct cm_kernel_row, max_ps, "maximum over the primitives of the median time of a call"),
+    VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_row, blocks_per_unit, "mean weighted by time"),
+    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "mean weighted by time"),
 };
 
 static const struct json_record kernel_row_record = RECORD(struct cm_kernel_row, kernel_row_fields, "kernel_row", "A row of the kernel table");
 
 static const struct json_field ceilings_fields[] = {
     VALUE("state", JSON_TEXT, struct cm_ceilings, state, "`measured`, or `invented` by a table"),
-    VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s, "of a large copy: read and written, both counted"),
-    VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps, "of the smallest primitive"),
-    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s, "element to operations a second of a large product: `f32`, `tf32`, `f16`"),
+    VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s, "bandwidth of a large copy, bytes read plus bytes written"),
+    VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps, "time of the smallest primitive"),
+    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s, "FLOPs per second of a large matrix product by data type: `f32`, `tf32`, `f16`"),
 };
 
-static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields, "ceilings", "What the device reaches at its best; `null` where it was not measured");
+static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields, "ceilings", "Measured peak rates of the device; `null` if not measured");
 
 static const struct json_field end_to_end_fields[] = {
-    VALUE("state", JSON_TEXT, struct cm_end_to_end, state, "as of primitives"),
-    VALUE("median_ps", JSON_COUNT, struct cm_end_to_end, median_ps, "warm; this and the quartiles `null` without a time"),
+    VALUE("state", JSON_TEXT, struct cm_end_to_end, state, "as in primitives"),
+    VALUE("median_ps", JSON_COUNT, struct cm_end_to_end, median_ps, "warm median; this and the quartiles are `null` if not timed"),
     VALUE("q1_ps", JSON_COUNT, struct cm_end_to_end, q1_ps, "first quartile"),
     VALUE("q3_ps", JSON_COUNT, struct cm_end_to_end, q3_ps, "third quartile"),
-    VALUE("samples", JSON_COUNT, struct cm_end_to_end, samples, "how many"),
-    VALUE("sum_cold_ps", JSON_COUNT, struct cm_end_to_end, sum_cold_ps, "of the medians of exactly the nodes that are in it"),
-    VALUE("sum_warm_ps", JSON_COUNT, struct cm_end_to_end, sum_warm_ps, "the same, warm"),
-    VALUE("nodes", JSON_COUNT, struct cm_end_to_end, nodes, "how many are in it"),
-    VALUE("macs", JSON_COUNT, struct cm_end_to_end, macs, "of them"),
+    VALUE("samples", JSON_COUNT, struct cm_end_to_end, samples, "number of samples"),
+    VALUE("sum_cold_ps", JSON_COUNT, struct cm_end_to_end, sum_cold_ps, "sum of the cold medians of the included nodes"),
+    VALUE("sum_warm_ps", JSON_COUNT, struct cm_end_to_end, sum_warm_ps, "sum of the warm medians of the included nodes"),
+    VALUE("nodes", JSON_COUNT, struct cm_end_to_end, nodes, "number of included nodes"),
+    VALUE("macs", JSON_COUNT, struct cm_end_to_end, macs, "MACs of these nodes"),
     VALUE("reason", JSON_TEXT, struct cm_end_to_end, reason, "why there is no time"),
 };
 
-static const struct json_record end_to_end_record = RECORD(struct cm_end_to_end, end_to_end_fields, "end_to_end", "All nodes that were measured, run as one network");
+static const struct json_record end_to_end_record = RECORD(struct cm_end_to_end, end_to_end_fields, "end_to_end", "All measured nodes, run as one network");
 
 static const struct json_field measure_fields[] = {
-    VALUE("backend", JSON_TEXT, struct cm_measure, backend, "as it was asked for: `roofline:device=h200`"),
-    VALUE("problem", JSON_TEXT, struct cm_measure, problem, "why there are no times; empty: there are"),
-    VALUE("precision", JSON_TEXT, struct cm_measure, precision, "what fp32 was computed in: `fp32`, `tf32`, `fp16`, `bf16`, `int8` or `fp8`"),
-    VALUE("layout", JSON_TEXT, struct cm_measure, layout, "of images: `auto`, `nchw` or `nhwc`"),
-    VALUE("modelled", JSON_FLAG, struct cm_measure, modelled, "no time was measured, all are computed from a description of the device"),
-    OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented, "times stand in a table, for tests"),
-    OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned, "nothing ran, and no time is known"),
-    VALUE("device", JSON_TEXT, struct cm_measure, device, "what it is"),
-    VALUE("version", JSON_TEXT, struct cm_measure, version, "of what ran, or where the figures of a model stand"),
-    VALUE("warning", JSON_TEXT, struct cm_measure, warning, "what makes the times doubtful; empty"),
-    VALUE("architecture", JSON_TEXT, struct cm_measure, architecture, "`sm_90`; empty"),
-    VALUE("address", JSON_TEXT, struct cm_measure, address, "the device's place in its machine; empty"),
-    VALUE("memory_bytes", JSON_COUNT, struct cm_measure, memory_bytes, "of the device; this and the next `null` where not known"),
-    VALUE("cache_bytes", JSON_COUNT, struct cm_measure, cache_bytes, "of the last level"),
-    VALUE("units", JSON_COUNT, struct cm_measure, units, "multiprocessors, threads"),
-    VALUE("threads_per_unit", JSON_COUNT, struct cm_measure, threads_per_unit, "that are resident at once"),
-    VALUE("bandwidth", JSON_COUNT, struct cm_measure, bandwidth, "bytes a second"),
-    VALUE("floor_ps", JSON_COUNT, struct cm_measure, floor_ps, "the shortest that anything takes"),
-    OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores, "it has units that only multiply matrices"),
-    VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "of all MACs those of nodes that are `measured`; `null` where there are none"),
-    POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "what the device reaches at its best, measured as layers are"),
-    POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all that was measured as one network"),
-    VALUE("cached", JSON_COUNT, struct cm_measure, n_cached, "how many of the primitives were measured in earlier runs"),
-    VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since, "when the first of them was: `2026-11-21T23:07:08Z`"),
-    LIST("states", struct cm_measure, states, n_states, state_record, "how many nodes, and how much of the work, has a time of which sort"),
-    LIST("untimed", struct cm_measure, untimed, n_untimed, untimed_record, "what has no time, and why; what does most of the work first"),
+    VALUE("backend", JSON_TEXT, struct cm_measure, backend, "value of --backend: `roofline:device=h200`"),
+    VALUE("problem", JSON_TEXT, struct cm_measure, problem, "why there are no times; empty if there are times"),
+    VALUE("precision", JSON_TEXT, struct cm_measure, precision, "compute precision of fp32 operations: `fp32`, `tf32`, `fp16`, `bf16`, `int8` or `fp8`"),
+    VALUE("layout", JSON_TEXT, struct cm_measure, layout, "image layout: `auto`, `nchw` or `nhwc`"),
+    VALUE("modelled", JSON_FLAG, struct cm_measure, modelled, "all times are computed from a device description; none is measured"),
+    OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented, "times come from a table, for tests"),
+    OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned, "kernels were planned but not run; there are no times"),
+    VALUE("device", JSON_TEXT, struct cm_measure, device, "device name"),
+    VALUE("version", JSON_TEXT, struct cm_measure, version, "version of the libraries that ran, or source of the device data"),
+    VALUE("warning", JSON_TEXT, struct cm_measure, warning, "why the times may be inaccurate; empty: none"),
+    VALUE("architecture", JSON_TEXT, struct cm_measure, architecture, "`sm_90`; empty if unknown"),
+    VALUE("address", JSON_TEXT, struct cm_measure, address, "bus address of the device; empty if unknown"),
+    VALUE("memory_bytes", JSON_COUNT, struct cm_measure, memory_bytes, "device memory; this and the next keys are `null` if unknown"),
+    VALUE("cache_bytes", JSON_COUNT, struct cm_measure, cache_bytes, "size of the last-level cache"),
+    VALUE("units", JSON_COUNT, struct cm_measure, units, "number of multiprocessors or CPU threads"),
+    VALUE("threads_per_unit", JSON_COUNT, struct cm_measure, threads_per_unit, "maximum of resident threads per unit"),
+    VALUE("bandwidth", JSON_COUNT, struct cm_measure, bandwidth, "memory bandwidth, bytes per second"),
+    VALUE("floor_ps", JSON_COUNT, struct cm_measure, floor_ps, "minimum time of any primitive"),
+    OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores, "the device has tensor cores"),
+    VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`; `null` if the model has no MACs"),
+    POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device, measured like layers"),
+    POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all measured nodes, run as one network"),
+    VALUE("cached", JSON_COUNT, struct cm_measure, n_cached, "number of primitives measured in earlier runs"),
+    VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since, "time of the earliest of these measurements: `2026-11-21T23:07:08Z`"),
+    LIST("states", struct cm_measure, states, n_states, state_record, "nodes and MACs by the state of their time"),
+    LIST("untimed", struct cm_measure, untimed, n_untimed, untimed_record, "nodes without a time, by operator and reason; most MACs first"),
     LIST("limiters", struct cm_measure, limiters, n_limiters, limiter_record, "latency by limiting resource"),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record, "each distinct piece of work once"),
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_measure, kernels, n_kernels, &kernel_row_record, "the kernel table, the largest total first"),
 };
 
-const struct json_record json_measure = RECORD(struct cm_measure, measure_fields, "measure", "What a backend said");
+const struct json_record json_measure = RECORD(struct cm_measure, measure_fields, "measure", "Results of a backend");
 
 static const struct json_field operator_fields[] = {
     VALUE("op", JSON_TEXT, struct cm_operator, op, "`Conv`; of another domain `com.microsoft::Gelu`"),
-    VALUE("nodes", JSON_COUNT, struct cm_operator, nodes, "how many"),
+    VALUE("nodes", JSON_COUNT, struct cm_operator, nodes, "number of nodes"),
     VALUE("macs", JSON_COUNT, struct cm_operator, costs.macs, "multiply-adds"),
     VALUE("flops", JSON_COUNT, struct cm_operator, costs.flops, "by the convention"),
-    OPTIONAL("int_macs", JSON_COUNT, struct cm_operator, costs.int_macs, "those of macs that multiply integers"),
+    OPTIONAL("int_macs", JSON_COUNT, struct cm_operator, costs.int_macs, "the part of macs that multiplies integers"),
     OPTIONAL("int_ops", JSON_COUNT, struct cm_operator, costs.int_ops, "operations on integers, by `exact`"),
     VALUE("bytes_read", JSON_COUNT, struct cm_operator, costs.bytes_read, "operands"),
     VALUE("bytes_written", JSON_COUNT, struct cm_operator, costs.bytes_written, "outputs"),
@@ -196,11 +196,11 @@ const struct json_record json_operator = RECORD(struct cm_operator, operator_fie
 static const struct json_field advice_fields[] = {
     VALUE("rule", JSON_TEXT, struct cm_advice, rule, "`R3`: docs/measuring.md"),
     VALUE("name", JSON_TEXT, struct cm_advice, name, "`channels-last`"),
-    VALUE("text", JSON_TEXT, struct cm_advice, text, "what was seen and what to do, in sentences"),
-    VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps, "of the total latency, an estimate as good as the times are; `null` where none can be made"),
-    MANY("nodes", JSON_INDICES, struct cm_advice, nodes, n_nodes, "indices of the nodes that it is about"),
-    MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules, "indices of the modules that they stand in"),
+    VALUE("text", JSON_TEXT, struct cm_advice, text, "finding and recommendation, in sentences"),
+    VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps, "estimated reduction of the total latency; `null` if it cannot be estimated"),
+    MANY("nodes", JSON_INDICES, struct cm_advice, nodes, n_nodes, "indices of the affected nodes"),
+    MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules, "indices of the modules that contain these nodes"),
 };
 
-const struct json_record json_advice = RECORD(struct cm_advice, advice_fields, "advice", "Something that would make the model faster, or let it run at all");
+const struct json_record json_advice = RECORD(struct cm_advice, advice_fields, "advice", "A possible optimization, or a change without which the model does not run");
 /* clang-format on */

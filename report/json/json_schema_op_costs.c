@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of what describes operators (docs/op-costs.md). */
+/* Schema tables of custom operators (docs/op-costs.md). */
 #include "report/json/json_document.h"
 #include "report/json/json_rows.h"
 #include "report/json/json_schema.h"
@@ -10,56 +10,58 @@
 
 static const struct json_field output_fields[] = {
     OPTIONAL("type", JSON_TEXT, struct cm_op_output, type,
-             "an element type, as `float16`, or that of an input, as `input 1`; of input 0 "
-             "where it is missing"),
-    VALUE("dims", JSON_TEXT, struct cm_op_output, dims, "as `N, C, H / 2, W / 2`"),
+             "element type (`float16`), or that of an input (`input 1`); if missing, that of "
+             "input 0"),
+    VALUE("dims", JSON_TEXT, struct cm_op_output, dims, "dims: `N, C, H / 2, W / 2`"),
 };
 
 static const struct json_record output_record =
     CLOSED_RECORD(struct cm_op_output, output_fields, "op_output", "An output of the operator");
 
 static const struct json_field operator_fields[] = {
-    VALUE("domain", JSON_TEXT, struct cm_op_description, domain, "as the model has it"),
-    VALUE("operator", JSON_TEXT, struct cm_op_description, op, "as the model has it"),
-    OPTIONAL("since", JSON_COUNT, struct cm_op_description, since,
-             "the first opset of the domain that it holds for; all where it is missing"),
+    VALUE("domain", JSON_TEXT, struct cm_op_description, domain, "as in the model"),
+    VALUE("operator", JSON_TEXT, struct cm_op_description, op, "as in the model"),
+    OPTIONAL(
+        "since", JSON_COUNT, struct cm_op_description, since,
+        "first opset of the domain to which the description applies; if missing, all opsets"),
     OPTIONAL("replace", JSON_FLAG, struct cm_op_description, replace,
-             "it stands in place of an operator that is built in"),
+             "`true`: replaces a built-in operator"),
     OPTIONAL("like", JSON_TEXT, struct cm_op_description, like,
-             "the operator that it behaves as, `Conv` or `com.microsoft::Gelu`; or outputs"),
+             "operator with the same shapes and costs: `Conv`, `com.microsoft::Gelu`; "
+             "alternative to outputs"),
     OPTIONAL("like_opset", JSON_COUNT, struct cm_op_description, like_opset,
-             "as that is at this opset of its domain; the newest where it is missing"),
+             "opset of that operator; if missing, the newest"),
     OPTIONAL_MANY("attributes", JSON_SIZES, struct cm_op_description, attributes, n_attributes,
                   NULL,
-                  "integer attributes that are used below, `stride` or `strides[0]`, and what "
-                  "holds where the node has none; `null`: it must have one"),
+                  "integer attributes used in expressions (`stride`, `strides[0]`) and their "
+                  "defaults; `null`: the attribute is required"),
     OPTIONAL_MANY("inputs", JSON_TEXTS, struct cm_op_description, inputs, n_inputs, NULL,
-                  "the dims of each, as `N, C, H, W`, which gives them names"),
+                  "dims of each input; names the dims: `N, C, H, W`"),
     OPTIONAL("required_inputs", JSON_COUNT, struct cm_op_description, required_inputs,
-             "how many must be there, the first ones; all where it is missing"),
+             "number of leading inputs that are required; if missing, all"),
     OPTIONAL_MANY("where", JSON_TEXTS, struct cm_op_description, where, n_where, NULL,
-                  "names for what is used often, each as `P = (H - R) / stride + 1`"),
+                  "named expressions: `P = (H - R) / stride + 1`"),
     OPTIONAL_MANY("outputs", JSON_LIST, struct cm_op_description, outputs, n_outputs,
-                  &output_record, "what the operator gives; or like"),
-    OPTIONAL(
-        "macs", JSON_TEXT, struct cm_op_description, macs,
-        "multiply-adds of one run; with `like` those of that operator where it is missing"),
+                  &output_record, "outputs of the operator; alternative to like"),
+    OPTIONAL("macs", JSON_TEXT, struct cm_op_description, macs,
+             "multiply-adds of one run; if missing, those of the operator in `like`"),
     OPTIONAL("other_flops", JSON_TEXT, struct cm_op_description, other_flops,
-             "operations that are no part of a MAC; stands where macs does"),
-    OPTIONAL("note", JSON_TEXT, struct cm_op_description, note, "for people"),
+             "operations that are not part of a MAC; requires macs"),
+    OPTIONAL("note", JSON_TEXT, struct cm_op_description, note, "comment, ignored"),
 };
 
-static const struct json_record operator_record = CLOSED_RECORD(
-    struct cm_op_description, operator_fields, "op_description", "An operator, and its costs");
+static const struct json_record operator_record =
+    CLOSED_RECORD(struct cm_op_description, operator_fields, "op_description",
+                  "A custom operator and its costs");
 
 static const struct json_field file_fields[] = {
     LIST("operators", struct op_costs_file, operators, n_operators, operator_record,
-         "each once"),
+         "custom operators, each at most once"),
 };
 
 static const struct json_record file_record =
     CLOSED_RECORD(struct op_costs_file, file_fields, "op_costs",
-                  "Operators that costmodel does not know, described (docs/op-costs.md)");
+                  "Custom operators and their costs (docs/op-costs.md)");
 
 const struct json_document json_op_costs = {"costmodel/op-costs/1", NULL, "op-costs",
                                             &file_record,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of the schema, published: as JSON Schema (draft 2020-12) for validators, and as
- * Markdown for the pages of docs/. Other keys may come in later versions of what we write, so
- * that none is forbidden there.
+ * Writes the schema tables as JSON Schema (draft 2020-12) for validators and as Markdown for
+ * docs/. Records that costmodel writes allow unknown keys, because later versions may add keys.
  */
 #include <string.h>
 
@@ -14,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* How a kind reads in the schema, and in words. Kinds of records have a rule of their own. */
+/* JSON Schema and description of each kind; put_field handles kinds with a record. */
 static const struct {
     const char *schema;
     const char *words;
@@ -51,7 +50,7 @@ static const struct {
                      "object of integers"},
 };
 
-/* A sequence, an optional or a map has an element; what is sparse is itself, dense. */
+/* The value of a wrapper is its element type; of a sparse tensor, the type of the dense one. */
 static const char dtype_schema[] =
     "    \"dtype\": {\"anyOf\": [\n"
     "      {\"type\": [\"string\", \"null\"]},\n"
@@ -66,7 +65,7 @@ static const char dtype_schema[] =
 
 #define MOST_RECORDS 64
 
-/* Those that a document is made of, each once, the outermost first. */
+/* The distinct records of a document, outermost first. */
 struct records {
     size_t n;
     const struct json_record *items[MOST_RECORDS];
@@ -84,7 +83,7 @@ static void add_record(struct records *records, const struct json_record *record
     records->items[records->n++] = record;
 }
 
-/* Appended to while it is walked: no recursion. A dtype may hold types. */
+/* Breadth-first: appends to the list while iterating over it. A dtype may contain types. */
 static void list_records(const struct json_document *document, struct records *ret) {
     *ret = (struct records){1, {document->record}};
     for (size_t i = 0; i < ret->n; i++)
@@ -95,7 +94,7 @@ static void list_records(const struct json_document *document, struct records *r
         }
 }
 
-/* Our own words: no control characters. */
+/* For texts of this program, which contain no control characters. */
 static void put_string(const char *text, FILE *out) {
     fputc('"', out);
     for (; *text != '\0'; text++) {
@@ -117,7 +116,7 @@ static bool is_keyed(const struct json_field *field) {
     return field->kind == JSON_KEYED;
 }
 
-/* A key of the object: the separator before it depends on what stood there. */
+/* Writes a key, after a comma unless it is the first of its object. */
 static void put_key(const char *key, const char *indent, bool *is_first, FILE *out) {
     fprintf(out, "%s\n%s", *is_first ? "" : ",", indent);
     *is_first = false;
@@ -154,7 +153,7 @@ static void put_field(const struct json_field *field, const char *indent, bool *
     fputc('}', out);
 }
 
-/* What has to be there; of columns those that every profile has. */
+/* Lists the required keys, and those columns that every profile has. */
 static void put_required(const struct json_record *record, bool *is_first, FILE *out) {
     for (size_t i = 0; i < record->n_fields; i++) {
         const struct json_field *field = &record->fields[i];
@@ -202,7 +201,8 @@ static void put_head(const struct json_document *document, FILE *out) {
     put_required(document->record, &is_first, out);
     fputs("],\n  \"properties\": {\n    \"schema\": {\"const\": ", out);
     put_string(document->schema, out);
-    fputs("},\n    \"tool\": {\"description\": \"who wrote the file\", \"type\": \"object\", "
+    fputs("},\n    \"tool\": {\"description\": \"program that wrote the file\", \"type\": "
+          "\"object\", "
           "\"required\": [\"name\", \"version\"], \"properties\": "
           "{\"name\": {\"type\": \"string\"}, \"version\": {\"type\": \"string\"}}}",
           out);
@@ -226,7 +226,7 @@ static void put_schema(const struct json_document *document, FILE *out) {
     fputs("\n  }\n}\n", out);
 }
 
-/* `[module](#module)`, `list of [module](#module)`, and what it is besides. */
+/* `[module](#module)`, `list of [module](#module)`, `text, optional` */
 static void put_kind(const struct json_field *field, FILE *out) {
     if (field->record)
         fprintf(out, "%s[%s](#%s)",
@@ -236,18 +236,18 @@ static void put_kind(const struct json_field *field, FILE *out) {
                 field->record->name, field->record->name);
     else
         fputs(kinds[field->kind].words, out);
-    if (field->optional) fputs(", may be missing", out);
+    if (field->optional) fputs(", optional", out);
 }
 
 static void put_table(const struct json_record *record, FILE *out) {
-    fputs("| key | is | what |\n|---|---|---|\n", out);
+    fputs("| key | type | description |\n|---|---|---|\n", out);
     for (size_t i = 0; i < record->n_fields; i++) {
         const struct json_field *field = &record->fields[i];
         const struct column *column = NULL;
         for (size_t k = 0; is_columns(field) && (column = json_column(field, k)) != NULL; k++)
             fprintf(out, "| `%s` | integer%s | %s |\n", column->key,
                     column->timed                     ? ", only with times"
-                    : field->optional || column->part ? ", may be missing"
+                    : field->optional || column->part ? ", optional"
                                                       : "",
                     column->about);
         if (is_columns(field)) continue;
@@ -264,8 +264,8 @@ static void put_markdown(const struct json_document *document, FILE *out) {
         const struct json_record *record = records.items[i];
         if (i == 0)
             fprintf(out,
-                    "%s. Behind `schema` (`%s`) and `tool` (name and version of who wrote "
-                    "it):\n\n",
+                    "%s. The first keys are `schema` (`%s`) and `tool` (name and version of "
+                    "the writing program), followed by:\n\n",
                     record->about, document->schema);
         else
             fprintf(out, "\n### %s\n\n%s.\n\n", record->name, record->about);

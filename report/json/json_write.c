@@ -235,8 +235,8 @@ static void write_columns(struct writer *writer, const struct json_field *field,
             json_key_integer(&writer->json, column->key, column_get(column, &costs));
 }
 
-/* What may be missing is, where it says nothing: an empty list, a flag that is not set, a part
- * that was not asked for. */
+/* Returns true for an optional field without content: an empty list, a false flag, a part that
+ * was not requested. */
 static bool is_left_out(const struct json_field *field, const char *base) {
     if (!field->optional) return false;
     if (field->kind == JSON_PART || field->kind == JSON_GIVEN) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares and quotients never read as nothing where they are something. */
+/* Never prints a non-zero share or quotient as 0. */
 #include "report/table/cell.h"
 
 #include "support/checked.h"

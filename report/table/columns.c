@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of metrics. Its order is the order of the summary and of JSON's totals. */
+/* The table of metrics, in the order of the summary and of the totals in JSON. */
 #include "report/table/columns.h"
 
 #include <string.h>
@@ -15,17 +15,17 @@
 const struct column columns[] = {
     /* clang-format off */
     /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, part, about */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           false, true,  false, false, false, "elements of learned tensors, each tensor once"},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          false, false, false, false, false, "elements of named tensors that are not learned: statistics, masks"},
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           false, true,  false, false, false, "elements of learned tensors, each tensor counted once"},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          false, false, false, false, false, "elements of named tensors that are not learned, such as statistics and masks"},
     {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             true,  true,  true,  false, false, "multiply-adds"},
-    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         true,  true,  true,  false, true,  "multiply-adds of integers; they are in macs, too"},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            true,  true,  true,  false, false, "operations by the convention; `exact` counts no integers among them"},
-    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          true,  true,  true,  false, true,  "operations on integers, as `exact` counts them beside its flops, whatever the convention"},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       true,  false, true,  false, false, "operands of the nodes"},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    true,  false, true,  false, false, "outputs of the nodes"},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     false, false, false, false, false, "params and buffers as stored, each tensor once"},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), false, false, true,  false, false, "fresh node outputs: no views, constants or shape arithmetic"},
-    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       true,  true,  true,  true,  false, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
+    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         true,  true,  true,  false, true,  "multiply-adds of integers, included in macs"},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            true,  true,  true,  false, false, "FLOPs by the convention; `exact` excludes integer operations"},
+    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          true,  true,  true,  false, true,  "integer operations by convention `exact`, for every convention"},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       true,  false, true,  false, false, "bytes of the operands of the nodes"},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    true,  false, true,  false, false, "bytes of the outputs of the nodes"},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     false, false, false, false, false, "stored size of params and buffers, each tensor counted once"},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), false, false, true,  false, false, "newly allocated node outputs: without views, constants and shape arithmetic"},
+    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       true,  true,  true,  true,  false, "cold latency of all runs, picoseconds; `null` for a node without a time, which sums omit; for a module the sum over its nodes"},
     /* clang-format on */
 };
 

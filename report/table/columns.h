@@ -24,9 +24,8 @@ struct column {
     bool of_batch;    /* a sweep has this figure */
     bool sums;        /* the total is the sum over nodes, each tensor not once */
     bool timed;       /* only of a result that has times */
-    bool part; /* says of the figure in front of it what of that is on integers: people are told
-                  it where there is some; a document of an earlier program has none, and its
-                  total is unknown */
+    bool part;        /* integer part of the preceding metric. Reports omit it if it is 0; it is
+                         CM_UNKNOWN in documents of earlier versions */
     const char *about; /* for docs and schema */
 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CSV by RFC 4180, for spreadsheets and programs. A spreadsheet takes a field that begins with
- * = + - or @ for a formula, quoted or not, so such a name gets a ' before it, which it takes
- * for "this is a text". Control characters are written as elsewhere (text_append_name), so that
- * a record is a line.
+ * CSV by RFC 4180, for spreadsheets and programs. A spreadsheet evaluates a field that begins
+ * with = + - or @ as a formula, quoted or not, so such a name is prefixed with ', which marks a
+ * text. Control characters are escaped (text_append_name), so that each record is one line.
  */
 #include <string.h>
 
@@ -33,7 +32,7 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
     if (is_quoted) fputc('"', out);
 }
 
-/* What is unknown is empty, and so is what a row has not. */
+/* Unknown figures and figures that the row lacks are empty cells. */
 static void put_cell(const struct cell *cell, enum number_units units, struct text *safe,
                      FILE *out) {
     if (cell->kind == CELL_TEXT) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of what is no metric, a getter each; and how metrics and their shares are had. */
+/* The table of columns that are not metrics, with their getters, and the columns of metrics and
+ * their shares. */
 #include "report/table/fields.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static const struct cm_sweep_row *batch_at(const struct rows_of *of, size_t row)
     return &of->sweep->rows[row];
 }
 
-/* Of what was read back: an index may point nowhere. */
+/* Checks the index, which may come from a JSON file. */
 static const struct cm_module *module_of(const struct rows_of *of, size_t row) {
     if (of->rows == ROWS_MODULES) return module_at(of, row);
     const size_t module = node_at(of, row)->module;
@@ -71,7 +72,7 @@ static void set_share(struct cell *cell, int64_t part, int64_t whole) {
     cell->whole = whole;
 }
 
-/* Unknown (below 0) where either is. */
+/* Negative (unknown) if either is unknown. */
 static void set_quotient(struct cell *cell, int64_t value, int64_t by, double scale) {
     const bool is_known_one = is_known(value) && is_known(by) && by > 0;
     cell->kind = CELL_REAL;
@@ -187,7 +188,7 @@ GETTER(get_intensity) {
                  bytes_of(of, row), 1);
 }
 
-/* What a module has alive is bounded where what it makes is. */
+/* The peak of a module is an upper bound if its activation_bytes is. */
 static bool is_peak_upper_bound(const struct rows_of *of, size_t row) {
     if (of->rows == ROWS_BATCHES) return batch_at(of, row)->peak_upper_bound;
     return (module_at(of, row)->costs.upper_bound & CM_COST_BIT(activation_bytes)) != 0;
@@ -282,7 +283,7 @@ static void add_word(struct text *words, const char *word) {
     text_append(words, word);
 }
 
-/* Keys, for formats whose figures are numbers alone. */
+/* Keys of the upper bounds, for formats that cannot mark a figure. */
 GETTER(get_upper_bound) {
     const bool is_batch = of->rows == ROWS_BATCHES;
     const uint32_t bounds = costs_of(of, row)->upper_bound;
@@ -304,7 +305,7 @@ GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
     set_quotient(cell, batch->batch, batch->costs.latency_ps, PS_PER_SECOND);
-    cell->upper_bound = batch->untimed_nodes > 0; /* these would only make it slower */
+    cell->upper_bound = batch->untimed_nodes > 0; /* untimed nodes only reduce throughput */
 }
 
 GETTER(get_timed_share) {
@@ -400,7 +401,7 @@ static void make_metric(const struct column *column, struct field *ret) {
     };
 }
 
-/* Of a sweep there is no total that a batch would be a share of. */
+/* A sweep has no total, so its batches have no shares. */
 static void make_share(const struct column *column, struct arena *arena, struct field *ret) {
     make_metric(column, ret);
     ret->key = arena_printf(arena, "%s_share", column->key);
@@ -410,7 +411,7 @@ static void make_share(const struct column *column, struct arena *arena, struct 
     ret->is_share = true;
 }
 
-/* The i-th of all, whatever rows have it. */
+/* Returns the i-th of all columns, for any kind of rows. */
 static bool any_field(size_t i, struct arena *arena, struct field *ret) {
     if (i < N_BEFORE) {
         *ret = before_metrics[i];
@@ -433,7 +434,7 @@ static bool any_field(size_t i, struct arena *arena, struct field *ret) {
 bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret) {
     for (size_t k = 0; any_field(k, arena, ret); k++) {
         if ((ret->rows & FIELD_OF(rows)) == 0 || i-- > 0) continue;
-        if (!ret->heading) ret->key = NULL; /* memory is short for either */
+        if (!ret->heading) ret->key = NULL; /* out of memory */
         return ret->key != NULL;
     }
     ret->key = "";

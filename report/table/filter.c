@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions are compared as integers wherever the figure and what is wanted are integers. */
+/* Compares as integers if the figure and the value of the condition are integers. */
 #include "report/table/filter.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ int filter_find_field(const char *key, size_t length, enum rows rows, struct are
     return no_such_field(key, length, rows, arena, diag);
 }
 
-/* The longer before those that they begin with. */
+/* Longer operators precede their prefixes. */
 static const struct {
     const char *sign;
     enum comparison comparison;
@@ -61,7 +61,7 @@ static const struct {
     {"=", COMPARE_EQUAL},          {"<", COMPARE_LESS},           {">", COMPARE_MORE},
 };
 
-/* What a number may end with: of any figure, of bytes, of times and of shares. */
+/* Suffixes of numbers: for any figure, bytes, times and shares. */
 struct suffix {
     const char *name;
     int64_t factor; /* of a share in hundredths, of a time in picoseconds */

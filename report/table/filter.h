@@ -29,7 +29,7 @@ struct filter {
     enum comparison comparison;
     const char *pattern; /* of a text */
     bool is_unknown;     /* the value is "?" */
-    bool is_exact;       /* `integer` says it, else `real` */
+    bool is_exact;       /* the value is in `integer`, else in `real` */
     int64_t integer;
     double real;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the texts of the options to fields, and from those to rows. */
+/* Parses the options into columns and filters, then selects the rows. */
 #include "report/table/listing.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* All but shares, which say nothing new. */
+/* All columns except shares, which follow from other columns. */
 static int add_all(struct listing *listing, enum rows rows, struct arena *arena,
                    struct cm_diagnostics *diag) {
     struct field field;
@@ -57,7 +57,7 @@ static int read_columns(struct listing *listing, const char *keys, enum rows row
                   : add_named(listing, keys, rows, diag);
 }
 
-/* "macs", "macs:asc". Figures fall unless that is said, texts rise. */
+/* "macs", "macs:asc". By default figures descend and texts ascend. */
 static int read_sort(struct listing *listing, const char *text, enum rows rows,
                      struct cm_diagnostics *diag) {
     if (text == NULL) return CM_OK;
@@ -74,7 +74,7 @@ static int read_sort(struct listing *listing, const char *text, enum rows rows,
     return CM_OK;
 }
 
-/* A depth is a filter that has an option of its own. */
+/* --depth N is the filter depth<=N. */
 static int read_filters(struct listing *listing, const struct cm_table_options *options,
                         enum rows rows, struct cm_diagnostics *diag) {
     struct arena *arena = listing->arena;
@@ -115,7 +115,7 @@ static int check_there(const struct field *field, const struct rows_of *of,
     return diag_error(diag, DIAG_USAGE, "column '%s' requires %s", field->key, field->needs);
 }
 
-/* What was named has to be there; of the usual ones, and of all, those that are. */
+/* Rejects columns named by the user that the profile lacks; omits such default columns. */
 static int check_fields(struct listing *listing, const struct rows_of *of, bool is_named,
                         struct cm_diagnostics *diag) {
     size_t n = 0;
@@ -140,7 +140,7 @@ static bool is_chosen(struct listing *listing, size_t row) {
     return true;
 }
 
-/* What a row is sorted by; `order` is 1 where small comes first, else -1. */
+/* The sort key of a row; `order` is 1 for ascending, -1 for descending. */
 struct sort_key {
     size_t row;
     int order;
@@ -158,7 +158,7 @@ static int compare_values(const struct sort_key *a, const struct sort_key *b) {
     return (a->real > b->real) - (a->real < b->real);
 }
 
-/* What is not known comes last; among equals the order of the result stays. */
+/* Unknown figures come last. The sort is stable. */
 static int compare_keys(const void *left, const void *right) {
     const struct sort_key *a = left;
     const struct sort_key *b = right;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of GitHub Flavored Markdown, with a line above it that says of what. Names stand as
- * code: there neither mentions nor references nor markup are looked for.
+ * A table of GitHub Flavored Markdown, with a line above it that names the model. Names are
+ * written as code, in which GitHub does not expand mentions, references or markup.
  */
 #include "report/table/markdown.h"
 
@@ -28,7 +28,7 @@ static bool is_plain(char c) {
 void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
     struct text safe;
     text_init(&safe, arena);
-    text_append_label(&safe, name); /* cut: one name is not to be all that a comment holds */
+    text_append_label(&safe, name); /* truncated: one name must not fill the comment */
     const char *at = text_string(&safe);
     if (*at == '\0') return;
     if (strpbrk(at, NOT_IN_A_SPAN) == NULL && strspn(at, " ") == 0) {
@@ -45,7 +45,7 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
     text_append(text, "</code>");
 }
 
-#define MOST_OPERATORS ((size_t)12) /* a comment is no list of them */
+#define MOST_OPERATORS ((size_t)12) /* the rest is counted */
 
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena) {
@@ -92,7 +92,7 @@ static void put_row(struct text *line, struct listing *listing, size_t row,
     text_append(line, " |\n");
 }
 
-/* As many rows as there is room for behind `text`. */
+/* Appends as many rows to `text` as fit. */
 static void put_rows(struct text *text, struct listing *listing, enum number_units units,
                      FILE *out) {
     const size_t room = MARKDOWN_MOST_BYTES - 100; /* for the last line */
@@ -118,8 +118,8 @@ static void put_batch(struct text *text, int64_t batch) {
     if (is_known(batch)) text_printf(text, ", batch %" PRId64, batch);
 }
 
-/* What unknown operators and shapes hide is in no figure, and that is said; what has a bound is
- * in them. */
+/* Costs of unknown operators and unbounded shapes are not included in any figure; this line
+ * states so. Costs of bounded shapes are included. */
 static void put_coverage(struct text *text, const struct cm_coverage *coverage) {
     const int64_t n_shapes = cm_coverage_unbounded(coverage);
     int64_t n = 0;

@@ -15,7 +15,7 @@ struct text;
 /* Appends a name as code: `layer1.0.conv1`; <code>a&#124;b</code> if a span cannot hold it. */
 void markdown_append_name(struct text *text, const char *name, struct arena *arena);
 
-/* Before operators whose figures rest on what somebody says of them. */
+/* Label before custom operators. */
 #define MARKDOWN_DESCRIBED "As described"
 
 /* "`com.acme::Foo` x 2, `com.acme::Bar` x 1", the first of many. */

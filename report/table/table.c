@@ -19,8 +19,8 @@ struct text *table_cell(struct table *table) {
     return page_item(table->page);
 }
 
-/* Cut as in messages: every line is as wide as the longest cell, and a name may be megabytes.
- */
+/* Truncates long names as in messages: a name may have megabytes, and the longest cell sets the
+ * width of every line. */
 void table_end_cell(struct table *table) {
     struct arena *arena = table->page->arena;
     const char *whole = text_string(&table->page->item);
@@ -39,7 +39,7 @@ static size_t width_of(const struct table *table, size_t column) {
     return width;
 }
 
-/* The last column is not filled up, unless from the left. */
+/* The last column is padded only if it is right-aligned. */
 static void write_row(struct table *table, enum style style, const char *const *cells,
                       const size_t *widths) {
     const size_t last = table->n_columns - 1;

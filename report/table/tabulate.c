@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table for a terminal: texts to the left, figures to the right. */
+/* A table for a terminal: texts left-aligned, figures right-aligned. */
 #include "costmodel/costmodel.h"
 #include "report/page.h"
 #include "report/table/listing.h"
@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* "?" is unknown, "-" a figure that such a row has not. */
+/* "?" for an unknown figure, "-" for one that the row lacks. */
 static void put_cell(struct table *table, const struct field *field, const struct cell *cell,
                      enum number_units units) {
     struct text *out = table_cell(table);

@@ -145,7 +145,7 @@ static int compare_layers(const void *left, const void *right) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Of what was read back: an index may point nowhere. */
+/* Checks the indices, which may come from a JSON file. */
 static int64_t total_of(const struct cm_result *result, const struct cm_timed *timed) {
     int64_t total = timed->n_nodes > 0 ? 0 : CM_UNKNOWN;
     for (size_t i = 0; i < timed->n_nodes; i++)

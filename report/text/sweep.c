@@ -14,7 +14,7 @@ static const char usual_columns[] =
     "batch,params,macs,int_macs,flops,int_ops,peak_activation_bytes,arena_bytes,"
     "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share";
 
-/* What of a figure is on integers is told where at some batch there is any. */
+/* Returns true unless the column is an integer part that is 0 at all batches. */
 static bool has_values(struct listing *listing, size_t column) {
     const struct column *metric = listing->fields[column].column;
     struct cell cell;
@@ -33,7 +33,7 @@ static void drop_empty_columns(struct listing *listing) {
     listing->n_fields = n;
 }
 
-/* What is written, and how wide each column is. */
+/* The table being written, and its column widths. */
 struct table {
     struct page *page;
     struct listing *listing;

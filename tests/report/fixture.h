@@ -11,10 +11,11 @@ struct cm_text_options;
 /* A PointNet cut short: figures of the reference listing, everything known. */
 extern const struct cm_result fixture_pointnet;
 
-/* What a bad day brings: unknowns, 2^63 - 1, sequences, maps, names that attack a terminal. */
+/* Extreme values: unknowns, 2^63 - 1, sequences, maps, names that attack a terminal. */
 extern const struct cm_result fixture_hostile;
 
-/* What the writer gives; the caller frees it. Fails the test on a status that is not CM_OK. */
+/* Returns the output of the writer; the caller frees it. Fails the test on a status that is not
+ * CM_OK. */
 char *fixture_text(const struct cm_result *result, const struct cm_text_options *options);
 char *fixture_json(const struct cm_result *result);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that attack whoever reads them, through every writer: a terminal, a spreadsheet, a page
+ * Passes hostile names through every writer: a terminal, a spreadsheet, a page
  * of Markdown or HTML, a diagram, a flame graph. A file may name its modules and nodes so.
  */
 #include "fixture.h"

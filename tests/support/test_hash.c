@@ -68,7 +68,7 @@ static void test_the_low_bits_tell_alike_texts_apart(void **state) {
     assert_in_range(n_slots, N * 60 / 100, N * 66 / 100); /* of a random choice: 1 - 1/e */
 }
 
-/* Differences that cancel out whatever stands before them would do so by every seed. */
+/* If two differences cancelled out for one prefix, they would do so for every seed. */
 static void test_no_file_knows_which_texts_fall_together(void **state) {
     static const char a[] = "0123456789abcdef";
     char b[sizeof a];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of a profile that nobody took: figures that fit each alone, and not together. */
+/* Stacks of an invented profile: each figure fits into int64_t, their sum does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trace of results that no model made. What it says of a real one: tests/cli/test_trace. */
+/* Traces of hand-written results; tests/cli/test_trace covers a real model. */
 #include "fixture.h"
 
 #include <setjmp.h>

@@ -16,7 +16,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What cm_result_free does; that one is in the layer above. */
+/* Same as cm_result_free, which belongs to a higher layer. */
 static void drop(struct cm_result *result) {
     arena_free(result->arena);
 }
@@ -502,7 +502,7 @@ static void an_optional_key_may_be_missing(void **state) {
     drop(result);
 }
 
-/* What an earlier program wrote does not tell integers, and is written so again. */
+/* Files of earlier versions have no integer figures, and are written back without them. */
 static void operations_on_integers_may_be_missing(void **state) {
     (void)state;
     char *text = changed("\"int_macs\":0,\"flops\":29040607232,\"int_ops\":0,",

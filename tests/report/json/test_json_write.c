@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON report against goldens: keys, their order, and how odd values stand in it. */
+/* The JSON report against goldens: keys, their order, and unusual values. */
 #include "fixture.h"
 
 #include <setjmp.h>

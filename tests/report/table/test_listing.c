@@ -157,8 +157,8 @@ static void a_fault_writes_nothing(void **state) {
     }
 }
 
-/* A model of many modules is cut where a comment would be too long, and that is said. */
-static void markdown_is_cut_and_says_so(void **state) {
+/* A long list of modules is truncated to the length of a comment, with a note. */
+static void truncates_long_markdown_with_a_note(void **state) {
     enum { MANY = 5000 };
     struct cm_table_options options;
     struct cm_result large = result;
@@ -193,7 +193,7 @@ int main(void) {
         cmocka_unit_test(rows_are_sorted_and_what_is_unknown_comes_last),
         cmocka_unit_test(depth_and_top_leave_rows_out),
         cmocka_unit_test(a_fault_writes_nothing),
-        cmocka_unit_test(markdown_is_cut_and_says_so),
+        cmocka_unit_test(truncates_long_markdown_with_a_note),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static const struct cm_sweep_row rows[] = {
 static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};
 
 static const struct cm_diagnostic notes[] = {
-    {CM_NOTE, "assumption", "taken \x1b[2J for granted", "in\nall", "a \"node\"", NULL},
+    {CM_NOTE, "assumption", "taken \x1b[2J as given", "in\nall", "a \"node\"", NULL},
     {CM_WARNING, "unknown-op", "left out", "", NULL, "a hint"},
 };
 
@@ -109,7 +109,7 @@ static void text_is_safe_and_has_every_row(void **state) {
     assert_non_null(strstr(text, "usage: no \"reason\""));
     assert_non_null(strstr(text, "samples/second"));
     assert_non_null(strstr(text, "fits"));
-    assert_non_null(strstr(text, "note:               taken \\x1b[2J for granted (node "));
+    assert_non_null(strstr(text, "note:               taken \\x1b[2J as given (node "));
     assert_non_null(
         strstr(text, "warning:            left out\n                    hint: a hint"));
     free(text);

@@ -229,7 +229,7 @@ static void a_tree_of_any_depth_is_printed(void **state) {
     free(modules);
 }
 
-/* As a file may have it, whoever wrote that. */
+/* A JSON file may contain any index. */
 static void what_is_not_in_the_report_is_not_looked_up(void **state) {
     (void)state;
     const struct cm_explained_node lost = {.node = 4294967295, .runs = 1};
