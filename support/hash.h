@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Every bit of the text reaches the low bits, which choose a slot. The seed is what a file
- * cannot know (arena_seed), so that no file can choose names that all fall into one slot; what
- * is printed must not hang on it.
+ * Every bit of the text reaches the low bits, which choose a slot. The seed is
+ * random (arena_seed), so that a file cannot choose names that all fall into one slot; the
+ * output must not depend on it.
  */
 uint64_t hash_text(const char *text, size_t length, uint64_t seed);
 
