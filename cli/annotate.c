@@ -36,31 +36,28 @@ int annotate_check(const struct invocation *call, const struct request *request)
     return CM_OK;
 }
 
-static bool has_external_weights(const struct cm_result *result) {
-    for (size_t i = 0; i < result->memory.n_weights; i++)
-        if (text_equal(result->memory.weights[i].storage, "external")) return true;
-    return false;
-}
-
 /* Warns if external weights would not be found: their paths are relative to the model's folder.
  */
 static int warn_of_weights(const struct request *request, const struct cm_result *result,
                            struct cm_diagnostics *diag) {
-    if (!has_external_weights(result)) return CM_OK;
-    struct arena *arena = arena_new("path", 0);
+    const struct cm_memory *memory = &result->memory;
+    bool is_external = false;
     bool in_same_folder = false;
-    int status = CM_NO_MEMORY;
-    if (arena != NULL)
-        status =
-            outputs_share_folder(request->annotate, request->model, arena, &in_same_folder);
-    if (status == CM_OK && !in_same_folder) {
-        diag_warn(diag, DIAG_IO,
-                  "the model has external weight files, which '%s' expects in its own folder",
-                  request->annotate);
-        diag_hint(diag, "copy the weight files there, or write it to the folder of the model");
-    }
+    for (size_t i = 0; i < memory->n_weights; i++)
+        is_external |= text_equal(memory->weights[i].storage, "external");
+    if (!is_external) return CM_OK;
+    struct arena *arena = arena_new("path", 0);
+    if (arena == NULL) return diag_no_memory(diag);
+    const int status =
+        outputs_share_folder(request->annotate, request->model, arena, &in_same_folder);
     arena_free(arena);
-    return status == CM_OK ? CM_OK : diag_no_memory(diag);
+    if (status != CM_OK) return diag_no_memory(diag);
+    if (in_same_folder) return CM_OK;
+    diag_warn(diag, DIAG_IO,
+              "the model has external weight files, which '%s' expects in its own folder",
+              request->annotate);
+    diag_hint(diag, "copy the weight files there, or write it to the folder of the model");
+    return CM_OK;
 }
 
 /* Context of write_model. */

@@ -119,7 +119,7 @@ static const char *kind_of(const struct cm_backend *backend) {
 
 static void print_safe(const struct listing *listing, const char *label, const char *string) {
     struct text safe;
-    if (string[0] == '\0') return;
+    if (string == NULL || string[0] == '\0') return;
     text_init(&safe, listing->call->arena);
     text_append_name(&safe, string);
     printf("  %-8s %s\n", label, text_string(&safe));
@@ -132,8 +132,8 @@ static void print_text(const struct listing *listing, const struct found *found)
     text_append_name(&name, found->entry.name);
     printf("%-10s %-9s %s\n", text_string(&name), kind_of(backend),
            found->usable ? "usable" : "not usable");
-    if (backend != NULL) print_safe(listing, "summary", backend->summary);
-    if (found->entry.path != NULL) print_safe(listing, "module", found->entry.path);
+    print_safe(listing, "summary", backend ? backend->summary : NULL);
+    print_safe(listing, "module", found->entry.path);
     print_safe(listing, "reason", found->usable ? "" : found->entry.reason.text);
     print_safe(listing, "device", found->facts.name);
     print_safe(listing, found->facts.modelled ? "source" : "version", found->facts.version);
@@ -167,19 +167,6 @@ static const struct {
 
 #define N_FIGURE_COLUMNS (sizeof(figure_columns) / sizeof(figure_columns[0]))
 
-static void print_figures_of(const struct device_model *model) {
-    printf("  %-15s", model->name);
-    for (size_t i = 0; i < N_FIGURE_COLUMNS; i++) {
-        const enum device_rate rate =
-            device_product_rate(model, figure_columns[i].element, figure_columns[i].precision);
-        if (rate == RATE_NONE)
-            printf(" %6s", "-");
-        else
-            printf(" %6.4g", model->rates[rate] / 1e12);
-    }
-    printf(" %6.4g %5.4g\n", model->bandwidth / 1e9, (double)model->memory_bytes / 1e9);
-}
-
 static int print_figures(const struct listing *listing) {
     printf("\nbuilt-in devices: dense products in 10^12 operations/s, memory in GB/s and GB\n"
            "  %-15s",
@@ -192,7 +179,16 @@ static int print_figures(const struct listing *listing) {
         if (device_built_in(device_name_at(i), listing->call->arena, &model, &reason) !=
             CM_BACKEND_OK)
             return diag_no_memory(listing->call->diag);
-        print_figures_of(&model);
+        printf("  %-15s", model.name);
+        for (size_t k = 0; k < N_FIGURE_COLUMNS; k++) {
+            const enum device_rate rate = device_product_rate(&model, figure_columns[k].element,
+                                                              figure_columns[k].precision);
+            if (rate == RATE_NONE)
+                printf(" %6s", "-");
+            else
+                printf(" %6.4g", model.rates[rate] / 1e12);
+        }
+        printf(" %6.4g %5.4g\n", model.bandwidth / 1e9, (double)model.memory_bytes / 1e9);
     }
     return CM_OK;
 }
@@ -256,12 +252,6 @@ static void print_json_places(const struct listing *listing) {
     printf("]\n}\n");
 }
 
-/* `backends roofline` without a device: print the table of devices. */
-static bool wants_figures(const struct listing *listing, bool all) {
-    const struct found *found = &listing->items[0];
-    return !all && found->entry.backend == &roofline_backend && !found->usable;
-}
-
 static int print_listing(const struct listing *listing, bool all) {
     const bool json = listing->format == FORMAT_JSON;
     if (json) printf("{\n  \"schema\": \"costmodel/backends/1\",\n  \"backends\": [\n");
@@ -277,8 +267,9 @@ static int print_listing(const struct listing *listing, bool all) {
     } else if (all) {
         print_devices();
         print_places(listing);
-    } else if (wants_figures(listing, all)) {
-        return print_figures(listing);
+    } else if (listing->items[0].entry.backend == &roofline_backend &&
+               !listing->items[0].usable) {
+        return print_figures(listing); /* no device was given: list them */
     }
     return CM_OK;
 }

@@ -202,17 +202,6 @@ static int profile_one(struct job *job, size_t index, struct cm_result **ret) {
     return status;
 }
 
-static void print_row(const struct job *job, size_t index, const struct cm_result *result,
-                      const struct share *top) {
-    const struct cm_convention *convention = cm_convention_at(index);
-    if (job->format == FORMAT_TEXT) {
-        print_text_row(convention, result, top);
-        return;
-    }
-    if (index > 0) printf(",\n");
-    print_json_row(job->call, convention, result, top);
-}
-
 static int write_one(struct job *job, size_t index) {
     const struct cm_convention *convention = cm_convention_at(index);
     struct cm_result *result = NULL;
@@ -223,17 +212,14 @@ static int write_one(struct job *job, size_t index) {
     job->complete = cm_result_complete(result);
     status = find_top(job, convention, result, top);
     if (status == CM_OK && index == 0) print_head(job->call, job->format, job->path);
-    if (status == CM_OK) print_row(job, index, result, top);
+    if (status == CM_OK && job->format == FORMAT_TEXT) {
+        print_text_row(convention, result, top);
+    } else if (status == CM_OK) {
+        if (index > 0) printf(",\n");
+        print_json_row(job->call, convention, result, top);
+    }
     cm_result_free(result);
     return status;
-}
-
-static int write_all(struct job *job) {
-    int status = CM_OK;
-    for (size_t i = 0; status == CM_OK && cm_convention_at(i); i++) status = write_one(job, i);
-    if (status != CM_OK) return command_exit(status);
-    if (job->format == FORMAT_JSON) printf("\n  ]\n}\n");
-    return command_finish(job->call, job->complete ? EXIT_DONE : EXIT_INCOMPLETE);
 }
 
 static int read_job(const struct invocation *call, struct job *job) {
@@ -254,11 +240,14 @@ static int read_job(const struct invocation *call, struct job *job) {
 
 static int run(struct job *job) {
     const struct invocation *call = job->call;
-    const int status = read_job(call, job);
+    int status = read_job(call, job);
     if (status != CM_OK) return command_exit(status);
     job->shares = arena_array(call->arena, MAX_TYPES, sizeof(*job->shares));
     if (!job->shares) return command_exit(diag_no_memory(call->diag));
-    return write_all(job);
+    for (size_t i = 0; status == CM_OK && cm_convention_at(i); i++) status = write_one(job, i);
+    if (status != CM_OK) return command_exit(status);
+    if (job->format == FORMAT_JSON) printf("\n  ]\n}\n");
+    return command_finish(call, job->complete ? EXIT_DONE : EXIT_INCOMPLETE);
 }
 
 int command_conventions(const struct invocation *call) {

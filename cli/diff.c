@@ -135,7 +135,8 @@ static int choose_dims(const struct job *job, size_t index, struct cm_options *o
     return CM_OK;
 }
 
-static int load_with(struct job *job, struct side *side, struct cm_diagnostics *diag) {
+static int load(struct job *job, size_t index, struct cm_diagnostics *diag) {
+    struct side *side = &job->sides[index];
     struct cm_options plain = job->options;
     plain.n_dims = 0; /* only the names are needed */
     int status = cm_load_file(side->path, diag, &side->model, &side->result);
@@ -145,7 +146,7 @@ static int load_with(struct job *job, struct side *side, struct cm_diagnostics *
     return status == CM_OK ? cm_model_dims(side->model, &plain, diag, &side->dims) : status;
 }
 
-static int profile_with(struct job *job, size_t index, struct cm_diagnostics *diag) {
+static int profile(struct job *job, size_t index, struct cm_diagnostics *diag) {
     struct side *side = &job->sides[index];
     struct progress progress = {.shown = false};
     struct cm_options options = job->options;
@@ -159,27 +160,18 @@ static int profile_with(struct job *job, size_t index, struct cm_diagnostics *di
     return status;
 }
 
-/* Prints messages with the path of the side's file. */
-static void print_messages(const struct job *job, const struct side *side,
-                           const struct cm_diagnostics *diag) {
-    messages_print(diag, shown_path(side->path), (enum color_choice)job->request.color);
-}
-
-static int load(struct job *job, size_t index) {
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return diag_no_memory(job->call->diag);
-    const int status = load_with(job, &job->sides[index], diag);
-    print_messages(job, &job->sides[index], diag);
-    cm_diagnostics_free(diag);
-    return status;
-}
-
-static int profile(struct job *job, size_t index) {
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return diag_no_memory(job->call->diag);
-    const int status = profile_with(job, index, diag);
-    print_messages(job, &job->sides[index], diag);
-    cm_diagnostics_free(diag);
+/* Runs load or profile for both sides and prints the messages with the path of each file. */
+static int run_step(struct job *job,
+                    int (*step)(struct job *job, size_t index, struct cm_diagnostics *diag)) {
+    int status = CM_OK;
+    for (size_t i = 0; i < 2 && status == CM_OK; i++) {
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        if (diag == NULL) return diag_no_memory(job->call->diag);
+        status = step(job, i, diag);
+        messages_print(diag, shown_path(job->sides[i].path),
+                       (enum color_choice)job->request.color);
+        cm_diagnostics_free(diag);
+    }
     return status;
 }
 
@@ -217,15 +209,6 @@ static bool has_metric(const struct cm_diff *diff, size_t metric) {
     return false;
 }
 
-static int refuse_sort(const struct job *job) {
-    (void)diag_error(job->call->diag, DIAG_COMPARE,
-                     "cannot sort by %s: a side does not have it, or the devices differ",
-                     job->request.sort);
-    diag_hint(job->call->diag, "latency_ps requires --device, --measure or --backend; training "
-                               "metrics require --optimizer");
-    return EXIT_INCOMPARABLE;
-}
-
 static int write_diff(const void *context, FILE *out) {
     const struct job *job = context;
     struct cm_diff_options look = job->look;
@@ -246,41 +229,43 @@ static int check_idle(const struct job *job) {
 }
 
 static int run(struct job *job) {
-    int status = load(job, 0);
-    if (status == CM_OK) status = load(job, 1);
+    int status = run_step(job, load);
     if (status == CM_OK) status = check_idle(job);
-    for (size_t i = 0; i < 2 && status == CM_OK; i++) status = profile(job, i);
+    if (status == CM_OK) status = run_step(job, profile);
     if (status == CM_OK)
         status = cm_diff_make(job->sides[0].result, job->sides[1].result, job->call->diag,
                               &job->diff);
     if (status != CM_OK) return command_exit(status);
     if (!cm_diff_comparable(job->diff)) return refuse(job);
-    if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric))
-        return refuse_sort(job);
+    if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric)) {
+        (void)diag_error(job->call->diag, DIAG_COMPARE,
+                         "cannot sort by %s: a side does not have it, or the devices differ",
+                         job->request.sort);
+        diag_hint(job->call->diag, "latency_ps requires --device, --measure or --backend; "
+                                   "training metrics require --optimizer");
+        return EXIT_INCOMPARABLE;
+    }
     status = streams_write(job->request.output, write_diff, job, job->call->diag);
     if (status != CM_OK) return command_exit(status);
     return job->request.exit_code && cm_diff_differs(job->diff) ? EXIT_DIFFERENT : EXIT_DONE;
 }
 
-static int unknown_metric(const struct invocation *call, const char *name) {
+/* Finds the metric of --sort. */
+static int read_metric(const struct invocation *call, const char *name, size_t *ret) {
     struct suggestion suggestion;
     struct cm_metric metric;
+    if (name == NULL) return CM_OK;
+    *ret = cm_metric_find(name);
+    if (cm_metric_at(*ret, &metric) && (metric.of_modules || metric.of_operators)) return CM_OK;
+    if (cm_metric_at(*ret, &metric))
+        return options_fault(
+            call, "option --sort requires a metric of modules or operators, got '%s'", name);
     suggest_init(&suggestion, name, strlen(name));
     for (size_t i = 0; cm_metric_at(i, &metric); i++) suggest_offer(&suggestion, metric.key);
     if (suggestion.best == NULL)
         return options_fault(call, "option --sort requires a metric, got '%s'", name);
     return options_fault(call, "option --sort requires a metric, got '%s', did you mean '%s'?",
                          name, suggestion.best);
-}
-
-static int read_metric(const struct invocation *call, const char *name, size_t *ret) {
-    struct cm_metric metric;
-    if (name == NULL) return CM_OK;
-    *ret = cm_metric_find(name);
-    if (!cm_metric_at(*ret, &metric)) return unknown_metric(call, name);
-    if (metric.of_modules || metric.of_operators) return CM_OK;
-    return options_fault(
-        call, "option --sort requires a metric of modules or operators, got '%s'", name);
 }
 
 static int read_operands(struct job *job, const struct option_list *operands) {

@@ -159,37 +159,29 @@ static const struct format explanation =
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static int no_such_format(const struct invocation *call, const char *name) {
-    struct text known;
-    text_init(&known, call->arena);
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (i > 0) text_append(&known, i + 1 == N_FORMATS ? " or " : ", ");
-        text_append(&known, formats[i].name);
-    }
-    return options_fault(call, "option --format requires %s, got '%s'", text_string(&known),
-                         name);
-}
-
-static bool wants_table(const struct request *request) {
-    return request->rows != NOT_GIVEN || request->columns != NULL || request->sort != NULL ||
-           request->filters.n > 0;
-}
-
 /* Returns the kind of text output. */
 static const struct format *text_format(const struct request *request) {
-    if (wants_table(request)) return &table;
+    if (request->rows != NOT_GIVEN || request->columns != NULL || request->sort != NULL ||
+        request->filters.n > 0)
+        return &table;
     if (request->formula) return &formats[0];
     if (request->explain.n > 0) return &explanation;
     return request->binding.batches.n > 1 ? &batches : &formats[0];
 }
 
 int format_find(const struct invocation *call, struct request *request) {
+    struct text known;
+    text_init(&known, call->arena);
     for (size_t i = 0; i < N_FORMATS; i++) {
-        if (!text_equal(formats[i].name, request->format_name)) continue;
-        request->format = i == 0 ? text_format(request) : &formats[i];
-        return CM_OK;
+        if (text_equal(formats[i].name, request->format_name)) {
+            request->format = i == 0 ? text_format(request) : &formats[i];
+            return CM_OK;
+        }
+        if (i > 0) text_append(&known, i + 1 == N_FORMATS ? " or " : ", ");
+        text_append(&known, formats[i].name);
     }
-    return no_such_format(call, request->format_name);
+    return options_fault(call, "option --format requires %s, got '%s'", text_string(&known),
+                         request->format_name);
 }
 
 bool format_has_sweep(const struct format *format) {

@@ -12,31 +12,25 @@
 
 #include "support/banned.h"
 
-struct severity_look {
+static const struct {
     const char *name;
     const char *color;
-};
-
-static const struct severity_look looks[] = {
+} looks[] = {
     [CM_NOTE] = {"note", "\033[1;36m"},
     [CM_WARNING] = {"warning", "\033[1;35m"},
     [CM_ERROR] = {"error", "\033[1;31m"},
 };
 
-static void print_indented(const char *lines) {
-    while (*lines != '\0') {
-        const size_t length = strcspn(lines, "\n");
-        fprintf(stderr, "  %.*s\n", (int)length, lines);
-        lines += length;
-        if (*lines == '\n') lines++;
-    }
-}
-
 static void print_one(const struct cm_diagnostic *message, const char *subject, bool color) {
-    const struct severity_look *look = &looks[message->severity];
-    fprintf(stderr, "%s: %s%s[%s]:%s %s\n", subject, color ? look->color : "", look->name,
-            message->code, color ? "\033[0m" : "", message->message);
-    print_indented(message->place);
+    const char *name = looks[message->severity].name;
+    fprintf(stderr, "%s: %s%s[%s]:%s %s\n", subject,
+            color ? looks[message->severity].color : "", name, message->code,
+            color ? "\033[0m" : "", message->message);
+    for (const char *line = message->place; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        fprintf(stderr, "  %.*s\n", (int)length, line);
+        line += line[length] == '\n' ? length + 1 : length;
+    }
     if (message->hint != NULL) fprintf(stderr, "  hint: %s\n", message->hint);
 }
 

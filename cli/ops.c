@@ -52,23 +52,17 @@ static bool same_operator(const struct op *a, const struct op *b) {
     return text_equal(a->domain, b->domain) && text_equal(a->type, b->type);
 }
 
-/* Prints the operator at row `first`; returns the row after its last version. */
-static size_t print_operator(const struct op_family *family, size_t first) {
-    const struct op *op = &family->rows[first];
-    printf("%-12s  %-16s  %-28s ", family->name, domain_name(op), op->type);
-    size_t i = first;
-    for (; i < family->n_rows && same_operator(op, &family->rows[i]); i++) {
-        printf(" %" PRId32, family->rows[i].since);
-    }
-    printf("\n");
-    return i;
-}
-
 static void print_text(void) {
     printf("%-12s  %-16s  %-28s  %s\n", "family", "domain", "operator", "since opset");
     for (size_t i = 0; i < registry_n_families(); i++) {
         const struct op_family *family = registry_family(i);
-        for (size_t row = 0; row < family->n_rows;) row = print_operator(family, row);
+        for (size_t row = 0; row < family->n_rows;) {
+            const struct op *op = &family->rows[row];
+            printf("%-12s  %-16s  %-28s ", family->name, domain_name(op), op->type);
+            for (; row < family->n_rows && same_operator(op, &family->rows[row]); row++)
+                printf(" %" PRId32, family->rows[row].since);
+            printf("\n");
+        }
     }
 }
 

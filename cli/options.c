@@ -20,8 +20,6 @@ struct parse {
     const struct invocation *call;
     int next; /* index of the next argument */
     char *target;
-    struct option_list *operands;
-    bool ended; /* `--` was seen */
 };
 
 /* Iterator over the rows of a table and of the tables that it includes. */
@@ -140,21 +138,6 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
     BUG("a kind of option without a rule");
 }
 
-static struct walk find_name(const struct option *table, const char *name, size_t length) {
-    struct walk walk = walk_begin(table);
-    while (walk.row != NULL &&
-           (strlen(walk.row->name) != length || memcmp(walk.row->name, name, length) != 0))
-        walk_next(&walk);
-    return walk;
-}
-
-static struct walk find_letter(const struct option *table, char letter) {
-    struct walk walk = walk_begin(table);
-    while (walk.row != NULL && (walk.row->letter == '\0' || walk.row->letter != letter))
-        walk_next(&walk);
-    return walk;
-}
-
 static int unknown_option(const struct parse *parse, const char *name, size_t length) {
     struct suggestion suggestion;
     suggest_init(&suggestion, name, length);
@@ -192,32 +175,36 @@ static int take_value(struct parse *parse, const struct walk *at, const char *at
 
 static int parse_long(struct parse *parse, const char *name) {
     const size_t length = strcspn(name, "=");
-    const struct walk at = find_name(parse->table, name, length);
+    struct walk at = walk_begin(parse->table);
+    while (at.row != NULL &&
+           (strlen(at.row->name) != length || memcmp(at.row->name, name, length) != 0))
+        walk_next(&at);
     if (at.row == NULL) return unknown_option(parse, name, length);
     return take_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
 }
 
 static int parse_letter(struct parse *parse, const char *letters) {
-    const struct walk at = find_letter(parse->table, letters[0]);
+    struct walk at = walk_begin(parse->table);
+    while (at.row != NULL && at.row->letter != letters[0]) walk_next(&at);
     if (at.row == NULL) return options_fault(parse->call, "unknown option '-%s'", letters);
     return take_value(parse, &at, letters[1] == '\0' ? NULL : letters + 1);
 }
 
-static int parse_argument(struct parse *parse) {
-    const char *argument = parse->call->argv[parse->next++];
-    const bool operand = parse->ended || argument[0] != '-' || argument[1] == '\0';
-    if (operand) return append(parse->call, parse->operands, argument);
-    if (argument[1] != '-') return parse_letter(parse, argument + 1);
-    if (argument[2] != '\0') return parse_long(parse, argument + 2);
-    parse->ended = true;
-    return CM_OK;
-}
-
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) {
-    struct parse parse = {.table = table, .call = call, .target = target, .operands = operands};
+    struct parse parse = {.table = table, .call = call, .target = target};
+    bool ended = false; /* `--` was seen */
     while (parse.next < call->argc) {
-        const int status = parse_argument(&parse);
+        const char *argument = call->argv[parse.next++];
+        int status = CM_OK;
+        if (ended || argument[0] != '-' || argument[1] == '\0')
+            status = append(call, operands, argument);
+        else if (argument[1] != '-')
+            status = parse_letter(&parse, argument + 1);
+        else if (argument[2] != '\0')
+            status = parse_long(&parse, argument + 2);
+        else
+            ended = true;
         if (status != CM_OK) return status;
     }
     return CM_OK;

@@ -20,20 +20,27 @@
 
 #include "support/banned.h"
 
+/* Takes the path of the model; --calibrate takes none. */
 static int take_model(const struct invocation *call, const struct option_list *operands,
-                      const char **ret) {
-    if (operands->n == 0) {
+                      struct request *request) {
+    const struct timing *timing = &request->timing;
+    if (request->calibrate != NULL && operands->n > 0)
+        return options_fault(call, "option --calibrate takes no model, got '%s'",
+                             operands->values[0]);
+    if (request->calibrate != NULL && timing->measure == MEASURE_NONE && !timing->backend)
+        return options_fault(call, "option --calibrate requires --measure or --backend");
+    if (request->calibrate != NULL) return CM_OK;
+    if (operands->n == 0)
         return options_fault(call,
                              "no model given: a path is required, or - for standard input");
-    }
-    if (operands->n > 1) {
+    if (operands->n > 1)
         return options_fault(call, "exactly one model is required, got '%s' and '%s'",
                              operands->values[0], operands->values[1]);
-    }
-    if (operands->values[0][0] == '\0') {
+    if (operands->values[0][0] == '\0')
         return options_fault(call, "the path of the model must not be empty");
-    }
-    *ret = operands->values[0];
+    request->model = operands->values[0];
+    if (request->output != NULL && outputs_is_file(request->output, request->model))
+        return options_fault(call, "output '%s' is the model file", request->output);
     return CM_OK;
 }
 
@@ -67,14 +74,6 @@ static int check_times(const struct invocation *call, const struct request *requ
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
     return options_fault(
         call, "option --%s requires times: give --measure, --backend or --device", option);
-}
-
-static int write_checked(const struct report *report) {
-    const struct invocation *call = report->call;
-    const int status =
-        report->result == NULL ? CM_OK : check_times(call, report->request, report->result);
-    if (status != CM_OK) return status;
-    return streams_write(report->request->output, write_report, report, call->diag);
 }
 
 #define MEMBER(member)                                                                         \
@@ -140,17 +139,15 @@ static int take_profile(const struct request *request, struct cm_result *result,
                       blocking);
 }
 
-static int keep_weights(const struct request *request, const struct cm_model *model,
-                        struct cm_diagnostics *diag) {
-    const int status = outputs_keep_weights(model, request->output, diag);
-    return status == CM_OK ? outputs_keep_weights(model, request->annotate, diag) : status;
-}
-
+/* Loads a model or a profile, and refuses outputs that are files of the model. */
 static int load(const struct request *request, struct cm_diagnostics *diag,
                 struct cm_model **ret_model, struct cm_result **ret_taken) {
     struct cm_model *model = NULL;
     int status = cm_load_file(request->model, diag, &model, ret_taken);
-    if (status == CM_OK && model != NULL) status = keep_weights(request, model, diag);
+    if (status == CM_OK && model != NULL)
+        status = outputs_keep_weights(model, request->output, diag);
+    if (status == CM_OK && model != NULL)
+        status = outputs_keep_weights(model, request->annotate, diag);
     if (status == CM_OK)
         *ret_model = model;
     else
@@ -195,39 +192,28 @@ static void print_messages(const struct request *request, const struct cm_diagno
                    (enum color_choice)request->color);
 }
 
-static int profile_and_print(const struct request *request, const struct cm_options *options,
-                             struct cm_diagnostics *diag, struct cm_result **ret) {
-    const int status = profile_model(request, options, diag, ret, NULL);
-    print_messages(request, diag);
-    return status;
-}
-
-static int misfit(const struct cm_result *result, struct cm_diagnostics *diag) {
-    const struct cm_memory *memory = &result->memory;
-    const int64_t limit = memory->fit->limit_bytes;
-    const int64_t batch = result->options.batch;
-    if (memory->required_bytes == CM_UNKNOWN)
-        return diag_error(diag, DIAG_FIT,
-                          "the model requires more than 2^63 bytes, the limit is %" PRId64,
-                          limit);
-    if (batch == CM_UNKNOWN)
-        return diag_error(diag, DIAG_FIT,
-                          "the model requires %" PRId64 " bytes, the limit is %" PRId64,
-                          memory->required_bytes, limit);
-    return diag_error(diag, DIAG_FIT,
-                      "the model requires %" PRId64 " bytes at batch %" PRId64
-                      ", the limit is %" PRId64,
-                      memory->required_bytes, batch, limit);
-}
-
 /* Reports a model above the memory limit, after the report was written. */
 static int refuse_misfit(const struct invocation *call, const struct request *request,
                          const struct cm_result *result) {
-    const struct cm_fit *fit = result->memory.fit;
+    const struct cm_memory *memory = &result->memory;
+    const struct cm_fit *fit = memory->fit;
     if (!fit || fit->fits) return CM_OK;
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(call->diag);
-    const int status = misfit(result, diag);
+    int status = CM_OK;
+    if (memory->required_bytes == CM_UNKNOWN)
+        status = diag_error(diag, DIAG_FIT,
+                            "the model requires more than 2^63 bytes, the limit is %" PRId64,
+                            fit->limit_bytes);
+    else if (result->options.batch == CM_UNKNOWN)
+        status = diag_error(diag, DIAG_FIT,
+                            "the model requires %" PRId64 " bytes, the limit is %" PRId64,
+                            memory->required_bytes, fit->limit_bytes);
+    else
+        status = diag_error(diag, DIAG_FIT,
+                            "the model requires %" PRId64 " bytes at batch %" PRId64
+                            ", the limit is %" PRId64,
+                            memory->required_bytes, result->options.batch, fit->limit_bytes);
     if (text_equal(fit->search, "none")) diag_hint(diag, "no batch fits");
     if (fit->largest_batch > 0)
         diag_hint(diag, "the largest batch that fits is %" PRId64, fit->largest_batch);
@@ -240,25 +226,6 @@ static int refuse_misfit(const struct invocation *call, const struct request *re
 static bool is_complete(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     return cm_result_complete(result) && (!measure || measure->problem[0] == '\0');
-}
-
-static int run_request(const struct invocation *call, const struct request *request,
-                       const struct cm_options *options) {
-    struct cm_result *result = NULL;
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = profile_and_print(request, options, diag, &result);
-    int exit_status = command_exit(status);
-    if (status == CM_OK) {
-        const struct report report = {call, request, .result = result};
-        status = write_checked(&report);
-        if (status == CM_OK) status = refuse_misfit(call, request, result);
-        const int done = is_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
-        exit_status = status == CM_OK ? done : command_exit(status);
-    }
-    cm_result_free(result);
-    cm_diagnostics_free(diag);
-    return exit_status;
 }
 
 /* States of a batch, best first. */
@@ -279,23 +246,6 @@ static int sweep_exit(const struct cm_sweep *sweep) {
     return ends[worst].exit_status;
 }
 
-static int run_sweep(const struct invocation *call, const struct request *request,
-                     const struct cm_options *options) {
-    struct cm_sweep *sweep = NULL;
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = profile_model(request, options, diag, NULL, &sweep);
-    print_messages(request, diag);
-    if (status == CM_OK) {
-        const struct report report = {call, request, .sweep = sweep};
-        status = write_checked(&report);
-    }
-    const int exit_status = status == CM_OK ? sweep_exit(sweep) : command_exit(status);
-    cm_sweep_free(sweep);
-    cm_diagnostics_free(diag);
-    return exit_status;
-}
-
 static int find_formula(const struct request *request, const struct cm_options *options,
                         struct cm_diagnostics *diag, struct cm_formula **ret) {
     struct cm_model *model = NULL;
@@ -308,20 +258,38 @@ static int find_formula(const struct request *request, const struct cm_options *
     return status;
 }
 
-static int run_formula(const struct invocation *call, const struct request *request,
-                       const struct cm_options *options) {
+/* Makes the report (of one batch, of several batches, or formulas) and writes it. Returns the
+ * exit status. */
+static int run_report(const struct invocation *call, const struct request *request,
+                      const struct cm_options *options) {
+    struct cm_result *result = NULL;
+    struct cm_sweep *sweep = NULL;
     struct cm_formula *formula = NULL;
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
-    int status = find_formula(request, options, diag, &formula);
+    int status = CM_OK;
+    if (request->formula)
+        status = find_formula(request, options, diag, &formula);
+    else if (request->binding.batches.n > 1)
+        status = profile_model(request, options, diag, NULL, &sweep);
+    else
+        status = profile_model(request, options, diag, &result, NULL);
     print_messages(request, diag);
+    if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK) {
-        const struct report report = {call, request, .formula = formula};
-        status = write_checked(&report);
+        const struct report report = {call, request, result, sweep, formula};
+        status = streams_write(request->output, write_report, &report, call->diag);
     }
+    if (status == CM_OK && result != NULL) status = refuse_misfit(call, request, result);
+    int exit_status = command_exit(status);
+    if (status == CM_OK && sweep != NULL) exit_status = sweep_exit(sweep);
+    if (status == CM_OK && result != NULL && !is_complete(result))
+        exit_status = EXIT_INCOMPLETE;
+    cm_result_free(result);
+    cm_sweep_free(sweep);
     cm_formula_free(formula);
     cm_diagnostics_free(diag);
-    return command_exit(status);
+    return exit_status;
 }
 
 static int check_formula(const struct invocation *call, const struct request *request) {
@@ -364,29 +332,12 @@ static int run_calibration(const struct invocation *call, const struct request *
     return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
 }
 
-static int check_calibration(const struct invocation *call, const struct request *request,
-                             const struct option_list *operands) {
-    if (operands->n > 0)
-        return options_fault(call, "option --calibrate takes no model, got '%s'",
-                             operands->values[0]);
-    if (request->timing.measure == MEASURE_NONE && request->timing.backend == NULL)
-        return options_fault(call, "option --calibrate requires --measure or --backend");
-    return CM_OK;
-}
-
 static int read_request(const struct invocation *call, struct request *request,
                         struct cm_options *options) {
     struct option_list operands = {0, NULL};
     request_defaults(request);
     int status = options_parse(profile_options, call, request, &operands);
-    if (status == CM_OK && request->calibrate != NULL)
-        status = check_calibration(call, request, &operands);
-    else if (status == CM_OK)
-        status = take_model(call, &operands, &request->model);
-    if (status == CM_OK && request->model != NULL && request->output != NULL &&
-        outputs_is_file(request->output, request->model)) {
-        return options_fault(call, "output '%s' is the model file", request->output);
-    }
+    if (status == CM_OK) status = take_model(call, &operands, request);
     if (status == CM_OK) status = binding_read(call, &request->binding, options);
     if (status == CM_OK)
         status = binding_check_output(call, &request->binding, request->output);
@@ -412,9 +363,7 @@ static int run(const struct invocation *call, struct request *request) {
     const int status = read_request(call, request, &options);
     if (status != CM_OK) return command_exit(status);
     if (request->calibrate != NULL) return run_calibration(call, request, &options);
-    if (request->formula) return run_formula(call, request, &options);
-    if (request->binding.batches.n > 1) return run_sweep(call, request, &options);
-    return run_request(call, request, &options);
+    return run_report(call, request, &options);
 }
 
 int command_profile(const struct invocation *call) {

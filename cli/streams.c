@@ -90,20 +90,15 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     return isatty(fileno(stream)) == 1;
 }
 
-/* Returns the locale by POSIX precedence; setlocale would change the whole process. */
-static const char *locale_name(void) {
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *name = getenv(variables[i]);
-        if (name != NULL && name[0] != '\0') return name;
-    }
-    return "";
-}
-
 bool streams_utf8(void) {
+    /* By POSIX precedence; setlocale would change the whole process. */
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     static const char *const endings[] = {".UTF-8", ".utf8", ".UTF8", ".utf-8"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (strstr(locale_name(), endings[i]) != NULL) return true;
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (name == NULL || name[0] == '\0') name = getenv(variables[i]);
+    for (size_t i = 0; name != NULL && i < sizeof endings / sizeof *endings; i++)
+        if (strstr(name, endings[i]) != NULL) return true;
     return false;
 }
 

@@ -171,23 +171,20 @@ static double now(void) {
 }
 
 /* Estimates the remaining time from the mean of the finished measurements. */
-static void show_layers(const struct progress *line, const struct cm_progress *at) {
-    fprintf(stderr, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
-    if (at->done == 0) return;
-    const double each = (now() - line->begin) / (double)at->done;
-    fprintf(stderr, ", about %.0f s left", each * (double)(at->total - at->done));
-}
-
 void progress_show(void *progress, const struct cm_progress *at) {
     struct progress *line = progress;
     if (!isatty(STDERR_FILENO)) return;
     if (at->done == 0) line->begin = now();
     line->shown = true;
     fputs("\r\033[Kmeasuring ", stderr);
-    if (text_equal(at->what, "layers"))
-        show_layers(line, at);
-    else
+    if (!text_equal(at->what, "layers")) {
         fprintf(stderr, "the %s", at->what);
+    } else {
+        fprintf(stderr, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
+        if (at->done > 0)
+            fprintf(stderr, ", about %.0f s left",
+                    (now() - line->begin) / (double)at->done * (double)(at->total - at->done));
+    }
     (void)fflush(stderr);
 }
 
