@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/input_shapes.h"
 #include "cli/outputs.h"
+#include "cli/streams.h"
 #include "costmodel/costmodel.h"
 #include "costmodel/op_costs.h"
 #include "support/arena.h"
@@ -26,6 +27,21 @@ static const struct option_choice modes[] = {
 static const struct option_choice schedules[] = {
     {"file", CM_SCHEDULE_FILE},
     {"min-memory", CM_SCHEDULE_MIN_MEMORY},
+    {NULL, 0},
+};
+
+const struct option_choice choices_units[] = {
+    {"auto", CM_UNITS_AUTO},
+    {"exact", CM_UNITS_EXACT},
+    {"si", CM_UNITS_SI},
+    {"binary", CM_UNITS_BINARY},
+    {NULL, 0},
+};
+
+const struct option_choice choices_color[] = {
+    {"auto", COLOR_AUTO},
+    {"always", COLOR_ALWAYS},
+    {"never", COLOR_NEVER},
     {NULL, 0},
 };
 

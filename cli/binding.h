@@ -55,6 +55,10 @@ extern const struct option binding_training[];
 extern const struct option binding_modules[];
 extern const struct option binding_memory[];
 
+/* Values of options that several commands have. */
+extern const struct option_choice choices_units[]; /* enum cm_units */
+extern const struct option_choice choices_color[]; /* enum color_choice */
+
 /* Sets the defaults of the library. */
 void binding_defaults(struct binding *binding);
 

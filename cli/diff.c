@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/binding.h"
-#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/messages.h"
 #include "cli/options.h"

@@ -25,26 +25,6 @@ static const char *split(const struct invocation *call, const char *given,
     return name;
 }
 
-/* Reads one size of a list separated by 'x'; advances *at. */
-static bool read_size(const char **at, int64_t *ret) {
-    const size_t length = strcspn(*at, "x");
-    if (!text_to_int64(*at, length, ret) || *ret < 0) return false;
-    *at += length;
-    return true;
-}
-
-/* Parses NAME=N of --dim and --trip-count. */
-static int read_dim(const struct invocation *call, const char *option, const char *given,
-                    struct cm_dim_option *ret) {
-    const char *size = "";
-    ret->name = split(call, given, &size);
-    if (ret->name == NULL || !text_to_int64(size, strlen(size), &ret->size) || ret->size < 0) {
-        return options_fault(call, "option --%s requires NAME=N with N >= 0, got '%s'", option,
-                             given);
-    }
-    return CM_OK;
-}
-
 /* Refuses a name that is given twice. `items` are `n + 1` structs whose first member is `name`.
  */
 static int check_unique(const struct invocation *call, const char *option, const void *items,
@@ -58,13 +38,19 @@ static int check_unique(const struct invocation *call, const char *option, const
     return CM_OK;
 }
 
+/* Parses NAME=N of --dim and --trip-count. */
 static int read_dims(const struct invocation *call, const char *option,
                      const struct option_list *given, const struct cm_dim_option **ret) {
     struct cm_dim_option *dims = arena_array(call->arena, given->n, sizeof *dims);
     if (dims == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < given->n; i++) {
-        int status = read_dim(call, option, given->values[i], &dims[i]);
-        if (status == CM_OK) status = check_unique(call, option, dims, sizeof *dims, i);
+        const char *size = "";
+        dims[i].name = split(call, given->values[i], &size);
+        if (dims[i].name == NULL || !text_to_int64(size, strlen(size), &dims[i].size) ||
+            dims[i].size < 0)
+            return options_fault(call, "option --%s requires NAME=N with N >= 0, got '%s'",
+                                 option, given->values[i]);
+        const int status = check_unique(call, option, dims, sizeof *dims, i);
         if (status != CM_OK) return status;
     }
     *ret = dims;
@@ -86,16 +72,15 @@ int shapes_read_trips(const struct invocation *call, const struct option_list *g
 /* Parses 1x3x224x224. NULL: invalid, or with a message if out of memory. */
 static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {
     int64_t *sizes = arena_array(call->arena, strlen(text) + 1, sizeof *sizes);
-    int rank = 0;
     if (sizes == NULL) (void)diag_no_memory(call->diag);
     if (sizes == NULL) return NULL;
-    while (read_size(&text, &sizes[rank])) {
-        rank++;
-        *ret_rank = rank;
+    for (int rank = 0;; text++) {
+        const size_t length = strcspn(text, "x");
+        if (!text_to_int64(text, length, &sizes[rank]) || sizes[rank] < 0) return NULL;
+        text += length;
+        *ret_rank = ++rank;
         if (*text == '\0') return sizes;
-        text++;
     }
-    return NULL;
 }
 
 static int read_input(const struct invocation *call, const char *given,

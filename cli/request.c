@@ -4,7 +4,6 @@
 
 #include <limits.h>
 
-#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"

@@ -254,26 +254,6 @@ static int take_results(struct check *check) {
     return status;
 }
 
-static int make_verdict(struct check *check, struct cm_verdict **ret) {
-    const struct check_request *request = &check->request;
-    struct cm_check_options options = {
-        .baseline = check->baseline,
-        .no_baseline = check->missing,
-        .n_limits = check->n_limits,
-        .limits = check->limits,
-        .n_beside = check->n_results - check->n_requested,
-        .allow_incomplete = request->allow_incomplete,
-        .fail_ambiguous = request->fail_ambiguous,
-        .top = (size_t)request->top,
-        .accept = "",
-    };
-    if (request->baseline != NULL && !text_equal(request->baseline, "-"))
-        options.accept = check_accept_command(check->call);
-    if (options.accept == NULL) return diag_no_memory(check->call->diag);
-    return cm_check((const struct cm_result *const *)check->results, check->n_results, &options,
-                    check->call->diag, ret);
-}
-
 /* Refuses outputs that would overwrite an input or each other. */
 static int check_paths(const struct check *check) {
     const struct check_request *request = &check->request;
@@ -407,14 +387,31 @@ static int ratchet(const struct check *check) {
     return status;
 }
 
+/* Checks the limits, writes the reports and updates the baseline. Returns the exit status. */
 static int run_check(struct check *check) {
+    const struct check_request *request = &check->request;
+    const struct invocation *call = check->call;
     struct cm_verdict *verdict = NULL;
-    int status = make_verdict(check, &verdict);
+    struct cm_check_options options = {
+        .baseline = check->baseline,
+        .no_baseline = check->missing,
+        .n_limits = check->n_limits,
+        .limits = check->limits,
+        .n_beside = check->n_results - check->n_requested,
+        .allow_incomplete = request->allow_incomplete,
+        .fail_ambiguous = request->fail_ambiguous,
+        .top = (size_t)request->top,
+        .accept = "",
+    };
+    if (request->baseline != NULL && !text_equal(request->baseline, "-"))
+        options.accept = check_accept_command(call);
+    if (options.accept == NULL) return check_exit(diag_no_memory(call->diag));
+    int status = cm_check((const struct cm_result *const *)check->results, check->n_results,
+                          &options, call->diag, &verdict);
     if (status != CM_OK) return check_exit(status);
     status = write_reports(check, verdict);
     const int exit_status = cm_verdict_exit(verdict);
-    if (status == CM_OK && check->request.ratchet && exit_status == 0 &&
-        check->baseline != NULL)
+    if (status == CM_OK && request->ratchet && exit_status == 0 && check->baseline != NULL)
         status = ratchet(check);
     cm_verdict_free(verdict);
     return status == CM_OK ? exit_status : check_exit(status);

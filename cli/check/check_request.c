@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "cli/choices.h"
 #include "cli/streams.h"
 #include "support/text.h"
 
