@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of operators (graphs that stand in attributes): a rule has them walked with facts that
- * hold in every round, and says how often each runs. What returns int returns 0, or the
- * negative status of a failure that has been reported.
+ * Bodies of control-flow operators (graphs in attributes). An infer function has a body
+ * inferred with value infos that hold in every iteration, and reports how often the body runs.
+ * Functions that return int return 0, or the negative status of a failure that has been
+ * reported.
  */
 #ifndef OPS_BODY_H
 #define OPS_BODY_H
@@ -18,49 +19,51 @@ struct body {
 };
 
 /*
- * Values that a round hands to the next: n of them, from inputs[input] and outputs[output] of
- * the body on.
+ * Loop-carried values: outputs[output + i] of one iteration is inputs[input + i] of the next,
+ * for i < n.
  */
 struct carried {
     size_t input, output, n;
 };
 
-/* The body in attribute `attr`, its inputs for the rule to fill. */
+/* Opens the body in attribute `attr`; the caller fills ret->inputs. */
 int body_open(struct op_context *context, const char *attr, struct body *ret);
 
-/* A body must take and give what its operator hands over; so many outputs at least. */
+/* Checks that the body has `inputs` inputs and at least `outputs` outputs. */
 int body_check(const struct op_context *context, const struct body *body, size_t inputs,
                size_t outputs);
 
-/* The one element of a condition; *ret_known false: not known. */
+/* Returns the one element of a condition; sets *ret_known to false if it is unknown. */
 int body_condition(struct op_context *context, const struct value_info *info, bool *ret_known,
                    bool *ret);
 
-/* Infers the body with the inputs that it has; its outputs are those of this walk. */
+/* Infers the body with body->inputs and sets body->outputs. */
 int body_walk(struct op_context *context, struct body *body);
 
-/* Says that the body runs so many times; assumption: why that is a guess, NULL where it is
- * none. */
+/* Reports that the body runs `times` times. `assumption` is a note for the user if `times` is a
+ * guess, else NULL. */
 int body_runs(const struct op_context *context, const struct body *body, int64_t times,
               const char *assumption);
 
-/* times, or one round of an unknown number, which the user is told; or `most` (DIM_UNKNOWN:
- * there is no limit), which the second walk counts. */
+/* Reports the trip count `times`. DIM_UNKNOWN: assumes 1 and adds a note; the upper-bound walk
+ * uses `most` instead (DIM_UNKNOWN: unlimited). */
 int body_rounds(struct op_context *context, const struct body *body, int64_t times,
                 int64_t most);
 
-/* The type of a value that changes from round to round. */
+/* Returns the info of a value that changes in every iteration: its type without contents. */
 struct value_info body_varying(const struct value_info *info);
 
-/* Walks until the state going in holds for what comes out, and so for every round. */
+/* Infers the body repeatedly until its carried inputs are a fixed point: they then hold in
+ * every iteration. */
 int body_walk_rounds(struct op_context *context, struct body *body,
                      const struct carried *carried);
 
-/* State i behind the last round: what a body gave, where one ran for certain. */
+/* Returns carried value i after the last iteration. `ran`: the body runs at least once. */
 struct value_info body_last_state(const struct body *body, const struct carried *carried,
                                   size_t i, bool ran);
 
-/* Output `slot`: one tensor a round, side by side along a new axis (-1: the last). */
+/* Sets output `slot` to the element tensors of all iterations, stacked along a new axis (-1:
+ * last). */
 int body_output_stacked(struct op_context *context, size_t slot,
                         const struct value_info *element, int64_t axis, int64_t times);
 

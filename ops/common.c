@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several families share: see common.h. */
+/* Helpers shared by operator families: see common.h. */
 #include "ops/common.h"
 
 #include "support/banned.h"
@@ -27,8 +27,8 @@ int common_check_same_type(const struct op_context *context, size_t first) {
     for (size_t i = first; i < context->n_inputs; i++) {
         enum dtype have = op_dtype(context, i);
         if (have != DTYPE_UNDEFINED && have != want)
-            return op_fail(context, DIAG_TYPE, "input %zu is of type %s, %s is wanted", i,
-                           dtype_name(have), dtype_name(want));
+            return op_fail(context, DIAG_TYPE, "input %zu must be of type %s, got %s", i,
+                           dtype_name(want), dtype_name(have));
     }
     return CM_OK;
 }
@@ -104,8 +104,8 @@ int common_infer_legacy_broadcast(struct op_context *context, enum dtype dtype) 
 int common_check_rank(const struct op_context *context, size_t i, int least) {
     int rank = op_rank(context, i);
     if (rank == RANK_UNKNOWN || rank >= least) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, rank %d or more is wanted",
-                   i, op_shape_text(context, op_shape(context, i)), least);
+    return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= %d, got %s", i, least,
+                   op_shape_text(context, op_shape(context, i)));
 }
 
 int common_check_length(const struct op_context *context, size_t i, int64_t n) {
@@ -113,10 +113,10 @@ int common_check_length(const struct op_context *context, size_t i, int64_t n) {
     if (!shape_has_rank(shape)) return CM_OK;
     if (shape->rank == 1 && dims_agree(shape->dims[0], n)) return CM_OK;
     if (!is_known(n))
-        return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, rank 1 is wanted", i,
+        return op_fail(context, DIAG_SHAPE, "input %zu must have rank 1, got %s", i,
                        op_shape_text(context, shape));
-    return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, [%lld] is wanted", i,
-                   op_shape_text(context, shape), (long long)n);
+    return op_fail(context, DIAG_SHAPE, "input %zu must have shape [%lld], got %s", i,
+                   (long long)n, op_shape_text(context, shape));
 }
 
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis) {
@@ -151,7 +151,7 @@ int common_dtype_attr(const struct op_context *context, const char *name, enum d
     int64_t number = op_attr_int(context, name);
     *ret = dtype_from_onnx(number);
     if (*ret != DTYPE_UNDEFINED) return CM_OK;
-    return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' is %lld, which is no element type",
+    return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' must be an element type, got %lld",
                    name, (long long)number);
 }
 

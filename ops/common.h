@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several families share: rows of attributes, the shapes of elementwise operators, checks
- * of element types. */
+/* Helpers shared by operator families: attribute tables, shapes of elementwise operators,
+ * checks of dtypes. */
 #ifndef OPS_COMMON_H
 #define OPS_COMMON_H
 
@@ -29,7 +29,7 @@
 int common_infer_same(struct op_context *context);
 /* Output 0 has that dtype and the shape of input 0. */
 int common_infer_same_shape(struct op_context *context, enum dtype dtype);
-/* Output 0 has the type of input 0; of its shape nothing is known. */
+/* Output 0 has the type of input 0; unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
 /* Output 0 is all inputs broadcast together, of their common type. */
 int common_infer_broadcast(struct op_context *context);
@@ -43,33 +43,34 @@ int common_infer_legacy_broadcast(struct op_context *context, enum dtype dtype);
 
 /* Refuses inputs [first, n) whose element types are known and differ. */
 int common_check_same_type(const struct op_context *context, size_t first);
-/* Inputs are of one type, and the second, `what`, broadcasts to the first, never the other way
- * round. */
+/* Checks that both inputs have one dtype and that input 1 (`what`) broadcasts to input 0, not
+ * the reverse. */
 int common_check_broadcasts(struct op_context *context, const char *what);
 /* The first known dtype among inputs from `first` on. */
 enum dtype common_dtype(const struct op_context *context, size_t first);
-/* Refuses a known rank below `least` ("input 0 has rank 2, at least 3 is wanted"). */
+/* Refuses a known rank below `least` ("input 0 must have rank >= 3, got [2,3]"). */
 int common_check_rank(const struct op_context *context, size_t i, int least);
 /* Refuses operand i when its rank is known and not 1, or its length is known and not n. */
 int common_check_length(const struct op_context *context, size_t i, int64_t n);
-/* How output 0 lies in the bytes of operand 0 (struct op_backward): always strided; or as a
- * part of it, every axis cut between two bounds. */
+/* Return how output 0 views operand 0 (struct op_backward.view): always strided, or as a slice
+ * between two bounds on every axis. */
 enum op_view common_view_strided(const struct op_context *context);
 enum op_view common_view_part(const struct op_context *context);
-/* Dim `axis` of operand i where it has that rank, DIM_UNKNOWN of any other. */
+/* Returns dim `axis` of operand i; DIM_UNKNOWN unless the operand has that rank. */
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis);
-/* floor(a / b); DIM_UNKNOWN where b is 0. */
+/* floor(a / b); DIM_UNKNOWN if b is 0. */
 int64_t common_divide(int64_t a, int64_t b);
 /* The nearest to value that lies in [low, high]. */
 int64_t common_clamp(int64_t value, int64_t low, int64_t high);
 /* The elements of operand i; NULL when they are not known or cannot be read. */
 const struct constant *common_contents(const struct op_context *context, size_t i);
-/* The one integer in operand i; DIM_UNKNOWN where it is omitted, not known, or no integer. */
+/* Returns the one integer in operand i; DIM_UNKNOWN if it is omitted, unknown or not an
+ * integer. */
 int64_t common_integer(const struct op_context *context, size_t i);
-/* The same, and DIM_UNKNOWN below 0: what a file would have as a length. */
+/* The same for lengths: DIM_UNKNOWN also if it is negative. */
 int64_t common_length(const struct op_context *context, size_t i);
-/* An attribute that names an element type: that type, refused where there is none of its
- * number. */
+/* Reads an attribute that is a TensorProto data type; fails if the number is not a known type.
+ */
 int common_dtype_attr(const struct op_context *context, const char *name, enum dtype *ret)
     __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why an operator costs nothing, which is a decision like any other. */
+/* The reason why an operator costs no FLOPs. */
 #ifndef OPS_DECISION_H
 #define OPS_DECISION_H
 
@@ -7,10 +7,10 @@ struct op;
 struct op_family;
 
 /*
- * NULL: the row costs something by the default convention. Else why it does not, in a few
- * words: it is a view, shape arithmetic or control flow; it is arithmetic that this convention
- * does not see, but `exact` does; or it computes no number, and its family says what it does
- * instead. "" where nothing is said, which is a fault of the row.
+ * Returns NULL if the operator costs FLOPs by the default convention, else the reason why not,
+ * in a few words: it is a view, shape arithmetic or control flow; only the convention `exact`
+ * counts its arithmetic; or it does no arithmetic (text of op_family.free). Returns "" if the
+ * row gives no reason, which a test reports as an error.
  */
 const char *decision_free(const struct op_family *family, const struct op *op);
 

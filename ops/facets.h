@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a FACETS line, one for each facet that the operator has:
+ * The macros of a FACETS line, one for each facet that the operator has:
  *     FACETS(ONNX, PRelu) {EXACT(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
- * The family's `declines` says which facets its operators lack unless their lines state them.
+ * The family's `declines` lists the facets that its operators lack unless their lines state
+ * them.
  */
 #ifndef OPS_FACETS_H
 #define OPS_FACETS_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of an operator's arithmetic is on integers, and what on floating-point numbers, by what
- * the operator is and by the types that it is given. What the graph around a node adds,
- * products of dequantized operands, is passes/params/dequantized.h. docs/decisions/integers.md
- * says why so.
+ * Splits an operator's arithmetic into integer and floating-point operations, by its type and
+ * the dtypes of its operands. passes/params/dequantized.h handles products of dequantized
+ * operands, which depend on the graph around the node. Rationale: docs/decisions/integers.md.
  */
 #ifndef OPS_INTEGERS_H
 #define OPS_INTEGERS_H
@@ -26,10 +25,10 @@ struct integers integers_of(const struct op_context *context, int64_t macs);
 /* All MACs on integers, the rest or not. */
 struct integers integers_all(int64_t macs, bool rest);
 
-/* All MACs, on whatever. */
+/* Returns all MACs, integer or not. */
 int64_t integers_total(const struct integers *integers);
 
-/* What of it is on integers, for people; NULL: that the types of its operands decide. */
+/* Returns a text that describes its integer arithmetic; NULL if the operand dtypes decide. */
 const char *integers_words(const struct op *op);
 /* Whether output 0 is operand 0, whose integers are shifted and scaled: DequantizeLinear. */
 bool integers_are_scaled(const struct op *op);

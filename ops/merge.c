@@ -89,7 +89,7 @@ static int merge_at(struct op_context *context, const struct value_info *a,
     if (a->items && b->items && a->n_items == b->n_items)
         return merge_items(context, a, b, nesting, ret);
     struct value_info left = merge_element(a), right = merge_element(b), element;
-    /* what is empty says nothing of elements */
+    /* an empty sequence does not constrain its elements */
     if (is_empty(a)) left = right;
     if (is_empty(b)) right = left;
     int status = merge_at(context, &left, &right, nesting + 1, &element);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of a value that may come from either of two places: the branches of an If, the
- * rounds of a Loop, the elements of a sequence. */
+/* Joins the infos of values with two possible sources: branches of an If, iterations of a Loop,
+ * elements of a sequence. */
 #ifndef OPS_MERGE_H
 #define OPS_MERGE_H
 
@@ -11,9 +11,9 @@
 
 struct op_context;
 
-/* Dims that differ become DIM_UNKNOWN (the larger of two bounds, where such are asked for),
- * ranks that differ an unknown rank; contents are dropped. `ret` may be a or b itself. Refused:
- * another element type, a tensor against a sequence. */
+/* Joins a and b: different dims give DIM_UNKNOWN (in upper-bound mode the larger one),
+ * different ranks an unknown rank; contents are dropped. `ret` may alias a or b. Fails if the
+ * dtypes or kinds differ. */
 int merge_facts(struct op_context *context, const struct value_info *a,
                 const struct value_info *b, struct value_info *ret)
     __attribute__((warn_unused_result));
@@ -30,7 +30,8 @@ int merge_container(struct op_context *context, enum cm_type_kind kind,
 int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
                    const struct value_info *none, struct value_info *ret)
     __attribute__((warn_unused_result));
-/* What is known of the elements of a sequence or the content of an optional. */
+/* Returns the common info of the elements of a sequence, or that of the content of an optional.
+ */
 struct value_info merge_element(const struct value_info *container);
 
 #endif

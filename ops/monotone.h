@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which outputs grow with which operands: what makes of upper bounds of operands upper bounds
- * of outputs (passes/infer/walk.h). An operator that is not in the table promises
- * nothing, which is never wrong. It says of shapes and contents; costs grow with both.
+ * Monotonicity of outputs in operands: if an operator is monotone, upper bounds of its operands
+ * give upper bounds of its outputs (passes/infer/walk.h). An operator without an entry is
+ * treated as not monotone, which is safe. Applies to shapes and contents; costs grow with both.
  */
 #ifndef OPS_MONOTONE_H
 #define OPS_MONOTONE_H
@@ -11,7 +11,7 @@
 
 #include "ops/op.h"
 
-/* What holds of an operand while the others stay as they are. */
+/* Monotonicity in one operand, the others being constant. */
 enum monotone {
     MONOTONE_NOT = '-',
     MONOTONE_DIMS = 'd',     /* no dim of an output is smaller where a dim of it is larger */

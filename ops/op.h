@@ -67,7 +67,7 @@ enum op_target {
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
 };
 
-/* What the operator is in a formula (ops/onnx/patterns.h). */
+/* Algebraic meaning of the operator in a fused pattern (ops/onnx/patterns.h). */
 enum op_algebra {
     ALGEBRA_NONE,
     ALGEBRA_SUM,
@@ -79,7 +79,7 @@ enum op_algebra {
     ALGEBRA_POWER,
     ALGEBRA_ROOT,
     ALGEBRA_REDUCTION, /* over the attribute `axes`, or over input 1 */
-    ALGEBRA_IDENTITY,  /* output 0 is input 0, be it of another type */
+    ALGEBRA_IDENTITY,  /* output 0 is input 0, possibly of another dtype */
 };
 
 /* Whether a framework lets the outputs share the bytes of operand 0, and how they lie in them.
@@ -93,16 +93,17 @@ enum op_view {
 
 /* clang-format off */
 /*
- * What a training step keeps of the operator, and what its gradient costs (docs/training.md).
- * `gradients` is a cell an operand, separated by ',', the last one repeated. A cell says of what
- * the gradient of that operand is computed, besides the gradient of the output:
+ * Activations saved for backward, and the cost of the gradients (docs/training.md).
+ * `saved_for_backward` has one cell per operand, separated by ',', the last one repeated. A cell
+ * lists what the gradient of that operand is computed from, besides the gradient of the output:
  *     0-9  that operand
  *     a    all operands
  *     y z  output 0, output 1
- *     e    bytes that are no value of the graph: `extra`
+ *     e    bytes that are not a value of the graph: `extra`
  *     -    alone: no gradient passes to it
- * An empty cell needs nothing. Operands whose gradients are one kernel of PyTorch have one cell:
- * it keeps what any of them needs.
+ * An empty cell needs nothing. Operands whose gradients PyTorch computes in one kernel have the same
+ * cell: the union of what they need. Example: "1,0" (Mul) saves b for the gradient of a, and a for
+ * that of b.
  */
 /* clang-format on */
 struct op_backward {
@@ -119,7 +120,7 @@ struct op_backward {
     int factors;
     /* MACs where that is not so: of all gradients, operand i wanted where bit i is set. */
     int64_t (*macs)(const struct op_context *context, uint32_t wanted);
-    /* Of every output; NULL: as `memory` says, a view being VIEW_SAME. */
+    /* View kind of every output; NULL: from `memory`, MEMORY_VIEW being VIEW_SAME. */
     enum op_view (*view)(const struct op_context *context);
 };
 
@@ -240,14 +241,14 @@ struct op {
     enum op_target target;
     enum op_algebra algebra;
     /*
-     * Whether the node, as it stands in the file, trains: BatchNormalization, Dropout. NULL: it
-     * makes no difference to this operator. `rule->training` is then what --mode or this said.
+     * Returns true if the node's attributes select training mode: BatchNormalization, Dropout.
+     * NULL: the operator has no training mode. op_context.training is this or --mode.
      */
     bool (*trains)(const struct op_context *context);
 
     /*
-     * What a constant in each input would be, a letter an input, the last one repeated:
-     *   W  learned, nothing else can stand here (weight of Conv)
+     * Role of a constant in each input, one letter per input, the last one repeated:
+     *   W  always learned (weight of Conv)
      *   w  learned when it is a constant (either side of MatMul)
      *   n  scale, shift or table: learned unless a nameless Constant node
      *   e  elementwise partner: learned when it is an initializer or bears a name
@@ -265,7 +266,7 @@ struct op {
      * module.
      */
     const char *module;
-    /* What stands in its brackets: "3, 64, kernel_size=(1,), stride=(1,)". NULL: nothing. */
+    /* Prints its extra_repr: "3, 64, kernel_size=(1,), stride=(1,)". NULL: none. */
     int (*describe)(const struct op_context *context, struct text *out);
 };
 
@@ -276,9 +277,8 @@ static inline char op_role(const struct op *op, size_t slot) {
     return *role;
 }
 
-/* The cell of `gradients` for operand `slot`, which goes on to a ',' or the end. NULL: through
- * an operator that nobody knows a gradient passes, and of what it needs nothing is known.
- */
+/* Returns the cell of `gradients` for operand `slot`; it ends at a ',' or NUL. NULL `gradients`
+ * (unknown operator) gives an empty cell: a gradient passes and needs nothing. */
 static inline const char *op_gradient(const char *gradients, size_t slot) {
     const char *cell = gradients ? gradients : "";
     for (const char *next = cell; *next && slot > 0; next++)
@@ -309,8 +309,8 @@ struct op_family {
     const char *name; /* that of its file */
     const struct op *rows;
     size_t n_rows;
-    /* What those of its operators do that compute no number, for people: "moves elements".
-     * NULL: it has none of them, or none but views (ops/decision.h). */
+    /* Why its operators without arithmetic cost no FLOPs: "moves elements". NULL: it has none,
+     * or only views (ops/decision.h). */
     const char *free;
     unsigned
         declines; /* bits of enum op_facet: its operators lack them unless they state them */

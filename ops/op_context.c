@@ -115,7 +115,7 @@ static int list_of_constant(struct op_context *context, size_t input,
     if (!values) return diag_no_memory(context->diag);
     for (size_t i = 0; i < list->n; i++)
         if (!integer_at(constant, (int64_t)i, &values[i]))
-            return op_fail(context, DIAG_VALUE, "input %zu has an element that is no integer",
+            return op_fail(context, DIAG_VALUE, "input %zu must hold integers, got a fraction",
                            input);
     list->values = values;
     return CM_OK;
@@ -128,11 +128,11 @@ int op_int_list(struct op_context *context, size_t i, struct int_list *ret) {
     int status = CM_OK;
 
     if (shape->rank > 1)
-        return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, a list is wanted", i,
+        return op_fail(context, DIAG_SHAPE, "input %zu must be a list, got shape %s", i,
                        op_shape_text(context, shape));
     enum dtype_class kind = dtype_class(op_dtype(context, i));
     if (kind == DTYPE_CLASS_STRING || kind == DTYPE_CLASS_COMPLEX)
-        return op_fail(context, DIAG_TYPE, "input %zu is of type %s, integers are wanted", i,
+        return op_fail(context, DIAG_TYPE, "input %zu must hold integers, got type %s", i,
                        dtype_name(op_dtype(context, i)));
     int64_t length = shape_has_rank(shape) ? shape_elements(shape) : DIM_UNKNOWN;
     if (is_known(length)) list.n = (size_t)length;

@@ -22,8 +22,7 @@
 struct arena;
 
 /*
- * How a rule of a control-flow operator has a body walked, and says how often it runs. Filled
- * in by the infer pass.
+ * Callbacks of the infer pass for control-flow operators: infer a body, report its trip count.
  */
 struct op_walker {
     /*
@@ -34,8 +33,8 @@ struct op_walker {
     int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
                 const struct value_info **ret_outputs);
     /*
-     * The body runs `times` (DIM_UNKNOWN: once is assumed and said so; 0: a branch not taken).
-     * `assumption`: a sentence for the user when `times` is a choice of ours, else NULL.
+     * Reports that the body runs `times` times (DIM_UNKNOWN: assumes 1 and adds a note; 0: a
+     * branch not taken). `assumption`: a note for the user if `times` is a guess, else NULL.
      */
     int (*runs)(void *context, uint32_t graph, int64_t times, const char *assumption);
     void *context;
@@ -45,8 +44,8 @@ struct op_walker {
     /* The rounds of a Loop, DIM_UNKNOWN and `most` at most, as the caller wants them taken;
      * NULL: as they are. */
     int64_t (*trips)(void *context, uint32_t node, int64_t rounds, int64_t most);
-    /* What the last walk of the body that it belongs to knew of a value; NULL: nobody knows of
-     * any. */
+    /* Returns the info of a value from the last walk of its body. NULL callback: not
+     * available. */
     const struct value_info *(*info)(void *context, uint32_t value);
 };
 
@@ -59,7 +58,7 @@ struct op_budget {
     int64_t short_left;
 };
 
-/* Whether operands are what they are, or the least or the most that data could make of them. */
+/* Whether data-dependent operands are exact, or at their lower or upper bound. */
 enum op_end { RULE_EXACT, RULE_LEAST, RULE_MOST };
 
 struct op_context {
@@ -106,9 +105,9 @@ bool op_is_loose(const struct op_context *context, size_t i);
 /* Takes so many elements from the budget; false where it does not suffice. */
 bool op_affords(const struct op_context *context, int64_t elements);
 /*
- * The elements of operand i, loaded. *ret NULL with 0: omitted, not known (then the output dims
- * that hang on it are DIM_UNKNOWN), or more than the budget allows: a second call may give NULL
- * where the first did not.
+ * The elements of operand i, loaded. *ret NULL with 0: omitted, unknown (then the output dims
+ * that depend on it are DIM_UNKNOWN), or more than the budget allows: a second call may give
+ * NULL even if the first did not.
  */
 int op_value(struct op_context *context, size_t i, const struct constant **ret)
     __attribute__((warn_unused_result));

@@ -13,7 +13,7 @@ struct packing {
     const char *type; /* in com.microsoft */
     size_t slot;
     const char *bits; /* attribute: bits of a number in an element of 8; NULL: of no interest */
-    const char *rows; /* attribute: numbers are rows x K; NULL: they are not told so */
+    const char *rows; /* attribute: numbers are rows x K; NULL: not given this way */
 };
 
 static const struct packing packings[] = {

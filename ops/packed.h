@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands in which several numbers stand in one element: weights of 4 bits, two in a byte. */
+/* Operands that pack several numbers into one element, such as two 4-bit weights into a byte.
+ */
 #ifndef OPS_PACKED_H
 #define OPS_PACKED_H
 

@@ -108,8 +108,8 @@ static void start_behind(struct group *group) {
     (void)widen(group);
 }
 
-/* As few as have the same number of places, else all that is left: from a dim on that is not
- * known, or 0, nobody can tell. */
+/* Extends both groups until they have the same number of elements. If a dim is unknown or 0,
+ * takes all remaining dims. */
 static void level(struct group *in, struct group *out) {
     while (in->places > 0 && out->places > 0 && in->places != out->places)
         if (!widen(in->places < out->places ? in : out)) break;
@@ -146,7 +146,7 @@ scale_axes scale_through_gather(const struct op_context *context, scale_axes axe
     return before | picked | behind << axis << rank;
 }
 
-/* Where an element is from hangs on where all indices are. */
+/* The source of an element depends on all indices. */
 scale_axes scale_through_gather_elements(const struct op_context *context, scale_axes axes) {
     int axis = 0;
     if (!get_axis(context, 0, &axis) || axes & scale_axis(axis))
@@ -154,7 +154,7 @@ scale_axes scale_through_gather_elements(const struct op_context *context, scale
     return axes;
 }
 
-/* What is put around is a number that the scale has no integer for, as far as anyone knows. */
+/* Returns true if the padding value may not be representable with the scale. */
 bool scale_is_lost_by_pad(const struct op_context *context) {
     if (!text_equal(op_attr_string(context, "mode"), "constant")) return false;
     if (!op_has_input(context, 2)) return op_attr_float(context, "value") != 0;

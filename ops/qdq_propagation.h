@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the scale goes by which integers were dequantized. Through what moves elements it
- * follows them; out of a product it can be taken where it is the same for all that is summed,
- *     sum of s (x - p) t (w - q) = s t (sum of (x - p) (w - q)),
- * and only there is the product one of integers (docs/decisions/integers.md).
+ * Propagates the scale of DequantizeLinear. Data movement moves the scale with the elements. A
+ * product runs on integers only if the scales are constant along the reduction axes and factor
+ * out: sum of s (x - p) t (w - q) = s t (sum of (x - p) (w - q)) (docs/decisions/integers.md).
  */
 #ifndef OPS_QDQ_PROPAGATION_H
 #define OPS_QDQ_PROPAGATION_H
@@ -14,8 +13,8 @@
 
 struct op_context;
 
-/* Of a value: none, where it is no dequantized integers; else SCALED, and bit a where the scale
- * may change from place to place along axis a. */
+/* Scale of a value: SCALE_NONE if it is not dequantized; else SCALED, and bit a is set if the
+ * scale may vary along axis a. */
 typedef uint64_t scale_axes;
 #define SCALE_NONE     ((scale_axes)0)
 #define SCALED         ((scale_axes)1 << 63)

@@ -80,7 +80,7 @@ const struct op *registry_find(const char *domain, const char *type, int64_t ops
     const char *plain = registry_domain(domain);
     for (size_t i = 0; i < N_FAMILIES; i++) {
         const struct op *row = find_in_family(families[i], plain, type, opset);
-        if (row) return row; /* all versions of an operator stand in one family */
+        if (row) return row; /* all versions of an operator are in one family */
     }
     return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folds that move elements and compute none: an output element is an element of an operand, so
- * a rule says where from, and the loops stand here once. A value whose elements cannot be had
- * (too many, of strings, an output dim unknown) is left unknown, which is never wrong.
+ * Constant folding of data movement: each output element is an element of an operand. The
+ * operator maps output coordinates to a source index, and the loops are shared. A value that
+ * cannot be folded (too many elements, strings, an unknown output dim) stays unknown, which is
+ * always correct.
  */
 #ifndef OPS_REMAP_H
 #define OPS_REMAP_H

@@ -138,7 +138,7 @@ static const struct {
     bool (*combine)(const struct line *a, const struct line *b, struct line *ret);
 } arithmetic[] = {{"Add", add_lines}, {"Sub", subtract_lines}, {"Mul", multiply_lines}};
 
-/* What hands its operand on: one element, in another type or shape. */
+/* Returns true if the node forwards its one element under another dtype or shape. */
 static bool passes_on(const struct node *node) {
     static const char *const types[] = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -211,7 +211,8 @@ static int64_t last_within(int64_t start, int64_t step, int64_t room) {
     return step > 0 ? (room - start) / step : (start + room) / -step;
 }
 
-/* What is left for the input of a line until a value on the way leaves its type. */
+/* Returns how far the input of a line may change before a value on the way overflows its dtype.
+ */
 static int64_t room_in(const struct line *line) {
     const int64_t room = line->exact_to - line->most_offset;
     return room < 0 || line->most_factor == 0 ? room : room / line->most_factor;

@@ -20,8 +20,8 @@ static int read_list(const struct op_context *context, const char *name, int n, 
     const int64_t *given = op_attr_ints(context, name, &n_given);
     bool absent = n_given == 0;
     if (!absent && n_given != (size_t)n)
-        return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' has %zu entries, %d are wanted",
-                       name, n_given, n);
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' must have %d entries, got %zu",
+                       name, n, n_given);
     for (int i = 0; i < n; i++) {
         ret[i] = absent ? otherwise : given[i];
         if (!absent && given[i] < least)

@@ -24,7 +24,7 @@ struct arena;
 #define CUSTOM_OP_MOST_NAMES 128  /* of one description, without "in0", "out0", ... */
 #define CUSTOM_OP_MOST_STEPS 2048 /* of all expressions of a description */
 
-/* What a name means. Its index in the list is its slot. */
+/* Meaning of a name. Its index in the list is its slot. */
 enum custom_op_kind {
     CUSTOM_OP_ATTRIBUTE,
     CUSTOM_OP_DIM,    /* bound by the dims of inputs */

@@ -484,8 +484,8 @@ static int inherit_row(const struct reading *reading, struct custom *ret) {
     return CM_OK;
 }
 
-static const struct op_facets described_facets = {
-    .lowering.why = "its description says nothing of kernels"};
+static const struct op_facets described_facets = {.lowering.why =
+                                                      "its description specifies no kernel"};
 
 static int make_row(const struct reading *reading, struct custom *ret) {
     if (ret->like) {

@@ -45,7 +45,7 @@ struct sum {
     struct convention_term *terms;
     size_t n;
     const struct integers *integers; /* the MACs, and what is on integers */
-    bool tells;                      /* the latter is told apart */
+    bool tells;                      /* `integers` is reported separately */
 };
 
 static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count,
@@ -62,7 +62,7 @@ static void add_macs(struct sum *sum, int64_t factor) {
     if (macs != 0) add_term(sum, factor, "MACs", macs, true);
 }
 
-/* What is no MAC. */
+/* Adds the FLOPs that are not MACs. */
 static void add_rest(struct sum *sum, int64_t factor, const char *of, int64_t count) {
     add_term(sum, factor, of, count, sum->tells && sum->integers->rest);
 }
@@ -108,7 +108,8 @@ static void add_all(struct sum *sum, const struct convention *convention,
         add_by_table(sum, convention, context);
 }
 
-/* A tool is blind to types: what it prints stays whole, and integers are told beside it. */
+/* Conventions of tools ignore dtypes: their FLOPs stay whole, and integer operations are
+ * reported as separate terms. */
 static void add_integers(struct sum *sum, const struct op_context *context) {
     struct convention_term exact[CONVENTION_TERMS];
     struct sum all = {.terms = exact, .integers = sum->integers, .tells = true};

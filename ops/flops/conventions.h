@@ -20,14 +20,14 @@ struct op_context;
 enum { FLOPS_OWN = FLOPS_N, FLOPS_MACS };
 
 struct convention {
-    const char *name; /* one of ops/flops/names/convention_names.c, which says what it means */
+    const char *name; /* defined in ops/flops/names/convention_names.c */
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
     int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     /* enum flops_table: by `flops` of the operator's facets; FLOPS_OWN: by `cost` of its row;
      * FLOPS_MACS: MACs only. */
     int table;
-    bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
-    bool counts_all; /* all arithmetic, so also what a description says besides MACs */
+    bool sees_nodes; /* counts ONNX nodes, not the framework operations they came from */
+    bool counts_all; /* counts all arithmetic, also other_flops of custom operators */
 };
 
 /* By name; NULL: there is none. */
@@ -42,9 +42,9 @@ struct convention_term {
 };
 #define CONVENTION_TERMS 8
 /*
- * The terms of one run of the node that are not nought by their factor; how many there are.
- * `integers`: what of it is on integers; it says how many MACs there are. Terms of integers
- * are those of the convention `exact`, behind the FLOPs of the one that is asked.
+ * Writes the terms of one run of the node whose factor is not 0, and returns their number.
+ * `integers` holds the MACs, split into integer and other ones. Terms of integer operations
+ * follow the FLOPs of `convention` and are those of the convention `exact`.
  */
 size_t convention_terms(const struct convention *convention, const struct op_context *context,
                         const struct integers *integers,
@@ -55,7 +55,7 @@ int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_in
 int64_t convention_operations(const struct convention *convention,
                               const struct op_context *context, int64_t macs);
 
-/* What a MAC of that operator counts. */
+/* Returns the FLOPs that one MAC of that operator counts. */
 int64_t convention_per_mac(const struct convention *convention, const struct op *op);
 
 #endif

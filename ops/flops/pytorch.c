@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The conventions of tools that watch a PyTorch model: torch.utils.flop_counter, fvcore,
- * ptflops and thop. They see modules and ATen calls, we see what the exporter made of them;
- * what they cannot see in the file's form stands in docs/conventions.md.
+ * ptflops and thop. They count modules and ATen calls; the file has the nodes that the exporter
+ * made of them. docs/conventions.md lists the differences.
  */
 #include "ops/flops/terms.h"
 
@@ -38,8 +38,8 @@ static bool is_vector_of(const struct op_context *context, size_t slot, size_t o
 }
 
 /*
- * A Linear of three axes leaves its exporter as a MatMul and an Add of a learned vector, which
- * is told from the additions of a model, that no tool sees, by this vector.
+ * A Linear on a rank-3 input is exported as a MatMul and an Add of a learned vector. The vector
+ * distinguishes this Add from an addition of the model, which no tool counts.
  */
 int64_t ptflops_linear_bias(const struct op_context *context, int64_t macs) {
     (void)macs;

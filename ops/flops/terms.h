@@ -8,8 +8,7 @@
 
 struct op_context;
 
-/* One addition per output element where the node has a bias, which stands at another operand in
- * each family. */
+/* Return one addition per output element if the node has a bias; the suffix is its operand. */
 int64_t term_bias_2(const struct op_context *context, int64_t macs);
 int64_t term_bias_3(const struct op_context *context, int64_t macs);
 int64_t term_bias_6(const struct op_context *context, int64_t macs);

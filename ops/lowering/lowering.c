@@ -120,7 +120,8 @@ static const char *fault_of(const struct value_info *info) {
     return elements[info->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
 }
 
-/* What no primitive could have, whatever the operator; NULL: it is the operator. */
+/* Returns the property of an operand that no primitive supports; NULL: the operator is at
+ * fault. */
 static const char *operand_fault(const struct op_context *context) {
     const char *fault = NULL;
     for (size_t i = 0; fault == NULL && i < context->n_inputs; i++)

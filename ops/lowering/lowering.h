@@ -17,14 +17,14 @@ struct op_context;
 struct window;
 
 /*
- * The primitive of a node whose types are known: everything but flops and bytes. False: there
- * is none, and *ret_why says why (static text).
+ * Computes the primitive of a node whose types are known: all fields but flops and bytes.
+ * Returns false if there is none and sets *ret_why to the reason (static text).
  */
 bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
                     const char **ret_why);
 
-/* What the rows share: operand `slot` (output) as a packed tensor; false: not known, too many
- * dims, or an element that no primitive has. */
+/* Describe operand (output) `slot` as a packed tensor; return false if its shape is unknown, it
+ * has too many dims, or no primitive supports its dtype. */
 bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret);
 bool lowering_output(const struct op_context *context, size_t slot, struct cm_tensor *ret);
 /* Adds it to the operands (the results). */
@@ -138,8 +138,8 @@ LOWER_FUNCTION(lower_tensor_scatter);
 #define NO_ROTARY           "two products and what joins them are more than one primitive"
 #define NO_SAMPLING         "it samples at places that it computes: no primitive does"
 #define NO_SEQUENCE         "sequences have no primitive"
-#define NO_SORT             "how much it does hangs on the numbers: no primitive sorts or selects"
+#define NO_SORT             "work is data-dependent; no sort or select primitive"
 #define NO_STRING           "no primitive works on texts"
-#define TWO_PRIMITIVES      "a reduction and what hangs on it are two primitives"
+#define TWO_PRIMITIVES      "a reduction and the computation on its result are two primitives"
 
 #endif

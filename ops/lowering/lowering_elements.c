@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to each element by itself. */
+/* Elementwise operators. */
 #include "ops/lowering/lowering.h"
 
 #include "ops/op_context.h"
@@ -23,7 +23,7 @@ bool lower_scaled(const struct op_context *context, int32_t which, struct cm_pri
            lowering_scaled(ret, which, op_attr_float(context, "alpha"), beta);
 }
 
-/* Where the limits are operands their values are not looked at: any two clip as fast. */
+/* Ignores limits given as operands: the time does not depend on their values. */
 bool lower_clip(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     return take_both(context, ret) && lowering_scaled(ret, which, 0, 1);
 }
@@ -95,8 +95,9 @@ bool lower_select(const struct op_context *context, int32_t which, struct cm_pri
 }
 
 /*
- * As it trains: what a mask says is kept, and scaled. The mask is read, a byte an element,
- * where a kernel that draws the numbers itself writes it: as many bytes. Drawing is not in it.
+ * Dropout in training mode: y = x * mask * scale. The primitive reads the mask (1 byte per
+ * element) while the real kernel draws and writes it: the same bytes, without the random
+ * numbers.
  */
 bool lower_dropout(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (!take_both(context, ret)) return false;

@@ -108,7 +108,7 @@ static bool read_axes(const struct op_context *context, int rank, unsigned *ret)
     return true;
 }
 
-/* The result keeps its rank, whatever keepdims says: the bytes are the same. */
+/* Keeps the rank and ignores keepdims: the bytes are the same. */
 bool lower_reduce(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     unsigned axes = 0;
     struct cm_tensor *y = &ret->outputs[0];
@@ -156,7 +156,7 @@ bool lower_mean_variance(const struct op_context *context, int32_t which,
     return !op_has_attr(context, "axes") && take_both(context, ret) && ret->inputs[0].rank == 4;
 }
 
-/* Which elements are read hangs on the coordinates' transformation, how many does not. */
+/* Ignores the coordinate transformation: it changes which elements are read, not how many. */
 bool lower_resample(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const char *mode = op_attr_string(context, "mode");
     const struct cm_tensor *x = &ret->inputs[0];

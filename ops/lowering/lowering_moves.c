@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only moves elements: copies by strides, gathers and scatters by indices. */
+/* Data movement: copies by strides, gathers and scatters by indices. */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>
@@ -69,8 +69,8 @@ bool lower_expand(const struct op_context *context, int32_t which, struct cm_pri
     return true;
 }
 
-/* A part of the operand, where it stands in it: the result's dims with the operand's strides.
- * Which part, and in which steps, is not looked at. */
+/* Describes a slice as a strided copy: the result's dims with the operand's strides. Ignores
+ * the starts and steps. */
 bool lower_slice(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;

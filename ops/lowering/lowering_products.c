@@ -110,7 +110,7 @@ static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
     return true;
 }
 
-/* Keys or values of earlier calls, in front of those of this one: as if they stood there. */
+/* Adds the past sequence length of the KV cache to the keys or values: [B,H,P+S,D]. */
 static bool add_past(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
     struct cm_tensor past;
     if (!op_has_input(context, slot)) return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of quantized operands are products of small integers that add up in 32 bits. Scales
- * and zero points of the products are a multiplication an element on the way out, and are part
- * of it in every library: they are no operands.
+ * Products of quantized operands multiply small integers and accumulate in 32 bits. Every
+ * library applies scales and zero points in the epilogue of the product, so they are not
+ * operands here.
  */
 #include "ops/lowering/lowering.h"
 

@@ -47,8 +47,7 @@ static int infer_clip(struct op_context *context) {
     int status = common_check_same_type(context, 0);
     for (size_t i = 1; i < context->n_inputs && status == CM_OK; i++)
         if (op_elements(context, i) > 1)
-            return op_fail(context, DIAG_SHAPE,
-                           "input %zu has the shape %s, a scalar is wanted", i,
+            return op_fail(context, DIAG_SHAPE, "input %zu must be a scalar, got %s", i,
                            op_shape_text(context, op_shape(context, i)));
     return status < 0 ? status : common_infer_same(context);
 }
@@ -96,7 +95,8 @@ static int infer_dropout(struct op_context *context) {
     return status < 0 ? status : op_output(context, 1, mask, op_shape(context, 0));
 }
 
-/* Before opset 7 is_test says it; 7 and 10 are for inference, unless the mask is asked for. */
+/* Before opset 7 the attribute is_test decides; opsets 7 and 10 infer, unless the mask is an
+ * output. */
 static bool dropout_trains(const struct op_context *context) {
     if (context->op->since < 7) return op_attr_int(context, "is_test") == 0;
     if (context->op->since < 12) return op_has_output(context, 1);

@@ -48,13 +48,12 @@ static int check_operand(const struct op_context *context, size_t i, const char 
     const int rank = op_rank(context, i);
     if (rank == RANK_UNKNOWN || rank == 4) return CM_OK;
     if (rank != 3)
-        return op_fail(context, DIAG_SHAPE, "input %zu has the rank %d, 3 or 4 is wanted", i,
-                       rank);
+        return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3 or 4, got %d", i, rank);
     const int64_t n = op_attr_int(context, count);
     const int64_t width = op_dim(context, i, 2);
     if (n < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "%s is wanted where input %zu has the rank 3",
-                       count, i);
+        return op_fail(context, DIAG_ATTRIBUTE, "%s is required if input %zu has rank 3", count,
+                       i);
     if (is_known(width) && width % n != 0)
         return op_fail(context, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
                        (long long)width, (long long)n);
@@ -94,7 +93,7 @@ static int infer_attention(struct op_context *context) {
     return status;
 }
 
-/* What the graph of that name makes of the scores, which must be the same again. */
+/* Infers the modifier graph in attribute `name`, which must keep the type of the scores. */
 static int walk_modifier(struct op_context *context, const char *name,
                          const struct value_info *scores) {
     const uint32_t graph = op_attr_graph(context, name);
@@ -109,7 +108,7 @@ static int walk_modifier(struct op_context *context, const char *name,
 static int infer_flex_attention(struct op_context *context) {
     for (size_t i = 0; i < 3; i++)
         if (op_rank(context, i) != RANK_UNKNOWN && op_rank(context, i) != 4)
-            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 4 is wanted", i,
+            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 4, got %d", i,
                            op_rank(context, i));
     int status = infer_attention(context);
     if (status < 0) return status;

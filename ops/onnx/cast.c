@@ -62,7 +62,7 @@ static int64_t wrap_int(enum dtype to, int64_t value) {
     return fold_store(to, &number) ? number.i : number.i - mask - 1;
 }
 
-/* Floats go to integers towards zero. Past the integer's range ONNX says nothing: no result. */
+/* Truncates floats to integers. Out-of-range values are undefined in ONNX: no result. */
 static bool cast_number(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
     enum dtype to = context->outputs[0].dtype;

@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* Concat-1 has no default in its schema and says "default value is 1" in its text. */
+/* Concat-1 has no default in its schema but its text defines "default value is 1". */
 static int64_t concat_axis(const struct op_context *context) {
     return op_has_attr(context, "axis") ? op_attr_int(context, "axis") : 1;
 }

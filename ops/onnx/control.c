@@ -24,7 +24,8 @@ static int infer_taken(struct op_context *context, struct body *taken,
 
 /* Which branch costs more is seen when both are counted. */
 static int infer_either(struct op_context *context, struct body *left, struct body *right) {
-    const char *assumption = "the condition is not known: the dearer branch is counted";
+    const char *assumption =
+        "the condition is data-dependent: counting the more expensive branch";
     int status = body_walk(context, left);
     if (!status) status = body_walk(context, right);
     if (!status) status = body_runs(context, left, 1, assumption);

@@ -29,15 +29,15 @@ static int read_operands(const struct op_context *context, struct operands *oper
     operands->group = op_attr_int(context, "group");
     operands->rank = rank_x == RANK_UNKNOWN ? rank_w : rank_x;
     if (operands->group < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "group is %lld, 1 or more is wanted",
+        return op_fail(context, DIAG_ATTRIBUTE, "group must be >= 1, got %lld",
                        (long long)operands->group);
     if (rank_x != RANK_UNKNOWN && rank_w != RANK_UNKNOWN && rank_x != rank_w)
         return op_fail(context, DIAG_SHAPE, "input %s and weight %s differ in rank",
                        op_shape_text(context, op_shape(context, operands->x)),
                        op_shape_text(context, op_shape(context, operands->weight)));
     if (operands->rank != RANK_UNKNOWN && operands->rank < 3)
-        return op_fail(context, DIAG_SHAPE,
-                       "input and weight have rank %d, 3 or more is wanted", operands->rank);
+        return op_fail(context, DIAG_SHAPE, "input and weight must have rank >= 3, got %d",
+                       operands->rank);
     return CM_OK;
 }
 
@@ -136,15 +136,15 @@ static int read_transposed(const struct op_context *context, int rank, struct tr
     ret->extra = op_attr_ints(context, "output_padding", &n_extra);
     ret->wanted = op_attr_ints(context, "output_shape", &n_wanted);
     if (n_extra != 0 && n_extra != n)
-        return op_fail(context, DIAG_ATTRIBUTE,
-                       "output_padding has %zu entries, %zu are wanted", n_extra, n);
+        return op_fail(context, DIAG_ATTRIBUTE, "output_padding must have %zu entries, got %zu",
+                       n, n_extra);
     if (n_wanted == n + 2) { /* some exporters write the whole shape */
         ret->wanted += 2;
         n_wanted = n;
     }
     if (n_wanted != 0 && n_wanted != n)
-        return op_fail(context, DIAG_ATTRIBUTE, "output_shape has %zu entries, %zu are wanted",
-                       n_wanted, n);
+        return op_fail(context, DIAG_ATTRIBUTE, "output_shape must have %zu entries, got %zu",
+                       n, n_wanted);
     if (n_extra == 0) ret->extra = NULL;
     if (n_wanted == 0) ret->wanted = NULL;
     for (size_t i = 0; i < n; i++)
@@ -166,15 +166,16 @@ static int64_t transposed_dim(const struct transposed *transposed, int i, int64_
     return checked_sub(out, checked_add(window->begin[i], window->end[i]));
 }
 
-/* ONNX Runtime's own: pads stand in operand 2, all starts, then all ends. */
+/* ConvTransposeWithDynamicPads (ONNX Runtime): pads are operand 2, all starts, then all ends.
+ */
 static int read_dynamic_pads(struct op_context *context, struct window *window) {
     struct int_list pads;
     const size_t n = (size_t)window->rank;
     int status = op_int_list(context, 2, &pads);
     if (status < 0 || !pads.given) return status;
     if (pads.known && pads.n != 2 * n)
-        return op_fail(context, DIAG_SHAPE, "pads has %zu entries, %zu are wanted", pads.n,
-                       2 * n);
+        return op_fail(context, DIAG_SHAPE, "pads must have %zu entries, got %zu", 2 * n,
+                       pads.n);
     for (size_t i = 0; i < n; i++) {
         window->begin[i] = pads.known ? pads.values[i] : DIM_UNKNOWN;
         window->end[i] = pads.known ? pads.values[n + i] : DIM_UNKNOWN;
@@ -233,13 +234,14 @@ static void conv_transpose_macs(const struct op_context *context, struct product
     add_weights_each(context, 1, "output channels of a group", ret);
 }
 
-/* Samples stand beside the grid (input 2); the sums are those of Conv. */
+/* Infers DeformConv: samples are offset from the grid (input 2); the products are those of
+ * Conv. */
 static int infer_deform_conv(struct op_context *context) {
     int64_t groups = op_attr_int(context, "offset_group");
     int status = common_check_same_type(context, 0);
     if (status < 0) return status;
     if (groups < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "offset_group is %lld, 1 or more is wanted",
+        return op_fail(context, DIAG_ATTRIBUTE, "offset_group must be >= 1, got %lld",
                        (long long)groups);
     return convolution_infer(context, 0, 1, 3, common_dtype(context, 0));
 }

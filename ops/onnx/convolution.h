@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A convolution whose operands stand at other places: what the quantized ones share with Conv.
- */
+/* Convolutions with other operand positions: shared by Conv and the quantized operators. */
 #ifndef OPS_ONNX_CONVOLUTION_H
 #define OPS_ONNX_CONVOLUTION_H
 

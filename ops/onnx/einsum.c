@@ -83,7 +83,7 @@ static int read_term(const struct op_context *context, const char *from, const c
             continue;
         }
         int label = letter_label(*at);
-        if (label < 0) return refuse_equation(context, "has a character that is no label");
+        if (label < 0) return refuse_equation(context, "has a character that is not a label");
         if (ret->n_letters == SHAPE_MAX_RANK)
             return refuse_equation(context, "has too many labels in a term");
         ret->letters[ret->n_letters++] = (uint8_t)label;
@@ -263,13 +263,14 @@ static struct labels output_set(const struct einsum *einsum) {
     return set;
 }
 
-/* Unknown is no worse than known, overflow worse than any. */
+/* Compares costs: unknown ties with any known cost, overflow is the largest. */
 static bool is_cheaper(int64_t a, int64_t b) {
     if (is_overflow(a) || is_overflow(b)) return is_overflow(b) && !is_overflow(a);
     return is_known(a) && is_known(b) && a < b;
 }
 
-/* What is left of the operands in `subset` once they are contracted: labels still needed. */
+/* Returns the labels of the operands in `subset` that are still needed after contracting them.
+ */
 static struct labels labels_left(const struct einsum *einsum, struct labels output,
                                  unsigned subset) {
     struct labels inside = {{0, 0}};
@@ -373,8 +374,7 @@ bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
 /* ---- lowering ---- */
 
 /*
- * An einsum of two operands is a batch of matrix products, once axes of a kind stand beside
- * each other:
+ * An einsum of two operands is a batch of matrix products, once axes of a kind are adjacent:
  *     in both and in the result   batch
  *     in one and in the result    rows, columns
  *     in both alone               what is summed over
@@ -494,7 +494,7 @@ static bool lower_einsum(const struct op_context *context, int32_t which,
     return axes.n == 1 ? lower_one(context, &axes, ret) : lower_two(context, &axes, ret);
 }
 
-/* What the output has no label of. Of more than two operands, any axis may be. */
+/* Returns the axes whose label is not in the output. With > 2 operands, any axis may be one. */
 static scale_axes scale_einsum_sums(const struct op_context *context, size_t operand) {
     struct einsum_axes read;
     scale_axes axes = SCALE_ALL_AXES;

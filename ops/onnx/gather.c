@@ -106,8 +106,8 @@ static int fold_gather(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-/* A table read by computed indices is an embedding: "1024, 192", rows and width. Any other
- * Gather is no module of its own and says nothing. */
+/* Prints "1024, 192" (rows, width) for a table read by computed indices: an embedding. Any
+ * other Gather is not a module and prints nothing. */
 static int describe_gather(const struct op_context *context, struct text *out) {
     const struct value_info *data = op_input(context, 0);
     bool is_table = data->is_constant && dtype_is_float(data->dtype) &&
@@ -266,7 +266,7 @@ static int fold_gather_nd(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-/* A scalar index that stands in the file was x[:, i]: a part, not a copy. */
+/* A constant scalar index was x[:, i]: a view, not a copy. */
 static enum op_view view_gather(const struct op_context *context) {
     const struct shape *data = op_shape(context, 0);
     int axis = 0;

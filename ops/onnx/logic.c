@@ -141,7 +141,7 @@ static int infer_test(struct op_context *context) {
 static int check_bool(const struct op_context *context, size_t i) {
     enum dtype dtype = op_dtype(context, i);
     if (dtype == DTYPE_UNDEFINED || dtype == DTYPE_BOOL) return CM_OK;
-    return op_fail(context, DIAG_TYPE, "input %zu is of type %s, bool is wanted", i,
+    return op_fail(context, DIAG_TYPE, "input %zu must be of type bool, got %s", i,
                    dtype_name(dtype));
 }
 

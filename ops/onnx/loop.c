@@ -39,7 +39,7 @@ static int loop_inputs(struct op_context *context, struct body *body) {
     return 0;
 }
 
-/* What the condition that the body gives says of the rounds of a loop that starts. */
+/* Bounds the trip count of a loop that starts, from the condition that its body returns. */
 static int trip_count_of_condition(struct op_context *context, const struct body *body,
                                    struct rounds *ret) {
     bool goes_on = false, known = false;
@@ -75,13 +75,13 @@ static int64_t exact_rounds(const struct rounds *rounds) {
     return ends ? rounds->most : DIM_UNKNOWN;
 }
 
-/* What exporters write where no limit is meant, about the largest number of 32 bits or of 64,
- * is none: so many runs of a body say nothing. */
+/* Returns the upper bound of the trip count. Values near INT32_MAX or INT64_MAX, which
+ * exporters write for "unlimited", are not a bound. */
 static int64_t most_rounds(const struct rounds *rounds) {
     return rounds->most < INT32_MAX / 2 ? rounds->most : DIM_UNKNOWN;
 }
 
-/* As often as the caller says, where nothing else does. */
+/* Uses the trip count of --trip-count if it is not static. */
 static void take_asked(const struct op_context *context, struct rounds *rounds) {
     const struct op_walker *walker = context->walker;
     if (!walker->trips) return;

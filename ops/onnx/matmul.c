@@ -26,7 +26,7 @@ static int64_t summed_axis(const struct shape *b) {
 }
 
 static int refuse_scalar(const struct op_context *context, size_t i) {
-    return op_fail(context, DIAG_SHAPE, "input %zu is a scalar, rank 1 or more is wanted", i);
+    return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= 1, got a scalar", i);
 }
 
 /* Batch axes broadcast; the axes that a 1-D operand lends are left out again. */
@@ -89,7 +89,7 @@ static int describe_matmul(const struct op_context *context, struct text *out) {
     return describe_linear(op_dim(context, 1, 0), op_dim(context, 1, 1), false, out);
 }
 
-/* Axis 0 or 1 of operand i as Gemm sees it; unknown for what is no matrix. */
+/* Axis 0 or 1 of operand i as Gemm sees it; unknown unless it is a matrix. */
 static int64_t gemm_dim(const struct op_context *context, size_t i, int axis) {
     if (op_rank(context, i) != 2) return DIM_UNKNOWN;
     bool transposed = op_attr_int(context, i == 0 ? "transA" : "transB") != 0;
@@ -99,7 +99,7 @@ static int64_t gemm_dim(const struct op_context *context, size_t i, int axis) {
 static int check_matrix(const struct op_context *context, size_t i) {
     int rank = op_rank(context, i);
     if (rank == RANK_UNKNOWN || rank == 2) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, a matrix is wanted", i,
+    return op_fail(context, DIAG_SHAPE, "input %zu must be a matrix, got %s", i,
                    op_shape_text(context, op_shape(context, i)));
 }
 
@@ -113,9 +113,8 @@ static int check_addend(struct op_context *context, int64_t *dims) {
     bool larger = shape_has_rank(&both) && (both.rank > 2 || differ(both.dims[0], dims[0]) ||
                                             differ(both.dims[1], dims[1]));
     if (!larger) return CM_OK;
-    return op_fail(context, DIAG_SHAPE,
-                   "input 2 has the shape %s, one that broadcasts to %s is wanted",
-                   op_shape_text(context, addend), op_shape_text(context, &product));
+    return op_fail(context, DIAG_SHAPE, "input 2 must broadcast to %s, got %s",
+                   op_shape_text(context, &product), op_shape_text(context, addend));
 }
 
 static int infer_gemm(struct op_context *context) {
@@ -152,8 +151,7 @@ static int infer_det(struct op_context *context) {
     if (status < 0 || !shape_has_rank(x))
         return status < 0 ? status : common_infer_unknown_rank(context);
     if (differ(x->dims[x->rank - 2], x->dims[x->rank - 1]))
-        return op_fail(context, DIAG_SHAPE,
-                       "input 0 has the shape %s, square matrices are wanted",
+        return op_fail(context, DIAG_SHAPE, "input 0 must hold square matrices, got %s",
                        op_shape_text(context, x));
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank - 2, x->dims);
 }

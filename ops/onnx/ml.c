@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classical machine learning (ai.onnx.ml). What was learned stands in attributes: coefficients,
+ * Classical machine learning (ai.onnx.ml). Learned values are attributes: coefficients,
  * support vectors, trees. X [N, C]; a model of E classes or targets gives scores [N, E].
- *     MACs = N * the coefficients that a row meets (linear models, support vectors); 0 else
- * Which way a row takes through a tree is decided by comparisons, which count nothing.
+ *     MACs = N * the coefficients that apply to a row (linear models, support vectors); 0 else
+ * The path of a row through a tree takes comparisons, which are not counted.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -66,7 +66,7 @@ static int infer_category(struct op_context *context) {
                                    dtype == DTYPE_UNDEFINED ? DTYPE_UNDEFINED : DTYPE_STRING);
 }
 
-/* What the values of the table are; before version 2 the other of text and integer. */
+/* Sets the dtype of the table's values; before version 2: string to int64 and the reverse. */
 static int infer_label(struct op_context *context) {
     const struct constant *values = op_attr_tensor(context, "values_tensor");
     if (context->op->since < 2) return infer_category(context);
@@ -89,7 +89,7 @@ static int infer_dictionary(struct op_context *context) {
     return op_output_dims(context, 0, known ? map->element->dtype : DTYPE_UNDEFINED, 2, dims);
 }
 
-/* Rows side by side, of each operand as many columns as inputdimensions says. */
+/* Concatenates rows; inputdimensions gives the number of columns of each operand. */
 static int infer_features(struct op_context *context) {
     size_t n = 0;
     const int64_t *columns = op_attr_ints(context, "inputdimensions", &n);
@@ -136,7 +136,7 @@ static int infer_support_regressor(struct op_context *context) {
     return output_targets(context, DTYPE_FLOAT, 1);
 }
 
-/* Targets that are not told are as many as leaves name. */
+/* Returns n_targets, or the number of distinct ids of the leaves if it is absent. */
 static int64_t n_targets(const struct op_context *context, const char *ids) {
     size_t n = 0;
     const int64_t *targets = op_attr_ints(context, ids, &n);

@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* perm[axis]: the input's axis that becomes `axis`. Reversed order when the node says nothing.
+/* perm[axis]: the input's axis that becomes `axis`. Default: reversed order.
  */
 static int read_perm(const struct op_context *context, int rank, int *perm) {
     size_t n = 0;

@@ -195,7 +195,7 @@ static int infer_lrn(struct op_context *context) {
     int status = common_check_rank(context, 0, 2);
     if (status < 0) return status;
     if (op_attr_int(context, "size") < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "size is %lld, 1 or more is wanted",
+        return op_fail(context, DIAG_ATTRIBUTE, "size must be >= 1, got %lld",
                        (long long)op_attr_int(context, "size"));
     return common_infer_same(context);
 }
@@ -251,7 +251,7 @@ static int64_t rms_statistics(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, normalized_rows(context));
 }
 
-/* What each element is divided by. */
+/* Saved for backward: the divisor of each element. */
 static int64_t input_bytes(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));
 }

@@ -2,7 +2,8 @@
 /*
  * A step of training as nodes of the graph (ai.onnx.preview.training). Operands of an
  * optimizer: rate, step, then n tensors, their gradients, and n of each state; results: the n
- * tensors and the states. What Gradient costs is a pass over the graph behind it: nobody knows.
+ * tensors and the states. Gradient runs a backward pass over part of the graph; its cost is
+ * unknown.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -19,13 +20,13 @@ static int infer_optimizer(struct op_context *context, size_t lists) {
         context->n_inputs > FIRST_TENSOR ? context->n_inputs - FIRST_TENSOR : 0;
     const size_t n = operands / lists;
     if (n == 0 || operands % lists != 0)
-        return op_fail(context, DIAG_ARITY, "%zu tensors are no %zu lists of one length",
+        return op_fail(context, DIAG_ARITY, "%zu tensors do not form %zu lists of equal length",
                        operands, lists);
     if (context->n_outputs > n * (lists - 1))
-        return op_fail(context, DIAG_ARITY, "%zu outputs, at most %zu wanted",
-                       context->n_outputs, n * (lists - 1));
+        return op_fail(context, DIAG_ARITY, "at most %zu outputs are possible, got %zu",
+                       n * (lists - 1), context->n_outputs);
     for (size_t i = 0; i < context->n_outputs; i++) {
-        /* the gradients, which have no result, stand between the tensors and the states */
+        /* the gradients, which have no result, are between the tensors and the states */
         const size_t from = FIRST_TENSOR + (i < n ? i : i + n);
         int status = op_output_like(context, i, from);
         if (status < 0) return status;

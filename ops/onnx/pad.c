@@ -15,7 +15,7 @@ struct margins {
     int64_t after[SHAPE_MAX_RANK];
 };
 
-/* Pad-18: `axes` says which axes the pads are of; without it, of all. */
+/* Pad-18: `axes` lists the padded axes; default: all. */
 static int margin_axis(const struct op_context *context, const struct int_list *axes, size_t i,
                        int rank, int *ret) {
     if (axes->given) return op_normalize_axis(context, axes->values[i], rank, ret);
@@ -96,7 +96,7 @@ static int infer_pad(struct op_context *context) {
         dims[axis] = checked_add(dim, margins.after[axis]);
         if (is_known(dims[axis]) && dims[axis] < 0)
             return op_fail(context, DIAG_SHAPE,
-                           "pads %lld and %lld leave less than nothing of %lld",
+                           "pads %lld and %lld make dimension %lld negative",
                            (long long)margins.before[axis], (long long)margins.after[axis],
                            (long long)input->dims[axis]);
     }
@@ -127,7 +127,7 @@ static int64_t modulo(int64_t value, int64_t period) {
     return rest < 0 ? rest + period : rest;
 }
 
-/* Where a coordinate that may lie outside of [0, dim) comes from; dim > 0. */
+/* Maps a coordinate that may be outside of [0, dim) to its source coordinate; dim > 0. */
 static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
     if (mode == PAD_EDGE) return common_clamp(coord, 0, dim - 1);
     if (mode == PAD_WRAP) return modulo(coord, dim);
@@ -152,7 +152,8 @@ static int64_t pad_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-/* What stands in the margin: the operand since 11, an attribute before (folded where it is 0).
+/* Returns the padding value: an operand since opset 11, before that an attribute (folded only
+ * if 0).
  */
 static int pad_fill(struct op_context *context, const struct constant **ret_fill,
                     bool *ret_known) {

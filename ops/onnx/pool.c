@@ -126,7 +126,7 @@ static int infer_col2im(struct op_context *context) {
     if (status == CM_OK) status = block_elements(context, &block);
     if (status < 0) return status;
     if (rank != RANK_UNKNOWN && rank != 3)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 3 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 3, got %d", rank);
     if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(context);
     if (rank == 3) dims[0] = op_dim(context, 0, 0);
     if (rank == 3 && block != 0) dims[1] = checked_div_floor(op_dim(context, 0, 1), block);
@@ -139,9 +139,9 @@ static int output_regions(struct op_context *context, int64_t height, int64_t wi
     int rank = op_rank(context, 0);
     int rank_rois = op_rank(context, 1);
     if (rank != RANK_UNKNOWN && rank != 4)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 4 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 4, got %d", rank);
     if (rank_rois != RANK_UNKNOWN && rank_rois != 2)
-        return op_fail(context, DIAG_SHAPE, "input 1 has rank %d, 2 is wanted", rank_rois);
+        return op_fail(context, DIAG_SHAPE, "input 1 must have rank 2, got %d", rank_rois);
     if (height < 1 || width < 1)
         return op_fail(context, DIAG_ATTRIBUTE, "a region of %lld x %lld is empty",
                        (long long)height, (long long)width);
@@ -153,8 +153,7 @@ static int infer_roi_pool(struct op_context *context) {
     size_t n = 0;
     const int64_t *size = op_attr_ints(context, "pooled_shape", &n);
     if (n != 2)
-        return op_fail(context, DIAG_ATTRIBUTE, "pooled_shape has %zu entries, 2 are wanted",
-                       n);
+        return op_fail(context, DIAG_ATTRIBUTE, "pooled_shape must have 2 entries, got %zu", n);
     return output_regions(context, size[0], size[1]);
 }
 
@@ -220,7 +219,8 @@ static int describe_adaptive(const struct op_context *context, struct text *out)
     return CM_OK;
 }
 
-/* Where each output element came from, int64; 0 where the node itself gives them. */
+/* Bytes of the int64 source index of each output element; 0 if they are an output of the node.
+ */
 static int64_t pool_indices(const struct op_context *context) {
     if (op_has_output(context, 1)) return 0;
     return dtype_bytes(DTYPE_INT64, op_output_elements(context, 0));

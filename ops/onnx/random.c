@@ -14,7 +14,8 @@ static int read_dtype(const struct op_context *context, enum dtype otherwise, en
         dtype = dtype_from_onnx(number);
         if (dtype == DTYPE_UNDEFINED)
             return op_fail(context, DIAG_ATTRIBUTE,
-                           "attribute 'dtype' is %lld, no element type", (long long)number);
+                           "attribute 'dtype' must be an element type, got %lld",
+                           (long long)number);
     }
     *ret = dtype;
     return 0;

@@ -51,7 +51,7 @@ static struct sizes read_sizes(const struct op_context *context) {
 static int check_rank_three(const struct op_context *context, size_t i) {
     int rank = op_rank(context, i);
     if (rank == RANK_UNKNOWN || rank == 3) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, rank 3 is wanted", i,
+    return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %s", i,
                    op_shape_text(context, op_shape(context, i)));
 }
 
@@ -59,8 +59,8 @@ static int check_dim(const struct op_context *context, size_t i, int axis, int64
                      const char *what) {
     int64_t have = op_dim(context, i, axis);
     if (!is_known(have) || !is_known(want) || have == want) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "dim %d of input %zu is %lld, %lld is wanted (%s)",
-                   axis, i, (long long)have, (long long)want, what);
+    return op_fail(context, DIAG_SHAPE, "dim %d of input %zu must be %lld (%s), got %lld", axis,
+                   i, (long long)want, what, (long long)have);
 }
 
 static int check_sizes(const struct op_context *context, const struct sizes *sizes) {
@@ -70,7 +70,7 @@ static int check_sizes(const struct op_context *context, const struct sizes *siz
         return op_fail(context, DIAG_ATTRIBUTE,
                        "direction is none of forward, reverse, bidirectional");
     if (is_known(sizes->hidden) && sizes->hidden < 1)
-        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
+        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size must be >= 1, got %lld",
                        (long long)sizes->hidden);
     for (size_t i = 1; i < 3 && status == CM_OK; i++) {
         status = check_dim(context, i, 0, sizes->directions, "directions");
@@ -154,8 +154,9 @@ static int64_t recurrent_states(const struct op_context *context) {
 }
 
 /*
- * X W costs its share of the product again for each of X and W, H R for R and, always, for H:
- * the gradient passes through every step, into the one before the first only if that is wanted.
+ * Backward repeats the MACs of X W for each of X and W, those of H R for R and always for H:
+ * the gradient passes through every step, into the initial state only if its gradient is
+ * required.
  */
 static int64_t recurrent_backward(const struct op_context *context, uint32_t wanted) {
     if (!has_ranks(context)) return DIM_UNKNOWN;

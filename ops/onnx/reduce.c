@@ -131,7 +131,7 @@ static struct number element(const struct constant *constant, int64_t i) {
     return number;
 }
 
-/* Where in the output the element at `coords` belongs: reduced axes count nothing. */
+/* Returns the output index of the element at `coords`, ignoring the reduced axes. */
 static int64_t target_of(const struct axes *axes, const struct shape *shape,
                          const int64_t *coords) {
     int64_t at = 0;

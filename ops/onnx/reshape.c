@@ -45,7 +45,7 @@ static int place_most(const struct op_context *context, struct target *target, i
                       int64_t least) {
     int64_t dim = target->list.values[axis];
     const struct shape *input = op_shape(context, 0);
-    if (least < 0) return CM_REFUSED; /* it may be the rest; nobody reads a message here */
+    if (least < 0) return CM_REFUSED; /* it may be the -1; the caller discards messages */
     if (target->zero_is_copy && least == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
     if (target->zero_is_copy && least == 0 && axis < input->rank)
         dim = is_known(input->dims[axis]) && input->dims[axis] < dim ? dim : input->dims[axis];
@@ -125,7 +125,7 @@ static int spread_target(struct op_context *context, struct target *target) {
         if (status) return status;
     }
     if (target->rest >= 0 && !target->zero_is_copy && target->spelled_out == 0)
-        return op_fail(context, DIAG_SHAPE, "target %s has both 0 and -1 where 0 is no copy",
+        return op_fail(context, DIAG_SHAPE, "target %s has both 0 and -1 with allowzero",
                        op_shape_text(context, &target->shape));
     target->to_spread = dims_to_spread(context, target);
     return close_target(context, target);
@@ -156,7 +156,7 @@ static int infer_flatten(struct op_context *context) {
     int64_t axis = op_attr_int(context, "axis");
     int64_t dims[2] = {DIM_UNKNOWN, DIM_UNKNOWN};
     if (shape_has_rank(input)) {
-        /* Unlike other axes, this one may stand behind the last: axis = rank. */
+        /* Unlike other axes, this one may follow the last: axis = rank. */
         if (axis < -input->rank || axis > input->rank)
             return op_fail(context, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
                            (long long)axis, input->rank);

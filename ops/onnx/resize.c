@@ -14,7 +14,7 @@
 
 /* Scales from an operand or an attribute, like struct int_list. */
 struct scales {
-    bool given; /* there, and not empty: an empty operand says that it is not meant */
+    bool given; /* present and not empty (an empty operand is an omitted one) */
     size_t n;   /* 0: not even the length is known */
     const struct constant *operand; /* either of the two when the contents are known */
     const double *attribute;
@@ -35,7 +35,7 @@ static int qdq_scales_of_operand(struct op_context *context, size_t i, struct sc
     int status = scales.given ? op_value(context, i, &scales.operand) : 0;
     if (status) return status;
     if (op_rank(context, i) > 1)
-        return op_fail(context, DIAG_SHAPE, "scales has the shape %s, a list is wanted",
+        return op_fail(context, DIAG_SHAPE, "scales must be a list, got shape %s",
                        op_shape_text(context, op_shape(context, i)));
     if (scales.operand && !constant_has_reals(scales.operand)) scales.operand = NULL;
     if (is_known(n)) scales.n = (size_t)n;
@@ -116,7 +116,7 @@ struct resize {
     int axes[SHAPE_MAX_RANK]; /* which they are; an entry of scales or sizes each */
 };
 
-/* Resize-18: `axes` says which axes the entries are of; without it, of all. */
+/* Resize-18: `axes` lists the resized axes; default: all. */
 static int read_resize_axes(struct op_context *context, int rank, struct resize *resize) {
     size_t n = 0;
     bool seen[SHAPE_MAX_RANK] = {false};
@@ -194,7 +194,7 @@ static int size_dims(const struct op_context *context, const struct resize *resi
         dims[resize->axes[i]] = size;
     }
     if (!resize->sizes.known) return 0;
-    /* the ratio hangs on an axis that is only bounded; nobody reads a message here */
+    /* the ratio depends on an axis that is only bounded; the caller discards messages */
     if (op_is_loose(context, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
     if (text_equal(policy, "not_larger"))
         return keep_aspect_ratio(context, resize, false, dims);

@@ -98,7 +98,7 @@ static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
     return status;
 }
 
-/* What the body gave as output i, with the axes that it does not see. */
+/* Sets scan output i: the body's output with the scan and batch axes added. */
 static int scan_output(struct op_context *context, const struct scan *scan, size_t i) {
     struct value_info info;
     int status = 0;

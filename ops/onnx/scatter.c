@@ -17,8 +17,8 @@ struct scatter {
 };
 
 /*
- * Loads the operands and copies the data. *ret_possible false with 0: not known, too many, or
- * reduced (an addition is no movement).
+ * Loads the operands and copies the data. *ret_possible false with 0: unknown, too many
+ * elements, or a reduction (which is not data movement).
  */
 static int scatter_begin(struct op_context *context, struct scatter *scatter,
                          bool *ret_possible) {

@@ -110,7 +110,7 @@ static int fold_non_zero(struct op_context *context) {
     return op_set_value(context, 0, constant_ints(context->arena, DTYPE_INT64, output, list));
 }
 
-/* What the condition is laid along: an axis, or all elements (no axis); DIM_UNKNOWN. */
+/* Returns the length that the condition selects from: of `axis`, or all elements without it. */
 static int compress_extent(const struct op_context *context, int *ret_axis,
                            int64_t *ret_extent) {
     int rank = op_rank(context, 0);
@@ -235,7 +235,7 @@ static int compare_slices(const void *left, const void *right) {
     return 0;
 }
 
-/* What is no number is equal to nothing, or to its like: runtimes differ. */
+/* Returns true if an element is NaN: runtimes differ in whether NaN equals NaN. */
 static bool has_nan(const struct constant *value) {
     for (int64_t i = 0; constant_has_reals(value) && i < value->n_elements; i++)
         if (isnan(constant_real_at(value, i))) return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequences and optionals. Of a sequence one fact is kept that holds of every element, and each
- * of them where their number and order are known: then a position gives what stands there, else
- * what all have in common.
+ * Sequences and optionals. A sequence has one info that holds for every element, and one per
+ * element if their number and order are known: SequenceAt then gives the info of that element,
+ * else the common one.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -17,7 +17,7 @@ static int check_kind(const struct op_context *context, size_t i, enum cm_type_k
                       const char *name) {
     enum cm_type_kind have = op_input(context, i)->kind;
     if (have == kind || have == CM_TYPE_UNKNOWN) return 0;
-    return op_fail(context, DIAG_TYPE, "input %zu is no %s", i, name);
+    return op_fail(context, DIAG_TYPE, "input %zu is not of kind %s", i, name);
 }
 
 static int check_sequence(const struct op_context *context) {
@@ -50,7 +50,7 @@ static int infer_sequence_empty(struct op_context *context) {
                            ? dtype_from_onnx(op_attr_int(context, "dtype"))
                            : DTYPE_FLOAT;
     if (dtype == DTYPE_UNDEFINED)
-        return op_fail(context, DIAG_ATTRIBUTE, "attribute 'dtype' is no element type");
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute 'dtype' must be an element type");
     const struct value_info element = value_info_tensor(dtype, shape_unknown());
     return output_items(context, 0, NULL, &element);
 }
@@ -156,7 +156,7 @@ static int output_parts(struct op_context *context, const struct parts *parts,
     return output_items(context, (size_t)parts->n, items, element);
 }
 
-/* More parts are told by what they have in common. */
+/* Sequences with more parts keep only the common info. */
 #define MAX_PARTS 4096
 
 static int infer_split_to_sequence(struct op_context *context) {
@@ -272,7 +272,7 @@ static int infer_optional(struct op_context *context) {
     return status ? status : op_output_fact(context, 0, &optional);
 }
 
-/* From 18 on, what is no optional is its own element. */
+/* Since opset 18 an input that is not an optional is returned itself. */
 static int infer_optional_get_element(struct op_context *context) {
     const struct value_info *input = op_input(context, 0);
     if (input->kind != CM_TYPE_OPTIONAL && context->op->since >= 18)

@@ -21,7 +21,7 @@ static int infer_window(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, dtype, 1, &size);
 }
 
-/* floor(n / 2) + 1: of a real signal the other half of its spectrum says nothing new. */
+/* floor(n / 2) + 1: the other half of the spectrum of a real signal is redundant. */
 static int64_t half_spectrum(int64_t n) {
     return checked_add(checked_div_floor(n, 2), 1);
 }
@@ -34,7 +34,7 @@ static int infer_mel_weights(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, dtype, 2, dims);
 }
 
-/* [height, width, channels] of bytes; the picture itself says how large it is. */
+/* [height, width, channels] of bytes; the size depends on the encoded image. */
 static int infer_image(struct op_context *context) {
     const bool grey = text_equal(op_attr_string(context, "pixel_format"), "Grayscale");
     const int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, grey ? 1 : 3};
@@ -182,9 +182,9 @@ static int infer_stft(struct op_context *context) {
     const int64_t step = common_integer(context, 1);
     const int64_t length = frame_length(context);
     if (rank != RANK_UNKNOWN && rank != 2 && rank != 3)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 2 or 3 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 2 or 3, got %d", rank);
     if (is_known(step) && step < 1)
-        return op_fail(context, DIAG_VALUE, "frames are %lld apart, 1 or more is wanted",
+        return op_fail(context, DIAG_VALUE, "frame_step must be >= 1, got %lld",
                        (long long)step);
     const int64_t points = rank == RANK_UNKNOWN ? DIM_UNKNOWN : op_dim(context, 0, 1);
     if (is_known(points) && is_known(length) && (length < 1 || length > points))

@@ -116,9 +116,10 @@ static bool end_turns(const struct op_context *context, size_t i) {
 }
 
 /*
- * The longest part of an axis of at most `dim` (DIM_UNKNOWN: of any length) that is cut between
- * bounds of which the end may be too large. It grows with either, unless the start counts from
- * the back and the end from the front: then it is no longer than each of them says.
+ * Returns the upper bound of the slice length on an axis of at most `dim` elements
+ * (DIM_UNKNOWN: any length), with an end that may be an upper bound. The length grows with
+ * both, unless the start is negative and the end is not: x[-3:5] has at most min(3, 5)
+ * elements.
  */
 static int64_t slice_most(const struct op_context *context, const struct slice *slice, size_t i,
                           int64_t dim, int64_t step) {

@@ -57,8 +57,8 @@ static bool can_compare(const struct constant *texts, const struct attr *stopwor
     return true;
 }
 
-/* Words that are no stopword; DIM_UNKNOWN where the texts are not known. One is left of none.
- */
+/* Returns the number of words that are not stopwords, at least 1; DIM_UNKNOWN if the texts are
+ * unknown. */
 static int64_t words_left(const struct op_context *context, const struct attr *stopwords) {
     const bool exact = op_attr_int(context, "is_case_sensitive") != 0;
     const struct constant *texts = texts_of(context);
@@ -78,7 +78,7 @@ static int infer_normalizer(struct op_context *context) {
     const struct attr *stopwords = node_attr(context->node, "stopwords");
     const int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 1 && (rank != 2 || op_dim(context, 0, 0) > 1))
-        return op_fail(context, DIAG_SHAPE, "input 0 has the shape %s, [C] or [1,C] is wanted",
+        return op_fail(context, DIAG_SHAPE, "input 0 must have shape [C] or [1,C], got %s",
                        op_shape_text(context, op_shape(context, 0)));
     if (rank == RANK_UNKNOWN || !stopwords || stopwords->n == 0)
         return common_infer_same_shape(context, DTYPE_STRING);
@@ -151,7 +151,7 @@ static int infer_tf_idf(struct op_context *context) {
     const int64_t *places = op_attr_ints(context, "ngram_indexes", &n);
     int64_t last = -1;
     if (shape_has_rank(words) && (words->rank < 1 || words->rank > 2))
-        return op_fail(context, DIAG_SHAPE, "input 0 has the shape %s, [C] or [B,C] is wanted",
+        return op_fail(context, DIAG_SHAPE, "input 0 must have shape [C] or [B,C], got %s",
                        op_shape_text(context, words));
     for (size_t i = 0; i < n; i++)
         if (places[i] > last) last = places[i];

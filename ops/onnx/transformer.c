@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands around attention in transformers, and what stands in for it: rotary embedding,
- * attention without a softmax (a state that is carried along), and the short causal convolution
- * in front of it.
+ * Operators of transformers besides softmax attention: rotary embedding, linear attention (with
+ * a recurrent state), and the short causal convolution before it.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -14,11 +13,10 @@
 static int infer_rotary(struct op_context *context) {
     const int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 3 && rank != 4)
-        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 3 or 4 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 3 or 4, got %d", rank);
     if (rank == 3 && op_attr_int(context, "num_heads") < 1 &&
         op_attr_int(context, "rotary_embedding_dim") > 0)
-        return op_fail(context, DIAG_ATTRIBUTE,
-                       "num_heads is wanted where input 0 has the rank 3");
+        return op_fail(context, DIAG_ATTRIBUTE, "num_heads is required if input 0 has rank 3");
     return common_infer_same(context);
 }
 
@@ -81,7 +79,7 @@ static int check_linear(const struct op_context *context) {
     for (size_t i = 0; i < 3; i++) {
         const int rank = op_rank(context, i);
         if (rank != RANK_UNKNOWN && rank != 3)
-            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
+            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %d", i, rank);
         const int64_t columns = rank == 3 ? op_dim(context, i, 2) : DIM_UNKNOWN;
         if (is_known(columns) && columns % (i == 0 ? queries : heads) != 0)
             return op_fail(context, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
@@ -170,7 +168,7 @@ static int infer_causal_conv(struct op_context *context) {
     };
     for (size_t i = 0; i < 2; i++)
         if (op_rank(context, i) != RANK_UNKNOWN && op_rank(context, i) != 3)
-            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i,
+            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %d", i,
                            op_rank(context, i));
     int status = common_infer_same(context);
     return status < 0 ? status : op_output_dims(context, 1, op_dtype(context, 0), 3, dims);
@@ -191,7 +189,7 @@ static int64_t causal_conv_flops(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* What goes into the activation is computed again. */
+/* Backward recomputes the input of the activation. */
 static const char *causal_conv_gradients(const struct op_context *context) {
     return has_silu(context) ? "0123" : "1,03,,1";
 }

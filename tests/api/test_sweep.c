@@ -122,7 +122,7 @@ static void what_is_taken_for_granted_is_said_once(void **state) {
         const struct cm_diagnostic *note = &sweep->diagnostics[i];
         assert_int_equal(note->severity, CM_NOTE);
         assert_string_equal(note->code, "assumption");
-        assert_non_null(strstr(note->message, i == 0 ? "trip count" : "dearer branch"));
+        assert_non_null(strstr(note->message, i == 0 ? "trip count" : "more expensive branch"));
         assert_string_equal(cm_diagnostics_get(f.diag, loading + i)->message, note->message);
     }
     cm_sweep_free(sweep);

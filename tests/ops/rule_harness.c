@@ -49,7 +49,7 @@ static size_t split_items(struct arena *arena, const char *text, char **items) {
     return n;
 }
 
-/* What stands between the character `open` at `text` and its closing one; *ret_end behind it.
+/* Returns the text inside the bracket `open` at `text`; sets *ret_end behind the closing one.
  */
 static char *bracketed(struct arena *arena, const char *text, char close,
                        const char **ret_end) {

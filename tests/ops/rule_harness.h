@@ -7,12 +7,11 @@
  *
  * op       type-opset, or domain:type-opset.
  * attrs    name=value; the kind follows from the spelling: 7 int, 0.5 float, SAME_UPPER string,
- *          [1,2] ints, [1.5] floats, [Tanh] strings, int64[2]={3,4} tensor. [] is no ints.
- * inputs   dtype[dims], `?` for an unknown dim, [*] for an unknown rank; `-` omitted; `?` of
- *          which nothing is known. ={1,2} gives the elements, =*7 makes every element 7.
- *          A trailing `!` is an initializer (is_weight).
- * outputs  the same, as expected after infer and fold; `-` is an omitted output. Contents that
- *          are not written are not compared; =? wants them unknown.
+ *          [1,2] ints, [1.5] floats, [Tanh] strings, int64[2]={3,4} tensor. [] is an empty
+ * ints. inputs   dtype[dims], `?` for an unknown dim, [*] for an unknown rank; `-` omitted; `?`
+ * of which nothing is known. ={1,2} gives the elements, =*7 makes every element 7. A trailing
+ * `!` is an initializer (is_weight). outputs  the same, as expected after infer and fold; `-`
+ * is an omitted output. Contents that are not written are not compared; =? wants them unknown.
  * error    then outputs need only have the right count; part of the message.
  */
 #ifndef TESTS_OPS_RULE_HARNESS_H
@@ -28,7 +27,7 @@ struct op_case {
     const char *attrs; /* NULL: none */
     const char *inputs;
     const char *outputs;
-    const char *error; /* NULL: none is wanted */
+    const char *error; /* NULL: success is expected */
     int64_t macs;      /* compared when not 0; RULE_NO_MACS wants 0 */
     int64_t flops;     /* likewise, RULE_NO_FLOPS */
     const char *describe;
@@ -43,7 +42,7 @@ struct op_case {
 #define REFUSES(op_, attrs_, inputs_, outputs_, error_)                                        \
     { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .error = error_ }
 
-/* With what it costs, or with what stands in its module's brackets. */
+/* With what it costs, or with its module's extra_repr. */
 #define COSTS(op_, attrs_, inputs_, outputs_, macs_, flops_)                                   \
     {                                                                                          \
         .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .macs = macs_,     \

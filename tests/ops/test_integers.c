@@ -53,7 +53,7 @@ static void run_case(const struct integer_case *row) {
 #define NODE(op_, attrs_, inputs_, outputs_)                                                   \
     { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_ }
 
-static void integers_in_and_out_are_arithmetic_on_integers(void **state) {
+static void integer_operands_and_result_count_as_integer_arithmetic(void **state) {
     static const struct integer_case rows[] = {
         /* out 4 x 8 x 8 = 256 of 3 x 3 x 3 = 27 MACs; 256 biases of int32 */
         {NODE("QLinearConv-10", "pads=[1,1,1,1]",
@@ -89,7 +89,7 @@ static void integers_in_and_out_are_arithmetic_on_integers(void **state) {
     RUN_CASES(rows);
 }
 
-static void all_else_is_floating_point(void **state) {
+static void other_operators_count_as_floating_point(void **state) {
     static const struct integer_case rows[] = {
         {NODE("MatMul-13", NULL, "float[2,3] float[3,4]", "float[2,4]"), 0, 48, 0},
         {NODE("Add-14", NULL, "float[2,4] float[4]", "float[2,4]"), 0, 8, 0},
@@ -126,7 +126,7 @@ static void all_else_is_floating_point(void **state) {
     RUN_CASES(rows);
 }
 
-static void a_scale_parts_products_of_integers_from_the_rest(void **state) {
+static void scaled_operators_split_integer_macs_from_the_rest(void **state) {
     static const struct integer_case rows[] = {
         /* 8 biases behind the scale, of QGemm before it */
         {NODE("com.microsoft:MatMulIntegerToFloat-1", NULL,
@@ -162,8 +162,8 @@ static void a_scale_parts_products_of_integers_from_the_rest(void **state) {
     RUN_CASES(rows);
 }
 
-/* What a tool prints holds everything; integers are told beside it, once and the same. */
-static void a_tool_is_blind_to_types(void **state) {
+/* The FLOPs of a tool include integer operations, which are also reported separately. */
+static void tool_conventions_ignore_dtypes(void **state) {
     static const struct op_case node =
         NODE("MatMulInteger-10", NULL, "uint8[2,3] int8[3,4]", "int32[2,4]");
     struct op_bench *bench = op_bench_open(&node);
@@ -182,10 +182,10 @@ static void a_tool_is_blind_to_types(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_in_and_out_are_arithmetic_on_integers),
-        cmocka_unit_test(all_else_is_floating_point),
-        cmocka_unit_test(a_scale_parts_products_of_integers_from_the_rest),
-        cmocka_unit_test(a_tool_is_blind_to_types),
+        cmocka_unit_test(integer_operands_and_result_count_as_integer_arithmetic),
+        cmocka_unit_test(other_operators_count_as_floating_point),
+        cmocka_unit_test(scaled_operators_split_integer_macs_from_the_rest),
+        cmocka_unit_test(tool_conventions_ignore_dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

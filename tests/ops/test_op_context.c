@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rule sees and sets: see ops/op_context.h. */
+/* Operands, attributes and outputs of an operator: see ops/op_context.h. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -66,13 +66,13 @@ static void a_list_is_read_as_far_as_it_is_known(void **state) {
     op_bench_close(bench);
 }
 
-static void what_is_no_list_of_integers_is_refused(void **state) {
+static void refuses_operands_that_are_not_integer_lists(void **state) {
     static const struct op_case row = {
         .op = "Sum-13", .inputs = "float[1]={2.5} int64[1,2] string[2]", .outputs = "-"};
     static const char *const messages[] = {
-        "input 0 has an element that is no integer",
-        "input 1 has the shape [1,2], a list is wanted",
-        "input 2 is of type string, integers are wanted",
+        "input 0 must hold integers, got a fraction",
+        "input 1 must be a list, got shape [1,2]",
+        "input 2 must hold integers, got type string",
     };
     struct op_bench *bench = op_bench_open(&row);
     struct int_list list;
@@ -84,7 +84,7 @@ static void what_is_no_list_of_integers_is_refused(void **state) {
     op_bench_close(bench);
 }
 
-static void an_output_that_cannot_be_is_refused(void **state) {
+static void refuses_invalid_output_shapes(void **state) {
     static const int64_t past[] = {2, DIM_OVERFLOW};
     static const int64_t negative[] = {2, -3};
     struct op_bench *bench = op_bench_open(&partly_known);
@@ -119,7 +119,7 @@ static void contents_must_fit_what_was_inferred(void **state) {
     op_bench_close(bench);
 }
 
-static void values_are_given_as_far_as_the_budget_goes(void **state) {
+static void loads_values_within_the_budget(void **state) {
     static const struct op_case row = {
         .op = "Add-14", .inputs = "int64[200]=*1 int64[3]={1,2,3}", .outputs = "int64[*]"};
     struct op_budget budget = {.long_left = 450, .short_left = 5};
@@ -150,10 +150,10 @@ int main(void) {
         cmocka_unit_test(an_omitted_operand_reads_as_unknown),
         cmocka_unit_test(an_attribute_falls_back_to_its_row),
         cmocka_unit_test(a_list_is_read_as_far_as_it_is_known),
-        cmocka_unit_test(what_is_no_list_of_integers_is_refused),
-        cmocka_unit_test(an_output_that_cannot_be_is_refused),
+        cmocka_unit_test(refuses_operands_that_are_not_integer_lists),
+        cmocka_unit_test(refuses_invalid_output_shapes),
         cmocka_unit_test(contents_must_fit_what_was_inferred),
-        cmocka_unit_test(values_are_given_as_far_as_the_budget_goes),
+        cmocka_unit_test(loads_values_within_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

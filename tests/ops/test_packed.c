@@ -19,7 +19,7 @@ struct packed_case {
 #define CONTRIB(op_, attrs_, inputs_, outputs_)                                                \
     { .op = "com.microsoft:" op_ "-1", .attrs = attrs_, .inputs = inputs_, .outputs = outputs_ }
 
-static void each_number_counts(void **state) {
+static void counts_packed_numbers_individually(void **state) {
     static const struct packed_case rows[] = {
         /* 2 x 16 bytes for each of 48 columns of 64 numbers */
         {CONTRIB("MatMulNBits", "K=64 N=48 bits=4 block_size=32",
@@ -64,7 +64,7 @@ static void each_number_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_number_counts),
+        cmocka_unit_test(counts_packed_numbers_individually),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules meet nodes that no exporter would write: every row, with attributes, operands, dims,
- * types and contents by chance. A rule may refuse, or tell what it knows; it must not tell dims
+ * types and contents by chance. An operator may refuse, or infer dims; it must not infer dims
  * that no tensor has, or costs below nothing, and the sanitizers watch the rest. By itself it
  * takes some seconds, and always the same nodes; `test_ops_random_nodes SEED ROUNDS` goes on.
  */
@@ -168,7 +168,7 @@ static const char *any_word(struct chance *chance) {
     return words[below(chance, ITEMS(words))];
 }
 
-/* What a node stands in: the harness's pieces, filled by chance. */
+/* The environment of a node: parts of the harness, filled at random. */
 struct stage {
     struct chance *chance;
     struct op_bench *bench;
@@ -497,7 +497,7 @@ static void check_conventions(const struct op_context *context) {
 
 static void check_costs(const struct op_context *context) {
     const struct op *op = context->op;
-    struct op_context quiet = *context; /* what cannot be described is no fault */
+    struct op_context quiet = *context; /* failing to describe is not an error */
     struct text text;
     quiet.diag = NULL;
     text_init(&text, context->arena);

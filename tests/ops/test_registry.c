@@ -10,11 +10,11 @@
 
 #include "ops/decision.h"
 
-static void the_newest_row_not_above_the_opset_holds(void **state) {
+static void finds_the_newest_row_not_above_the_opset(void **state) {
     static const struct {
         const char *domain, *type;
         int64_t opset;
-        int32_t since; /* 0: none is wanted */
+        int32_t since; /* 0: none is expected */
     } cases[] = {
         {"", "Dropout", 1, 1},
         {"", "Dropout", 9, 7},
@@ -58,7 +58,7 @@ static void check_row(const struct op *row) {
 static void check_gradient(const struct op *row, const char *cell, const char *end) {
     const size_t length = (size_t)(end - cell);
     if (strspn(cell, "0123456789ayze") < length && !(length == 1 && *cell == '-'))
-        fail_msg("%s-%d: '%.*s' is no gradient", row->type, row->since, (int)length, cell);
+        fail_msg("%s-%d: '%.*s' is not a valid cell", row->type, row->since, (int)length, cell);
     for (; cell < end; cell++) {
         if (*cell >= '0' && *cell <= '9') assert_true(*cell - '0' < row->max_inputs);
         if (*cell == 'z') assert_true(row->max_outputs > 1);
@@ -66,7 +66,7 @@ static void check_gradient(const struct op *row, const char *cell, const char *e
     }
 }
 
-/* Every row says what it keeps for backward, even if it is that it has none. */
+/* Every row states what it saves for backward, or that it has no gradient. */
 static void check_backward(const struct op *row) {
     const struct op_backward *backward = &row->backward;
     if (!backward->saved_for_backward)
@@ -99,7 +99,7 @@ static void every_row_is_whole_and_found_under_its_own_name(void **state) {
     }
 }
 
-/* Each costs something, or says why not. */
+/* Each costs something, or gives a reason. */
 static void every_row_has_a_cost_or_a_reason(void **state) {
     size_t n_silent = 0;
     (void)state;
@@ -130,7 +130,7 @@ static void the_last_gradient_holds_for_all_operands_after_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_newest_row_not_above_the_opset_holds),
+        cmocka_unit_test(finds_the_newest_row_not_above_the_opset),
         cmocka_unit_test(every_row_is_whole_and_found_under_its_own_name),
         cmocka_unit_test(every_row_has_a_cost_or_a_reason),
         cmocka_unit_test(the_last_gradient_holds_for_all_operands_after_it),

@@ -56,7 +56,7 @@ static int read_table(void **state) {
     return table.n > 0 && table.n < MAX_CASES ? 0 : -1;
 }
 
-static void rules_tell_what_the_runtime_gave(void **state) {
+static void infers_the_shapes_that_the_runtime_gave(void **state) {
     (void)state;
     for (size_t i = 0; i < table.n; i++) {
         char *const *cells = table.cells[i];
@@ -97,7 +97,7 @@ static void every_operator_of_the_runtime_has_a_case(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_tell_what_the_runtime_gave),
+        cmocka_unit_test(infers_the_shapes_that_the_runtime_gave),
         cmocka_unit_test(every_operator_of_the_runtime_has_a_case),
     };
     return cmocka_run_group_tests(tests, read_table, NULL);

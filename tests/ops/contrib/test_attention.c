@@ -34,7 +34,7 @@ static void counts_projections_of_attention(void **state) {
               "float[2,1,16] float[2,2,4,32,4]", 2048, 4096 + 64),
         GIVES("com.microsoft:Attention-1", "num_heads=4",
               "float[?,?,16] float[16,48] float[48]", "float[?,?,16]"),
-        /* 10 tokens of 2 x 5 places: nothing is padded; of 9 tokens nobody knows how many meet
+        /* 10 tokens of 2 x 5 places: nothing is padded; of 9 tokens it is unknown how many meet
          */
         COSTS("com.microsoft:PackedAttention-1", "num_heads=4",
               "float[10,16] float[16,48] float[48] int32[2,5] int32[3]", "float[10,16]", 9280,

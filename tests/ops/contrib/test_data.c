@@ -25,7 +25,7 @@ static void refuses_invalid_inputs(void **state) {
                 "uint8[20] int64[80]=*1 int64[80]=*1", "float[*]",
                 "shape must have at most 64 entries, got 80"),
         REFUSES("com.microsoft:DequantizeBFP-1", "dtype=99", "uint8[20] int64[2] int64[2]",
-                "float[*]", "attribute 'dtype' is 99, which is no element type"),
+                "float[*]", "attribute 'dtype' must be an element type, got 99"),
         REFUSES("com.microsoft:ComplexMul-1", NULL, "float[3] float[3]", "float[*]",
                 "the last dim must be 2 (complex numbers), got [3]"),
         REFUSES("com.microsoft:HyperConnectionPreMix-1", NULL, "float[8] float[4]", "float[*]",

@@ -96,10 +96,10 @@ static void propagates_unknown_dims(void **state) {
         REFUSES("com.microsoft:GemmFloat8-1", NULL, "float[3,5] float[7,5]", "float[*]",
                 "columns of A must equal rows of B, got 5 and 7"),
         REFUSES("com.microsoft:GemmFloat8-1", "dtype=99", "float[3,5] float[5,7]", "float[*]",
-                "attribute 'dtype' is 99, which is no element type"),
+                "attribute 'dtype' must be an element type, got 99"),
         REFUSES("com.microsoft:ConvTransposeWithDynamicPads-1", NULL,
                 "float[1,2,5,5] float[2,3,3,3] int64[2]={0,0}", "float[*]",
-                "pads has 2 entries, 4 are wanted"),
+                "pads must have 4 entries, got 2"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -70,7 +70,7 @@ static void counts_windowed_attention(void **state) {
 
 static void assumes_full_caches_and_selections(void **state) {
     static const struct op_case rows[] = {
-        /* 4 queries x 4 heads x 4 keys x (8 + 8); not told how many: the 16 of the cache */
+        /* 4 queries x 4 heads x 4 keys x (8 + 8); unknown number: the 16 of the cache */
         COSTS("com.microsoft:SparseAttention-1",
               "num_heads=4 kv_num_heads=2 sparse_block_size=16",
               "float[1,4,32] float[1,4,16] float[1,4,16] float[1,2,16,8] float[1,2,16,8] "

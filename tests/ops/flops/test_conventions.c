@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tables of the conventions count of single nodes; whole models are cli cases. */
+/* FLOPs of single nodes by each convention; whole models are tested by CLI cases. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void run_case(const struct convention_case *row) {
 #define NODE(op_, attrs_, inputs_, outputs_)                                                   \
     { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_ }
 
-static void every_name_has_a_table_and_a_meaning(void **state) {
+static void gives_every_convention_a_table_and_a_description(void **state) {
     size_t n = 0;
     (void)state;
     for (; conventions_at(n); n++) {
@@ -49,7 +49,7 @@ static void every_name_has_a_table_and_a_meaning(void **state) {
 }
 
 /* out 1 * 6 * 4 * 4 = 96, 3 * 3 * 3 = 27 MACs each: 2592 */
-static void a_convolution_is_its_macs_and_perhaps_its_bias(void **state) {
+static void counts_convolution_macs_and_bias_by_convention(void **state) {
 #define CONV                                                                                   \
     NODE("Conv-11", "pads=[1,1,1,1]", "float[1,3,4,4] float[6,3,3,3]! float[6]!",              \
          "float[1,6,4,4]")
@@ -69,7 +69,7 @@ static void a_convolution_is_its_macs_and_perhaps_its_bias(void **state) {
 }
 
 /* n = 1 * 4 * 3 * 3 = 36 inputs, each 2 * 2 * 2 weights: 288; out 1 * 2 * 6 * 6 = 72 */
-static void a_transposed_convolution_is_two_tools_mistake(void **state) {
+static void reproduces_the_transposed_convolution_counts_of_two_tools(void **state) {
 #define TRANSPOSED                                                                             \
     NODE("ConvTranspose-11", "strides=[2,2]", "float[1,4,3,3] float[4,2,2,2]!",                \
          "float[1,2,6,6]")
@@ -85,7 +85,7 @@ static void a_transposed_convolution_is_two_tools_mistake(void **state) {
 }
 
 /* n = 1 * 2 * 4 * 4 = 32 */
-static void norms_and_pools_have_each_tools_price(void **state) {
+static void counts_norms_and_pools_by_convention(void **state) {
 #define BATCH_NORM                                                                             \
     NODE("BatchNormalization-9", NULL,                                                         \
          "float[1,2,4,4] float[2]! float[2]! float[2]! float[2]!", "float[1,2,4,4]")
@@ -121,7 +121,7 @@ static void norms_and_pools_have_each_tools_price(void **state) {
 }
 
 /* Four rows of eight. */
-static void softmax_and_activations_have_each_tools_price(void **state) {
+static void counts_softmax_and_activations_by_convention(void **state) {
 #define SOFTMAX NODE("Softmax-13", "axis=-1", "float[4,8]", "float[4,8]")
 #define GELU    NODE("Gelu-20", NULL, "float[4,8]", "float[4,8]")
 #define NO_KEYS                                                                                \
@@ -148,8 +148,8 @@ static void softmax_and_activations_have_each_tools_price(void **state) {
     RUN_CASES(rows);
 }
 
-/* What the tools said of torch.nn modules and functions of these sizes. */
-static void single_modules_cost_what_the_tools_said(void **state) {
+/* Results of the tools for torch.nn modules and functions of these sizes. */
+static void reproduces_tool_counts_of_single_modules(void **state) {
 #define LSTM_2                                                                                 \
     NODE("LSTM-14", "direction=bidirectional",                                                 \
          "float[4,1,6] float[2,20,6] float[2,20,5] float[2,40]", "float[4,2,1,5]")
@@ -241,7 +241,7 @@ static void single_modules_cost_what_the_tools_said(void **state) {
 }
 
 /* By hand, from the formulas in ONNX's own definitions. */
-static void an_exact_operation_is_counted_once(void **state) {
+static void exact_counts_each_operation_once(void **state) {
     static const struct convention_case rows[] = {
         /* 12 butterflies of 4 products and 6 sums */
         {"exact", 120, SPECTRUM},
@@ -295,7 +295,7 @@ static void an_exact_operation_is_counted_once(void **state) {
     RUN_CASES(rows);
 }
 
-static void what_a_runtime_fused_costs_what_its_parts_do(void **state) {
+static void counts_fused_operators_as_their_parts(void **state) {
     static const struct convention_case rows[] = {
         /* 200 scores of 5 less 2 in rows of 5: 6 * 200 - 2 * 40, their mask 200 more */
         {"exact", 2 * 9280 + 1200 - 80 + 200,
@@ -344,7 +344,7 @@ static void what_a_runtime_fused_costs_what_its_parts_do(void **state) {
     RUN_CASES(rows);
 }
 
-static void the_bias_of_a_linear_is_told_by_its_vector(void **state) {
+static void detects_the_bias_add_of_a_linear_by_its_vector(void **state) {
 #define ADDED(inputs_) NODE("Add-14", NULL, inputs_, "float[1,3,8]")
     static const struct convention_case rows[] = {
         {"ptflops", 24, ADDED("float[1,3,8] float[8]!")},
@@ -364,7 +364,7 @@ static void the_bias_of_a_linear_is_told_by_its_vector(void **state) {
     RUN_CASES(rows);
 }
 
-static void what_is_not_known_stays_unknown_where_it_is_counted(void **state) {
+static void keeps_costs_of_unknown_shapes_unknown(void **state) {
 #define FREE NODE("Relu-14", NULL, "float[?,8]", "float[?,8]")
     static const struct convention_case rows[] = {
         {"exact", DIM_UNKNOWN, FREE},
@@ -378,8 +378,8 @@ static void what_is_not_known_stays_unknown_where_it_is_counted(void **state) {
     RUN_CASES(rows);
 }
 
-/* What the default does not see: n = 2 * 3 * 4 * 4 = 96. */
-static void exact_counts_what_is_arithmetic(void **state) {
+/* Not counted by the default convention: n = 2 * 3 * 4 * 4 = 96. */
+static void exact_counts_all_arithmetic(void **state) {
     static const struct convention_case rows[] = {
         /* 3 groups of 32, over all axes but the channels */
         {"exact", 5 * 96 + 2 * 3,
@@ -399,7 +399,7 @@ static void exact_counts_what_is_arithmetic(void **state) {
         /* 30 places of 2 coordinates: 2 products and 2 sums each */
         {"exact", 30 * 2 * 4,
          NODE("AffineGrid-20", NULL, "float[1,2,3] int64[4]={1,3,5,6}", "float[1,5,6,2]")},
-        /* 4 samples of 7, 3 sums and a quotient; not told how many */
+        /* 4 samples of 7, 3 sums and a quotient; unknown number */
         {"exact", 2 * 3 * 5 * 5 * (4 * 7 + 4),
          NODE("RoiAlign-16", "output_height=5 output_width=5 sampling_ratio=2",
               "float[1,3,8,8] float[2,4] int64[2]", "float[2,3,5,5]")},
@@ -435,17 +435,17 @@ static void exact_counts_what_is_arithmetic(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_name_has_a_table_and_a_meaning),
-        cmocka_unit_test(a_convolution_is_its_macs_and_perhaps_its_bias),
-        cmocka_unit_test(a_transposed_convolution_is_two_tools_mistake),
-        cmocka_unit_test(norms_and_pools_have_each_tools_price),
-        cmocka_unit_test(softmax_and_activations_have_each_tools_price),
-        cmocka_unit_test(single_modules_cost_what_the_tools_said),
-        cmocka_unit_test(an_exact_operation_is_counted_once),
-        cmocka_unit_test(what_a_runtime_fused_costs_what_its_parts_do),
-        cmocka_unit_test(the_bias_of_a_linear_is_told_by_its_vector),
-        cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
-        cmocka_unit_test(exact_counts_what_is_arithmetic),
+        cmocka_unit_test(gives_every_convention_a_table_and_a_description),
+        cmocka_unit_test(counts_convolution_macs_and_bias_by_convention),
+        cmocka_unit_test(reproduces_the_transposed_convolution_counts_of_two_tools),
+        cmocka_unit_test(counts_norms_and_pools_by_convention),
+        cmocka_unit_test(counts_softmax_and_activations_by_convention),
+        cmocka_unit_test(reproduces_tool_counts_of_single_modules),
+        cmocka_unit_test(exact_counts_each_operation_once),
+        cmocka_unit_test(counts_fused_operators_as_their_parts),
+        cmocka_unit_test(detects_the_bias_add_of_a_linear_by_its_vector),
+        cmocka_unit_test(keeps_costs_of_unknown_shapes_unknown),
+        cmocka_unit_test(exact_counts_all_arithmetic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

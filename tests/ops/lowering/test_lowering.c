@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a backend is asked to run for a node, as the line of text that tells primitives apart.
+/* The primitive that a backend runs for a node, as the text that identifies it.
  */
 #include "ops/lowering/lowering.h"
 
@@ -59,7 +59,7 @@ static void convolutions(void **state) {
         /* SAME: 5 of 3 in steps of 2 stand over 10 with one element to spare, at the end */
         LOWERS("Conv-11", "auto_pad=SAME_UPPER strides=[2]", "float[1,1,10] float[1,1,3]!",
                "float[1,1,5]", "conv f32 1x1x10 1x1x3 -> 1x1x5 kernel 3 stride 2 pad 0+1"),
-        /* 1x1 in steps of 2: what is left over at the end is no pad */
+        /* 1x1 in steps of 2: the remainder at the end is not padding */
         LOWERS("Conv-11", "strides=[2,2]", "float[1,4,6,6] float[8,4,1,1]!", "float[1,8,3,3]",
                "conv f32 1x4x6x6 8x4x1x1 -> 1x8x3x3 kernel 1x1 stride 2x2"),
         LOWERS("ConvTranspose-11", "strides=[2] output_padding=[1] pads=[1,1]",
@@ -131,7 +131,7 @@ static void recurrences(void **state) {
         LOWERS("LSTM-14", "hidden_size=16", "float[7,2,8] float[1,64,8]! float[1,64,16]!",
                "float[7,1,2,16] float[1,2,16] float[1,2,16]",
                "rnn lstm f32 7x2x8 1x64x8 1x64x16 -> 7x1x2x16 1x2x16 1x2x16 hidden 16"),
-        /* bias of rank 2, states of rank 3; lengths are no operand */
+        /* bias of rank 2, states of rank 3; lengths are not an operand */
         LOWERS("LSTM-14", "hidden_size=16 direction=bidirectional",
                "float[7,2,8] float[2,64,8]! float[2,64,16]! float[2,128]! int32[2] "
                "float[2,2,16] float[2,2,16]",
@@ -142,7 +142,7 @@ static void recurrences(void **state) {
         LOWERS("GRU-14", "hidden_size=4 layout=1", "float[2,7,8] float[1,12,8]! float[1,12,4]!",
                "float[2,7,1,4] float[2,1,4]",
                "rnn gru f32 7x2x8/8x56x1 1x12x8 1x12x4 -> 7x1x2x4/4x4x28x1 1x2x4 hidden 4"),
-        /* only the last state is wanted; all of them are computed */
+        /* only the last state is an output; all of them are computed */
         LOWERS("RNN-14", "hidden_size=4 activations=[Relu]",
                "float[7,2,8] float[1,4,8]! float[1,4,4]!", "- float[1,2,4]",
                "rnn relu f32 7x2x8 1x4x8 1x4x4 -> 7x1x2x4 1x2x4 hidden 4"),
@@ -255,7 +255,7 @@ static void layers(void **state) {
                "resample nearest f32 1x3x8 -> 1x3x16"),
         LOWERS("Resize-13", "mode=cubic", "float[1,3,8,8] - float[4]={1,1,2,2}",
                "float[1,3,16,16]", NULL),
-        /* channels that grow are no image */
+        /* a blocked channel dim is not an image */
         LOWERS("Resize-13", NULL, "float[1,3,8,8] - float[4]={1,2,1,1}", "float[1,6,8,8]",
                NULL),
         LOWERS("ReduceSum-13", "noop_with_empty_axes=1", "float[4,5]", "float[4,5]",
@@ -353,10 +353,10 @@ struct refused {
     const char *why;
 };
 
-static void what_has_no_primitive_says_why(void **state) {
+static void gives_a_reason_for_nodes_without_primitive(void **state) {
     static const struct refused cases[] = {
         {GIVES("TopK-11", NULL, "float[4] int64[1]={2}", "float[2] int64[2]"),
-         "how much it does hangs on the numbers: no primitive sorts or selects"},
+         "work is data-dependent; no sort or select primitive"},
         {GIVES("Conv-11", NULL, "float[?,3,8,8] float[4,3,3,3]!", "float[?,4,6,6]"),
          "its shapes are not known before it runs"},
         {GIVES("Add-14", NULL, "float[1,1,1,1,1,1,1,1,2] float[]", "float[1,1,1,1,1,1,1,1,2]"),
@@ -378,7 +378,7 @@ static void what_has_no_primitive_says_why(void **state) {
 }
 
 /* As it trains a dropout works, else it is a view. */
-static void a_dropout_that_trains_reads_a_mask(void **state) {
+static void lowers_dropout_in_training_to_a_masked_product(void **state) {
     static const struct op_case node =
         GIVES("Dropout-12", NULL, "float[2,3]", "float[2,3] bool[2,3]");
     struct op_bench *bench = op_bench_open(&node);
@@ -404,8 +404,8 @@ int main(void) {
         cmocka_unit_test(einsums),
         cmocka_unit_test(layers),
         cmocka_unit_test(elements),
-        cmocka_unit_test(what_has_no_primitive_says_why),
-        cmocka_unit_test(a_dropout_that_trains_reads_a_mask),
+        cmocka_unit_test(gives_a_reason_for_nodes_without_primitive),
+        cmocka_unit_test(lowers_dropout_in_training_to_a_masked_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void operands_broadcast_as_numpy_from_opset_7(void **state) {
         REFUSES("Add-7", NULL, "float[0] float[2]", "float[*]",
                 "shapes [0] and [2] do not broadcast"),
         REFUSES("Add-7", NULL, "float[2,3] int64[3]", "float[*]",
-                "input 1 is of type int64, float is wanted"),
+                "input 1 must be of type float, got int64"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -81,7 +81,7 @@ static void arithmetic_on_known_integers_is_exact(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void what_cannot_be_held_is_not_known(void **state) {
+static void does_not_fold_results_out_of_range(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "int64[]={9223372036854775807} int64[]={1}", "int64[]=?"),
@@ -105,7 +105,7 @@ static void arithmetic_on_known_floats_is_of_their_type(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Div-7", NULL, "float[]={1} float[]={2}", "float[]={0.5}"),
-        /* 2^24 + 1 is no float32 */
+        /* 2^24 + 1 is not a float32 */
         GIVES("Add-7", NULL, "float[]={16777216} float[]={1}", "float[]={16777216}"),
         GIVES("Add-7", NULL, "double[]={16777216} double[]={1}", "double[]={16777217}"),
         GIVES("Mod-10", "fmod=1", "float[]={-7.5} float[]={2}", "float[]={-1.5}"),
@@ -116,7 +116,7 @@ static void arithmetic_on_known_floats_is_of_their_type(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_splat_stays_one_whatever_its_size(void **state) {
+static void folds_splats_to_splats_of_any_size(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "int64[1000000,1000000]=*3 int64[]={4}",
@@ -143,9 +143,9 @@ int main(void) {
         cmocka_unit_test(operands_broadcast_as_numpy_from_opset_7),
         cmocka_unit_test(before_opset_7_input_1_fits_axes_of_input_0),
         cmocka_unit_test(arithmetic_on_known_integers_is_exact),
-        cmocka_unit_test(what_cannot_be_held_is_not_known),
+        cmocka_unit_test(does_not_fold_results_out_of_range),
         cmocka_unit_test(arithmetic_on_known_floats_is_of_their_type),
-        cmocka_unit_test(a_splat_stays_one_whatever_its_size),
+        cmocka_unit_test(folds_splats_to_splats_of_any_size),
         cmocka_unit_test(arithmetic_costs_nothing_by_the_default_convention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void cast_changes_the_type_alone(void **state) {
+static void cast_changes_only_the_dtype(void **state) {
     static const struct op_case rows[] = {
         GIVES("Cast-1", "to=INT64", "float[2,?]", "int64[2,?]"),
         GIVES("Cast-6", "to=7", "float[2,3]", "int64[2,3]"),
@@ -55,7 +55,7 @@ static void cast_folds_what_runtimes_agree_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cast_changes_the_type_alone),
+        cmocka_unit_test(cast_changes_only_the_dtype),
         cmocka_unit_test(cast_folds_what_runtimes_agree_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

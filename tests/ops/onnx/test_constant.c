@@ -48,7 +48,7 @@ static void constant_of_shape_is_a_splat(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void shape_is_known_as_far_as_it_is_asked_for(void **state) {
+static void shape_folds_if_the_requested_dims_are_known(void **state) {
     static const struct op_case rows[] = {
         GIVES("Shape-1", NULL, "float[2,3]", "int64[2]={2,3}"),
         GIVES("Shape-13", NULL, "float[]", "int64[0]={}"),
@@ -68,7 +68,7 @@ static void shape_is_known_as_far_as_it_is_asked_for(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void range_counts_its_steps(void **state) {
+static void range_computes_its_length(void **state) {
     static const struct op_case rows[] = {
         GIVES("Range-11", NULL, "int64[]={0} int64[]={5} int64[]={1}", "-"),
         GIVES("Range-11", NULL, "int64[]={0} int64[]={5} int64[]={2}", "int64[3]={0,2,4}"),
@@ -100,8 +100,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_has_many_forms),
         cmocka_unit_test(constant_of_shape_is_a_splat),
-        cmocka_unit_test(shape_is_known_as_far_as_it_is_asked_for),
-        cmocka_unit_test(range_counts_its_steps),
+        cmocka_unit_test(shape_folds_if_the_requested_dims_are_known),
+        cmocka_unit_test(range_computes_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

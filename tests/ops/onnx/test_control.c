@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators with bodies: see ops/onnx/control.c. A body is a function of the test that turns
- * facts into facts, so a row can tell what the rule feeds it and how often it says that it
- * runs.
+ * infos to infos, so a row can check its inputs and the trip count that the operator reports.
  */
 #include "rule_harness.h"
 
@@ -233,7 +232,7 @@ static void check_row(const struct control_case *row) {
         }                                                                                      \
     }
 
-static void if_takes_the_branch_it_knows_or_merges_both(void **state) {
+static void if_infers_the_static_branch_or_joins_both(void **state) {
     static const struct control_case rows[] = {
         IF_ROW("bool[]={1}", "f32[2,3]", gives_2_3, gives_2_4, 1, NEVER),
         IF_ROW("bool[1]={0}", "f32[2,4]", gives_2_3, gives_2_4, NEVER, 1),
@@ -263,7 +262,7 @@ static void if_takes_the_branch_it_knows_or_merges_both(void **state) {
         }                                                                                      \
     }
 
-static void loop_runs_as_often_as_it_says(void **state) {
+static void loop_reports_its_trip_count(void **state) {
     static const struct control_case rows[] = {
         LOOP_ROW("int64[]={5} bool[]={1} float[2,3]", "f32[2,3]; f32[5,2,3]", loops_on, 5),
         LOOP_ROW("int64[1]={5} - float[2,3]", "f32[2,3]; f32[5,2,3]", loops_on, 5),
@@ -287,7 +286,7 @@ static void loop_runs_as_often_as_it_says(void **state) {
     CHECK_ROWS(rows);
 }
 
-static void a_loop_keeps_what_holds_in_every_round(void **state) {
+static void loop_keeps_infos_that_hold_in_every_iteration(void **state) {
     static const struct control_case rows[] = {
         LOOP_ROW("int64[]={5} - float[2,3]", "f32[?,3]; f32[5,?,3]", grows, 5),
         LOOP_ROW("int64[]={5} - float[2,3]", "f32[?...]; f32[?...]", deepens, 5),
@@ -313,7 +312,7 @@ static bool never(void *context) {
 }
 
 /* One walk, with the element types that hold in every round. */
-static void a_loop_keeps_types_where_the_walker_has_had_enough(void **state) {
+static void loop_keeps_only_types_if_the_search_limit_is_reached(void **state) {
     static const struct control_case row =
         LOOP_ROW("int64[]={5} - float[2,3]", "f32[?...]; f32[?...]", grows, 5);
     (void)state;
@@ -350,10 +349,10 @@ static void scan_runs_along_an_axis(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(if_takes_the_branch_it_knows_or_merges_both),
-        cmocka_unit_test(loop_runs_as_often_as_it_says),
-        cmocka_unit_test(a_loop_keeps_what_holds_in_every_round),
-        cmocka_unit_test(a_loop_keeps_types_where_the_walker_has_had_enough),
+        cmocka_unit_test(if_infers_the_static_branch_or_joins_both),
+        cmocka_unit_test(loop_reports_its_trip_count),
+        cmocka_unit_test(loop_keeps_infos_that_hold_in_every_iteration),
+        cmocka_unit_test(loop_keeps_only_types_if_the_search_limit_is_reached),
         cmocka_unit_test(scan_runs_along_an_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

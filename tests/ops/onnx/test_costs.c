@@ -44,7 +44,7 @@ static void convolutions(void **state) {
               "float[1,1,10,10] float[1,1,3,3]!", "float[1,1,5,5]", 25 * 9, 2 * 25 * 9),
         COSTS("ConvInteger-10", "group=3", "uint8[1,3,8,8] int8[3,1,3,3]!", "int32[1,3,6,6]",
               3 * 6 * 6 * 9, 2 * 3 * 6 * 6 * 9),
-        /* scales and zero points are no products of the sum */
+        /* scales and zero points are not MACs */
         COSTS("QLinearConv-10", "pads=[1,1,1,1]",
               "uint8[1,3,8,8] float[] uint8[] int8[6,3,3,3]! float[6] int8[6] float[] uint8[] "
               "int32[6]!",
@@ -262,7 +262,7 @@ static void layers(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-/* What the default convention does not see, and what computes nothing at all. */
+/* Operators that the default convention does not count, and those without arithmetic. */
 static void no_operations(void **state) {
     static const struct op_case rows[] = {
         COSTS("Add-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void gather_puts_the_indices_where_the_axis_was(void **state) {
+static void gather_replaces_the_axis_by_the_index_dims(void **state) {
     static const struct op_case rows[] = {
         GIVES("Gather-1", NULL, "float[5,6] int64[2,3]", "float[2,3,6]"),
         GIVES("Gather-11", "axis=-1", "float[5,6] int32[]", "float[5]"),
@@ -118,7 +118,7 @@ static void gather_nd_reads_tuples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gather_puts_the_indices_where_the_axis_was),
+        cmocka_unit_test(gather_replaces_the_axis_by_the_index_dims),
         cmocka_unit_test(gather_folds),
         cmocka_unit_test(a_table_read_by_computed_indices_is_an_embedding),
         cmocka_unit_test(gather_elements_has_the_shape_of_its_indices),

@@ -17,7 +17,8 @@ static void a_comparison_gives_bools(void **state) {
         GIVES("Greater-9", NULL, "float[2]={1.5,-1} float[]={0}", "bool[2]={1,0}"),
         GIVES("LessOrEqual-16", NULL, "int64[3]={1,2,3} int64[]={2}", "bool[3]={1,1,0}"),
         GIVES("Less-13", NULL, "int64[1000000]=*3 int64[]={4}", "bool[1000000]=*1"),
-        REFUSES("Less-13", NULL, "float[2] int64[2]", "bool[*]", "input 1 is of type int64"),
+        REFUSES("Less-13", NULL, "float[2] int64[2]", "bool[*]",
+                "input 1 must be of type float, got int64"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -32,7 +33,7 @@ static void logic_folds_on_bools(void **state) {
         GIVES("Not-1", NULL, "bool[2]={0,1}", "bool[2]={1,0}"),
         GIVES("And-1", "broadcast=1", "bool[2,3] bool[3]", "bool[2,3]"),
         REFUSES("Not-1", NULL, "float[2]", "bool[*]",
-                "input 0 is of type float, bool is wanted"),
+                "input 0 must be of type bool, got float"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -47,9 +48,9 @@ static void where_chooses_between_two(void **state) {
         GIVES("Where-16", NULL, "bool[*] float[3] float[]", "float[*]"),
         GIVES("Where-9", NULL, "bool[0] float[1] float[]", "float[0]"),
         REFUSES("Where-9", NULL, "float[3] float[3] float[]", "float[*]",
-                "input 0 is of type float, bool is wanted"),
+                "input 0 must be of type bool, got float"),
         REFUSES("Where-9", NULL, "bool[3] float[3] int64[]", "float[*]",
-                "input 2 is of type int64"),
+                "input 2 must be of type float, got int64"),
         REFUSES("Where-9", NULL, "bool[2] float[3] float[]", "float[*]", "do not broadcast"),
     };
     (void)state;

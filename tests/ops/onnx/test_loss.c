@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void a_loss_is_one_number_or_one_a_target(void **state) {
+static void loss_is_a_scalar_or_one_value_per_target(void **state) {
     static const struct op_case rows[] = {
         GIVES("NegativeLogLikelihoodLoss-13", NULL, "float[3,5,6] int64[3,6]", "float[]"),
         GIVES("NegativeLogLikelihoodLoss-13", "reduction=none",
@@ -28,7 +28,7 @@ static void a_loss_is_one_number_or_one_a_target(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loss_is_one_number_or_one_a_target),
+        cmocka_unit_test(loss_is_a_scalar_or_one_value_per_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,10 +21,10 @@ static void matmul_broadcasts_as_numpy(void **state) {
         REFUSES("MatMul-13", NULL, "float[3,4] float[5,4]", "float[*]",
                 "the inner axes of [3,4] and [5,4] differ: 4 and 5"),
         REFUSES("MatMul-13", NULL, "float[] float[5,4]", "float[*]",
-                "input 0 is a scalar, rank 1 or more is wanted"),
+                "input 0 must have rank >= 1, got a scalar"),
         REFUSES("MatMul-13", NULL, "float[2,3,4] float[3,4,5]", "float[*]", "do not broadcast"),
         REFUSES("MatMul-13", NULL, "float[3,4] int64[4,5]", "float[*]",
-                "input 1 is of type int64"),
+                "input 1 must be of type float, got int64"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -41,15 +41,15 @@ static void gemm_is_two_matrices_and_an_addend(void **state) {
         GIVES("Gemm-11", NULL, "float[0,4] float[4,5]", "float[0,5]"),
         GIVES("Gemm-11", NULL, "float[?,4] float[*]", "float[?,?]"),
         REFUSES("Gemm-11", NULL, "float[2,3,4] float[4,5]", "float[*]",
-                "input 0 has the shape [2,3,4], a matrix is wanted"),
+                "input 0 must be a matrix, got [2,3,4]"),
         REFUSES("Gemm-11", "transB=1", "float[3,4] float[4,5]", "float[*]",
                 "A has 4 columns, B 5 rows"),
         REFUSES("Gemm-11", NULL, "float[3,4] float[4,5] float[6]", "float[*]",
                 "do not broadcast"),
         REFUSES("Gemm-11", NULL, "float[1,4] float[4,5] float[3,5]", "float[*]",
-                "input 2 has the shape [3,5], one that broadcasts to [1,5] is wanted"),
+                "input 2 must broadcast to [1,5], got [3,5]"),
         REFUSES("Gemm-11", NULL, "float[1,4] float[4,5] float[1,1,1]", "float[*]",
-                "input 2 has the shape [1,1,1]"),
+                "input 2 must broadcast to [1,5], got [1,1,1]"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -62,7 +62,7 @@ static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
         COSTS("Det-22", NULL, "float[1,1]", "float[]", RULE_NO_MACS, RULE_NO_FLOPS),
         GIVES("Det-11", NULL, "float[*]", "float[*]"),
         REFUSES("Det-11", NULL, "float[2,3]", "float[*]",
-                "input 0 has the shape [2,3], square matrices are wanted"),
+                "input 0 must hold square matrices, got [2,3]"),
 
         COSTS("MatMul-13", NULL, "float[3,4] float[4,5]", "float[3,5]", 60, 120),
         /* batch axes of B count although A has none */

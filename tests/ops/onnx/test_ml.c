@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void scores_are_one_a_class(void **state) {
+static void classifiers_give_one_score_per_class(void **state) {
     static const struct op_case rows[] = {
         /* 3 rows meet 6 coefficients */
         COSTS("ai.onnx.ml:LinearClassifier-1",
@@ -68,7 +68,7 @@ static void features_are_put_into_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_one_a_class),
+        cmocka_unit_test(classifiers_give_one_score_per_class),
         cmocka_unit_test(features_are_put_into_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,7 @@ static void tile_repeats(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void depth_and_space_change_places(void **state) {
+static void depth_to_space_and_back_permute_blocks(void **state) {
     static const struct op_case rows[] = {
         {.op = "DepthToSpace-11",
          .attrs = "blocksize=2 mode=CRD",
@@ -130,7 +130,7 @@ static void depth_and_space_change_places(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void the_shape_may_stay(void **state) {
+static void infers_operators_that_keep_the_shape(void **state) {
     static const struct op_case rows[] = {
         GIVES("Trilu-14", NULL, "float[2,3]", "float[2,3]"),
         GIVES("Trilu-14", NULL, "int64[2,3]={1,2,3,4,5,6}", "int64[2,3]={1,2,3,0,5,6}"),
@@ -179,8 +179,8 @@ int main(void) {
         cmocka_unit_test(concat_joins_along_its_axis),
         cmocka_unit_test(expand_broadcasts_both_ways),
         cmocka_unit_test(tile_repeats),
-        cmocka_unit_test(depth_and_space_change_places),
-        cmocka_unit_test(the_shape_may_stay),
+        cmocka_unit_test(depth_to_space_and_back_permute_blocks),
+        cmocka_unit_test(infers_operators_that_keep_the_shape),
         cmocka_unit_test(one_hot_gets_an_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,10 +21,10 @@ static void an_optimizer_gives_tensors_and_states(void **state) {
               "float[3] float[4] float[3] float[4]"),
         REFUSES("ai.onnx.preview.training:Adam-1", NULL,
                 "float[] int64[] float[3] float[3] float[3]", "float[3]",
-                "3 tensors are no 4 lists of one length"),
+                "3 tensors do not form 4 lists of equal length"),
         REFUSES("ai.onnx.preview.training:Adagrad-1", NULL,
                 "float[] int64[] float[3] float[3] float[3]", "float[3] float[3] float[3]",
-                "3 outputs, at most 2 wanted"),
+                "at most 2 outputs are possible, got 3"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

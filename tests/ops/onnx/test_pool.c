@@ -29,7 +29,7 @@ static void a_pool_has_the_shape_that_its_window_gives(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_window_rounded_up_starts_inside_the_input(void **state) {
+static void ceil_mode_windows_start_inside_the_input(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("MaxPool-12", "kernel_shape=[2] strides=[2] ceil_mode=1", "float[1,1,5]",
@@ -54,9 +54,9 @@ static void a_pool_refuses_what_does_not_fit(void **state) {
     static const struct op_case rows[] = {
 
         REFUSES("MaxPool-12", "kernel_shape=[3]", "float[1,3]", "float[*]",
-                "input 0 has the shape [1,3], rank 3 or more is wanted"),
+                "input 0 must have rank >= 3, got [1,3]"),
         REFUSES("MaxPool-12", "kernel_shape=[3,3]", "float[1,3,9]", "float[*]",
-                "attribute 'kernel_shape' has 2 entries, 1 are wanted"),
+                "attribute 'kernel_shape' must have 1 entries, got 2"),
         REFUSES("MaxPool-12", "kernel_shape=[]", "float[1,3,9]", "float[*]",
                 "attribute 'kernel_shape' is empty"),
         REFUSES("MaxPool-12", "kernel_shape=[0]", "float[1,3,9]", "float[*]",
@@ -65,8 +65,7 @@ static void a_pool_refuses_what_does_not_fit(void **state) {
                 "attribute 'strides' has 0, less than 1"),
         REFUSES("MaxPool-12", "kernel_shape=[5]", "float[1,3,4]", "float[*]",
                 "a kernel that spans 5 does not fit 4"),
-        REFUSES("GlobalAveragePool-1", NULL, "float[1,3]", "float[*]",
-                "rank 3 or more is wanted"),
+        REFUSES("GlobalAveragePool-1", NULL, "float[1,3]", "float[*]", "must have rank >= 3"),
         REFUSES("MaxPool-12", "kernel_shape=[9223372036854775807] dilations=[3]",
                 "float[1,3,4]", "float[*]", "past 2^63"),
     };
@@ -74,7 +73,7 @@ static void a_pool_refuses_what_does_not_fit(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void a_global_pool_leaves_one_place(void **state) {
+static void global_pool_reduces_spatial_dims_to_1(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("GlobalAveragePool-1", NULL, "float[2,512,7,7]", "float[2,512,1,1]"),
@@ -91,7 +90,7 @@ static void pools_over_regions_and_back(void **state) {
               "float[1,2,5,5]"),
         GIVES("Col2Im-18", NULL, "float[?,10,5] int64[2] int64[2]={1,5}", "float[?,2,?,?]"),
         REFUSES("Col2Im-18", NULL, "float[10,5] int64[2]={5,5} int64[2]={1,5}", "float[*]",
-                "input 0 has rank 2, 3 is wanted"),
+                "input 0 must have rank 3, got 2"),
 
         GIVES("MaxUnpool-9", "kernel_shape=[2,2] strides=[2,2]",
               "float[1,1,2,2] int64[1,1,2,2]", "float[1,1,4,4]"),
@@ -103,23 +102,23 @@ static void pools_over_regions_and_back(void **state) {
                 "float[1,1,2,2] int64[1,1,2,2] int64[0]={}", "float[*]",
                 "output_shape has 0 entries, the input has rank 4"),
         REFUSES("MaxUnpool-11", "kernel_shape=[2,2]",
-                "float[1,1,2,2] int64[1,1,2,2] int64[1,1]", "float[*]", "a list is wanted"),
+                "float[1,1,2,2] int64[1,1,2,2] int64[1,1]", "float[*]", "must be a list"),
         REFUSES("MaxUnpool-11", "kernel_shape=[2,2]",
                 "float[1,1,2,2] int64[1,1,2,2] int64[3]={1,1,5}", "float[*]",
                 "output_shape has 3 entries, the input has rank 4"),
         GIVES("MaxRoiPool-1", "pooled_shape=[7,6]", "float[1,256,50,60] float[100,5]",
               "float[100,256,7,6]"),
         REFUSES("MaxRoiPool-1", "pooled_shape=[7]", "float[1,256,50,60] float[100,5]",
-                "float[*]", "pooled_shape has 1 entries, 2 are wanted"),
+                "float[*]", "pooled_shape must have 2 entries, got 1"),
         REFUSES("MaxRoiPool-1", "pooled_shape=[7,6]", "float[1,256,50,60] float[100]",
-                "float[*]", "input 1 has rank 1, 2 is wanted"),
+                "float[*]", "input 1 must have rank 2, got 1"),
         REFUSES("MaxRoiPool-1", "pooled_shape=[7,0]", "float[1,256,50,60] float[100,5]",
                 "float[*]", "a region of 7 x 0 is empty"),
         GIVES("RoiAlign-16", "output_height=7 output_width=7",
               "float[1,256,?,?] float[?,4] int64[?]", "float[?,256,7,7]"),
         GIVES("RoiAlign-10", NULL, "float[*] float[*] int64[*]", "float[?,?,1,1]"),
         REFUSES("RoiAlign-10", NULL, "float[1,2,3] float[5,4] int64[5]", "float[*]",
-                "input 0 has rank 3, 4 is wanted"),
+                "input 0 must have rank 4, got 3"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -164,9 +163,9 @@ static void a_pool_prints_as_its_module(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_has_the_shape_that_its_window_gives),
-        cmocka_unit_test(a_window_rounded_up_starts_inside_the_input),
+        cmocka_unit_test(ceil_mode_windows_start_inside_the_input),
         cmocka_unit_test(a_pool_refuses_what_does_not_fit),
-        cmocka_unit_test(a_global_pool_leaves_one_place),
+        cmocka_unit_test(global_pool_reduces_spatial_dims_to_1),
         cmocka_unit_test(pools_over_regions_and_back),
         cmocka_unit_test(a_pool_costs_its_input),
         cmocka_unit_test(a_pool_prints_as_its_module),

@@ -35,19 +35,19 @@ static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
     static const struct op_case rows[] = {
 
         REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,20,6] float[1,20,5]",
-                "float[*]", "dim 2 of input 1 is 6, 4 is wanted (features)"),
+                "float[*]", "dim 2 of input 1 must be 4 (features), got 6"),
         REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,15,4] float[1,20,5]",
-                "float[*]", "dim 1 of input 1 is 15, 20 is wanted (gates x hidden_size)"),
+                "float[*]", "dim 1 of input 1 must be 20 (gates x hidden_size), got 15"),
         REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[2,20,4] float[1,20,5]",
-                "float[*]", "dim 0 of input 1 is 2, 1 is wanted (directions)"),
+                "float[*]", "dim 0 of input 1 must be 1 (directions), got 2"),
         REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,20,4] float[1,20,6]",
-                "float[*]", "dim 2 of input 2 is 6, 5 is wanted (hidden_size)"),
+                "float[*]", "dim 2 of input 2 must be 5 (hidden_size), got 6"),
         REFUSES("LSTM-7", "hidden_size=0", "float[7,3,4] float[1,0,4] float[1,0,0]", "float[*]",
-                "hidden_size is 0, 1 or more is wanted"),
+                "hidden_size must be >= 1, got 0"),
         REFUSES("LSTM-7", "direction=up", "float[7,3,4] float[1,20,4] float[1,20,5]",
                 "float[*]", "direction is none of forward, reverse, bidirectional"),
         REFUSES("LSTM-7", NULL, "float[7,3] float[1,20,4] float[1,20,5]", "float[*]",
-                "input 0 has the shape [7,3], rank 3 is wanted"),
+                "input 0 must have rank 3, got [7,3]"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -28,7 +28,7 @@ static void axes_are_dropped_or_kept(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void what_is_not_known_of_the_axes_is_not_invented(void **state) {
+static void reduction_over_unknown_axes_has_unknown_dims(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("ReduceSum-13", NULL, "float[2,3] int64[1]", "float[?,?]"),
@@ -46,7 +46,7 @@ static void what_is_not_known_of_the_axes_is_not_invented(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void the_place_of_an_extreme_is_an_index(void **state) {
+static void arg_max_and_arg_min_give_int64(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("ArgMax-13", "axis=1 keepdims=0", "float[2,3,4]", "int64[2,4]"),
@@ -116,8 +116,8 @@ static void a_reduction_costs_nothing_by_the_default_convention(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_are_dropped_or_kept),
-        cmocka_unit_test(what_is_not_known_of_the_axes_is_not_invented),
-        cmocka_unit_test(the_place_of_an_extreme_is_an_index),
+        cmocka_unit_test(reduction_over_unknown_axes_has_unknown_dims),
+        cmocka_unit_test(arg_max_and_arg_min_give_int64),
         cmocka_unit_test(known_elements_are_reduced),
         cmocka_unit_test(sums_run_along_an_axis),
         cmocka_unit_test(a_reduction_costs_nothing_by_the_default_convention),

@@ -40,7 +40,7 @@ static void upsample_scales_every_axis(void **state) {
         REFUSES("Upsample-9", NULL, "float[3] float[1]={1e30}", "float[*]",
                 "axis 0 of 3 times 1e+30 is past 2^62"),
         REFUSES("Upsample-9", NULL, "float[1,3] float[1,2]={1,2}", "float[*]",
-                "scales has the shape [1,2], a list is wanted"),
+                "scales must be a list, got shape [1,2]"),
         GIVES("Upsample-9", NULL, "float[0] float[1]={2}", "float[0]"),
     };
     (void)state;
@@ -117,7 +117,7 @@ static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void grids_are_sampled_where_they_say(void **state) {
+static void grid_sample_has_the_shape_of_its_grid(void **state) {
     static const struct op_case rows[] = {
         {.op = "GridSample-16",
          .inputs = "float[2,3,4,5] float[2,6,7,2]",
@@ -146,7 +146,7 @@ int main(void) {
         cmocka_unit_test(upsample_scales_every_axis),
         cmocka_unit_test(resize_takes_scales_or_sizes),
         cmocka_unit_test(resize_18_names_its_axes_and_may_keep_the_aspect),
-        cmocka_unit_test(grids_are_sampled_where_they_say),
+        cmocka_unit_test(grid_sample_has_the_shape_of_its_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void top_k_shortens_its_axis(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void non_zero_counts_what_it_can_see(void **state) {
+static void non_zero_folds_known_elements(void **state) {
     static const struct op_case rows[] = {
         GIVES("NonZero-9", NULL, "float[2,3]", "int64[2,?]"),
         GIVES("NonZero-13", NULL, "float[*]", "int64[?,?]"),
@@ -90,7 +90,7 @@ static void unique_counts_distinct_integers(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void boxes_that_survive_are_not_known(void **state) {
+static void non_max_suppression_gives_a_data_dependent_dim(void **state) {
     static const struct op_case rows[] = {
         GIVES("NonMaxSuppression-10", NULL, "float[1,6,4] float[1,1,6] int64[1]={3}",
               "int64[?,3]"),
@@ -105,10 +105,10 @@ static void boxes_that_survive_are_not_known(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(top_k_shortens_its_axis),
-        cmocka_unit_test(non_zero_counts_what_it_can_see),
+        cmocka_unit_test(non_zero_folds_known_elements),
         cmocka_unit_test(compress_keeps_where_the_condition_holds),
         cmocka_unit_test(unique_counts_distinct_integers),
-        cmocka_unit_test(boxes_that_survive_are_not_known),
+        cmocka_unit_test(non_max_suppression_gives_a_data_dependent_dim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void check_row(const struct sequence_case *row) {
 #define CHECK_ROWS(rows)                                                                       \
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i])
 
-static void a_sequence_knows_what_its_elements_share(void **state) {
+static void sequence_keeps_the_common_info_of_its_elements(void **state) {
     static const struct sequence_case rows[] = {
         {"SequenceConstruct-11", NULL, "tt", "float[2,3] float[2,3]", "seq(f32[2,3])"},
         {"SequenceConstruct-11", NULL, "tt", "float[2,3] float[2,4]", "seq(f32[2,?])"},
@@ -68,12 +68,13 @@ static void a_sequence_knows_what_its_elements_share(void **state) {
          "the same value is a tensor and a sequence"},
         {"SequenceEmpty-11", "dtype=7", "", "", "seq(i64[?...])"},
         {"SequenceEmpty-11", NULL, "", "", "seq(f32[?...])"},
-        {"SequenceEmpty-11", "dtype=99", "", "", "attribute 'dtype' is no element type"},
+        {"SequenceEmpty-11", "dtype=99", "", "", "attribute 'dtype' must be an element type"},
         {"SequenceInsert-11", NULL, "st", "float[2,3] float[5,3]", "seq(f32[?,3])"},
-        {"SequenceInsert-11", NULL, "tt", "float[2,3] float[5,3]", "input 0 is no sequence"},
+        {"SequenceInsert-11", NULL, "tt", "float[2,3] float[5,3]",
+         "input 0 is not of kind sequence"},
         {"SequenceErase-11", NULL, "st", "float[2,3] int64[]", "seq(f32[2,3])"},
         {"SequenceAt-11", NULL, "st", "float[2,3] int64[]", "f32[2,3]"},
-        {"SequenceAt-11", NULL, "tt", "float[2,3] int64[]", "input 0 is no sequence"},
+        {"SequenceAt-11", NULL, "tt", "float[2,3] int64[]", "input 0 is not of kind sequence"},
         {"SequenceLength-11", NULL, "s", "float[2,3]", "i64[]"},
     };
     (void)state;
@@ -114,7 +115,7 @@ static void optionals_hold_one_value(void **state) {
         {"Optional-15", NULL, "t", "float[2]", "opt(f32[2])"},
         {"Optional-15", NULL, "", "", "opt("},
         {"OptionalGetElement-15", NULL, "o", "float[2]", "f32[2]"},
-        {"OptionalGetElement-15", NULL, "t", "float[2]", "input 0 is no optional"},
+        {"OptionalGetElement-15", NULL, "t", "float[2]", "input 0 is not of kind optional"},
         {"OptionalGetElement-18", NULL, "t", "float[2]", "f32[2]"},
         {"OptionalHasElement-15", NULL, "o", "float[2]", "b1[]"},
         {"OptionalHasElement-18", NULL, "", "", "b1[]"},
@@ -125,7 +126,7 @@ static void optionals_hold_one_value(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sequence_knows_what_its_elements_share),
+        cmocka_unit_test(sequence_keeps_the_common_info_of_its_elements),
         cmocka_unit_test(split_to_sequence_has_parts_of_one_length_or_unknown),
         cmocka_unit_test(concat_from_sequence_has_an_unknown_axis),
         cmocka_unit_test(optionals_hold_one_value),

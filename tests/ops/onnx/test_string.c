@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void texts_keep_their_places(void **state) {
+static void string_operators_keep_the_shape(void **state) {
     static const struct op_case rows[] = {
         GIVES("StringConcat-20", NULL, "string[2,1] string[3]", "string[2,3]"),
         GIVES("RegexFullMatch-20", "pattern=a", "string[2,3]", "bool[2,3]"),
@@ -16,7 +16,7 @@ static void texts_keep_their_places(void **state) {
         GIVES("StringSplit-20", NULL, "string[2,3]", "string[2,3,?] int64[2,3]"),
         GIVES("StringSplit-20", NULL, "string[*]", "string[*] int64[*]"),
         REFUSES("StringNormalizer-10", NULL, "string[2,4]", "string[*]",
-                "input 0 has the shape [2,4], [C] or [1,C] is wanted"),
+                "input 0 must have shape [C] or [1,C], got [2,4]"),
         REFUSES("StringConcat-20", NULL, "string[2] string[3]", "string[*]",
                 "shapes [2] and [3] do not broadcast"),
     };
@@ -24,7 +24,7 @@ static void texts_keep_their_places(void **state) {
     RUN_RULE_CASES(rows);
 }
 
-static void counts_of_words_have_a_place_for_each(void **state) {
+static void vectorizers_give_one_column_per_word(void **state) {
     static const struct op_case rows[] = {
         GIVES("TfIdfVectorizer-9",
               "ngram_indexes=[0,6,2] ngram_counts=[0] mode=TF max_gram_length=1 "
@@ -38,7 +38,7 @@ static void counts_of_words_have_a_place_for_each(void **state) {
                 "ngram_indexes=[0,1] ngram_counts=[0] mode=TF max_gram_length=1 "
                 "min_gram_length=1 max_skip_count=0",
                 "int32[1,2,6]", "float[*]",
-                "input 0 has the shape [1,2,6], [C] or [B,C] is wanted"),
+                "input 0 must have shape [C] or [B,C], got [1,2,6]"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -46,8 +46,8 @@ static void counts_of_words_have_a_place_for_each(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_keep_their_places),
-        cmocka_unit_test(counts_of_words_have_a_place_for_each),
+        cmocka_unit_test(string_operators_keep_the_shape),
+        cmocka_unit_test(vectorizers_give_one_column_per_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

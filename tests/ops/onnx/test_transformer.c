@@ -14,7 +14,7 @@ static void a_rotary_embedding_keeps_the_shape(void **state) {
         GIVES("RotaryEmbedding-23", "num_heads=4", "float[2,3,32] float[2,3,4] float[2,3,4]",
               "float[2,3,32]"),
         REFUSES("RotaryEmbedding-23", NULL, "float[2,3] float[50,4] float[50,4]", "float[*]",
-                "input 0 has rank 2, 3 or 4 is wanted"),
+                "input 0 must have rank 3 or 4, got 2"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -40,7 +40,7 @@ static void linear_attention_reads_and_writes_a_state(void **state) {
                 "31 columns do not divide into 4 heads"),
         REFUSES("LinearAttention-27", "q_num_heads=4 kv_num_heads=2",
                 "float[1,2,4,8] float[1,2,16] float[1,2,32]", "float[*] float[*]",
-                "input 0 has rank 4, 3 is wanted"),
+                "input 0 must have rank 3, got 4"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -55,7 +55,7 @@ static void a_causal_convolution_is_depthwise_and_hands_on_its_end(void **state)
               "float[2,3,7] float[3,1,4] float[3] float[2,3,3]", "float[2,3,7] float[2,3,3]",
               168, 336 + 42 + 42),
         REFUSES("CausalConvWithState-27", NULL, "float[2,3,7,7] float[3,1,4]",
-                "float[*] float[*]", "input 0 has rank 4, 3 is wanted"),
+                "float[*] float[*]", "input 0 must have rank 3, got 4"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -255,8 +255,9 @@ static void test_notes_an_assumption_once(void **state) {
         "body else_branch\nnode - Sigmoid x -> b\nout b\nclose\nnode i If c -> y\nout y\n",
         1, 8);
     (void)state;
-    assert_string_equal(bench_messages(bench), "note[assumption] at i: the condition is not "
-                                               "known: the dearer branch is counted");
+    assert_string_equal(bench_messages(bench),
+                        "note[assumption] at i: the condition is data-dependent: "
+                        "counting the more expensive branch");
     bench_close(bench);
 }
 

@@ -112,7 +112,9 @@ static void test_declared_types_fill_unknowns(void **state) {
 #define BRANCHES(left, right)                                                                  \
     "init w float[4,8]\nbody then_branch\nnode m MatMul x w -> a\n" left                       \
     "close\nbody else_branch\nnode n MatMul x w -> b\n" right "close\n"
-#define EITHER "note[assumption] at i: the condition is not known: the dearer branch is counted"
+#define EITHER                                                                                 \
+    "note[assumption] at i: the condition is data-dependent: counting the more expensive "     \
+    "branch"
 
 static void test_if_gives_dims_common_to_both_branches(void **state) {
     static const struct infer_case rows[] = {
