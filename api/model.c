@@ -67,12 +67,13 @@ int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
  * group, which proto3 lacks, and a blank is field 1 or 4 with a wire type that those do not
  * have. */
 static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *ret) {
+    static const char blanks[] = {' ', '\t', '\r', '\n'};
     const uint8_t *bytes = NULL;
     size_t size = 0;
     size_t i = 0;
     const int status = source_look(source, &bytes, &size, diag);
     if (status < 0) return status;
-    while (i < size && memchr(" \t\r\n", bytes[i], 4)) i++;
+    while (i < size && memchr(blanks, bytes[i], sizeof blanks)) i++;
     *ret = i < size && bytes[i] == '{';
     return CM_OK;
 }
