@@ -74,7 +74,7 @@ int check_report_read(const struct invocation *call, const char *text,
                       struct check_report *ret) {
     const char *equals = strchr(text, '=');
     const size_t length = equals == NULL ? 0 : (size_t)(equals - text);
-    for (const struct option_choice *row = formats; row->name != NULL; row++) {
+    for (const struct option_choice *row = formats; equals != NULL && row->name; row++) {
         if (strlen(row->name) != length || memcmp(row->name, text, length) != 0) continue;
         if (equals[1] == '\0')
             return options_fault(call, "option --report requires a file name, got '%s'", text);
