@@ -94,10 +94,6 @@ static char *copy_trimmed(const struct parse *parse, const char *from, const cha
     return arena_strndup(parse->arena, from, (size_t)(to - from));
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* A decimal number as integers: whole + millionths / 10^6. */
 struct decimal {
     int64_t whole; /* DIM_OVERFLOW past 2^63 */
@@ -109,10 +105,10 @@ struct decimal {
 /* Returns the end of the number. */
 static const char *read_decimal(const char *at, struct decimal *ret) {
     *ret = (struct decimal){0, 0, 0, 0};
-    for (; is_digit(*at); at++, ret->n_digits++)
+    for (; text_is_digit(*at); at++, ret->n_digits++)
         ret->whole = checked_add(checked_mul(ret->whole, 10), *at - '0');
     if (*at != '.') return at;
-    for (at++; is_digit(*at); at++, ret->n_digits++)
+    for (at++; text_is_digit(*at); at++, ret->n_digits++)
         if (ret->n_decimals++ < MAX_DECIMALS)
             ret->millionths = ret->millionths * 10 + (*at - '0');
     for (int n = ret->n_decimals; n < MAX_DECIMALS; n++) ret->millionths *= 10;

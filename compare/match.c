@@ -95,13 +95,6 @@ static bool is_kin(const struct matcher *matcher, size_t before, size_t after) {
     return matcher->before.prints.kind[before] == matcher->after.prints.kind[after];
 }
 
-/* Returns true for "0", "12": an index in a Sequential or a ModuleList. */
-static bool is_number(const char *name) {
-    const char *c = name;
-    while (*c >= '0' && *c <= '9') c++;
-    return *c == '\0' && c > name;
-}
-
 /* Returns the unmatched child of `before_parent` with the name of `after`; CM_NO_INDEX: none.
  */
 static size_t find_named(struct matcher *matcher, size_t before_parent, size_t after) {
@@ -126,7 +119,7 @@ static int collect_numbers(const struct matcher *matcher, const struct side *sid
     if (!modules || !ret->items) return CM_NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
         const size_t child = module->children[i];
-        if (!is_number(module_at(side, child)->name) || side->mate[child] != CM_NO_INDEX)
+        if (!text_is_digits(module_at(side, child)->name) || side->mate[child] != CM_NO_INDEX)
             continue;
         ret->items[ret->n] = (struct align_item){
             .whole = side->prints.whole[child],
@@ -163,7 +156,7 @@ static int match_children(struct matcher *matcher, size_t before, size_t after) 
     for (size_t i = 0; i < module->n_children; i++) {
         const size_t child = module->children[i];
         if (matcher->after.mate[child] != CM_NO_INDEX) continue;
-        if (is_number(module_at(&matcher->after, child)->name)) {
+        if (text_is_digits(module_at(&matcher->after, child)->name)) {
             has_numbers = true;
             continue;
         }
@@ -269,7 +262,7 @@ static int make_places(const struct matcher *matcher, struct bins *ret) {
     if (!keys) return CM_NO_MEMORY;
     for (size_t i = 1; i < n; i++) {
         const struct cm_module *module = module_at(side, i);
-        if (side->mate[i] == CM_NO_INDEX && module->type_known && !is_number(module->name))
+        if (side->mate[i] == CM_NO_INDEX && module->type_known && !text_is_digits(module->name))
             keys[i] = bins_mix(side->prints.kind[i], module->parent);
     }
     return bins_make(ret, keys, n, matcher->arena);
@@ -282,14 +275,14 @@ static void match_place(struct matcher *matcher, struct bins *places, size_t bef
         const size_t child = module->children[i];
         if (matcher->after.mate[child] != CM_NO_INDEX) continue;
         const size_t named = find_named(matcher, before, child);
-        if (named != CM_NO_INDEX && !is_number(module_at(&matcher->after, child)->name))
+        if (named != CM_NO_INDEX && !text_is_digits(module_at(&matcher->after, child)->name))
             pair(matcher, named, child);
     }
     for (size_t i = 0; i < module->n_children; i++) {
         const size_t child = module->children[i];
         if (matcher->after.mate[child] != CM_NO_INDEX ||
             !module_at(&matcher->after, child)->type_known ||
-            is_number(module_at(&matcher->after, child)->name))
+            text_is_digits(module_at(&matcher->after, child)->name))
             continue;
         const uint64_t key = bins_mix(matcher->after.prints.kind[child], before);
         const size_t found = bins_first(places, key, matcher->before.mate);

@@ -127,22 +127,16 @@ static int list_modules(const struct viewer *viewer) {
     return CM_OK;
 }
 
-static bool is_number(const char *name) {
-    const char *c = name;
-    while (*c >= '0' && *c <= '9') c++;
-    return *c == '\0' && c > name;
-}
-
 /* Returns true if `row` continues the renumbering of `before`: 3 -> 4, 4 -> 5. */
 static bool continues(const struct cm_diff *diff, size_t before, size_t row) {
     const struct cm_diff_module *a = &diff->modules[before];
     const struct cm_diff_module *b = &diff->modules[row];
     return a->status == CM_DIFF_RENAMED && b->status == CM_DIFF_RENAMED &&
            a->parent == b->parent && !a->reworked && !b->reworked &&
-           is_number(view_module_of(diff, before)->name) &&
-           is_number(view_old_module_of(diff, before)->name) &&
-           is_number(view_module_of(diff, row)->name) &&
-           is_number(view_old_module_of(diff, row)->name);
+           text_is_digits(view_module_of(diff, before)->name) &&
+           text_is_digits(view_old_module_of(diff, before)->name) &&
+           text_is_digits(view_module_of(diff, row)->name) &&
+           text_is_digits(view_old_module_of(diff, row)->name);
 }
 
 static bool is_plain(const struct viewer *viewer, size_t row) {

@@ -324,6 +324,12 @@ bool text_to_real(const char *text, double *ret_value) {
     return true;
 }
 
+bool text_is_digits(const char *text) {
+    const char *end = text;
+    while (text_is_digit(*end)) end++;
+    return *end == '\0' && end > text;
+}
+
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value) {
     const bool negative = length > 0 && text[0] == '-';
     const size_t first = negative ? 1 : 0;

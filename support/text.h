@@ -65,6 +65,12 @@ static inline bool text_equal(const char *a, const char *b) {
 }
 bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
+/* Decimal digits of ASCII, whatever the locale. */
+static inline bool text_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+/* Returns true for one or more decimal digits: "0", "12" (the index of a module in a list). */
+bool text_is_digits(const char *text);
 /* Parses a decimal int64_t; returns false if the text is anything else or out of range. */
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
 /* Parses a decimal number, "-1.5e-3", "inf" or "nan", independent of the locale. Exact up to 15

@@ -87,10 +87,6 @@ bool expression_at_end(struct expression_cursor *cursor) {
     return *cursor->at == '\0';
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -99,7 +95,7 @@ static bool is_letter(char c) {
 static size_t index_length(const char *at) {
     size_t n = 1;
     if (at[0] != '[') return 0;
-    while (is_digit(at[n])) n++;
+    while (text_is_digit(at[n])) n++;
     return n > 1 && at[n] == ']' ? n + 1 : 0;
 }
 
@@ -107,7 +103,7 @@ const char *expression_peek_name(struct expression_cursor *cursor, size_t *ret_l
     size_t n = 0;
     skip_blanks(cursor);
     if (is_letter(cursor->at[0]))
-        while (is_letter(cursor->at[n]) || is_digit(cursor->at[n])) n++;
+        while (is_letter(cursor->at[n]) || text_is_digit(cursor->at[n])) n++;
     *ret_length = n == 0 ? 0 : n + index_length(cursor->at + n);
     return cursor->at;
 }
@@ -137,7 +133,7 @@ static int read_number(struct reading *reading) {
     struct expression_cursor *cursor = reading->cursor;
     size_t n = 0;
     int64_t value = 0;
-    while (is_digit(cursor->at[n])) n++;
+    while (text_is_digit(cursor->at[n])) n++;
     if (!text_to_int64(cursor->at, n, &value))
         return expression_fault(cursor, "the number must be < 2^63");
     cursor->at += n;
@@ -208,7 +204,7 @@ static int read_factor(struct reading *reading) {
     size_t length = 0;
     const char *name = expression_peek_name(cursor, &length);
     if (length > 0) return read_name(reading, name, length);
-    if (is_digit(*cursor->at)) return read_number(reading);
+    if (text_is_digit(*cursor->at)) return read_number(reading);
     const bool is_negative = expression_take(cursor, "-"); /* compiled as 0 - factor */
     if (!is_negative && !expression_take(cursor, "("))
         return expression_fault(cursor, "expected a number, a name or '('");

@@ -148,18 +148,13 @@ int params_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
 
 /* --- Conventions of Paddle and MXNet; operator types. --- */
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* Returns the length of the layer "conv2d_0" in Paddle's "conv2d_0.w_0" if `kind` is "w_". */
 static size_t paddle_layer(const char *name, const char *kind) {
     const char *dot = strrchr(name, '.');
-    if (!dot || dot == name || !is_digit(dot[-1]) || !text_starts_with(dot + 1, kind)) return 0;
+    if (!dot || dot == name || !text_is_digit(dot[-1]) || !text_starts_with(dot + 1, kind))
+        return 0;
     const char *number = dot + 1 + strlen(kind);
-    return *number != '\0' && number[strspn(number, "0123456789")] == '\0'
-               ? (size_t)(dot - name)
-               : 0;
+    return text_is_digits(number) ? (size_t)(dot - name) : 0;
 }
 
 static size_t paddle_param(const char *name) {
@@ -233,7 +228,7 @@ int mxnet_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     char *text = arena_strndup(finder->analysis->arena, name, length);
     if (!text) return CM_NO_MEMORY;
     for (size_t i = 1; i < length; i++)
-        if (text[i] == '_' && is_digit(text[i - 1])) text[i] = '/';
+        if (text[i] == '_' && text_is_digit(text[i - 1])) text[i] = '/';
     return scopes_enter_distinct(finder->scopes, text, length, ret);
 }
 

@@ -11,13 +11,9 @@
 
 #define LARGEST_REPEAT 1000000000
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* Returns where the digits at the end of text[0..length) begin. */
 static size_t trailing_digits(const char *text, size_t length) {
-    while (length > 0 && is_digit(text[length - 1])) length--;
+    while (length > 0 && text_is_digit(text[length - 1])) length--;
     return length;
 }
 

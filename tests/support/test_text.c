@@ -267,6 +267,11 @@ static void texts_are_compared(void **state) {
     assert_true(text_ends_with("abc", "bc"));
     assert_true(text_ends_with("abc", ""));
     assert_false(text_ends_with("bc", "abc"));
+    assert_true(text_is_digits("0"));
+    assert_true(text_is_digits("129"));
+    assert_false(text_is_digits(""));
+    assert_false(text_is_digits("1a"));
+    assert_false(text_is_digits("-1"));
 }
 
 static void a_label_is_cut_between_two_characters(void **state) {
