@@ -18,7 +18,7 @@
 /* Each pass may read only the tables that its `requires` names. */
 /* clang-format off */
 static const struct pass pipeline[] = {
-    /* What the graph is: operators, shapes, fused patterns. */
+    /* The graph: operators, shapes, fused patterns. */
     {PASS(bind, bind), "give each node its operator row and check its signature",
      .requires = 0, .gives = HAS_OPERATORS},
     {PASS(batch, batch), "bind symbolic dims and re-batch models exported with a fixed batch",
@@ -28,7 +28,7 @@ static const struct pass pipeline[] = {
     {PASS(fuse_patterns, fused_patterns), "match operations that the exporter decomposed",
      .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES, .gives = HAS_FUSED_PATTERNS},
 
-    /* Where bytes are. */
+    /* Memory: liveness, arena, parameters. */
     {PASS(liveness, liveness),
      "find which values own bytes and the steps at which they are live",
      .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES, .gives = HAS_STORAGE},
@@ -40,7 +40,7 @@ static const struct pass pipeline[] = {
     {PASS(params, params), "classify constants as learned parameters, buffers or neither",
      .requires = HAS_OPERATORS | HAS_TYPES, .gives = HAS_PARAMETERS},
 
-    /* What nodes and modules cost. Empty primitives and times unless a backend is selected. */
+    /* Costs of nodes and modules. Empty primitives and times unless a backend is selected. */
     {PASS(primitives, primitives),
      "lower nodes to the distinct primitives that a backend could run",
      .requires = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE, .gives = HAS_PRIMITIVES},

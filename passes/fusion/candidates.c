@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-/* What a pattern cannot match without. */
+/* The operators that a pattern requires. */
 enum key {
     KEY_CALL,       /* the rarest operator in the model that the pattern names */
     KEY_DIFFERENCE, /* a subtraction, if the pattern has one */

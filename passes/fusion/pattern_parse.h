@@ -18,7 +18,7 @@ enum pattern_kind {
     PATTERN_NAME,
 };
 
-/* What a name may bind to. */
+/* The values to which a name may bind. */
 enum pattern_role {
     ROLE_ANY,
     ROLE_IGNORED,

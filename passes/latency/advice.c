@@ -4,7 +4,7 @@
  * time that it could save, and writes what it found. The table of rules is at the end. Without
  * times there is no advice.
  *
- * Thresholds are those that profilers have published (PyTorch's profiler plugin: memory above
+ * Thresholds are those that profilers publish (PyTorch's profiler plugin: memory above
  * 90 % of the device; trtexec and HTA: launches), else round figures.
  */
 #include <math.h>
@@ -30,7 +30,7 @@
 #define MOST_TRANSPOSE    1.3
 #define VECTOR_BYTES      16 /* alignment of matrix rows for tensor cores */
 
-/* What one rule finds. Times are seconds in one pass through the model. */
+/* The findings of one rule. Times are seconds in one pass through the model. */
 struct advice_case {
     const struct analysis *analysis;
     double total_s;  /* of all nodes */
@@ -237,9 +237,10 @@ static void pick_odd_channels(struct advice_case *advice) {
 
 static void write_odd_channels(struct advice_case *advice) {
     append_picked(advice, "matrix product");
-    text_append(&advice->text,
-                " on channels that are no multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, "
-                "4 of tf32), which tensor cores want: pad them.");
+    text_append(
+        &advice->text,
+        " whose channels are not a multiple of 16 bytes (8 of fp16, 16 of int8 and fp8, "
+        "4 of tf32), as tensor cores require: pad them.");
 }
 
 /* R5. */
@@ -369,7 +370,7 @@ static void write_memory(struct advice_case *advice) {
     append_bytes(advice, have);
     text_append(&advice->text,
                 ", and workspace comes on top. Take a smaller batch or elements, or try "
-                "--schedule min-memory; --memory-limit tells which batch fits.");
+                "--schedule min-memory; --memory-limit reports the largest batch that fits.");
 }
 
 /* R9. */
@@ -385,7 +386,7 @@ static void write_copies(struct advice_case *advice) {
     append_picked(advice, "node");
     text_append(&advice->text,
                 " without arithmetic (transposes, slices, concatenations, gathers): look for "
-                "layouts that need none of them. The gain is all of their time.");
+                "layouts that avoid them. The gain is all of their time.");
 }
 
 /* clang-format off */

@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Where the elements of a weight are stored. */
+/* Storage of the elements of a weight. */
 enum weight_storage {
     WEIGHT_RAW,      /* raw_data of the file: little-endian, 4-bit elements packed */
     WEIGHT_TYPED,    /* a list in the file: float_data and the like */

@@ -9,7 +9,7 @@
 #include "passes/modules/path_table.h"
 #include "passes/pass.h"
 
-/* What a module source knows about a scope besides its text. */
+/* The properties of a scope, besides its text, that a module source knows. */
 struct scope_notes {
     const char *path;  /* of the called module; NULL: derive it from the text */
     const char *class; /* of that module; NULL if unknown */

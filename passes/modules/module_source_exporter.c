@@ -21,7 +21,7 @@ struct visit {
     } levels[PATHS_MAX_DEPTH];
 };
 
-/* The place of a node, part by part. */
+/* The modules of a node, outermost first, part by part. */
 struct stack {
     size_t n;
     struct place_part parts[PATHS_MAX_DEPTH];

@@ -52,22 +52,22 @@ static void add_params(struct training *training) {
 }
 
 /* Returns the operands whose gradients are computed, as bits. */
-static uint32_t wanted_operands(const struct training *training,
-                                const struct operation *operation) {
-    uint32_t wanted = 0;
+static uint32_t operands_with_gradient(const struct training *training,
+                                       const struct operation *operation) {
+    uint32_t operands = 0;
     for (size_t i = 0; i < operation->node->n_inputs && i < 32; i++)
-        if (training_wants(training, operation, i)) wanted |= UINT32_C(1) << i;
-    return wanted;
+        if (training_needs_gradient(training, operation, i)) operands |= UINT32_C(1) << i;
+    return operands;
 }
 
 /* Returns the number of factors with a gradient, at most 2: a product of more factors is a
  * chain of products of two. */
-static int64_t wanted_factors(const struct training *training,
-                              const struct operation *operation) {
+static int64_t factors_with_gradient(const struct training *training,
+                                     const struct operation *operation) {
     int64_t n = 0;
     for (size_t i = 0; i < operation->node->n_inputs && n < 2; i++)
         n += i < (size_t)operation->op->backward.factors &&
-             training_wants(training, operation, i);
+             training_needs_gradient(training, operation, i);
     return n;
 }
 
@@ -77,8 +77,9 @@ static int64_t macs_by_rule(const struct training *training, const struct op_sou
     const struct operation *operation = &training->operations[id];
     struct arena_mark mark = arena_save(source->arena);
     struct op_context context;
-    if (training_rule(training, source, id, &context) < 0) return DIM_OVERFLOW;
-    int64_t macs = operation->op->backward.macs(&context, wanted_operands(training, operation));
+    if (training_context(training, source, id, &context) < 0) return DIM_OVERFLOW;
+    int64_t macs =
+        operation->op->backward.macs(&context, operands_with_gradient(training, operation));
     arena_restore(source->arena, mark);
     return checked_mul(macs, training_runs(training, operation->node->graph));
 }
@@ -90,7 +91,7 @@ static int64_t backward_macs(const struct training *training, const struct op_so
     if (bind_hides_gradient(operation->op)) return DIM_UNKNOWN;
     if (operation->op->backward.macs) return macs_by_rule(training, source, id);
     int64_t forward = training->analysis->count.nodes[id].costs.macs;
-    int64_t n = wanted_factors(training, operation);
+    int64_t n = factors_with_gradient(training, operation);
     return n == 0 ? 0 : checked_mul(n, forward);
 }
 

@@ -37,11 +37,11 @@ struct training {
     struct operation *operations; /* by node */
     size_t n_regions;
     struct region *regions;
-    uint32_t *root;   /* by value: root of the view in a framework; itself */
-    bool *is_strided; /* by value: a view that is not row-major */
-    bool *wanted;     /* by value: it depends on a learned parameter */
-    bool *reached;    /* by value: a gradient of the loss reaches it */
-    int64_t *bytes;   /* by value: owned during a step; 0 for views and parameters */
+    uint32_t *root;      /* by value: root of the view in a framework; itself */
+    bool *is_strided;    /* by value: a view that is not row-major */
+    bool *requires_grad; /* by value: it depends on a learned parameter */
+    bool *reached;       /* by value: a gradient of the loss reaches it */
+    int64_t *bytes;      /* by value: owned during a step; 0 for views and parameters */
 };
 
 /* Matches the patterns of the options. CM_USAGE if one matches nothing. */
@@ -56,11 +56,11 @@ int64_t training_bytes(const struct training *training, const struct value_info 
 struct op_source;
 struct op_context;
 /* Makes the context of an operation that is not part of another one. */
-int training_rule(const struct training *training, const struct op_source *source,
-                  uint32_t node, struct op_context *ret) CM_MUST_CHECK;
+int training_context(const struct training *training, const struct op_source *source,
+                     uint32_t node, struct op_context *ret) CM_MUST_CHECK;
 /* Returns true if the operation computes a gradient of the operand. */
-bool training_wants(const struct training *training, const struct operation *operation,
-                    size_t slot);
+bool training_needs_gradient(const struct training *training, const struct operation *operation,
+                             size_t slot);
 /* Returns the runs of the graph in one pass through the model. */
 int64_t training_runs(const struct training *training, uint32_t graph);
 

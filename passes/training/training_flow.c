@@ -27,10 +27,10 @@ int64_t training_bytes(const struct training *training, const struct value_info 
     return liveness_bytes(info);
 }
 
-bool training_wants(const struct training *training, const struct operation *operation,
-                    size_t slot) {
+bool training_needs_gradient(const struct training *training, const struct operation *operation,
+                             size_t slot) {
     uint32_t value = operation->node->inputs[slot];
-    return value != ID_NONE && training->wanted[value] &&
+    return value != ID_NONE && training->requires_grad[value] &&
            op_has_gradient(operation->saved_for_backward, slot);
 }
 
@@ -73,8 +73,8 @@ static const struct fused_pattern *fused_pattern_of(const struct training *train
     return &table->items[index];
 }
 
-int training_rule(const struct training *training, const struct op_source *source,
-                  uint32_t node, struct op_context *ret) {
+int training_context(const struct training *training, const struct op_source *source,
+                     uint32_t node, struct op_context *ret) {
     const struct fused_pattern *fused_pattern = fused_pattern_of(training, node);
     return fused_pattern ? context_make_fused(source, fused_pattern, ret)
                          : context_make_inferred(source, node, ret);
@@ -89,7 +89,7 @@ static int fill_operation(struct training *training, const struct op_source *sou
     operation->whole = fused_pattern ? fused_pattern->last : id;
     operation->op = source->ops[id];
     if (operation->whole != id) return CM_OK;
-    int status = training_rule(training, source, id, &context);
+    int status = training_context(training, source, id, &context);
     if (status < 0) return status;
     operation->op = context.op;
     operation->saved_for_backward = context.op->backward.saved_for_backward_of
@@ -117,64 +117,67 @@ static bool raise_flag(bool *flag) {
     return raised;
 }
 
-static bool want(struct training *training, uint32_t value) {
+static bool require(struct training *training, uint32_t value) {
     return value != ID_NONE && may_learn(training, value) &&
-           raise_flag(&training->wanted[value]);
+           raise_flag(&training->requires_grad[value]);
 }
 
-static bool wants_any(const struct training *training, const struct operation *operation) {
+static bool any_requires_grad(const struct training *training,
+                              const struct operation *operation) {
     for (size_t i = 0; i < operation->node->n_inputs; i++)
-        if (training_wants(training, operation, i)) return true;
+        if (training_needs_gradient(training, operation, i)) return true;
     return false;
 }
 
-static bool want_outputs(struct training *training, const struct node *node) {
-    bool news = false;
+static bool require_outputs(struct training *training, const struct node *node) {
+    bool changed = false;
     for (size_t i = 0; i < node->n_outputs; i++)
-        news = want(training, node->outputs[i]) || news;
-    return news;
+        changed = require(training, node->outputs[i]) || changed;
+    return changed;
 }
 
 /*
- * The inputs of a body are wanted if an input of its node is, or an output of the body, which
- * may come in again. A wanted output of a body makes the outputs of its node wanted.
+ * The outputs of a node require a gradient if an output of its body does. The inputs of a body
+ * do if an input of its node does, or an output of the body: a loop feeds it back.
  */
-static bool want_through_bodies(struct training *training) {
-    bool news = false;
+static bool propagate_through_bodies(struct training *training) {
+    bool changed = false;
     for (uint32_t id = 1; id < training->model->n_graphs; id++) {
         const struct graph *graph = &training->model->graphs[id];
         if (graph->owner == ID_NONE) continue;
         bool inside = false;
         for (size_t i = 0; i < graph->n_outputs; i++)
-            inside = inside || training->wanted[graph->outputs[i]];
+            inside = inside || training->requires_grad[graph->outputs[i]];
         if (inside)
-            news = want_outputs(training, &training->model->nodes[graph->owner]) || news;
-        if (!inside && !wants_any(training, &training->operations[graph->owner])) continue;
+            changed =
+                require_outputs(training, &training->model->nodes[graph->owner]) || changed;
+        if (!inside && !any_requires_grad(training, &training->operations[graph->owner]))
+            continue;
         for (size_t i = 0; i < graph->n_inputs; i++)
-            news = want(training, graph->inputs[i]) || news;
+            changed = require(training, graph->inputs[i]) || changed;
     }
-    return news;
+    return changed;
 }
 
-static void find_wanted(struct training *training) {
+static void find_trainable(struct training *training) {
     const struct params_table *params = &training->analysis->params;
     const uint32_t n_steps = training->analysis->liveness.n_steps;
     for (size_t i = 0; i < params->n_params; i++)
         if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i])
-            training->wanted[params->params[i].value] = true;
+            training->requires_grad[params->params[i].value] = true;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         for (uint32_t step = 0; step < n_steps; step++) {
             const struct operation *operation = operation_at(training, step);
-            if (operation->node && wants_any(training, operation))
-                (void)want_outputs(training, operation->node);
+            if (operation->node && any_requires_grad(training, operation))
+                (void)require_outputs(training, operation->node);
         }
-        if (training->model->n_graphs == 1 || !want_through_bodies(training)) break;
+        if (training->model->n_graphs == 1 || !propagate_through_bodies(training)) break;
     }
 }
 
 static bool has_reached_output(const struct training *training, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && training->wanted[node->outputs[i]] &&
+        if (node->outputs[i] != ID_NONE && training->requires_grad[node->outputs[i]] &&
             training->reached[node->outputs[i]])
             return true;
     return false;
@@ -198,7 +201,7 @@ static void reach_operands(struct training *training, uint32_t id) {
     if (!operation->node || !has_reached_output(training, operation->node)) return;
     operation->has_backward = true;
     for (size_t i = 0; i < operation->node->n_inputs; i++)
-        if (training_wants(training, operation, i))
+        if (training_needs_gradient(training, operation, i))
             training->reached[operation->node->inputs[i]] = true;
     if (operation->op->memory == MEMORY_CONTROL) reach_bodies(training, operation->node);
 }
@@ -231,7 +234,8 @@ static int64_t owned(const struct training *training, uint32_t value) {
             return 0;
         break;
     case STORAGE_CONSTANT:
-        if (!training->wanted[value] || training->analysis->params.of_value[value] != ID_NONE)
+        if (!training->requires_grad[value] ||
+            training->analysis->params.of_value[value] != ID_NONE)
             return 0;
         break;
     default:
@@ -250,7 +254,7 @@ int training_flow(struct training *training) {
         arena_array(arena, training->model->n_nodes, sizeof(*training->operations));
     training->root = arena_array(arena, n_values, sizeof(*training->root));
     training->is_strided = arena_array(arena, n_values, sizeof(*training->is_strided));
-    training->wanted = arena_array(arena, n_values, sizeof(*training->wanted));
+    training->requires_grad = arena_array(arena, n_values, sizeof(*training->requires_grad));
     training->reached = arena_array(arena, n_values, sizeof(*training->reached));
     training->bytes = arena_array(arena, n_values, sizeof(*training->bytes));
     if (arena_failed(arena)) return diag_no_memory(training->analysis->diag);
@@ -258,7 +262,7 @@ int training_flow(struct training *training) {
     for (uint32_t step = 0; step < liveness->n_steps && status == CM_OK; step++)
         status = fill_operation(training, &source, liveness->node_at[step]);
     if (status < 0) return status;
-    find_wanted(training);
+    find_trainable(training);
     find_reached(training);
     for (uint32_t id = 0; id < training->model->n_values; id++)
         training->bytes[id] = owned(training, id);

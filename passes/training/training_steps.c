@@ -226,7 +226,7 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
         return;
     }
     for (size_t i = 0; i < operation->node->n_inputs; i++) {
-        if (!training_wants(training, operation, i)) continue;
+        if (!training_needs_gradient(training, operation, i)) continue;
         const char *cell = op_gradient(operation->saved_for_backward, i);
         struct span *span = &timeline->spans[training->root[operation->node->inputs[i]]];
         note_cell(timeline, operation, cell);
@@ -241,7 +241,7 @@ static void note_gradients(struct timeline *timeline) {
     const struct liveness_table *liveness = &training->analysis->liveness;
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++)
-        if (training->wanted[main->outputs[i]])
+        if (training->requires_grad[main->outputs[i]])
             timeline->spans[training->root[main->outputs[i]]].gradient = timeline->first_back;
     for (uint32_t step = liveness->n_steps; step-- > 0;) {
         note_param_gradients(timeline, liveness->node_at[step]);

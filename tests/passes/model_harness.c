@@ -23,14 +23,14 @@
 /* The graph or body whose lines are being read. */
 struct level {
     uint32_t graph;
-    const char *attr; /* of the node that it is a body of; NULL: the main graph */
+    const char *attr; /* attribute of the node that owns it; NULL: the main graph */
     uint32_t *inputs;
     size_t n_inputs;
     uint32_t *outputs;
     size_t n_outputs;
     uint32_t *nodes;
     size_t n_nodes;
-    struct attr bodies[4]; /* closed, for the next node */
+    struct attr bodies[4]; /* closed bodies, for the next node */
     size_t n_bodies;
 };
 
@@ -38,7 +38,7 @@ struct parser {
     struct arena *arena;
     struct graph_builder *builder;
     struct map values;
-    uint32_t call; /* around the lines, or ID_NONE */
+    uint32_t call; /* call that contains the lines, or ID_NONE */
     const struct place *place;
     bool fused;
     int64_t opset;
@@ -128,7 +128,7 @@ static struct constant *make_constant(struct parser *parser, const struct type *
                               strtoll(value + 1, NULL, 10));
 }
 
-/* Like the initializers of a file: bytes that are not loaded yet. */
+/* Like an initializer in a file: its bytes are not loaded yet. */
 static void store(struct parser *parser, struct constant *constant) {
     const size_t size = (size_t)constant->n_elements * sizeof(int64_t);
     if (constant->dtype != DTYPE_INT64 || constant->place != CONSTANT_IN_MEMORY) return;
@@ -245,7 +245,7 @@ static void set_operator(struct parser *parser, struct node *node, const char *w
     if (colons) node->domain = arena_strndup(parser->arena, word, (size_t)(colons - word));
 }
 
-/* The bodies that stand before the node become attributes of it. */
+/* Makes the preceding bodies attributes of the node. */
 static size_t take_bodies(struct parser *parser, struct attr *attrs) {
     struct level *level = parser->level;
     size_t n = level->n_bodies;
@@ -379,7 +379,7 @@ static void add_line(struct parser *parser, const char *line, size_t length) {
     else if (strcmp(words[0], "opset") == 0)
         parser->opset = strtoll(words[1], NULL, 10);
     else
-        fail_msg("a line begins with '%s'", words[0]);
+        fail_msg("unknown keyword '%s'", words[0]);
 }
 
 static void parse(struct parser *parser, const char *lines) {

@@ -3,26 +3,24 @@
 /*
  * Runs the passes over a model that is written in lines, without a file:
  *
- *     opset 17                        of the nodes that follow; 13 before the first such line
- *     in x float[?n,3]                input of the graph; "?n" is a free dim of that name, "?" one
- *                                     without
- *     in y float                      one without a shape; a trailing "=7" is its default
- *     init fc.weight float[4,3]       initializer; "=7" makes every element 7, a list of int64s is
- *                                     bytes that are read when they are wanted
- *     const s int64[3] =128,-1,32     output of a Constant node without a name
+ *     opset 17                        of the following nodes; 13 by default
+ *     in x float[?n,3]                input of the graph; "?n" is a symbolic dim, "?" an unnamed one
+ *     in y float                      without a shape; a trailing "=7" is its default value
+ *     init fc.weight float[4,3]       initializer; "=7" sets every element; the bytes of a list of
+ *                                     int64 are loaded on demand
+ *     const s int64[3] =128,-1,32     output of an unnamed Constant node
  *     node /fc/Gemm Gemm x fc.weight - -> y transB=1 pads=[0,0] mode=linear
  *     node - com.me::Odd y -> z       of another domain
- *     type z float[1,3]               what the file declares of a value
- *     at :Net layer1:Block            modules around the nodes that follow, as an exporter notes
- *                                     them; "fused" for "at": nodes that it made of several; "at"
- *                                     alone: nothing is noted
- *     call /fc/Linear Linear x fc.weight     nodes up to "end" are inlined from this call
+ *     type z float[1,3]               declared type of a value
+ *     at :Net layer1:Block            metadata of the following nodes: the modules around them;
+ *                                     "fused" for "at": nodes fused from several; "at" alone: none
+ *     call /fc/Linear Linear x fc.weight     the nodes up to "end" are inlined from this call
  *     end
- *     body then_branch                a graph that is that attribute of the next node; its
- *     close                           lines are as the graph's own, names are the model's
+ *     body then_branch                a graph: this attribute of the next node. Its lines are like
+ *     close                           those of the main graph; names are global
  *     out y
  *
- * A name of "-" is none; a line's words are split at blanks, "~" in a node's name is one.
+ * "-" is an omitted name. Words are split at blanks; "~" in a node's name is a blank.
  */
 /* clang-format on */
 #ifndef TESTS_PASSES_MODEL_HARNESS_H
@@ -44,36 +42,36 @@ struct bench {
 
 /* Parses, builds and runs all passes. A line that does not parse fails the test. */
 struct bench *bench_open(const char *lines);
-/* The same with those options (a convention of NULL is the default one), borrowed. */
+/* The same with options, which are borrowed; convention NULL is the default one. */
 struct bench *bench_open_with(const char *lines, const struct cm_options *options);
 void bench_close(struct bench *bench);
 
-/* Ids of the value and of the node of that name; none of that name fails the test. */
+/* Return the id of the value or node of that name. A missing name fails the test. */
 uint32_t bench_value(const struct bench *bench, const char *name);
 uint32_t bench_node(const struct bench *bench, const char *name);
-/* "f32[1,?]": what infer found out about the value of that name. */
+/* Returns the inferred type of the value: "f32[1,?]". */
 const char *bench_type(const struct bench *bench, const char *name);
 const struct cm_costs *bench_costs(const struct bench *bench, const char *node);
 /*
- * All messages, a line each, without the last newline:
- *     error[unbound] at r1: unnamed symbolic dim (input 'x', axis 1) must be bound; hint: give
- * ...
+ * Returns all messages, one per line, without the last newline:
+ *     error[unbound] at r1: unnamed symbolic dim (input 'x', axis 1) must be bound; hint: ...
  */
 const char *bench_messages(const struct bench *bench);
-/* "r1 target[1] of t: 8 -> 64", a line each, without the last newline. */
+/* Returns the list of changes, one per line, without the last newline:
+ * "r1 target[1] of t: 8 -> 64". */
 const char *bench_rebatched(const struct bench *bench);
 
-/* The module of that path, or NULL. */
+/* Returns the module of that path, or NULL. */
 const struct cm_module *bench_module(const struct bench *bench, const char *path);
-/* The kind of the value of that name as params sees it. */
+/* Returns the kind of the value by pass params. */
 enum param_kind bench_kind(const struct bench *bench, const char *name);
-/* Path of the module in which the node of that name stands. */
+/* Returns the path of the module of the node. */
 const char *bench_node_module(const struct bench *bench, const char *name);
-/* "fc.weight fc.bias": what the node of that name uses. */
+/* Returns the parameters that the node uses: "fc.weight fc.bias". */
 const char *bench_used(const struct bench *bench, const char *name);
-/* All paths in order, separated by blanks; the root is "()". */
+/* Returns all module paths in order, separated by blanks; the root is "()". */
 const char *bench_paths(const struct bench *bench);
-/* Names of the values that leave a module, separated by blanks. */
+/* Returns the names of the outputs of a module, separated by blanks. */
 const char *bench_outputs(const struct bench *bench, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the passes made of a model, as text and numbers that a test compares. */
+/* Results of the passes as text and numbers: see model_harness.h. */
 #include "model_harness.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports of one model at several batches, compared: see template.h. */
+/* Compares exports of one model at several batches: see template.h. */
 #include "template.h"
 
 #include <inttypes.h>
@@ -60,9 +60,9 @@ static const char *cost_difference(const struct bench *have, const struct bench 
         const char *name;
         int64_t have, want;
     } fields[] = {{"MACs", a->macs, b->macs},
-                  {"MACs of integers", a->int_macs, b->int_macs},
+                  {"integer MACs", a->int_macs, b->int_macs},
                   {"FLOPs", a->flops, b->flops},
-                  {"operations on integers", a->int_ops, b->int_ops},
+                  {"integer operations", a->int_ops, b->int_ops},
                   {"bytes written", a->bytes_written, b->bytes_written},
                   {"bytes read", a->bytes_read, b->bytes_read}};
     size_t n = sizeof fields / sizeof *fields;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a file may ask of the passes must stay in proportion to the file: tables that are folded
- * at every node, loops inside loops, types inside types, places for a batch without end. Beside
- * it what no exporter writes, and no pass may stumble over.
+ * Hostile models: time and memory of the passes stay in proportion to the file (tables folded
+ * at every node, nested loops, nested types, many places for the batch). Also models that no
+ * exporter writes but that are valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "support/file.h"
 #include "support/text.h"
 
-/* What the passes may take for a model of some thousand nodes, in bytes. */
+/* Limit on the memory of the passes for a model of some thousand nodes, in bytes. */
 #define ENOUGH ((size_t)64 << 20)
 
 static int make(void **state) {
@@ -35,7 +35,7 @@ static int end(void **state) {
 
 static void assert_enough(const struct bench *bench) {
     if (arena_used(bench->arena) > ENOUGH)
-        fail_msg("the passes took %zu bytes", arena_used(bench->arena));
+        fail_msg("the passes used %zu bytes", arena_used(bench->arena));
 }
 
 static void folds_shapes_always_and_tables_within_the_budget(void **state) {
@@ -70,8 +70,8 @@ static void counts_distinct_elements_of_a_table(void **state) {
     bench_close(bench);
 }
 
-/* Loops inside loops, each with a state that is unlike itself for as many rounds as it has
- * parts; the innermost has `n` nodes. */
+/* Nested loops; the state of each changes its type for as many iterations as it has parts. The
+ * innermost body has `n` nodes. */
 static void nest_loops(struct text *lines, int depth, int n) {
     for (int d = 0; d < depth; d++) {
         text_printf(lines, "body body\nin i%d int64[]\nin c%d bool[]\n", d, d);
@@ -100,7 +100,7 @@ static void walks_nested_loops_in_bounded_time(void **state) {
     bench_close(bench);
 }
 
-/* Every Reshape leaves two places for a batch of 1, and none of all the ways fits the end. */
+/* Every Reshape has two possible batch axes at a batch of 1; the last node fits none. */
 static void rebatching_budget_includes_bodies(void **state) {
     struct text lines;
     text_init(&lines, *state);

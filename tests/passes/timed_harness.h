@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model with the times of a table (backends/fake.c), and what passes make of them. */
+/* Opens a model with the times of a table (backends/fake.c). */
 #ifndef TESTS_PASSES_TIMED_HARNESS_H
 #define TESTS_PASSES_TIMED_HARNESS_H
 
 struct bench;
 struct cm_options;
 
-/* bench_open with these times; bench_close ends it. */
+/* bench_open with these times; close with bench_close. */
 struct bench *timed_open(const char *lines, const char *table);
-/* The same with those options, their backend aside. */
+/* The same with options; their backend is replaced. */
 struct bench *timed_open_with(const char *lines, const char *table,
                               const struct cm_options *options);
-/* The passes that look at times, once more: after the test changed the device or a time. */
+/* Runs the passes that use times again, after the test changed the device or a time. */
 void timed_again(struct bench *bench);
 
 #endif

@@ -88,13 +88,13 @@ static void test_rebatches_attention(void **state) {
          "node rk Reshape k t2 -> k1\nnode kt Transpose k1 -> k2 perm=[0,2,1]\n"
          "node qk MatMul q1 k2 -> s\nnode sv MatMul s k1 -> o\nnode r3 Reshape o t3 -> o1\n"
          "node ot Transpose o1 -> o2 perm=[0,2,1,3]\nnode r4 Reshape o2 t4 -> y\nout y\n"},
-        {"the sequence is the -1", ALL,
+        {"the sequence axis is -1", ALL,
          "in x float[{N},16,64]\nconst t int64[4] ={N},-1,8,8\nconst t2 int64[3] ={N},-1,64\n"
          "node r Reshape x t -> a\nnode tr Transpose a -> b perm=[0,2,1,3]\n"
          "node tk Transpose a -> k perm=[0,2,3,1]\nnode qk MatMul b k -> s\n"
          "node sv MatMul s b -> o\nnode to Transpose o -> o1 perm=[0,2,1,3]\n"
          "node r2 Reshape o1 t2 -> y\nout y\n"},
-        {"one token and a cache", ALL,
+        {"one token and a key cache", ALL,
          "in x float[{N},1,64]\nin k float[{N},4,15,16]\ninit w float[64,64]\n"
          "const t int64[4] ={N},1,4,16\nconst t2 int64[3] ={N},1,64\nnode q MatMul x w -> a\n"
          "node r Reshape a t -> b\nnode tr Transpose b -> d perm=[0,2,1,3]\n"
@@ -128,14 +128,14 @@ static void test_rebatches_attention(void **state) {
          "in x float[{N},16,64]\ninit q float[1,1,64]\nconst t int64[3] ={N},1,64\n"
          "node e Expand q t -> q1\nnode kt Transpose x -> k perm=[0,2,1]\n"
          "node qk MatMul q1 k -> s\nnode sv MatMul s x -> y\nout y\n"},
-        {"rows are batches", ALL,
+        {"image rows are part of the batch", ALL,
          "in x float[{N},64,8,12]\nconst t int64[3] ={12N},8,64\n"
          "const t2 int64[4] ={N},12,8,64\ninit w float[64,64]\n"
          "node tr Transpose x -> a perm=[0,3,2,1]\nnode r Reshape a t -> b\n"
          "node m MatMul b w -> c\nnode ct Transpose c -> c1 perm=[0,2,1]\n"
          "node qk MatMul c c1 -> s\nnode sv MatMul s c -> o\nnode r2 Reshape o t2 -> o1\n"
          "node ot Transpose o1 -> y perm=[0,3,2,1]\nout y\n"},
-        {"rows before the batch", ALL,
+        {"image rows before the batch axis", ALL,
          "in x float[{N},64,8,12]\nconst t int64[3] ={12N},8,64\n"
          "const t2 int64[4] =12,{N},8,64\ninit w float[64,64]\n"
          "node tr Transpose x -> a perm=[3,0,2,1]\nnode r Reshape a t -> b\n"
@@ -159,7 +159,7 @@ static void test_rebatches_images(void **state) {
          "in x float[{N},4,64]\ninit cls float[1,1,64]\nconst t int64[3] ={N},-1,-1\n"
          "const t0 int64[3] ={N},1,64\nnode e Expand cls t0 -> e1\n"
          "node cc Concat e1 x -> y axis=1\nout y\n"},
-        {"the class token is taken out", ALL,
+        {"Gather of the class token", ALL,
          "in x float[{N},5,64]\ninit w float[10,64]\nconst i int64[] =0\n"
          "node g Gather x i -> a axis=1\nnode h Gemm a w -> y transB=1\nout y\n"},
         {"Swin: windows, mask, and back", ALL,
@@ -223,7 +223,7 @@ static void test_rebatches_images(void **state) {
          "const t2 int64[4] ={N},64,1,1\nnode p GlobalAveragePool x -> a\n"
          "node r Reshape a t -> b\nnode g Gemm b w -> c transB=1\nnode r2 Reshape c t2 -> d\n"
          "node m Mul x d -> y\nout y\n"},
-        {"groups go into the batch", ALL,
+        {"groups are part of the batch", ALL,
          "in x float[{N},12,7,7]\nconst t int64[5] ={N},3,4,7,7\n"
          "const t2 int64[4] ={3N},4,7,7\nconst t3 int64[4] ={N},12,7,7\n"
          "init w float[4,4,1,1]\nnode r Reshape x t -> a\nnode r2 Reshape a t2 -> b\n"
@@ -333,10 +333,10 @@ static void test_rebatches_sequences(void **state) {
          "in x int64[{N},16]\ninit emb float[100,20]\ninit pos float[32,20]\n"
          "const ids int64[{N},16] =0\nnode g Gather emb x -> a\nnode p Gather pos ids -> b\n"
          "node ad Add a b -> y\nout y\n"},
-        {"zeros before the sequence", ALL,
+        {"zeros concatenated before the sequence", ALL,
          "in x float[{N},16,20]\nconst t int64[3] ={N},1,20\nnode z ConstantOfShape t -> s\n"
          "node c Concat s x -> y axis=1\nout y\n"},
-        {"the last token by arange and GatherND", ALL,
+        {"last token by arange and GatherND", ALL,
          "in x float[{N},16,20]\nin idx int64[{N}]\nconst ar int64[{N}] =0\n"
          "const ax int64[1] =1\nconst t int64[2] ={N},1\nnode u Unsqueeze ar ax -> a\n"
          "node v Unsqueeze idx ax -> b\nnode c Concat a b -> i axis=1\n"
@@ -405,7 +405,7 @@ static void test_rebatches_plain_targets(void **state) {
          "out y\n"},
         {"Flatten of everything", ALL,
          "in x float[{N},16,20]\nnode f Flatten x -> y axis=0\nout y\n"},
-        {"a target of constants and of Shape", ALL,
+        {"a target of constants and a Shape", ALL,
          "in x float[{N},16,64]\nconst b int64[1] ={N}\nconst h int64[2] =8,8\n"
          "const i1 int64[] =1\nconst ax int64[1] =0\nnode s Shape x -> s1\n"
          "node g Gather s1 i1 -> s2\nnode u Unsqueeze s2 ax -> s3\n"
@@ -431,7 +431,7 @@ static void test_rebatches_plain_targets(void **state) {
          "in x float[{N},4,16,64]\ninit cls float[1,1,64]\nconst t int64[3] ={4N},16,64\n"
          "const e int64[3] ={4N},1,64\nnode r Reshape x t -> a\nnode ex Expand cls e -> b\n"
          "node c Concat b a -> y axis=1\nout y\n"},
-        {"boxes beside what they enclose, a side each", ALL,
+        {"columns of boxes, concatenated", ALL,
          "in x float[{N},16,8]\nin boxes int64[{N},16,4]\ninit places float[100,8]\n"
          "const left int64[] =0\nnode g Gather boxes left -> l axis=2\n"
          "node e Gather places l -> p\nnode a Add x p -> y\nout y\n"},
@@ -443,7 +443,7 @@ static void test_rebatches_plain_targets(void **state) {
         {"a mean over the batch whose axes are an operand", ALL,
          "opset 18\nin x float[{N},16]\nconst ax int64[1] =0\n"
          "node t ReduceMean x ax -> a keepdims=1\nnode s Sub x a -> y\nout y\n"},
-        {"the first sample alone", ALL,
+        {"only the first sample", ALL,
          "in x float[{N},5,6,20]\nconst i int64[] =0\nnode g Gather x i -> a axis=0\n"
          "node c Relu a -> y\nout y\n"},
     };

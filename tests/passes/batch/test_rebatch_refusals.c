@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with an ambiguous batch: each is refused with the node, never guessed. And the list of
- * changes of files that can be re-batched. */
+/* Files with an ambiguous batch: the error names the node, and no batch is guessed. Also the
+ * list of changes of files that can be re-batched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -58,16 +58,18 @@ static void test_refuses_ambiguous_files(void **state) {
         {"a Slice of the whole batch", 2, "sl", "its output would keep the batch of the file",
          "in x float[{N},5,6,20]\nconst st int64[1] =0\nconst en int64[1] ={N}\n"
          "const ax int64[1] =0\nnode sl Slice x st en ax -> a\nnode c Relu a -> y\nout y\n"},
-        {"a Slice of the first of one", 1, "sl", "its output would keep the batch of the file",
+        {"a Slice of the first sample of one", 1, "sl",
+         "its output would keep the batch of the file",
          "in x float[{N},5,6,20]\nconst st int64[1] =0\nconst en int64[1] =1\n"
          "const ax int64[1] =0\nnode sl Slice x st en ax -> a\nnode c Relu a -> y\nout y\n"},
-        {"a Gather of the first of one", 1, "g", "its output would keep the batch of the file",
+        {"a Gather of the first sample of one", 1, "g",
+         "its output would keep the batch of the file",
          "in x float[{N},4]\nconst i int64[{N}] =0\nnode g Gather x i -> y\nout y\n"},
         {"a Squeeze without axes", 1, "s", "its output would not scale with the batch",
          "in x float[{N},5,1,20]\nnode s Squeeze x -> y\nout y\n"},
         {"a Squeeze of the batch", 1, "s", "axis 0 of [10007,5,20] is squeezed, but is not 1",
          "in x float[{N},5,20]\nconst ax int64[1] =0\nnode s Squeeze x ax -> y\nout y\n"},
-        {"one step or one batch", 1, "rs",
+        {"one time step or one sample", 1, "rs",
          "the batch may be axis 0 or axis 1 of the output [1,1,64]",
          "in x int64[{N}]\ninit emb float[100,64]\ninit w float[1,384,64]\n"
          "init r float[1,384,128]\ninit h float[1,{N},128]\nconst t int64[3] =1,{N},64\n"
@@ -78,7 +80,7 @@ static void test_refuses_ambiguous_files(void **state) {
          "the batch may be axis 0 or axis 1 of the output [128,256]",
          "in x float[{N},128,256]\nconst t int64[2] ={128N},256\n"
          "node tr Transpose x -> s perm=[1,0,2]\nnode rs Reshape s t -> y\nout y\n"},
-        {"as many constants after the tokens of a batch", 1, "c",
+        {"constants after the tokens of a batch, as many", 1, "c",
          "its output would not scale with the batch",
          "in x float[{N},16,8]\ninit p float[16,8]\ninit w float[8,5]\n"
          "const t int64[2] =-1,8\nnode r Reshape x t -> a\nnode c Concat a p -> b axis=0\n"
@@ -154,7 +156,7 @@ static void test_lists_every_changed_operand(void **state) {
         {"in x float[{N},16]\nconst t int64[3] =0,4,4\nnode - Reshape x t -> y\nout y\n", 2, 4,
          ""},
         {"in x float[{N},16]\nnode - Shape x -> t\nnode - Reshape x t -> y\nout y\n", 1, 4, ""},
-        /* nor does the file's own batch */
+        /* the file's own batch needs no change */
         {"in x float[{N},16]\nconst t int64[2] ={N},16\nnode - Reshape x t -> y\nout y\n", 4, 4,
          ""},
     };

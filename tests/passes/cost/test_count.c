@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a node costs, times how often it runs; the figures are by hand. */
+/* The costs of a node times its runs; expected figures are computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void check_cases(const struct cost_case *rows, size_t n) {
 #define COST(m, f, r, w, a)                                                                    \
     { .macs = m, .flops = f, .bytes_read = r, .bytes_written = w, .activation_bytes = a }
 
-static void test_a_node_reads_its_operands_and_writes_its_outputs(void **state) {
+static void counts_each_operand_read_and_each_output_written(void **state) {
     static const struct cost_case rows[] = {
         /* out [2,4,6,6] = 288; MACs 288 * 3 * 9; x 384, w 108, b 4 elements are read */
         {"in x float[2,3,8,8]\ninit w float[4,3,3,3]\ninit b float[4]\n"
@@ -50,12 +50,12 @@ static void test_a_node_reads_its_operands_and_writes_its_outputs(void **state) 
          COST(24, 48, 36, 16, 16)},
         /* an operand that comes twice is read twice */
         {"in x float[2,4]\nnode n Add x x -> y\nout y\n", "n", COST(0, 0, 64, 32, 32)},
-        /* sizes and indices that are known are looked at on the host */
+        /* constant sizes and indices are read by the host only */
         {"in x float[2,4]\nconst i int64[2] =0,1\nnode n Gather x i -> y\nout y\n", "n",
          COST(0, 0, 32, 32, 32)},
         {"in x float[2,4]\nin i int64[2]\nnode n Gather x i -> y\nout y\n", "n",
          COST(0, 0, 48, 32, 32)},
-        /* every output that is wanted is written */
+        /* every output that is not omitted is written */
         {"in x float[2,4]\nnode n Split x -> y z axis=1\nout y\nout z\n", "n",
          COST(0, 0, 32, 32, 32)},
         {"in x float[2,4]\nnode n Split x -> y - axis=1\nout y\n", "n", COST(0, 0, 32, 16, 16)},
@@ -65,7 +65,7 @@ static void test_a_node_reads_its_operands_and_writes_its_outputs(void **state) 
     CHECK(rows);
 }
 
-static void test_views_and_constants_move_no_bytes(void **state) {
+static void views_and_constants_move_no_bytes(void **state) {
     static const struct cost_case rows[] = {
         {"in x float[2,4]\nconst s int64[1] =-1\nnode n Reshape x s -> y\nout y\n", "n",
          COST(0, 0, 0, 0, 0)},
@@ -75,7 +75,7 @@ static void test_views_and_constants_move_no_bytes(void **state) {
         {"in x float[2,4]\ninit w float[8,4]\nnode n Transpose w -> t\nnode m MatMul x t -> y\n"
          "out y\n",
          "n", COST(0, 0, 0, 0, 0)},
-        /* what a constant became is read as any weight */
+        /* a folded constant is read like a weight */
         {"in x float[2,4]\ninit w float[8,4]\nnode n Transpose w -> t\nnode m MatMul x t -> y\n"
          "out y\n",
          "m", COST(64, 128, 160, 64, 64)},
@@ -84,14 +84,14 @@ static void test_views_and_constants_move_no_bytes(void **state) {
     CHECK(rows);
 }
 
-static void test_unknown_operators_and_shapes_cost_an_unknown_amount(void **state) {
+static void unknown_operators_and_shapes_have_unknown_costs(void **state) {
     static const struct cost_case rows[] = {
         {"in x float[2,4]\nnode n com.me::Odd x -> y\nout y\n", "n",
          COST(CM_UNKNOWN, CM_UNKNOWN, 32, CM_UNKNOWN, CM_UNKNOWN)},
         {"in x float[2,4]\nin t int64[2]\nnode - Reshape x t -> z\n"
          "node n Cast z -> y to=1\nout y\n",
          "n", COST(0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN)},
-        /* not all of them may be 0: 2 coordinates of 8, as the largest */
+        /* upper bound: all 8 elements are non-zero, 2 coordinates each */
         {"in x float[2,4]\nnode - NonZero x -> z\nnode n Cast z -> y to=1\nout y\n", "n",
          COST(0, 0, 128, 64, 64)},
     };
@@ -99,8 +99,8 @@ static void test_unknown_operators_and_shapes_cost_an_unknown_amount(void **stat
     CHECK(rows);
 }
 
-/* BatchNormalization is 5 FLOPs an element where it trains, 2 where it does not. */
-static void test_the_mode_overrides_what_a_node_says_of_itself(void **state) {
+/* BatchNormalization takes 5 FLOPs per element in training mode, 2 in inference mode. */
+static void mode_option_overrides_the_training_attribute(void **state) {
     static const struct {
         const char *attrs;
         enum cm_mode mode;
@@ -126,23 +126,23 @@ static void test_the_mode_overrides_what_a_node_says_of_itself(void **state) {
     }
 }
 
-#define ROUNDS(n) "const t int64[] =" n "\nconst c bool[] =1\n"
+#define TRIP_COUNT(n) "const t int64[] =" n "\nconst c bool[] =1\n"
 #define LOOP                                                                                   \
     "init w float[4,4]\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"               \
     "node n MatMul s w -> a\nnode - Identity k -> k1\nout k1\nout a\nclose\n"                  \
     "node l Loop t c x -> y\nout y\n"
 
-static void test_a_body_costs_as_often_as_it_runs(void **state) {
+static void costs_of_a_body_are_multiplied_by_its_trip_count(void **state) {
     static const struct cost_case rows[] = {
-        /* its buffers are the same in each round */
-        {"in x float[2,4]\n" ROUNDS("5") LOOP, "n", COST(160, 320, 480, 160, 32)},
-        {"in x float[2,4]\n" ROUNDS("1") LOOP, "n", COST(32, 64, 96, 32, 32)},
-        {"in x float[2,4]\n" ROUNDS("0") LOOP, "n", COST(0, 0, 0, 0, 0)},
+        /* every iteration uses the same buffers */
+        {"in x float[2,4]\n" TRIP_COUNT("5") LOOP, "n", COST(160, 320, 480, 160, 32)},
+        {"in x float[2,4]\n" TRIP_COUNT("1") LOOP, "n", COST(32, 64, 96, 32, 32)},
+        {"in x float[2,4]\n" TRIP_COUNT("0") LOOP, "n", COST(0, 0, 0, 0, 0)},
         {"in x float[2,4]\nin t int64[]\nconst c bool[] =1\n" LOOP, "n",
          COST(32, 64, 96, 32, 32)},
-        {"in x float[2,4]\n" ROUNDS("5") LOOP, "l", COST(0, 0, 0, 0, 0)},
-        /* 5 * 3 rounds */
-        {"in x float[2,4]\ninit w float[4,4]\n" ROUNDS(
+        {"in x float[2,4]\n" TRIP_COUNT("5") LOOP, "l", COST(0, 0, 0, 0, 0)},
+        /* 5 * 3 iterations */
+        {"in x float[2,4]\ninit w float[4,4]\n" TRIP_COUNT(
              "5") "body body\nin i int64[]\nin k bool[]\nin s float[2,4]\nbody body\n"
                   "in j int64[]\nin k2 bool[]\nin s2 float[2,4]\nnode n MatMul s2 w -> a\n"
                   "node - Identity k2 -> k3\nout k3\nout a\nclose\nconst t2 int64[] =3\n"
@@ -158,13 +158,13 @@ static void test_a_body_costs_as_often_as_it_runs(void **state) {
     "in x float[2,4]\n" condition "init w float[4,4]\ninit v float[4,8]\n"                     \
     "body then_branch\n" left "out a\nclose\nbody else_branch\n" right "out b\nclose\n"        \
     "node - If c -> y\nout y\n"
-#define CHEAP "node cheap MatMul x w -> a\n"
-#define DEAR  "node dear MatMul x v -> b\n"
+#define CHEAP     "node cheap MatMul x w -> a\n"
+#define EXPENSIVE "node costly MatMul x v -> b\n"
 
-static void test_only_the_dearer_branch_is_charged(void **state) {
+static void counts_only_the_more_expensive_branch(void **state) {
     static const struct cost_case rows[] = {
-        {IF("in c bool[]\n", CHEAP, DEAR), "cheap", COST(0, 0, 0, 0, 0)},
-        {IF("in c bool[]\n", CHEAP, DEAR), "dear", COST(64, 128, 160, 64, 64)},
+        {IF("in c bool[]\n", CHEAP, EXPENSIVE), "cheap", COST(0, 0, 0, 0, 0)},
+        {IF("in c bool[]\n", CHEAP, EXPENSIVE), "costly", COST(64, 128, 160, 64, 64)},
         /* MACs equal: FLOPs decide; those equal: bytes; all equal: the first */
         {IF("in c bool[]\n", "node l Relu x -> a\n", "node r Tanh x -> b\n"), "r",
          COST(0, 0, 0, 0, 0)},
@@ -175,41 +175,41 @@ static void test_only_the_dearer_branch_is_charged(void **state) {
          COST(0, 0, 32, 32, 32)},
         {IF("in c bool[]\n", "node l Tanh x -> a\n", "node r Abs x -> b\n"), "r",
          COST(0, 0, 0, 0, 0)},
-        /* one that is known to be taken is, however cheap */
-        {IF("const c bool[] =1\n", CHEAP, DEAR), "cheap", COST(32, 64, 96, 32, 32)},
-        {IF("const c bool[] =1\n", CHEAP, DEAR), "dear", COST(0, 0, 0, 0, 0)},
+        /* a branch that is known to be taken counts, even if it is cheaper */
+        {IF("const c bool[] =1\n", CHEAP, EXPENSIVE), "cheap", COST(32, 64, 96, 32, 32)},
+        {IF("const c bool[] =1\n", CHEAP, EXPENSIVE), "costly", COST(0, 0, 0, 0, 0)},
     };
     (void)state;
     CHECK(rows);
 }
 
-/* A branch that is left out takes the bodies inside it along. */
-static void test_bodies_of_a_branch_that_is_left_out_cost_nothing(void **state) {
+/* The bodies inside a branch that does not count do not count either. */
+static void bodies_inside_an_uncounted_branch_cost_nothing(void **state) {
     static const struct cost_case rows[] = {
         {IF("in c bool[]\n",
             "const t int64[] =1\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"
             "node n Relu s -> e\nnode - Identity k -> k1\nout k1\nout e\nclose\n"
             "node - Loop t - x -> a\n",
-            DEAR),
+            EXPENSIVE),
          "n", COST(0, 0, 0, 0, 0)},
-        /* and counts with them: 3 rounds of 32 MACs are dearer than 64 */
+        /* the loop belongs to its branch: 3 iterations of 32 MACs exceed 64 */
         {IF("in c bool[]\n",
             "const t int64[] =3\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"
             "node n MatMul s w -> e\nnode - Identity k -> k1\nout k1\nout e\nclose\n"
             "node - Loop t - x -> a\n",
-            DEAR),
+            EXPENSIVE),
          "n", COST(96, 192, 288, 96, 32)},
     };
     (void)state;
     CHECK(rows);
 }
 
-static void test_a_cost_past_2_63_is_told_with_its_node(void **state) {
+static void overflow_of_a_cost_is_reported_with_its_node(void **state) {
     static const char *const rows[] = {
         "in x float[1,4611686018427387904]\nnode n Relu x -> y\nout y\n",
         "in x float[4194304,4194304]\nin w float[4194304,4194304]\nnode n MatMul x w -> y\n"
         "out y\n",
-        "in x float[2,4]\n" ROUNDS("9223372036854775806") LOOP,
+        "in x float[2,4]\n" TRIP_COUNT("9223372036854775806") LOOP,
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -221,7 +221,7 @@ static void test_a_cost_past_2_63_is_told_with_its_node(void **state) {
     }
 }
 
-static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
+static void overflow_of_a_sum_over_nodes_is_an_error(void **state) {
     struct bench *bench = bench_open("in x float[1073741824,1073741824]\nnode a Relu x -> y\n"
                                      "node b Relu y -> z\nout z\n");
     (void)state;
@@ -229,7 +229,7 @@ static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
     assert_string_equal(bench_messages(bench),
                         "error[overflow]: the model's bytes read exceed 2^63");
     bench_close(bench);
-    /* 3 * 2^60 MACs each: their sum is a number, that of the operations is none */
+    /* 3 * 2^60 MACs each: the sum of the MACs fits, that of the operations overflows */
     const struct cm_options exact = {.convention = "exact"};
     bench = bench_open_with("in a uint8[1048576,3145728]\nin b int8[3145728,1048576]\n"
                             "node n MatMulInteger a b -> y\nnode m MatMulInteger a b -> z\n"
@@ -243,15 +243,15 @@ static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sum_over_nodes_past_2_63_is_refused),
-        cmocka_unit_test(test_a_node_reads_its_operands_and_writes_its_outputs),
-        cmocka_unit_test(test_views_and_constants_move_no_bytes),
-        cmocka_unit_test(test_unknown_operators_and_shapes_cost_an_unknown_amount),
-        cmocka_unit_test(test_the_mode_overrides_what_a_node_says_of_itself),
-        cmocka_unit_test(test_a_body_costs_as_often_as_it_runs),
-        cmocka_unit_test(test_only_the_dearer_branch_is_charged),
-        cmocka_unit_test(test_bodies_of_a_branch_that_is_left_out_cost_nothing),
-        cmocka_unit_test(test_a_cost_past_2_63_is_told_with_its_node),
+        cmocka_unit_test(overflow_of_a_sum_over_nodes_is_an_error),
+        cmocka_unit_test(counts_each_operand_read_and_each_output_written),
+        cmocka_unit_test(views_and_constants_move_no_bytes),
+        cmocka_unit_test(unknown_operators_and_shapes_have_unknown_costs),
+        cmocka_unit_test(mode_option_overrides_the_training_attribute),
+        cmocka_unit_test(costs_of_a_body_are_multiplied_by_its_trip_count),
+        cmocka_unit_test(counts_only_the_more_expensive_branch),
+        cmocka_unit_test(bodies_inside_an_uncounted_branch_cost_nothing),
+        cmocka_unit_test(overflow_of_a_cost_is_reported_with_its_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

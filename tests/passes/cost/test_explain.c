@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an explanation says of a module by each convention is what a report by it says. */
+/* Pass explain: figures by every convention equal those of a report by that convention. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "model_harness.h"
 #include "ops/flops/names/convention_names.h"
 
-/* deepspeed counts no addition, only onnx-tool counts NonZero; of what follows that the
- * most is known: 4 x 8 elements. */
+/* deepspeed does not count additions, only onnx-tool counts NonZero. The sizes behind
+ * NonZero have an upper bound: 4 x 8 elements. */
 static const char lines[] =
     "in x float[4,8]\ninit w float[8,8] =1\nat :Net m:Block\n"
     "node a MatMul x w -> p\nnode b Relu p -> q\nnode c Add q x -> r\n"
@@ -29,9 +29,9 @@ static int64_t flops_by(const char *convention) {
 static void explains_a_module_by_each_convention_as_its_report(void **state) {
     static const char *const names[] = {"m"};
     (void)state;
-    for (size_t asked = 0; conventions_at(asked); asked++) {
+    for (size_t given = 0; conventions_at(given); given++) {
         const struct cm_options options = {
-            .convention = conventions_at(asked)->name, .n_explain = 1, .explain = names};
+            .convention = conventions_at(given)->name, .n_explain = 1, .explain = names};
         struct bench *bench = bench_open_with(lines, &options);
         assert_int_equal(bench->status, CM_OK);
         const struct cm_explanation *explained = &bench->analysis.explain.items[0];

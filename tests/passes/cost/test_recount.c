@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of random models beside a recount that is slow and plain: at every step it asks of
- * every value whether any node still reads it, any view of it, or whether it is a result. It
- * knows from the operators' names which are views and which are elementwise.
+ * Memory of random models, compared with a slow and simple reference: at every step it checks
+ * for every value whether a later node reads it or a view of it, or whether it is a graph
+ * output. It knows views and elementwise operators by their names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@ static uint32_t draw(uint64_t *state, uint32_t n) {
     return (uint32_t)((*state >> 33) % n);
 }
 
-/* A model in the making, of shapes that broadcast to each other, the later the larger: its
- * lines, and the float values that a node may read. */
+/* A model under construction: its lines, and the float values that a node may read. Shapes
+ * broadcast to each other; a later shape is larger. */
 struct sketch {
     uint64_t seed;
     char text[8192];
@@ -37,10 +37,10 @@ struct sketch {
     } values[MAX_VALUES];
 };
 
-static void say(struct sketch *sketch, const char *format, ...)
+static void emit(struct sketch *sketch, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(struct sketch *sketch, const char *format, ...) {
+static void emit(struct sketch *sketch, const char *format, ...) {
     va_list args;
     va_start(args, format);
     size_t room = sizeof sketch->text - sketch->length;
@@ -71,34 +71,34 @@ static const char *value_of_shape(struct sketch *sketch, uint32_t shape) {
     return sketch->values[at].name;
 }
 
-/* A name in one of a few modules, some inside of others. */
-static void say_node(struct sketch *sketch, const char *op) {
+/* Begins a node in one of a few nested modules. */
+static void emit_node(struct sketch *sketch, const char *op) {
     static const char *const modules[] = {"", "/a", "/a/a.b", "/c"};
-    say(sketch, "node %s/n%u_%s %s", modules[draw(&sketch->seed, 4)], sketch->n_names++, op,
-        op);
+    emit(sketch, "node %s/n%u_%s %s", modules[draw(&sketch->seed, 4)], sketch->n_names++, op,
+         op);
 }
 
 static void add_unary(struct sketch *sketch, const char *op) {
     uint32_t shape = 0;
     const char *from = some_value(sketch, &shape);
-    say_node(sketch, op);
-    say(sketch, " %s", from);
-    say(sketch, " -> %s\n", new_value(sketch, shape));
+    emit_node(sketch, op);
+    emit(sketch, " %s", from);
+    emit(sketch, " -> %s\n", new_value(sketch, shape));
 }
 
 static void add_expand(struct sketch *sketch) {
     uint32_t shape = draw(&sketch->seed, N_SHAPES);
     const char *from = value_of_shape(sketch, 0);
-    say_node(sketch, "Expand");
-    say(sketch, " %s shape%u -> %s\n", from, shape, new_value(sketch, shape));
+    emit_node(sketch, "Expand");
+    emit(sketch, " %s shape%u -> %s\n", from, shape, new_value(sketch, shape));
 }
 
 static void add_sum(struct sketch *sketch) {
     uint32_t shape = 0;
     const char *from = some_value(sketch, &shape);
-    say_node(sketch, "ReduceSum");
-    say(sketch, " %s", from);
-    say(sketch, " -> %s\n", new_value(sketch, 0));
+    emit_node(sketch, "ReduceSum");
+    emit(sketch, " %s", from);
+    emit(sketch, " -> %s\n", new_value(sketch, 0));
 }
 
 static void add_binary(struct sketch *sketch) {
@@ -106,30 +106,30 @@ static void add_binary(struct sketch *sketch) {
     uint32_t right = 0;
     const char *a = some_value(sketch, &left);
     const char *b = some_value(sketch, &right);
-    say_node(sketch, "Mul");
-    say(sketch, " %s %s", a, b);
-    say(sketch, " -> %s\n", new_value(sketch, left > right ? left : right));
+    emit_node(sketch, "Mul");
+    emit(sketch, " %s %s", a, b);
+    emit(sketch, " -> %s\n", new_value(sketch, left > right ? left : right));
 }
 
-/* Bools of a quarter of the size, and floats again: 16 floats are as many bytes as 64 bools. */
+/* A comparison and a cast back: 64 bools have as many bytes as 16 floats. */
 static void add_comparison(struct sketch *sketch) {
     uint32_t left = 0;
     uint32_t right = 0;
     const char *a = some_value(sketch, &left);
     const char *b = some_value(sketch, &right);
     uint32_t bools = sketch->n_names++;
-    say_node(sketch, "Equal");
-    say(sketch, " %s %s -> b%u\n", a, b, bools);
-    say_node(sketch, "Cast");
-    say(sketch, " b%u -> %s to=1\n", bools, new_value(sketch, left > right ? left : right));
+    emit_node(sketch, "Equal");
+    emit(sketch, " %s %s -> b%u\n", a, b, bools);
+    emit_node(sketch, "Cast");
+    emit(sketch, " b%u -> %s to=1\n", bools, new_value(sketch, left > right ? left : right));
 }
 
-/* Two outputs that nobody reads. */
+/* A node with two unread outputs. */
 static void add_unread(struct sketch *sketch) {
     const char *from = value_of_shape(sketch, 2);
     uint32_t unread = sketch->n_names++;
-    say_node(sketch, "TopK");
-    say(sketch, " %s one -> w%u w%u_indices\n", from, unread, unread);
+    emit_node(sketch, "TopK");
+    emit(sketch, " %s one -> w%u w%u_indices\n", from, unread, unread);
 }
 
 static void add_node(struct sketch *sketch) {
@@ -144,7 +144,7 @@ static void add_node(struct sketch *sketch) {
     if (kind == 11) add_unread(sketch);
 }
 
-/* Nodes that see what is around them; their own values end with the body. */
+/* Nodes of a body: they may read outer values; their own are local to the body. */
 static const char *add_inner(struct sketch *sketch, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) add_node(sketch);
     add_sum(sketch);
@@ -153,41 +153,41 @@ static const char *add_inner(struct sketch *sketch, uint32_t n) {
 
 static void add_branch(struct sketch *sketch, const char *name) {
     uint32_t before = sketch->n_values;
-    say(sketch, "body %s\n", name);
-    say(sketch, "out %s\n", add_inner(sketch, draw(&sketch->seed, 4)));
-    say(sketch, "close\n");
+    emit(sketch, "body %s\n", name);
+    emit(sketch, "out %s\n", add_inner(sketch, draw(&sketch->seed, 4)));
+    emit(sketch, "close\n");
     sketch->n_values = before;
 }
 
 static void add_if(struct sketch *sketch) {
     add_branch(sketch, "then_branch");
     add_branch(sketch, "else_branch");
-    say_node(sketch, "If");
-    say(sketch, " k -> %s\n", new_value(sketch, 0));
+    emit_node(sketch, "If");
+    emit(sketch, " k -> %s\n", new_value(sketch, 0));
 }
 
-/* Runs thrice, or nobody knows how often and how much it gives. */
+/* A Loop with three iterations, or with a data-dependent exit and output. */
 static void add_loop(struct sketch *sketch) {
     uint32_t before = sketch->n_values;
     uint32_t id = sketch->n_names++;
-    say(sketch, "body body\nin i%u int64[]\nin c%u bool[]\n", id, id);
+    emit(sketch, "body body\nin i%u int64[]\nin c%u bool[]\n", id, id);
     if (draw(&sketch->seed, 2) == 0)
-        say(sketch, "node - Identity c%u -> d%u\n", id, id);
+        emit(sketch, "node - Identity c%u -> d%u\n", id, id);
     else
-        say(sketch, "node - Identity yes -> d%u\n", id);
+        emit(sketch, "node - Identity yes -> d%u\n", id);
     const char *result = add_inner(sketch, 1 + draw(&sketch->seed, 3));
-    say(sketch, "out d%u\nout %s\nclose\n", id, result);
+    emit(sketch, "out d%u\nout %s\nclose\n", id, result);
     sketch->n_values = before;
-    say_node(sketch, "Loop");
-    say(sketch, " trips yes -> l%u\n", id);
+    emit_node(sketch, "Loop");
+    emit(sketch, " trips yes -> l%u\n", id);
 }
 
 static void draw_model(struct sketch *sketch) {
     uint32_t n = 4 + draw(&sketch->seed, 12);
-    say(sketch, "in x float[1,1]\nin big float[4,16]\nin unread float[1,16]\nin k bool[]\n"
-                "const shape0 int64[2] =1,1\nconst shape1 int64[2] =1,16\n"
-                "const shape2 int64[2] =4,16\nconst one int64[1] =1\n"
-                "const trips int64[] =3\nconst yes bool[] =1\n");
+    emit(sketch, "in x float[1,1]\nin big float[4,16]\nin unread float[1,16]\nin k bool[]\n"
+                 "const shape0 int64[2] =1,1\nconst shape1 int64[2] =1,16\n"
+                 "const shape2 int64[2] =4,16\nconst one int64[1] =1\n"
+                 "const trips int64[] =3\nconst yes bool[] =1\n");
     (void)strcpy(sketch->values[0].name, "x");
     (void)strcpy(sketch->values[1].name, "big");
     sketch->values[1].shape = 2;
@@ -199,11 +199,11 @@ static void draw_model(struct sketch *sketch) {
         if (kind > 1) add_node(sketch);
     }
     for (uint32_t i = 2; i < sketch->n_values; i++)
-        if (draw(&sketch->seed, 5) == 0) say(sketch, "out %s\n", sketch->values[i].name);
-    say(sketch, "out %s\n", add_inner(sketch, 0));
+        if (draw(&sketch->seed, 5) == 0) emit(sketch, "out %s\n", sketch->values[i].name);
+    emit(sketch, "out %s\n", add_inner(sketch, 0));
 }
 
-/* The recount. */
+/* The reference. */
 
 static bool is_one_of(const char *type, const char *const *names) {
     for (; *names; names++)
@@ -211,7 +211,7 @@ static bool is_one_of(const char *type, const char *const *names) {
     return false;
 }
 
-/* Whose bytes a value has. */
+/* Returns the value whose bytes this one shares, or itself. */
 static uint32_t source_of(const struct model *model, uint32_t value) {
     static const char *const views[] = {"Identity", "Flatten", "Dropout", NULL};
     for (;;) {
@@ -221,7 +221,7 @@ static uint32_t source_of(const struct model *model, uint32_t value) {
     }
 }
 
-/* 0 where they are unknown: sums leave those out. */
+/* Fails the test if the size is unknown. */
 static int64_t elements_of(const struct bench *bench, uint32_t value) {
     const struct shape *shape = &bench->analysis.infer.facts[value].shape;
     int64_t n = 1;
@@ -233,7 +233,7 @@ static int64_t elements_of(const struct bench *bench, uint32_t value) {
     return n;
 }
 
-/* Constants have none, nor have the inputs of bodies, nor views. */
+/* Returns the bytes that the value owns: 0 for constants, inputs of bodies and views. */
 static int64_t bytes_of(const struct bench *bench, uint32_t value) {
     const struct value *of = &bench->model.values[value];
     if (of->constant || source_of(&bench->model, value) != value) return 0;
@@ -251,15 +251,16 @@ static uint32_t step_of(const struct bench *bench, uint32_t node) {
     return step;
 }
 
-/* The node of graph `home` that the node is, or stands in the body of. */
+/* Returns the node itself if it is in graph `home`, else the node there whose body contains it.
+ */
 static uint32_t node_in(const struct model *model, uint32_t node, uint32_t home) {
     while (model->nodes[node].graph != home)
         node = model->graphs[model->nodes[node].graph].owner;
     return node;
 }
 
-/* Whether anything wants the bytes of `value` at `step` or later. */
-static bool is_wanted(const struct bench *bench, uint32_t value, uint32_t step) {
+/* Returns true if the bytes of `value` are needed at `step` or later. */
+static bool is_needed(const struct bench *bench, uint32_t value, uint32_t step) {
     const struct model *model = &bench->model;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *view = &model->values[id];
@@ -279,10 +280,10 @@ static bool is_wanted(const struct bench *bench, uint32_t value, uint32_t step) 
 static bool is_alive(const struct bench *bench, uint32_t value, uint32_t step) {
     uint32_t node = bench->model.values[value].node;
     uint32_t made = node == ID_NONE ? 0 : step_of(bench, node);
-    return made == step || (made < step && is_wanted(bench, value, step));
+    return made == step || (made < step && is_needed(bench, value, step));
 }
 
-/* Of what is made in the module, inputs being the root's. */
+/* Returns the live bytes that nodes of the module produced; graph inputs belong to the root. */
 static int64_t live_in(const struct bench *bench, uint32_t step, uint32_t module) {
     const struct modules_table *modules = &bench->analysis.modules;
     int64_t live = 0;
@@ -302,8 +303,8 @@ static int64_t peak_in(const struct bench *bench, uint32_t module) {
     return peak;
 }
 
-/* The value that the node of a step writes its output over, the first that it can; ID_NONE. */
-static uint32_t written_over(const struct bench *bench, uint32_t step, const bool *gone) {
+/* Returns the first operand that the node of the step can overwrite in place, or ID_NONE. */
+static uint32_t overwritten(const struct bench *bench, uint32_t step, const bool *gone) {
     static const char *const elementwise[] = {"Exp", "Relu", "Mul", "Equal", "Cast", NULL};
     const struct model *model = &bench->model;
     const struct node *node = &model->nodes[bench->analysis.liveness.node_at[step]];
@@ -315,7 +316,7 @@ static uint32_t written_over(const struct bench *bench, uint32_t step, const boo
         for (uint32_t id = 0; id < model->n_values; id++)
             if (source_of(model, id) == source && model->values[id].is_graph_output)
                 result = true;
-        if (made && !result && !gone[source] && !is_wanted(bench, source, step + 1) &&
+        if (made && !result && !gone[source] && !is_needed(bench, source, step + 1) &&
             elements_of(bench, source) == elements_of(bench, node->outputs[0]) &&
             bytes_of(bench, source) == bytes_of(bench, node->outputs[0]))
             return source;
@@ -329,7 +330,7 @@ static int64_t peak_in_place(const struct bench *bench) {
     assert_non_null(gone);
     for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++) {
         int64_t live = live_in(bench, step, 0);
-        uint32_t over = written_over(bench, step, gone);
+        uint32_t over = overwritten(bench, step, gone);
         const struct node *node = &bench->model.nodes[bench->analysis.liveness.node_at[step]];
         assert_int_equal(bench->analysis.in_place.over[node->outputs[0]], over);
         if (over != ID_NONE) gone[over] = true;
@@ -340,7 +341,7 @@ static int64_t peak_in_place(const struct bench *bench) {
     return peak;
 }
 
-/* Each node after the makers of what it reads, a body right before its node. */
+/* Checks that each node follows its producers, and a body directly precedes its node. */
 static void expect_order(const struct bench *bench) {
     const struct model *model = &bench->model;
     assert_int_equal(bench->analysis.liveness.n_steps, model->n_nodes);
@@ -359,7 +360,7 @@ static void expect_order(const struct bench *bench) {
     }
 }
 
-/* No two values that are alive at one step share a byte. */
+/* Checks that values alive at the same step do not overlap in the arena. */
 static void expect_plan(const struct bench *bench) {
     const struct plan_table *plan = &bench->analysis.plan;
     for (uint32_t a = 0; a < bench->model.n_values; a++) {
@@ -409,20 +410,20 @@ static void recount_models(uint64_t first, int n, enum cm_schedule schedule) {
     }
 }
 
-static void the_recount_agrees_on_random_models(void **state) {
+static void memory_of_random_models_equals_the_reference(void **state) {
     (void)state;
     recount_models(1, 60, CM_SCHEDULE_FILE);
 }
 
-static void it_agrees_in_an_order_of_our_own(void **state) {
+static void memory_equals_the_reference_with_min_memory_schedule(void **state) {
     (void)state;
     recount_models(2, 60, CM_SCHEDULE_MIN_MEMORY);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_recount_agrees_on_random_models),
-        cmocka_unit_test(it_agrees_in_an_order_of_our_own),
+        cmocka_unit_test(memory_of_random_models_equals_the_reference),
+        cmocka_unit_test(memory_equals_the_reference_with_min_memory_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

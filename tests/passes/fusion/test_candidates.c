@@ -84,7 +84,7 @@ static void finds_where_patterns_may_end(void **state) {
         find(bench, &candidates);
         print_candidates(bench, &candidates, have, sizeof have);
         if (strcmp(have, rows[i].want) != 0)
-            fail_msg("%s: have '%s', want '%s'", rows[i].says, have, rows[i].want);
+            fail_msg("%s: got '%s', expected '%s'", rows[i].says, have, rows[i].want);
         bench_close(bench);
     }
 }

@@ -42,7 +42,7 @@ static void check_cases(const struct found_case *rows, size_t n) {
         if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].says, bench_messages(bench));
         describe(bench, have, sizeof have);
         if (strcmp(have, rows[i].want) != 0)
-            fail_msg("%s: have '%s', want '%s'", rows[i].says, have, rows[i].want);
+            fail_msg("%s: got '%s', expected '%s'", rows[i].says, have, rows[i].want);
         bench_close(bench);
     }
 }
@@ -70,11 +70,11 @@ static void test_matches_all_forms_of_layer_norm(void **state) {
                 "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Reciprocal q -> r\n"
                 "node d Mul s r -> d\nnode a Mul d w -> g\nnode z Add g b -> y\nout y\n",
          "LayerNorm 10"},
-        {"the root as a power",
+        {"the square root as a Pow",
          SPREAD "const h float[] =-0.5\nnode e Add v eps -> e\nnode q Pow e h -> q\n"
                 "node d Mul q s -> d\nout d\n",
          "LayerNorm 7"},
-        {"one over the root",
+        {"a Reciprocal of the root",
          SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Div one q -> r\n"
                 "node d Mul s r -> d\nout d\n",
          "LayerNorm 8"},
@@ -129,11 +129,11 @@ static void test_rejects_near_misses_of_layer_norm(void **state) {
          "node v ReduceMean p -> v axes=[1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
          "node d Div s q -> d\nout d\n",
          ""},
-        {"the mean of something else",
+        {"the mean of another value",
          "in o float[2,8,16]\nnode m ReduceMean o -> m axes=[-1]\nnode s Sub x m -> s\n"
          "node p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
          "node q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
-         /* the rest is */ "RMSNorm 5"},
+         /* the other part matches */ "RMSNorm 5"},
         {"the sign is wrong",
          MEAN "node s Add x m -> s\nnode p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\n"
               "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Mul s q -> d\nout d\n",
@@ -152,15 +152,15 @@ static void test_rejects_near_misses_of_layer_norm(void **state) {
                 "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
                 "node q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
          ""},
-        {"times the root's negative, not its inverse",
+        {"multiplies by the negative of the root, not its reciprocal",
          SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Neg q -> r\n"
                 "node d Mul s r -> d\nout d\n",
          ""},
-        {"plus the mean's inverse, not its negative",
+        {"adds the reciprocal of the mean, not its negative",
          MEAN "node i Reciprocal m -> i\nnode s Add x i -> s\nnode p Pow s c2 -> p\n"
               "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
               "node d Div s q -> d\nout d\n",
-         /* the rest is */ "RMSNorm 5"},
+         /* the other part matches */ "RMSNorm 5"},
         {"another node reads the scaled value: the bare form alone",
          BARE "node a Mul d w -> y\nnode u Relu d -> u\nout y\nout u\n", "LayerNorm 7"},
     };
@@ -193,19 +193,19 @@ static void test_matches_other_norms(void **state) {
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
          "node k Reshape i t -> y\nout y\n",
          ""},
-        {"not in another shape than before",
+        {"not if the result has another shape",
          "const s int64[3] =0,4,-1\nconst t int64[3] =2,16,8\nconst g1 float[4] =1\n"
          "const g0 float[4] =0\n"
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
          "node k Reshape i t -> y\nout y\n",
          ""},
-        {"not across the batch",
+        {"not if groups span the batch",
          "const s int64[3] =4,4,-1\nconst t int64[3] =2,8,16\nconst g1 float[4] =1\n"
          "const g0 float[4] =0\n"
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
          "node k Reshape i t -> y\nout y\n",
          ""},
-        {"not of parts of channels",
+        {"not if groups split channels",
          "const s int64[3] =0,16,-1\nconst t int64[3] =2,8,16\nconst g1 float[16] =1\n"
          "const g0 float[16] =0\n"
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
@@ -229,25 +229,25 @@ static void test_matches_activations(void **state) {
         {"GELU", ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n", "GELU 5"},
         {"GELU, halved first", ERF "node n Mul x half -> n\nnode z Mul n a -> y\nout y\n",
          "GELU 5"},
-        {"GELU, the bracket halved", ERF "node n Mul half a -> n\nnode z Mul n x -> y\nout y\n",
+        {"GELU, the sum halved", ERF "node n Mul half a -> n\nnode z Mul n x -> y\nout y\n",
          "GELU 5"},
         {"GELU, divided by two", ERF "node n Mul a x -> n\nnode z Div n c2 -> y\nout y\n",
          "GELU 5"},
-        {"GELU, times the root of one half",
+        {"GELU, times sqrt(0.5)",
          "const k float[] =0.70710677\nnode d Mul k x -> d\nnode f Erf d -> f\n"
          "node a Add one f -> a\nnode n Mul x a -> n\nnode z Mul n half -> y\nout y\n",
          "GELU 5"},
-        {"GELU of half floats, whose root is rounded",
+        {"GELU of float16 with a rounded sqrt(2)",
          "in h float16[2,8]\nconst k float16[] =1.4140625\nconst o float16[] =1\n"
          "const f16 float16[] =0.5\nnode d Div h k -> d\nnode f Erf d -> f\nnode a Add f o -> "
          "a\n"
          "node n Mul h a -> n\nnode z Mul n f16 -> y\nout y\n",
          "GELU 5"},
-        {"not by the root of three",
+        {"not with sqrt(3)",
          "const k float[] =1.7320508\nnode d Div x k -> d\nnode f Erf d -> f\n"
          "node a Add f one -> a\nnode n Mul x a -> n\nnode z Mul n half -> y\nout y\n",
          ""},
-        {"not of two tensors",
+        {"not of two different tensors",
          "in o float[2,8,16]\n" ERF "node n Mul o a -> n\nnode z Mul n half -> y\nout y\n", ""},
         {"not if another node reads the error function",
          ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\nout f\n", ""},
@@ -271,7 +271,7 @@ static void test_matches_activations(void **state) {
          "node t Tanh s -> t\nnode o Add one t -> o\nnode h Mul half x -> h\n"
          "node z Mul h o -> y\nout y\n",
          "GELU 9"},
-        {"GELU by tanh, x taken out of the bracket",
+        {"GELU by tanh, x factored out of the sum",
          "const k float[] =0.7978846\nconst j float[] =0.044715\nnode i Mul x k -> i\n"
          "node jx Mul x j -> jx\nnode jxx Mul jx x -> jxx\nnode a Add jxx one -> a\n"
          "node s Mul i a -> s\nnode t Tanh s -> t\nnode o Add t one -> o\n"
@@ -292,11 +292,11 @@ static void test_matches_activations(void **state) {
          "QuickGELU 3"},
         {"Mish", "node s Softplus x -> s\nnode t Tanh s -> t\nnode z Mul x t -> y\nout y\n",
          "Mish 3"},
-        {"Mish, all of it",
+        {"Mish with its Softplus",
          "node e Exp x -> e\nnode a Add e one -> a\nnode l Log a -> l\nnode t Tanh l -> t\n"
          "node z Mul x t -> y\nout y\n",
          "Mish 5"},
-        {"Softplus that is x where it is large",
+        {"Softplus that returns x for large x",
          "const c20 float[] =20\nnode s Softplus x -> s\nnode g Greater x c20 -> g\n"
          "node z Where g x s -> y\nout y\n",
          "Softplus 3"},
@@ -317,10 +317,11 @@ static void test_matches_activations(void **state) {
          "node a Add x c3 -> a\nnode k Clip a zero c6 -> k\nnode z Div k c6 -> y\nout y\n",
          "Hardsigmoid 3"},
         {"ReLU6", "node z Clip x zero c6 -> y\nout y\n", "ReLU6 1"},
-        {"not to five", "const c5 float[] =5\nnode z Clip x zero c5 -> y\nout y\n", ""},
-        {"not to nearly six", "const near float[] =6.02\nnode z Clip x zero near -> y\nout y\n",
-         ""},
-        {"less the third of three: a ReLU6 alone",
+        {"not with an upper limit of 5",
+         "const c5 float[] =5\nnode z Clip x zero c5 -> y\nout y\n", ""},
+        {"not with an upper limit close to 6",
+         "const near float[] =6.02\nnode z Clip x zero near -> y\nout y\n", ""},
+        {"minus 3 instead of plus 3: a ReLU6 alone",
          "const third float[] =0.33333334\nnode a Sub x third -> a\n"
          "node k Clip a zero c6 -> k\nnode z Div k c6 -> y\nout y\n",
          "ReLU6 1"},
@@ -331,7 +332,7 @@ static void test_matches_activations(void **state) {
 
 static void test_matches_softmax(void **state) {
     static const struct found_case rows[] = {
-        {"less its maximum",
+        {"with the maximum subtracted",
          "node m ReduceMax x -> m axes=[-1]\nnode d Sub x m -> d\nnode e Exp d -> e\n"
          "node s ReduceSum e ax -> s\nnode z Div e s -> y\nout y\n",
          "Softmax 5"},
@@ -343,7 +344,7 @@ static void test_matches_softmax(void **state) {
          "opset 11\nnode m ReduceMax x -> m axes=[-1]\nnode d Sub x m -> d\nnode e Exp d -> e\n"
          "node s ReduceSum e -> s axes=[1]\nnode z Div e s -> y\nout y\n",
          "Softmax 3"},
-        {"without the axis kept",
+        {"with keepdims=0",
          "opset 11\nnode e Exp x -> e\nnode s ReduceSum e -> s axes=[0] keepdims=0\n"
          "node z Div e s -> y\nout y\n",
          ""},
@@ -377,12 +378,12 @@ static void test_matches_attention(void **state) {
          QKV "node d Div q f -> d\nnode p MatMul d k -> p\nnode s Softmax p -> s axis=3\n"
              "node z MatMul s v -> y\nout y\n",
          "Attention 4"},
-        {"queries and keys scaled, by what is computed",
+        {"queries and keys scaled by a computed factor",
          "in c float[1]\n" QKV "node r Sqrt c -> r\nnode d Mul q r -> d\nnode e Mul k r -> e\n"
          "node p MatMul d e -> p\nnode s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout "
          "y\n",
          "Attention 5"},
-        {"a table of positions and a mask, between other shapes",
+        {"a position bias and a mask, between reshapes",
          PRODUCT
          "init t float[1,4,5,7]\nin m float[1,2,1,5,7]\nconst a5 int64[5] =1,2,4,5,7\n"
          "const a4 int64[4] =-1,4,5,7\nnode d Mul p f -> d\nnode a Add d t -> a\n"
@@ -390,7 +391,7 @@ static void test_matches_attention(void **state) {
          "node s Softmax r1 -> s axis=-1\nnode o Dropout s -> o\n"
          "node z MatMul o v -> y\nout y\n",
          "Attention 9"},
-        {"filled where the mask says so",
+        {"scores replaced by a constant under a boolean mask",
          PRODUCT "in m bool[5,7]\nconst inf float[] =-65504\nnode d Div p f -> d\n"
                  "node a Where m inf d -> a\nnode s Softmax a -> s axis=-1\n"
                  "node z MatMul s v -> y\nout y\n",
@@ -404,11 +405,11 @@ static void test_matches_attention(void **state) {
          "opset 11\n" PRODUCT "node e Exp p -> e\nnode t ReduceSum e -> t axes=[-1]\n"
          "node s Div e t -> s\nnode z MatMul s v -> y\nout y\n",
          "Attention 5"},
-        {"not along another axis",
+        {"not if the softmax is along another axis",
          PRODUCT "node s Softmax p -> s axis=1\nnode z MatMul s v -> y\nout y\n", ""},
         {"not if the scores are an output",
          PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\nout s\n", ""},
-        {"not along more than the keys",
+        {"not if the softmax spans more than the keys",
          PRODUCT "const a2 int64[2] =8,35\nconst a4 int64[4] =2,4,5,7\n"
                  "node r Reshape p a2 -> r\nnode s Softmax r -> s axis=-1\n"
                  "node t Reshape s a4 -> t\nnode z MatMul t v -> y\nout y\n",
@@ -447,7 +448,7 @@ static void test_lists_foldable_norms_without_fusing(void **state) {
          STATISTICS "init cw float[4,8,3]\nnode c Conv x cw -> c kernel_shape=[3]\n"
                     "node z BatchNormalization c n n n n -> y\nout y\nout c\n",
          ""},
-        {"not while it trains",
+        {"not in training mode",
          "opset 14\n" STATISTICS "init cw float[4,8,3]\n"
          "node c Conv x cw -> c kernel_shape=[3]\n"
          "node z BatchNormalization c n n n n -> y m1 v1 training_mode=1\nout y\n",

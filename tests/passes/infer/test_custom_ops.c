@@ -14,52 +14,52 @@
 #include "support/checked.h"
 #include "support/diag.h"
 
-#define MOST_LISTED 8
+#define MAX_LISTED 8
 
-/* A description in few words; each list ends with NULL, and what is NULL is not given. */
-struct said {
+/* A short form of cm_op_description: lists end with NULL, NULL members are absent. */
+struct spec {
     const char *like;
-    const char *inputs[MOST_LISTED];
+    const char *inputs[MAX_LISTED];
     int64_t required; /* 0: all of them */
-    struct cm_named_size attributes[MOST_LISTED];
-    const char *where[MOST_LISTED];
-    struct cm_op_output outputs[MOST_LISTED];
+    struct cm_named_size attributes[MAX_LISTED];
+    const char *where[MAX_LISTED];
+    struct cm_op_output outputs[MAX_LISTED];
     const char *macs;
     const char *other_flops;
 };
 
 static size_t count(const char *const *texts) {
     size_t n = 0;
-    while (n < MOST_LISTED && texts[n]) n++;
+    while (n < MAX_LISTED && texts[n]) n++;
     return n;
 }
 
-static const char *given(const char *text) {
+static const char *text_or_empty(const char *text) {
     return text ? text : "";
 }
 
-/* As com.me::Op. */
-static struct cm_op_description describe(const struct said *said) {
+/* Returns the description of com.me::Op. */
+static struct cm_op_description describe(const struct spec *spec) {
     struct cm_op_description is = {
         .domain = "com.me",
         .op = "Op",
         .since = CM_UNKNOWN,
-        .like = given(said->like),
+        .like = text_or_empty(spec->like),
         .like_opset = CM_UNKNOWN,
-        .attributes = said->attributes,
-        .n_inputs = count(said->inputs),
-        .inputs = said->inputs,
-        .required_inputs = said->required ? said->required : CM_UNKNOWN,
-        .n_where = count(said->where),
-        .where = said->where,
-        .outputs = said->outputs,
-        .macs = given(said->macs),
-        .other_flops = given(said->other_flops),
+        .attributes = spec->attributes,
+        .n_inputs = count(spec->inputs),
+        .inputs = spec->inputs,
+        .required_inputs = spec->required ? spec->required : CM_UNKNOWN,
+        .n_where = count(spec->where),
+        .where = spec->where,
+        .outputs = spec->outputs,
+        .macs = text_or_empty(spec->macs),
+        .other_flops = text_or_empty(spec->other_flops),
         .note = "",
     };
-    while (is.n_attributes < MOST_LISTED && said->attributes[is.n_attributes].name)
+    while (is.n_attributes < MAX_LISTED && spec->attributes[is.n_attributes].name)
         is.n_attributes++;
-    while (is.n_outputs < MOST_LISTED && said->outputs[is.n_outputs].dims) is.n_outputs++;
+    while (is.n_outputs < MAX_LISTED && spec->outputs[is.n_outputs].dims) is.n_outputs++;
     return is;
 }
 
@@ -70,10 +70,10 @@ struct custom_op_bench {
     struct bench *bench;
 };
 
-static struct custom_op_bench open_described(const struct said *said, const char *lines,
-                                             struct cm_options options) {
+static struct custom_op_bench open_custom(const struct spec *spec, const char *lines,
+                                          struct cm_options options) {
     struct custom_op_bench ret = {arena_new("described", 0), cm_diagnostics_new(), {0}, NULL};
-    const struct cm_op_description description = describe(said);
+    const struct cm_op_description description = describe(spec);
     const struct cm_op_costs *const all[] = {&ret.costs};
     if (custom_op_read(&description, 1, ret.arena, ret.diag, &ret.costs) != CM_OK)
         fail_msg("%s", cm_diagnostics_get(ret.diag, 0)->message);
@@ -83,15 +83,15 @@ static struct custom_op_bench open_described(const struct said *said, const char
     return ret;
 }
 
-static void close_described(struct custom_op_bench *custom) {
+static void close_custom(struct custom_op_bench *custom) {
     bench_close(custom->bench);
     cm_diagnostics_free(custom->diag);
     arena_free(custom->arena);
 }
 
-/* One node of it, called n, which gives y. */
+/* A model with one node `n` of the operator, whose output is y. */
 struct node_case {
-    struct said said;
+    struct spec spec;
     const char *lines;
     const char *type; /* of y */
     int64_t macs;
@@ -101,7 +101,7 @@ struct node_case {
 static void check_nodes(const struct node_case *rows, size_t n) {
     for (size_t i = 0; i < n; i++) {
         struct custom_op_bench custom =
-            open_described(&rows[i].said, rows[i].lines, (struct cm_options){0});
+            open_custom(&rows[i].spec, rows[i].lines, (struct cm_options){0});
         const struct bench *bench = custom.bench;
         if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
         const struct cm_costs *costs = bench_costs(bench, "n");
@@ -110,7 +110,7 @@ static void check_nodes(const struct node_case *rows, size_t n) {
         if (costs->macs != rows[i].macs || costs->flops != rows[i].flops)
             fail_msg("row %zu: %lld MACs, %lld FLOPs", i, (long long)costs->macs,
                      (long long)costs->flops);
-        close_described(&custom);
+        close_custom(&custom);
     }
 }
 
@@ -144,7 +144,7 @@ static void test_binds_dims_and_evaluates_expressions(void **state) {
          "f16[2,3,2,7]",
          0,
          288},
-        /* any number of dims in front; those of both are one */
+        /* "..." is any number of leading dims, equal in both inputs */
         {{.inputs = {"..., M, K", "..., K, N"},
           .outputs = {{"input 1", "..., M, N"}},
           .macs = "out0 * K",
@@ -153,7 +153,7 @@ static void test_binds_dims_and_evaluates_expressions(void **state) {
          "f32[5,2,3,6]",
          180 * 4,
          2 * 180 * 4},
-        /* a scalar, and no dims in front */
+        /* a scalar has no leading dims */
         {{.inputs = {"..., 3", ""},
           .outputs = {{"", "..., 1"}},
           .macs = "in0",
@@ -162,7 +162,7 @@ static void test_binds_dims_and_evaluates_expressions(void **state) {
          "f32[1]",
          3,
          7},
-        /* what may be omitted has no elements then */
+        /* an omitted optional input has 0 elements */
         {{.inputs = {"N", "N"},
           .required = 1,
           .outputs = {{"", "N"}},
@@ -172,7 +172,7 @@ static void test_binds_dims_and_evaluates_expressions(void **state) {
          "f32[5]",
          0,
          5},
-        /* any number of inputs of any shape; an output that is omitted has none either */
+        /* any number of inputs of any shape; an omitted output has 0 elements */
         {{.outputs = {{"", "in0 + in1"}, {"int64", "2"}}, .macs = "out1", .other_flops = "in2"},
          "in a float[5]\nin b float[2,2]\nnode n com.me::Op a b -> y\n" END,
          "f32[9]",
@@ -199,7 +199,7 @@ static void test_unknown_sizes_make_costs_unknown(void **state) {
          "f32[3,?]",
          4,
          DIM_UNKNOWN},
-        /* of an input of which nothing is known no dim is, and another may say it */
+        /* an input of unknown rank has unknown dims; another input may determine them */
         {{.inputs = {"N, C", "N, K"},
           .outputs = {{"", "N, C, K"}},
           .macs = "N * K",
@@ -213,7 +213,7 @@ static void test_unknown_sizes_make_costs_unknown(void **state) {
          "?[?...]",
          DIM_UNKNOWN,
          DIM_UNKNOWN},
-        /* an expression of a bound need be none */
+        /* 9 - N falls as N grows: N's upper bound does not bound it */
         {{.inputs = {"2, N"}, .outputs = {{"", "9 - N"}}, .macs = "9 - N", .other_flops = "0"},
          "in b float[3,2]\nnode z NonZero b -> a\nnode n com.me::Op a -> y\n" END,
          "i64[?]",
@@ -224,10 +224,10 @@ static void test_unknown_sizes_make_costs_unknown(void **state) {
     CHECK_NODES(rows);
 }
 
-/* What a file of a known operator gives and costs, the same file with another gives, too. */
+/* An operator with `like` has the outputs and costs of the other operator. */
 static void test_like_inherits_all_facets_of_the_operator(void **state) {
     static const struct {
-        struct said said;
+        struct spec spec;
         const char *lines, *twin;
     } rows[] = {
         {{.like = "Conv"},
@@ -261,8 +261,7 @@ static void test_like_inherits_all_facets_of_the_operator(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t k = 0; k < sizeof conventions / sizeof *conventions; k++) {
             const struct cm_options options = {.convention = conventions[k]};
-            struct custom_op_bench custom =
-                open_described(&rows[i].said, rows[i].lines, options);
+            struct custom_op_bench custom = open_custom(&rows[i].spec, rows[i].lines, options);
             struct bench *twin = bench_open_with(rows[i].twin, &options);
             if (custom.bench->status != CM_OK || twin->status != CM_OK)
                 fail_msg("row %zu: %s", i, bench_messages(custom.bench));
@@ -272,26 +271,26 @@ static void test_like_inherits_all_facets_of_the_operator(void **state) {
             const size_t n_params = twin->analysis.params.n_params;
             assert_int_equal(custom.bench->analysis.params.n_params, n_params);
             bench_close(twin);
-            close_described(&custom);
+            close_custom(&custom);
         }
 }
 
 static void test_refuses_nodes_that_violate_the_description(void **state) {
-    static const struct said square = {.inputs = {"N, N", "N"},
+    static const struct spec square = {.inputs = {"N, N", "N"},
                                        .required = 1,
                                        .attributes = {{"k", CM_UNKNOWN}, {"by[1]", 2}},
                                        .outputs = {{"", "N - k"}},
                                        .macs = "N / (k - 1)",
                                        .other_flops = "by[1] - k"};
-    static const struct said rest = {.inputs = {"..., 2", "...", "C, C * 2"},
+    static const struct spec rest = {.inputs = {"..., 2", "...", "C, C * 2"},
                                      .outputs = {{"", "..."}},
                                      .macs = "0",
                                      .other_flops = "0"};
-    /* of what both sides allow: 2 inputs of Equal, 2 to 3 of Conv, of which 2 are named */
-    static const struct said equal = {.like = "Equal", .inputs = {"...", "..."}, .required = 1};
-    static const struct said conv = {.like = "Conv", .inputs = {"?, ?, ?, ?", "?, ?, ?, ?"}};
+    /* the arity that both allow: Equal has 2 inputs, Conv 2 to 3, the description names 2 */
+    static const struct spec equal = {.like = "Equal", .inputs = {"...", "..."}, .required = 1};
+    static const struct spec conv = {.like = "Conv", .inputs = {"?, ?, ?, ?", "?, ?, ?, ?"}};
     static const struct {
-        const struct said *said;
+        const struct spec *spec;
         const char *lines;
         const char *message;
     } rows[] = {
@@ -338,48 +337,48 @@ static void test_refuses_nodes_that_violate_the_description(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct custom_op_bench custom =
-            open_described(rows[i].said, rows[i].lines, (struct cm_options){0});
+            open_custom(rows[i].spec, rows[i].lines, (struct cm_options){0});
         if (custom.bench->status != CM_REFUSED ||
             strcmp(bench_messages(custom.bench), rows[i].message) != 0)
             fail_msg("row %zu: %s", i, bench_messages(custom.bench));
-        close_described(&custom);
+        close_custom(&custom);
     }
 }
 
 static void test_reports_costs_that_overflow(void **state) {
-    static const struct said said = {.inputs = {"N"},
+    static const struct spec spec = {.inputs = {"N"},
                                      .outputs = {{"", "N"}},
                                      .macs = "4294967296 * 4294967296 * N",
                                      .other_flops = "0"};
-    struct custom_op_bench custom = open_described(
-        &said, "in a float[3]\nnode n com.me::Op a -> y\n" END, (struct cm_options){0});
+    struct custom_op_bench custom = open_custom(
+        &spec, "in a float[3]\nnode n com.me::Op a -> y\n" END, (struct cm_options){0});
     (void)state;
     assert_int_equal(custom.bench->status, CM_REFUSED);
     assert_string_equal(bench_messages(custom.bench),
                         "error[overflow] at n: the cost of the node must be below 2^63");
-    close_described(&custom);
+    close_custom(&custom);
 }
 
-/* What a training step does with it nobody said; like another it is known. */
+/* Without `like` the costs of a training step are unknown. */
 static void test_like_inherits_the_gradient(void **state) {
-    static const struct said alone = {.inputs = {"N, C, H, W", "?, ?, ?, ?"},
+    static const struct spec alone = {.inputs = {"N, C, H, W", "?, ?, ?, ?"},
                                       .outputs = {{"", "N, C, H, W"}},
                                       .macs = "in0",
                                       .other_flops = "0"};
-    static const struct said like = {.like = "Conv"};
+    static const struct spec like = {.like = "Conv"};
     const struct cm_options options = {.optimizer = "sgd"};
     (void)state;
     struct custom_op_bench custom =
-        open_described(&alone, XW "node n com.me::Op x w -> y\n" END, options);
+        open_custom(&alone, XW "node n com.me::Op x w -> y\n" END, options);
     assert_int_equal(custom.bench->analysis.training.of_node[0].backward_macs, DIM_UNKNOWN);
-    close_described(&custom);
-    custom = open_described(&like, XW "node n com.me::Op x w -> y\n" END, options);
+    close_custom(&custom);
+    custom = open_custom(&like, XW "node n com.me::Op x w -> y\n" END, options);
     assert_int_equal(custom.bench->analysis.training.of_node[0].backward_macs,
                      bench_costs(custom.bench, "n")->macs);
-    close_described(&custom);
+    close_custom(&custom);
 }
 
-/* The row that holds for an opset is the newest that is not above it. */
+/* An opset uses the description with the largest `since` that does not exceed it. */
 static void test_a_description_is_valid_from_its_opset_on(void **state) {
     struct arena *arena = arena_new("described", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -388,7 +387,7 @@ static void test_a_description_is_valid_from_its_opset_on(void **state) {
     const struct cm_op_costs *const all[] = {&costs};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        items[i] = describe(&(struct said){.like = "Conv"});
+        items[i] = describe(&(struct spec){.like = "Conv"});
         items[i].since = (int64_t[]){7, 3, CM_UNKNOWN}[i];
     }
     assert_int_equal(custom_op_read(items, 2, arena, diag, &costs), CM_OK);
@@ -403,7 +402,7 @@ static void test_a_description_is_valid_from_its_opset_on(void **state) {
     arena_free(arena);
 }
 
-/* What is built in is replaced only where the file says so, and then by every spelling. */
+/* A description of a built-in operator replaces it under every spelling of its domain. */
 static void test_replaces_built_in_operators(void **state) {
     static const struct cm_op_output output = {"", "..."};
     static const char *const inputs[] = {"..."};

@@ -10,15 +10,15 @@
 #include "model_harness.h"
 
 /*
- * A loop over a counter `s`. The body makes the condition, `go`, and the counter of the next
- * round, `t`; each round stacks a value of x.
+ * A loop over a counter `s`. The body computes the condition, `go`, and the counter of the next
+ * iteration, `t`; each iteration stacks a value of x.
  */
 struct loop {
     const char *trips; /* "n", or "-" for none */
-    const char *start; /* "int64[] =0": the counter's */
+    const char *start; /* "int64[] =0": type and value of the counter */
     const char *body;
-    const char *rounds;      /* "7"; "?" */
-    const char *most_rounds; /* in the second walk; NULL: `rounds` */
+    const char *trip_count;     /* "7"; "?" */
+    const char *max_trip_count; /* upper bound; NULL: `trip_count` */
 };
 
 #define COUNT_UP  "const one int64[] =1\nnode - Add s one -> t\n"
@@ -36,18 +36,18 @@ static void check_loop(const struct loop *loop) {
         loop->start, (int)strcspn(loop->start, " "), loop->start, loop->body, loop->trips);
     struct bench *bench = bench_open(lines);
     if (bench->status != CM_OK) fail_msg("%s: %s", loop->body, bench_messages(bench));
-    (void)snprintf(want, sizeof want, "f32[%s,4]", loop->rounds);
+    (void)snprintf(want, sizeof want, "f32[%s,4]", loop->trip_count);
     if (strcmp(bench_type(bench, "all"), want) != 0)
         fail_msg("%s\n%s, not %s", loop->body, bench_type(bench, "all"), want);
     const struct value_info *most =
         &bench->analysis.infer.upper->facts[bench_value(bench, "all")];
-    const char *wanted = loop->most_rounds ? loop->most_rounds : loop->rounds;
+    const char *wanted = loop->max_trip_count ? loop->max_trip_count : loop->trip_count;
     if (is_known(most->shape.dims[0]))
         (void)snprintf(want, sizeof want, "%lld", (long long)most->shape.dims[0]);
     else
         (void)snprintf(want, sizeof want, "?");
     if (strcmp(want, wanted) != 0)
-        fail_msg("%s\n%s rounds at most, not %s", loop->body, want, wanted);
+        fail_msg("%s\nupper bound is %s, not %s", loop->body, want, wanted);
     bench_close(bench);
 }
 
@@ -76,12 +76,12 @@ static void test_counts_iterations_of_a_compared_counter(void **state) {
          "const step int64[] =4\nnode - Sub s step -> t\nconst low int64[] =4\n"
          "node - Greater t low -> go\n",
          "4", NULL},
-        /* 2 s + 1 < 10 of s = 1, 2, …: ends behind s = 4 */
+        /* 2 s + 1 < 10 for s = 1, 2, …: ends after s = 4 */
         {"-", "int64[] =0",
          COUNT_UP "const two int64[] =2\nnode - Mul t two -> d\nnode - Add d one -> e\n"
                   "const ten int64[] =10\nnode - Less e ten -> go\n",
          "5", NULL},
-        /* the number of the round: 0 + 3 < 10 … */
+        /* the iteration number: 0 + 3 < 10 … */
         {"-", "int64[] =0",
          COUNT_UP "const ten int64[] =10\nconst three int64[] =3\nnode - Add i three -> j\n"
                   "node - Less j ten -> go\n",
@@ -104,7 +104,7 @@ static void test_ignores_casts_and_views_of_the_counter(void **state) {
                   "node - Cast below -> number to=7\nconst none int64[1] =0\n"
                   "node - Add number none -> same\nnode - Cast same -> go to=9\n",
          "10", NULL},
-        /* 2^24 + 1 is no float */
+        /* 2^24 + 1 is not representable as a float */
         {"-", "int32[] =0",
          "const step int32[] =1000000\nnode - Add s step -> t\nconst far float[] =16000000\n"
          "node - Cast t -> f to=1\nnode - Less f far -> go\n",
@@ -113,7 +113,8 @@ static void test_ignores_casts_and_views_of_the_counter(void **state) {
          "const step int32[] =1000000\nnode - Add s step -> t\nconst far float[] =17000000\n"
          "node - Cast t -> f to=1\nnode - Less f far -> go\n",
          "?", NULL},
-        /* nor does a float pass 2^24 in steps of 1, an int32 2^31; not even on the way */
+        /* a float counter stops at 2^24 in steps of 1; an int32 overflows at 2^31, also in an
+         * intermediate value */
         {"-", "float[] =16777210",
          "const one float[] =1\nnode - Add s one -> t\nconst far float[] =16777230\n"
          "node - Sub far t -> left\nconst none float[] =0\nnode - Greater left none -> go\n",
@@ -132,7 +133,7 @@ static void test_ignores_casts_and_views_of_the_counter(void **state) {
          "node - Add t most -> a\nnode - Sub a most -> b\nconst end int32[] =40\n"
          "node - Less b end -> go\n",
          "40", NULL},
-        /* of 127 the next int8 is -128 */
+        /* an int8 wraps from 127 to -128 */
         {"-", "int8[] =0",
          "const one int8[] =1\nnode - Add s one -> t\nconst far int8[] =127\n"
          "node - LessOrEqual t far -> go\n",
@@ -170,13 +171,13 @@ static void test_data_dependent_exit_gives_an_upper_bound(void **state) {
          COUNT_UP DATA "const ten int64[] =10\nnode - LessOrEqual ten t -> over\n"
                        "node - Or wish over -> end\nnode - Not end -> go\n",
          "?", "10"},
-        /* near the largest int32: not meant as a limit */
+        /* INT32_MAX means "no limit" */
         {"-", "int32[] =1",
          "const one int32[] =1\nnode - Add s one -> t\n" DATA
          "const far int32[] =2147483647\nnode - Less t far -> below\n"
          "node - And below wish -> go\n",
          "?", NULL},
-        /* the nearer of two limits */
+        /* the smaller of two limits */
         {"-", "int64[] =0",
          COUNT_UP "const ten int64[] =10\nconst six int64[] =6\nnode - Less t ten -> a\n"
                   "node - Less t six -> b\nnode - And a b -> go\n",
@@ -193,7 +194,7 @@ static void test_other_conditions_stay_unknown(void **state) {
         /* away from the limit */
         {"-", "int64[] =0", "const one int64[] =1\nnode - Sub s one -> t\n" BELOW_TEN, "?",
          NULL},
-        /* stands still */
+        /* the counter never changes */
         {"-", "int64[] =0", "node - Identity s -> t\n" BELOW_TEN, "?", NULL},
         /* the limit is an input of the model */
         {"-", "int64[] =0", COUNT_UP "node - Less t n -> go\n", "?", NULL},

@@ -90,21 +90,21 @@ static void test_propagates_bounds_through_monotone_operators(void **state) {
         {CHOSEN "node - Transpose z -> y perm=[1,0]\nout y\n", "y=f32[4,6]<="},
         {CHOSEN "node - Concat z x -> y axis=0\nout y\n", "y=f32[12,4]<="},
         {CHOSEN "node - NonZero z -> y\nout y\n", "y=i64[2,24]<="},
-        /* from the front no more than the end says, from the back no more than the start */
+        /* a Slice from the front is at most `end` long, one from the back at most -`start` */
         {CHOSEN "const s int64[1] =0\nconst e int64[1] =2\nnode - Slice z s e -> y\nout y\n",
          "y=f32[2,4]<="},
         {CHOSEN "const s int64[1] =-3\nconst e int64[1] =9223372036854775807\n"
                 "node - Slice z s e -> y\nout y\n",
          "y=f32[3,4]<="},
-        /* of at most 6, the first but from the third last on: 3 of 3 would be dropped of 6 */
+        /* z[-3:2] is empty if z has 6 elements, but has 2 if z has 3 */
         {CHOSEN "const s int64[1] =-3\nconst e int64[1] =2\nnode - Slice z s e -> y\nout y\n",
          "y=f32[2,4]<="},
         {CHOSEN "in s int64[1]\nconst e int64[1] =5\nnode - Slice z s e -> y\nout y\n",
          "y=f32[6,4]<="},
-        /* the parts of fewer may all be as long */
+        /* the last part may be as long as the others */
         {"opset 18\n" CHOSEN "node - Split z -> a b c d num_outputs=4\nout a\n",
          "a=f32[2,4]<= d=f32[2,4]<="},
-        /* a copied dim, and a rest */
+        /* a copied dim (0) and an inferred dim (-1) */
         {CHOSEN "const t int64[3] =0,2,2\nnode - Reshape z t -> y\nout y\n", "y=f32[6,2,2]<="},
         {CHOSEN "const t int64[2] =-1,8\nnode - Reshape z t -> y\nout y\n", "y=f32[3,8]<="},
         {CHOSEN "node - Shape z -> s\nnode - ConstantOfShape s -> y\nout y\n",
@@ -176,7 +176,7 @@ static void test_bodies_take_the_larger_bound(void **state) {
          "node - Identity a -> p\nout p\nclose\nbody else_branch\ninit b float[5,4]\n"
          "node - Identity b -> q\nout q\nclose\nnode - If c -> y\nout y\n",
          "y=f32[5,4]<="},
-        /* 7 rounds at most, each stacks one row */
+        /* at most 7 iterations, each stacks one row */
         {"in x float[4]\nin go bool[]\nconst m int64[] =7\nbody body\nin i int64[]\n"
          "in on bool[]\nin v float[4]\nnode - ReduceMax v -> r keepdims=0\n"
          "node - Cast r -> more to=9\nnode - Relu v -> w\nnode - Identity w -> u\n"

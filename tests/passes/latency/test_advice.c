@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each rule where it holds, and where it just does not. */
+/* Each rule of pass advice, just inside and just outside its condition. */
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A convolution of 64 channels, what follows it, and a product. */
+/* A convolution of 64 channels, an activation, a Transpose and a product. */
 static const char network[] =
     "in x float[8,64,16,16]\ninit a.weight float[64,64,3,3]\ninit b.weight float[64,64]\n"
     "at :Net conv:Conv2d\nnode c Conv x a.weight -> p pads=[1,1,1,1]\n"
@@ -26,8 +26,8 @@ static const char network[] =
 
 #define IMAGE_BYTES ((double)8 * 64 * 16 * 16 * 4)
 
-/* Nothing that a rule could say: fast units, a full device, no floor. */
-static void calm(struct analysis *analysis) {
+/* A state in which no rule fires: tensor cores, a full device, no floor. */
+static void no_rule_fires(struct analysis *analysis) {
     memset(&analysis->estimate.ceilings, 0, sizeof(analysis->estimate.ceilings));
     memset(&analysis->estimate.facts, 0, sizeof(analysis->estimate.facts));
     analysis->estimate.ceilings.copy_bytes_per_s = 1e9;
@@ -84,7 +84,7 @@ static void channels_last(struct bench *bench) {
     work(bench, "c")->inputs[0].strides[1] = 1;
 }
 
-/* Of the same size as none of it. */
+/* The workspace is as large as the images: both are empty. */
 static void empty_images(struct bench *bench) {
     work(bench, "c")->inputs[0].dims[0] = work(bench, "c")->outputs[0].dims[0] = 0;
 }
@@ -172,7 +172,7 @@ static void busy(struct bench *bench) {
 struct row {
     const char *context;
     void (*change)(struct bench *bench);
-    const char *nodes; /* that it names; NULL: it must not fire */
+    const char *nodes; /* nodes of the advice; NULL: the rule must not fire */
     double gain_ms;    /* negative: unknown */
 };
 
@@ -223,7 +223,7 @@ static void rule_fires_only_if_its_condition_holds(void **state) {
     (void)state;
     for (size_t i = 0; i < N(rows); i++) {
         struct bench *bench = timed_open(network, TABLE);
-        calm(&bench->analysis);
+        no_rule_fires(&bench->analysis);
         rows[i].change(bench);
         timed_again(bench);
         const struct cm_advice *advice = advice_of(bench, rows[i].context);
@@ -249,7 +249,7 @@ static void gives_no_advice_without_times(void **state) {
 static void text_names_share_and_remedy(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
-    calm(&bench->analysis);
+    no_rule_fires(&bench->analysis);
     half_a_grid(bench);
     timed_again(bench);
     const struct cm_advice *advice = advice_of(bench, "R6");

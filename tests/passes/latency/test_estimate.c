@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of a table, on the nodes of a model: what is asked once, what is added up. */
+/* Pass estimate with the times of a table: distinct primitives are measured once and summed. */
 #include "passes/latency/estimate.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static const char two_convolutions[] =
     "node a Conv x a.weight -> p\nnode r Relu p -> q\nnode b Conv q b.weight -> s\n"
     "node t Relu s -> u\nnode f Flatten u -> v\nout v\n";
 
-static void equal_work_is_asked_once_and_counted_each_time(void **state) {
+static void equal_primitives_are_measured_once_and_counted_per_node(void **state) {
     struct bench *bench = timed_open(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
     (void)state;
     assert_int_equal(bench->analysis.primitives.n, 2);
@@ -28,7 +28,7 @@ static void equal_work_is_asked_once_and_counted_each_time(void **state) {
     bench_close(bench);
 }
 
-static void what_has_no_time_is_unknown_and_in_no_sum(void **state) {
+static void unknown_times_are_not_in_sums(void **state) {
     struct bench *bench = timed_open(two_convolutions, "conv: crash\neltwise: 0.0005\n");
     (void)state;
     assert_int_equal(bench_costs(bench, "a")->latency_ps, DIM_UNKNOWN);
@@ -36,7 +36,7 @@ static void what_has_no_time_is_unknown_and_in_no_sum(void **state) {
     bench_close(bench);
 }
 
-static void a_node_without_a_primitive_says_why(void **state) {
+static void node_without_a_primitive_has_a_reason(void **state) {
     struct bench *bench =
         timed_open("in x float[4]\nnode z NonZero x -> y\nout y\n", "conv: 1\n");
     (void)state;
@@ -49,7 +49,7 @@ static void a_node_without_a_primitive_says_why(void **state) {
     bench_close(bench);
 }
 
-static void work_that_is_not_known_has_no_primitive(void **state) {
+static void unknown_work_has_no_primitive(void **state) {
     struct bench *bench = timed_open(
         "in x float[4]\nnode z NonZero x -> y\nnode c Cast y -> w to=1\nout w\n", "conv: 1\n");
     (void)state;
@@ -58,7 +58,7 @@ static void work_that_is_not_known_has_no_primitive(void **state) {
     bench_close(bench);
 }
 
-static void the_primitive_has_the_work_of_the_node(void **state) {
+static void primitive_has_the_work_of_its_node(void **state) {
     struct bench *bench = timed_open(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
     (void)state;
     const struct cm_primitive *conv = &bench->analysis.primitives.items[0];
@@ -68,8 +68,8 @@ static void the_primitive_has_the_work_of_the_node(void **state) {
     bench_close(bench);
 }
 
-/* Two rows of a table of a thousand: the table is not read, the two indices are. */
-static void a_gather_reads_what_it_takes(void **state) {
+/* Two of a thousand rows: a Gather reads these rows and the indices, not the whole table. */
+static void gather_reads_only_the_selected_rows(void **state) {
     struct bench *bench = timed_open("in i int64[2]\ninit t.weight float[1000,8] =1\n"
                                      "node g Gather t.weight i -> y\nout y\n",
                                      "gather: 1\n");
@@ -81,8 +81,8 @@ static void a_gather_reads_what_it_takes(void **state) {
     bench_close(bench);
 }
 
-/* A body that runs five times takes five times as long. */
-static void runs_multiply(void **state) {
+/* A Loop with five iterations. */
+static void time_of_a_body_is_multiplied_by_its_trip_count(void **state) {
     struct bench *bench =
         timed_open("in x float[4]\nconst n int64[] =5\nconst c bool[] =1\n"
                    "body body\nin i int64[]\nin k bool[]\nin h float[4]\n"
@@ -94,7 +94,7 @@ static void runs_multiply(void **state) {
     bench_close(bench);
 }
 
-static void nobody_asked_means_no_times(void **state) {
+static void no_times_without_a_backend(void **state) {
     struct bench *bench = bench_open(two_convolutions);
     (void)state;
     assert_false(bench->analysis.estimate.done);
@@ -103,7 +103,7 @@ static void nobody_asked_means_no_times(void **state) {
     bench_close(bench);
 }
 
-static void a_backend_that_cannot_be_used_is_a_warning(void **state) {
+static void unusable_backend_is_a_warning(void **state) {
     struct cm_options options = {.memory_alignment = 1, .backend = "fake"};
     struct bench *bench = bench_open_with(two_convolutions, &options);
     (void)state;
@@ -128,15 +128,15 @@ static void picoseconds_are_rounded_and_checked(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_work_is_asked_once_and_counted_each_time),
-        cmocka_unit_test(what_has_no_time_is_unknown_and_in_no_sum),
-        cmocka_unit_test(a_node_without_a_primitive_says_why),
-        cmocka_unit_test(work_that_is_not_known_has_no_primitive),
-        cmocka_unit_test(the_primitive_has_the_work_of_the_node),
-        cmocka_unit_test(a_gather_reads_what_it_takes),
-        cmocka_unit_test(runs_multiply),
-        cmocka_unit_test(nobody_asked_means_no_times),
-        cmocka_unit_test(a_backend_that_cannot_be_used_is_a_warning),
+        cmocka_unit_test(equal_primitives_are_measured_once_and_counted_per_node),
+        cmocka_unit_test(unknown_times_are_not_in_sums),
+        cmocka_unit_test(node_without_a_primitive_has_a_reason),
+        cmocka_unit_test(unknown_work_has_no_primitive),
+        cmocka_unit_test(primitive_has_the_work_of_its_node),
+        cmocka_unit_test(gather_reads_only_the_selected_rows),
+        cmocka_unit_test(time_of_a_body_is_multiplied_by_its_trip_count),
+        cmocka_unit_test(no_times_without_a_backend),
+        cmocka_unit_test(unusable_backend_is_a_warning),
         cmocka_unit_test(picoseconds_are_rounded_and_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layers of a model as one network: which of them, in which order, and where operands
- * stand. */
+/* --end-to-end: the layers of the network, their order, and the places of their operands. */
 #include "passes/latency/network.h"
 
 #include <setjmp.h>
@@ -36,23 +35,23 @@ static const char chain[] =
     "node a Conv x a.weight -> p\nnode r Relu p -> q\nnode f Flatten q -> g\n"
     "node m MatMul g w -> s\nnode n MatMul s w -> t\nout t\n";
 
-static void each_reads_what_the_one_before_wrote(void **state) {
+static void each_layer_reads_the_output_of_its_producer(void **state) {
     struct bench *bench = open_with(chain, "conv: 1\neltwise: 1\ngemm: 1\nnetwork: 3\n");
     const struct network built = build(bench);
     const struct cm_network_step *steps = built.network.steps;
     (void)state;
     assert_null(built.why_not);
     assert_int_equal(built.network.n_steps, 4);
-    assert_int_equal(built.network.n_primitives, 3); /* the products are one */
+    assert_int_equal(built.network.n_primitives, 3); /* both products are the same primitive */
     assert_true(same(steps[0].outputs[0], steps[1].inputs[0]));
     assert_true(same(steps[1].outputs[0], steps[2].inputs[0])); /* through a view */
     assert_true(same(steps[2].outputs[0], steps[3].inputs[0]));
-    assert_true(same(steps[2].inputs[1], steps[3].inputs[1])); /* the weight, once */
+    assert_true(same(steps[2].inputs[1], steps[3].inputs[1])); /* one copy of the weight */
     assert_false(same(steps[1].inputs[0], steps[1].outputs[0]));
     assert_int_equal(steps[0].inputs[1].block, CM_BLOCK_WEIGHTS);
     assert_int_equal(steps[0].inputs[0].block, CM_BLOCK_ARENA);
-    assert_int_equal(built.network.weight_bytes, 256 + 5376); /* of 64 and 5184 */
-    assert_int_equal(built.network.arena_bytes, 2 * 256);     /* 144 bytes, two at a time */
+    assert_int_equal(built.network.weight_bytes, 256 + 5376); /* 64 and 5184, aligned */
+    assert_int_equal(built.network.arena_bytes, 2 * 256);     /* two of 144 bytes, aligned */
     bench_close(bench);
 }
 
@@ -71,7 +70,7 @@ static void every_operand_is_inside_its_block(void **state) {
     bench_close(bench);
 }
 
-static void what_did_not_run_is_not_in_it_and_in_no_sum(void **state) {
+static void layers_without_a_time_are_not_in_the_network(void **state) {
     struct bench *bench =
         open_with(chain, "conv: crash\neltwise: 1 / 0.5\ngemm: 2\nnetwork: 3\n");
     const struct network_time *time = &bench->analysis.estimate.network;
@@ -90,8 +89,8 @@ static void what_did_not_run_is_not_in_it_and_in_no_sum(void **state) {
     bench_close(bench);
 }
 
-/* The largest of the values that are alive at once is larger than one of them. */
-static void a_long_life_keeps_its_place(void **state) {
+/* p is alive until the last step, together with two other values. */
+static void long_lived_value_keeps_its_place(void **state) {
     struct bench *bench = open_with("in x float[64]\nnode a Relu x -> p\nnode b Relu p -> q\n"
                                     "node c Relu q -> r\nnode d Add p r -> s\nout s\n",
                                     "eltwise: 1\nnetwork: 3\n");
@@ -104,7 +103,7 @@ static void a_long_life_keeps_its_place(void **state) {
     bench_close(bench);
 }
 
-static void bodies_are_refused(void **state) {
+static void networks_with_control_flow_are_not_run(void **state) {
     struct bench *bench =
         open_with("in x float[4]\nconst n int64[] =5\nconst c bool[] =1\n"
                   "body body\nin i int64[]\nin k bool[]\nin h float[4]\n"
@@ -117,7 +116,7 @@ static void bodies_are_refused(void **state) {
     bench_close(bench);
 }
 
-static void nothing_that_ran_is_no_network(void **state) {
+static void network_requires_at_least_one_measured_layer(void **state) {
     struct bench *bench = open_with(chain, "network: 1\n");
     (void)state;
     assert_string_equal(bench->analysis.estimate.network.measurement.reason.text,
@@ -125,7 +124,7 @@ static void nothing_that_ran_is_no_network(void **state) {
     bench_close(bench);
 }
 
-static void a_whole_that_does_not_fit_its_parts_is_noted(void **state) {
+static void notes_a_network_time_outside_the_sums_of_its_layers(void **state) {
     static const struct {
         const char *table;
         const char *messages;
@@ -150,13 +149,13 @@ static void a_whole_that_does_not_fit_its_parts_is_noted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_reads_what_the_one_before_wrote),
+        cmocka_unit_test(each_layer_reads_the_output_of_its_producer),
         cmocka_unit_test(every_operand_is_inside_its_block),
-        cmocka_unit_test(what_did_not_run_is_not_in_it_and_in_no_sum),
-        cmocka_unit_test(a_long_life_keeps_its_place),
-        cmocka_unit_test(bodies_are_refused),
-        cmocka_unit_test(nothing_that_ran_is_no_network),
-        cmocka_unit_test(a_whole_that_does_not_fit_its_parts_is_noted),
+        cmocka_unit_test(layers_without_a_time_are_not_in_the_network),
+        cmocka_unit_test(long_lived_value_keeps_its_place),
+        cmocka_unit_test(networks_with_control_flow_are_not_run),
+        cmocka_unit_test(network_requires_at_least_one_measured_layer),
+        cmocka_unit_test(notes_a_network_time_outside_the_sums_of_its_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bounds a time, from figures that can be worked out on paper. */
+/* Rooflines: the resource that limits a time; expected figures are computed by hand. */
 #include "passes/latency/roofline_bounds.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void set_device(struct analysis *analysis) {
     analysis->estimate.facts.floor = 1e-6;
 }
 
-struct judged {
+struct roofline_case {
     const char *name;
     int32_t state;
     int32_t kind;
@@ -33,23 +33,23 @@ struct judged {
     double roofline;
 };
 
-static const struct judged rows[] = {
+static const struct roofline_case rows[] = {
     /* clang-format off */
-    {"a copy at 80 %",           CM_MEASURED, CM_COPY,    0,    8000000, 10e-6, 0,   BOUND_MEMORY,    0.8},
-    {"a copy at 39 %",           CM_MEASURED, CM_COPY,    0,    3900000, 10e-6, 0,   BOUND_OCCUPANCY, 0.39},
-    {"under three floors",       CM_MEASURED, CM_COPY,    0,    2900000, 2.9e-6, 0,  BOUND_LAUNCH,    1},
-    {"half a grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6, 0.5, BOUND_OCCUPANCY, 0.8},
-    {"a full grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6, 1,   BOUND_MEMORY,    0.8},
-    {"a product by memory",      CM_MEASURED, CM_GEMM,    1000, 8000000, 10e-6, 0,   BOUND_MEMORY,    -1},
-    {"a product, rate unknown",  CM_MEASURED, CM_GEMM,    1000, 1000000, 10e-6, 0,   BOUND_UNKNOWN,   -1},
-    {"a proxy counts as a run",  CM_PROXY,    CM_ELTWISE, 1000, 8000000, 10e-6, 0,   BOUND_MEMORY,    0.8},
-    {"modelled memory",          CM_MODELLED, CM_GEMM,    1000, 9000000, 10e-6, 0,   BOUND_MEMORY,    0.9},
-    {"modelled arithmetic",      CM_MODELLED, CM_GEMM,    1000, 4000000, 10e-6, 0,   BOUND_COMPUTE,   0.9},
-    {"modelled floor",           CM_MODELLED, CM_GEMM,    1000, 1000000, 2e-6,  0,   BOUND_LAUNCH,    0.5},
+    {"copy at 80 %",                CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0,   BOUND_MEMORY,    0.8},
+    {"copy at 39 %",                CM_MEASURED, CM_COPY,    0,    3900000, 10e-6,  0,   BOUND_OCCUPANCY, 0.39},
+    {"less than three floors",      CM_MEASURED, CM_COPY,    0,    2900000, 2.9e-6, 0,   BOUND_LAUNCH,    1},
+    {"half-full grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0.5, BOUND_OCCUPANCY, 0.8},
+    {"full grid",                   CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  1,   BOUND_MEMORY,    0.8},
+    {"product limited by memory",   CM_MEASURED, CM_GEMM,    1000, 8000000, 10e-6,  0,   BOUND_MEMORY,    -1},
+    {"product, peak rate unknown",  CM_MEASURED, CM_GEMM,    1000, 1000000, 10e-6,  0,   BOUND_UNKNOWN,   -1},
+    {"proxy is like a measurement", CM_PROXY,    CM_ELTWISE, 1000, 8000000, 10e-6,  0,   BOUND_MEMORY,    0.8},
+    {"modelled memory",             CM_MODELLED, CM_GEMM,    1000, 9000000, 10e-6,  0,   BOUND_MEMORY,    0.9},
+    {"modelled arithmetic",         CM_MODELLED, CM_GEMM,    1000, 4000000, 10e-6,  0,   BOUND_COMPUTE,   0.9},
+    {"modelled floor",              CM_MODELLED, CM_GEMM,    1000, 1000000, 2e-6,   0,   BOUND_LAUNCH,    0.5},
     /* clang-format on */
 };
 
-static void a_time_is_judged_by_its_ceilings(void **state) {
+static void time_is_limited_by_the_closest_ceiling(void **state) {
     struct analysis analysis;
     (void)state;
     memset(&analysis, 0, sizeof(analysis));
@@ -76,8 +76,8 @@ static void a_time_is_judged_by_its_ceilings(void **state) {
     }
 }
 
-/* What was measured goes before what the device says: 0.5 TB/s, and 1 TFLOP/s of f32. */
-static void measured_ceilings_go_first(void **state) {
+/* Measured 0.5 TB/s and 1 TFLOP/s of f32, instead of the device's 1 TB/s. */
+static void measured_ceilings_replace_published_ones(void **state) {
     struct analysis analysis;
     struct cm_primitive primitive;
     struct cm_measurement measurement;
@@ -104,7 +104,7 @@ static void measured_ceilings_go_first(void **state) {
     assert_true(fabs(achieved.roofline - 0.7) < 1e-9);
 }
 
-static void no_time_has_achieved_nothing(void **state) {
+static void no_roofline_without_a_time(void **state) {
     struct analysis analysis;
     struct cm_primitive primitive;
     struct cm_measurement measurement;
@@ -119,13 +119,13 @@ static void no_time_has_achieved_nothing(void **state) {
     assert_false(achieved.present);
 }
 
-/* Two convolutions in one module, a slow relu beside it. */
+/* Two convolutions in one module, a slow ReLU in another. */
 static const char lines[] =
     "in x float[1,4,8,8]\ninit a.weight float[4,4,1,1]\ninit b.weight float[4,4,1,1]\n"
     "at :Net block:Block\nnode a Conv x a.weight -> p\nnode b Conv p b.weight -> q\n"
     "at :Net act:ReLU\nnode r Relu q -> y\nout y\n";
 
-static void a_module_has_the_sums_of_its_primitives(void **state) {
+static void module_rates_use_sums_of_its_primitives(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
     const struct roofline_bounds_table *table = &bench->analysis.bounds;
@@ -141,13 +141,12 @@ static void a_module_has_the_sums_of_its_primitives(void **state) {
     bench_close(bench);
 }
 
-/* 60 % of the time is the relu's. */
-static void a_module_is_bound_by_what_has_most_of_its_time(void **state) {
+/* The ReLU takes 60 % of the time. */
+static void module_is_limited_by_the_resource_with_most_of_its_time(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
     struct analysis *analysis = &bench->analysis;
-    analysis->estimate.ceilings.floor_s =
-        0.001; /* convolutions are launches, the relu is not */
+    analysis->estimate.ceilings.floor_s = 0.001; /* limits the convolutions, not the ReLU */
     analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.006;
     timed_again(bench);
     assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MEMORY);
@@ -157,7 +156,7 @@ static void a_module_is_bound_by_what_has_most_of_its_time(void **state) {
     bench_close(bench);
 }
 
-static void halves_are_mixed(void **state) {
+static void module_with_two_equal_limits_is_mixed(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.004\n");
     (void)state;
     struct analysis *analysis = &bench->analysis;
@@ -170,12 +169,12 @@ static void halves_are_mixed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_time_is_judged_by_its_ceilings),
-        cmocka_unit_test(measured_ceilings_go_first),
-        cmocka_unit_test(no_time_has_achieved_nothing),
-        cmocka_unit_test(a_module_has_the_sums_of_its_primitives),
-        cmocka_unit_test(a_module_is_bound_by_what_has_most_of_its_time),
-        cmocka_unit_test(halves_are_mixed),
+        cmocka_unit_test(time_is_limited_by_the_closest_ceiling),
+        cmocka_unit_test(measured_ceilings_replace_published_ones),
+        cmocka_unit_test(no_roofline_without_a_time),
+        cmocka_unit_test(module_rates_use_sums_of_its_primitives),
+        cmocka_unit_test(module_is_limited_by_the_resource_with_most_of_its_time),
+        cmocka_unit_test(module_with_two_equal_limits_is_mixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

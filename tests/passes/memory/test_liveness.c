@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which values own bytes, from when to when, and how many are alive at once. */
+/* Pass liveness: the values that own bytes, their first and last steps, and the peak. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #include "model_harness.h"
 
-struct stored {
+struct stored_as {
     const char *value;
     enum storage storage;
     const char *root; /* NULL: itself */
 };
 
-static void check_stored(const struct bench *bench, const struct stored *rows, size_t n) {
+static void check_stored(const struct bench *bench, const struct stored_as *rows, size_t n) {
     const struct liveness_table *table = &bench->analysis.liveness;
     for (size_t i = 0; i < n; i++) {
         uint32_t id = bench_value(bench, rows[i].value);
@@ -28,8 +28,8 @@ static void check_stored(const struct bench *bench, const struct stored *rows, s
     }
 }
 
-static void test_each_value_is_stored_as_what_it_is(void **state) {
-    static const struct stored rows[] = {
+static void each_value_has_its_kind_of_storage(void **state) {
+    static const struct stored_as rows[] = {
         {"x", STORAGE_INPUT, NULL},      {"w", STORAGE_WEIGHT, NULL},
         {"k", STORAGE_WEIGHT, NULL},     {"t", STORAGE_CONSTANT, NULL},
         {"s", STORAGE_CONSTANT, NULL},   {"y", STORAGE_ACTIVATION, NULL},
@@ -48,8 +48,8 @@ static void test_each_value_is_stored_as_what_it_is(void **state) {
     bench_close(bench);
 }
 
-static void test_views_of_views_share_one_root(void **state) {
-    static const struct stored rows[] = {
+static void views_of_views_share_one_root(void **state) {
+    static const struct stored_as rows[] = {
         {"a", STORAGE_ACTIVATION, NULL}, {"b", STORAGE_VIEW, "a"},
         {"c", STORAGE_VIEW, "a"},        {"e", STORAGE_VIEW, "a"},
         {"f", STORAGE_VIEW, "x"},        {"g", STORAGE_CONSTANT, NULL},
@@ -63,9 +63,9 @@ static void test_views_of_views_share_one_root(void **state) {
     bench_close(bench);
 }
 
-static void test_a_dropout_that_trains_is_no_view(void **state) {
-    static const struct stored trains[] = {{"y", STORAGE_ACTIVATION, NULL}};
-    static const struct stored infers[] = {{"y", STORAGE_VIEW, "x"}};
+static void dropout_in_training_mode_is_not_a_view(void **state) {
+    static const struct stored_as trains[] = {{"y", STORAGE_ACTIVATION, NULL}};
+    static const struct stored_as infers[] = {{"y", STORAGE_VIEW, "x"}};
     const struct cm_options options = {.mode = CM_MODE_TRAINING};
     static const char lines[] = "in x float[2,4]\nnode - Dropout x -> y\nout y\n";
     struct bench *bench = bench_open_with(lines, &options);
@@ -77,7 +77,7 @@ static void test_a_dropout_that_trains_is_no_view(void **state) {
     bench_close(bench);
 }
 
-static void test_a_value_lives_to_the_last_use_of_any_view_of_it(void **state) {
+static void value_is_alive_to_the_last_use_of_its_views(void **state) {
     struct bench *bench = bench_open(
         "in x float[2,4]\nnode n0 Relu x -> a\nnode n1 Flatten a -> b\nnode n2 Abs x -> c\n"
         "node n3 Neg b -> d\nnode n4 Add c c -> e\nout d\nout e\n");
@@ -90,13 +90,13 @@ static void test_a_value_lives_to_the_last_use_of_any_view_of_it(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t id = bench_value(bench, rows[i].value);
         if (table->first[id] != rows[i].first || table->last[id] != rows[i].last)
-            fail_msg("%s lives from %u to %u", rows[i].value, table->first[id],
+            fail_msg("%s is alive from step %u to %u", rows[i].value, table->first[id],
                      table->last[id]);
     }
     bench_close(bench);
 }
 
-static void test_the_peak_is_the_largest_sum_alive_at_one_step(void **state) {
+static void peak_is_the_largest_sum_alive_at_one_step(void **state) {
     static const struct {
         const char *lines;
         int64_t bytes;
@@ -106,10 +106,10 @@ static void test_the_peak_is_the_largest_sum_alive_at_one_step(void **state) {
         {"in x float[1,16]\nnode a Relu x -> p\nnode b Sigmoid p -> q\nnode c Tanh p -> s\n"
          "node d Add q s -> y\nout y\n",
          192, "c"},
-        /* a chain holds two */
+        /* a chain: two values */
         {"in x float[1,16]\nnode a Relu x -> p\nnode b Abs p -> q\nnode c Neg q -> s\nout s\n",
          128, "a"},
-        /* a skip over it one more */
+        /* a skip connection: one more */
         {"in x float[1,16]\nnode a Relu x -> p\nnode b Abs p -> q\nnode c Add x q -> s\nout "
          "s\n",
          192, "b"},
@@ -118,21 +118,21 @@ static void test_the_peak_is_the_largest_sum_alive_at_one_step(void **state) {
          "q\n"
          "out q\n",
          128, "a"},
-        /* an output that nobody uses lives to the end, what nobody uses does not */
+        /* an unread graph output is alive to the end, another unread value is not */
         {"in x float[1,16]\nnode a Relu x -> p\nnode b Abs x -> q\nnode c Neg x -> s\nout p\n"
          "out s\n",
          192, "b"},
         /* a model without nodes */
         {"in x float[1,16]\nout x\n", 0, NULL},
-        /* what a body reads of the graph around it is there as long as its node runs, and so is
-         * what it gives, of both branches: x c | p r | s | y z at the If */
+        /* inputs and outputs of bodies, of both branches, are alive until their node has run:
+         * x c | p r | s | y z at the If */
         {"in x float[1,16]\nin c bool[]\nbody then_branch\nnode a Relu x -> p\n"
          "node b Abs x -> q\nnode e Neg q -> r\nout p\nout r\nclose\nbody else_branch\n"
          "node f Relu x -> s\nout s\nout s\nclose\nnode i If c -> y z\nout y\nout z\n",
          385, "i"},
-        /* what is unknown is left out */
+        /* unknown sizes are not included */
         {"in x float[1,16]\nnode a com.me::Odd x -> p\nnode b Abs x -> q\nout q\n", 128, "b"},
-        /* and counts as the largest that it can be: 2 x 16 indices */
+        /* a data-dependent size counts as its upper bound: 2 x 16 indices */
         {"in x float[1,16]\nnode a NonZero x -> p\nnode b Abs x -> q\nout q\n", 320, "a"},
     };
     (void)state;
@@ -149,11 +149,11 @@ static void test_the_peak_is_the_largest_sum_alive_at_one_step(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_value_is_stored_as_what_it_is),
-        cmocka_unit_test(test_views_of_views_share_one_root),
-        cmocka_unit_test(test_a_dropout_that_trains_is_no_view),
-        cmocka_unit_test(test_a_value_lives_to_the_last_use_of_any_view_of_it),
-        cmocka_unit_test(test_the_peak_is_the_largest_sum_alive_at_one_step),
+        cmocka_unit_test(each_value_has_its_kind_of_storage),
+        cmocka_unit_test(views_of_views_share_one_root),
+        cmocka_unit_test(dropout_in_training_mode_is_not_a_view),
+        cmocka_unit_test(value_is_alive_to_the_last_use_of_its_views),
+        cmocka_unit_test(peak_is_the_largest_sum_alive_at_one_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void weight_absent_from_the_file_counts(void **state) {
     bench_close(bench);
 }
 
-/* It is an input, and so in the arena already. */
+/* The weight is a graph input, so the arena contains it. */
 static void weight_fed_as_an_input_counts_once(void **state) {
     static const struct group want[] = {{"float", "input", 1, 16, 64}};
     struct bench *bench = bench_open("in x float[?n,4]\nin fc.weight float[4,4]\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders of whole models: what moves, what stays together, what is said where nothing helps. */
+/* --schedule min-memory on whole models: orders, peaks, and whether they are optimal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "model_harness.h"
 
-struct scheduled {
+struct schedule_case {
     const char *what;
     const char *lines;
     int64_t file; /* peak in the order of the file */
@@ -19,35 +19,35 @@ struct scheduled {
 };
 
 /* x has 4 bytes, u 400, the sums 4. */
-static const struct scheduled cases[] = {
-    {"two large values that are made before either is summed up",
+static const struct schedule_case cases[] = {
+    {"sums each large value before producing the next",
      "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode c ReduceSum p -> r\n"
      "node d ReduceSum q -> t\nnode e Add r t -> y\nout y\n",
      804, 408, "a c b d e"},
-    {"a view goes with what it is a view of",
+    {"a view moves with its root",
      "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode v Flatten p -> w\n"
      "node c ReduceSum w -> r\nnode d ReduceSum q -> t\nnode e Add r t -> y\nout y\n",
      804, 408, "a v c b d e"},
     {"a chain has one order",
      "in x float[1]\nnode a Expand x s -> p\nnode b Exp p -> q\nout q\n", 800, 800, "a b"},
-    {"the body of a node runs right before it, and what it reads stays until then",
+    {"a body runs right before its node, and its inputs are alive until then",
      "in x float[1]\nin k bool[]\nnode a Expand x s -> p\nnode b Expand x s -> q\n"
      "body then_branch\nnode t ReduceSum p -> pt\nout pt\nclose\n"
      "body else_branch\nnode u Exp p -> ue\nnode w ReduceSum ue -> pu\nout pu\nclose\n"
      "node i If k -> r\nnode d ReduceSum q -> g\nnode e Add r g -> y\nout y\n",
      1209, 813, "b d a t u w i e"},
-    {"what a body hands out stays until its node is done, be it a view of what it reads",
+    {"an output of a body is alive until its node has run, also if it is a view",
      "in x float[1]\nin k bool[]\nnode b Expand x s -> q\nnode e Exp q -> qe\n"
      "node d ReduceSum qe -> h\nnode f Add h x -> y\nnode a Expand x s -> p\n"
      "body then_branch\nnode t Identity p -> pt\nout pt\nclose\n"
      "body else_branch\nnode u Identity p -> pu\nout pu\nclose\n"
      "node i If k -> r\nnode c ReduceSum r -> g\nout q\nout y\nout g\n",
      1205, 812, "a t u i c b e d f"},
-    {"a result stays to the end, so that it is made late",
+    {"a graph output is alive to the end, so it is produced late",
      "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode c ReduceSum q -> r\n"
      "out p\nout r\n",
      804, 408, "b c a"},
-    {"but all of them are there then",
+    {"all graph outputs are alive at the end",
      "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nout p\nout q\n", 804, 804,
      "a b"},
 };
@@ -61,7 +61,7 @@ static struct bench *open_case(const char *lines, enum cm_schedule schedule) {
     return bench;
 }
 
-static void expect_order(const struct bench *bench, const struct scheduled *row) {
+static void expect_order(const struct bench *bench, const struct schedule_case *row) {
     const struct liveness_table *liveness = &bench->analysis.liveness;
     char have[256] = "";
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
@@ -74,7 +74,7 @@ static void expect_order(const struct bench *bench, const struct scheduled *row)
     if (strcmp(have, row->order) != 0) fail_msg("%s: %s", row->what, have);
 }
 
-static void an_order_is_found_that_needs_less(void **state) {
+static void finds_the_order_with_the_lowest_peak(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_MIN_MEMORY);
@@ -88,8 +88,9 @@ static void an_order_is_found_that_needs_less(void **state) {
     }
 }
 
-/* Beside z, of 800 bytes, runs what is first: a, which makes 400, or c, which makes 4. */
-static void no_proof_is_claimed_where_an_unread_input_decides(void **state) {
+/* z, of 800 bytes, is alive only at the first step: of a, which writes 400 bytes, or c, of 4.
+ */
+static void not_proved_optimal_if_an_unread_input_sets_the_peak(void **state) {
     (void)state;
     const struct cm_options options = {.schedule = CM_SCHEDULE_MIN_MEMORY};
     struct bench *bench =
@@ -103,7 +104,7 @@ static void no_proof_is_claimed_where_an_unread_input_decides(void **state) {
     bench_close(bench);
 }
 
-static void no_proof_is_claimed_where_a_size_is_unknown(void **state) {
+static void not_proved_optimal_if_a_size_is_unknown(void **state) {
     (void)state;
     struct bench *bench = open_case("in x float[100]\nnode - com.me::Odd x -> i\n"
                                     "node - Transpose i -> t\nnode - GatherND x t -> p\n"
@@ -114,7 +115,7 @@ static void no_proof_is_claimed_where_a_size_is_unknown(void **state) {
     bench_close(bench);
 }
 
-static void no_proof_is_claimed_where_a_size_is_a_bound(void **state) {
+static void not_proved_optimal_if_a_size_is_an_upper_bound(void **state) {
     (void)state;
     struct bench *bench = open_case("in x float[100]\nnode - NonZero x -> i\n"
                                     "node - Transpose i -> t\nnode - GatherND x t -> p\n"
@@ -125,7 +126,7 @@ static void no_proof_is_claimed_where_a_size_is_a_bound(void **state) {
     bench_close(bench);
 }
 
-static void an_input_that_is_a_result_stays(void **state) {
+static void graph_input_that_is_an_output_is_alive_throughout(void **state) {
     (void)state;
     struct bench *bench =
         open_case("in x float[100]\nin z float[200]\nnode - Exp x -> q\nout q\n"
@@ -136,7 +137,7 @@ static void an_input_that_is_a_result_stays(void **state) {
     bench_close(bench);
 }
 
-static void the_order_of_the_file_is_kept_unless_another_is_asked_for(void **state) {
+static void keeps_the_file_order_by_default(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_FILE);
@@ -148,12 +149,12 @@ static void the_order_of_the_file_is_kept_unless_another_is_asked_for(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_is_found_that_needs_less),
-        cmocka_unit_test(no_proof_is_claimed_where_an_unread_input_decides),
-        cmocka_unit_test(no_proof_is_claimed_where_a_size_is_unknown),
-        cmocka_unit_test(no_proof_is_claimed_where_a_size_is_a_bound),
-        cmocka_unit_test(an_input_that_is_a_result_stays),
-        cmocka_unit_test(the_order_of_the_file_is_kept_unless_another_is_asked_for),
+        cmocka_unit_test(finds_the_order_with_the_lowest_peak),
+        cmocka_unit_test(not_proved_optimal_if_an_unread_input_sets_the_peak),
+        cmocka_unit_test(not_proved_optimal_if_a_size_is_unknown),
+        cmocka_unit_test(not_proved_optimal_if_a_size_is_an_upper_bound),
+        cmocka_unit_test(graph_input_that_is_an_output_is_alive_throughout),
+        cmocka_unit_test(keeps_the_file_order_by_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

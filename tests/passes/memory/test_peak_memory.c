@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peaks of whole models: what lives when, who made it, what may be overwritten. */
+/* Peak memory of whole models: live values, the peak of modules, in-place outputs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,39 +10,39 @@
 #include "model_harness.h"
 #include "support/checked.h"
 
-struct peaks {
+struct peak_case {
     const char *what;
     const char *lines;
     int64_t peak;
     int64_t in_place;
 };
 
-/* x has 4 bytes, all others 40 unless it is said. */
-static const struct peaks cases[] = {
-    {"a chain holds an operand and a result, and an input is the caller's",
+/* Values have 40 bytes, x and those of shape [1] have 4. */
+static const struct peak_case cases[] = {
+    {"a chain holds an operand and a result; a graph input is never overwritten",
      "in w float[10]\nnode a Exp w -> y\nnode b Exp y -> z\nout z\n", 80, 80},
-    {"the second of two may be written over the first",
+    {"an elementwise node overwrites its operand",
      "in x float[1]\nnode a Expand x s -> y\nnode b Exp y -> z\nnode c ReduceSum z -> r\n"
      "out r\n",
      80, 44},
-    {"a value that is read again later is not written over",
+    {"a value with a later reader is not overwritten",
      "in x float[1]\nnode a Expand x s -> y\nnode b Exp y -> z\nnode c Add y z -> r\nout r\n",
      120, 80},
-    {"of two operands that die only one is given away",
+    {"of two operands at their last use only one is overwritten",
      "in x float[1]\nnode a Expand x s -> y\nnode b Expand x s -> z\n"
      "node c Add y z -> r\nout r\n",
      120, 84},
-    {"a result of the model is not written over",
+    {"a graph output is not overwritten",
      "in x float[1]\nnode a Expand x s -> y\nnode b Exp y -> z\nout y\nout z\n", 80, 80},
     {"a view keeps its source alive and owns nothing",
      "in x float[1]\nnode a Expand x s -> y\nnode b Flatten y -> v\nnode c Exp v -> z\n"
      "node d ReduceSum z -> r\nout r\n",
      80, 44},
-    {"an operand of another size, here 4 bytes, is not written over",
+    {"an operand of another size, 4 bytes, is not overwritten",
      "in x float[1]\nnode a Expand x t -> y\nnode b Expand x s -> z\n"
      "node c Add y z -> r\nout r\n",
      84, 48},
-    {"nor one of as many bytes but fewer elements: 10 floats for 40 bools",
+    {"nor one with as many bytes but fewer elements: 10 floats, 40 bools",
      "in x float[1]\nconst u int64[2] =4,10\nnode a Expand x s -> y\nnode b Expand x u -> z\n"
      "node c Equal y z -> q\nout q\n",
      240, 240},
@@ -50,11 +50,11 @@ static const struct peaks cases[] = {
      "in x float[1]\nnode a Expand x s -> y\nnode b Cast y -> z to=6\nnode c ReduceSum z -> r\n"
      "out r\n",
      80, 44},
-    {"a normalization by statistics is elementwise",
+    {"a BatchNormalization in inference mode is elementwise",
      "in x float[1,1]\nconst u int64[2] =1,10\ninit p float[10]\nnode a Expand x u -> y\n"
      "node b BatchNormalization y p p p p -> z\nnode c ReduceSum z -> r\nout r\n",
      80, 44},
-    {"what bodies read and hand out stays until their node is done",
+    {"inputs and outputs of bodies are alive until their node has run",
      "in x float[1]\nin c bool[]\nnode a Expand x s -> y\n"
      "body then_branch\nnode t Exp y -> ty\nnode u Exp ty -> tz\nout tz\nclose\n"
      "body else_branch\nnode e Exp y -> ey\nout ey\nclose\n"
@@ -72,14 +72,14 @@ static struct bench *open_case(const char *lines) {
     return bench;
 }
 
-static void peaks_are_what_lives_together(void **state) {
+static void peak_is_the_largest_sum_of_live_values(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines);
         const struct analysis *analysis = &bench->analysis;
         if (analysis->liveness.peak_bytes != cases[i].peak ||
             analysis->in_place.peak_bytes != cases[i].in_place)
-            fail_msg("%s: have %lld and %lld in place", cases[i].what,
+            fail_msg("%s: got %lld and %lld in place", cases[i].what,
                      (long long)analysis->liveness.peak_bytes,
                      (long long)analysis->in_place.peak_bytes);
         bench_close(bench);
@@ -99,7 +99,7 @@ static int64_t module_peak(const struct bench *bench, const char *path) {
     return bench->analysis.memory.of_module[module - bench->analysis.modules.modules];
 }
 
-static void a_module_answers_for_what_it_made_itself(void **state) {
+static void module_peak_includes_only_values_that_it_produced(void **state) {
     (void)state;
     struct bench *bench = open_case(MODULES);
     assert_int_equal(module_peak(bench, ""), 80);
@@ -108,7 +108,7 @@ static void a_module_answers_for_what_it_made_itself(void **state) {
     bench_close(bench);
 }
 
-static void the_values_at_the_peak_sum_up_to_it(void **state) {
+static void values_at_the_peak_sum_to_the_peak(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines);
@@ -124,7 +124,7 @@ static void the_values_at_the_peak_sum_up_to_it(void **state) {
     }
 }
 
-static void every_value_with_bytes_has_a_place(void **state) {
+static void every_value_with_bytes_has_an_offset(void **state) {
     (void)state;
     struct bench *bench = open_case(MODULES);
     const struct plan_table *plan = &bench->analysis.plan;
@@ -137,10 +137,10 @@ static void every_value_with_bytes_has_a_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peaks_are_what_lives_together),
-        cmocka_unit_test(a_module_answers_for_what_it_made_itself),
-        cmocka_unit_test(the_values_at_the_peak_sum_up_to_it),
-        cmocka_unit_test(every_value_with_bytes_has_a_place),
+        cmocka_unit_test(peak_is_the_largest_sum_of_live_values),
+        cmocka_unit_test(module_peak_includes_only_values_that_it_produced),
+        cmocka_unit_test(values_at_the_peak_sum_to_the_peak),
+        cmocka_unit_test(every_value_with_bytes_has_an_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders beside the optimum, which is found by going over all sets of tasks. */
+/* The scheduler compared with the optimum, which is found by visiting all sets of tasks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void add_member(struct dag *dag, uint32_t task) {
     dag->tensors[dag->problem.n_tensors - 1].n_members++;
 }
 
-/* Each task makes a tensor or two that some of those after it read; inputs and results. */
+/* A random problem: each task writes one or two tensors that some later tasks read. */
 static struct dag *random_dag(uint64_t *seed, uint32_t n) {
     struct dag *dag = calloc(1, sizeof *dag);
     uint32_t density = 2 + draw(seed, 5);
@@ -66,7 +66,7 @@ static struct dag *random_dag(uint64_t *seed, uint32_t n) {
     return dag;
 }
 
-/* Bytes alive while `task` runs after the tasks of the set `done`. */
+/* Returns the bytes alive while `task` runs after the tasks of the set `done`. */
 static int64_t bytes_at(const struct dag *dag, uint32_t done, uint32_t task) {
     int64_t live = dag->work[task];
     for (uint32_t i = 0; i < dag->problem.n_tensors; i++) {
@@ -91,7 +91,7 @@ static bool may_run(const struct dag *dag, uint32_t done, uint32_t task) {
     return true;
 }
 
-/* The lowest peak of any order, over all 2^n sets. */
+/* Returns the lowest peak of any order, computed over all 2^n sets. */
 static int64_t lowest_peak(const struct dag *dag) {
     uint32_t n = dag->problem.n_tasks;
     int64_t *best = malloc(((size_t)1 << n) * sizeof *best);
@@ -121,7 +121,7 @@ static int64_t peak_of(const struct dag *dag, const uint32_t *order) {
     return peak;
 }
 
-static void no_order_of_a_small_graph_needs_less(void **state) {
+static void peak_of_a_small_graph_is_the_optimum(void **state) {
     static const uint32_t given[MAX_TASKS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     uint64_t seed = 1;
     int n_lowered = 0;
@@ -142,9 +142,9 @@ static void no_order_of_a_small_graph_needs_less(void **state) {
     assert_true(n_lowered > 100);
 }
 
-/* Chains of three from one input to one sum, link by link in turns: run one after the other
- * they hold a result each, in turns a large value each. */
-static void branches_in_turns_are_run_one_after_the_other(void **state) {
+/* 200 chains of three tasks; their results are summed. Interleaved, as given, each chain holds
+ * a large value; one chain after the other, each holds only its result. */
+static void interleaved_chains_are_run_one_after_the_other(void **state) {
     enum { N_CHAINS = 200, LENGTH = 3, N = N_CHAINS * LENGTH + 1 };
     struct arena *arena = arena_new("test", 0);
     static int64_t work[N];
@@ -169,8 +169,8 @@ static void branches_in_turns_are_run_one_after_the_other(void **state) {
     arena_free(arena);
 }
 
-/* Residual blocks, a hundred thousand tasks. */
-static void a_long_graph_is_gone_through_in_its_own_order(void **state) {
+/* Residual blocks: a hundred thousand tasks whose given order is optimal. */
+static void long_narrow_graph_is_solved_exactly(void **state) {
     enum { N = 100000 };
     struct arena *arena = arena_new("test", 0);
     int64_t *work = arena_array(arena, N, sizeof *work);
@@ -210,8 +210,8 @@ static void expect_order(const struct scheduler_problem *problem, const uint32_t
     free(places);
 }
 
-/* Each task reads two of the hundred before it: too wide to look at all, from either end. */
-static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
+/* Each task reads two of the hundred before it: too wide for an exact search. */
+static void wide_graph_is_improved_around_its_peak(void **state) {
     enum { N = 400, BACK = 100 };
     struct arena *arena = arena_new("test", 0);
     static int64_t work[N];
@@ -252,7 +252,7 @@ static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
     arena_free(arena);
 }
 
-static void nothing_to_run_needs_nothing(void **state) {
+static void problem_without_tasks_has_peak_0(void **state) {
     struct arena *arena = arena_new("test", 0);
     const struct scheduler_problem problem = {0};
     struct scheduler_result result;
@@ -264,11 +264,11 @@ static void nothing_to_run_needs_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_order_of_a_small_graph_needs_less),
-        cmocka_unit_test(branches_in_turns_are_run_one_after_the_other),
-        cmocka_unit_test(a_long_graph_is_gone_through_in_its_own_order),
-        cmocka_unit_test(what_is_too_wide_is_bettered_around_its_peak),
-        cmocka_unit_test(nothing_to_run_needs_nothing),
+        cmocka_unit_test(peak_of_a_small_graph_is_the_optimum),
+        cmocka_unit_test(interleaved_chains_are_run_one_after_the_other),
+        cmocka_unit_test(long_narrow_graph_is_solved_exactly),
+        cmocka_unit_test(wide_graph_is_improved_around_its_peak),
+        cmocka_unit_test(problem_without_tasks_has_peak_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,8 @@ static void metadata_gives_module_paths(void **state) {
          "at :Net a:Sequential a.10:Block\nnode n1 Relu 1 -> 2\nat :Net\n"
          "node n2 Relu 2 -> y\nout y\n",
          "metadata 3", "() a a.0 a.10", "n0=a.0 n1=a.10 n2="},
-        /* a number at the end is part of a name, and modules that were never called
-         * stand in the paths of those that were */
+        /* a number at the end is part of a name; modules that were never called are part of the
+         * paths of their children */
         {NULL,
          "in x float[1]\nat :Net m.relu:ReLU\nnode n0 Relu x -> 1\n"
          "at :Net m.relu_1:ReLU\nnode n1 Relu 1 -> y\nout y\n",
@@ -280,7 +280,7 @@ static void falls_back_to_operator_types(void **state) {
 
 static void nodes_without_scope_join_their_neighbours(void **state) {
     static const struct source_case rows[] = {
-        /* between nodes of one module, through others of its kind */
+        /* between nodes of one module, through others without scope */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\nnode n1 Neg 2 -> 3\n"
          "node /a/b/Tanh Tanh 3 -> y\nout y\n",

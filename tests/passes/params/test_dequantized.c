@@ -12,7 +12,7 @@
 /* A MatMul n [2,3] x [3,4] of 24 MACs, and the nodes around it. */
 struct dequantized_case {
     const char *lines;
-    int64_t macs; /* of integers */
+    int64_t macs; /* integer MACs */
     int64_t flops;
     int64_t int_ops;
 };
@@ -32,8 +32,8 @@ static void check_row(const struct dequantized_case *row, size_t i) {
     const struct cm_costs *costs = bench_costs(bench, "n");
     if (costs->macs != 24 || costs->int_macs != row->macs || costs->flops != row->flops ||
         costs->int_ops != row->int_ops)
-        fail_msg("row %zu: %lld MACs, %lld of integers, %lld flops, %lld int ops", i,
-                 (long long)costs->macs, (long long)costs->int_macs, (long long)costs->flops,
+        fail_msg("row %zu: %lld MACs, %lld integer MACs, %lld FLOPs, %lld integer operations",
+                 i, (long long)costs->macs, (long long)costs->int_macs, (long long)costs->flops,
                  (long long)costs->int_ops);
     bench_close(bench);
 }
@@ -103,7 +103,7 @@ static void scale_must_be_constant_along_summed_axes(void **state) {
         {ROWS_OF_A WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
         /* one number is one scale, along any axis */
         {INPUT WEIGHT_BY("1", "0") PRODUCT, INTEGERS},
-        /* a block of 3 along the summed axis is all of it, blocks of 1 are not */
+        /* one block of 3 covers the summed axis, blocks of 1 do not */
         {INPUT "init w int8[3,4]\ninit t float[1,4]\n"
                "node e DequantizeLinear w t -> b axis=0 block_size=3\n" PRODUCT,
          INTEGERS},
@@ -296,7 +296,7 @@ static void propagates_only_through_data_operands(void **state) {
         {GIVEN "in i int8[4,3]\nnode d DequantizeLinear i s -> f\n"
                "node c Split f -> - a axis=0\n" PRODUCT,
          INTEGERS},
-        /* 16 bits hold them, 8 of a floating-point number do not */
+        /* 16-bit floats represent them exactly, 8-bit floats do not */
         {ACTIVE "node d DequantizeLinear i s -> f\nnode c Cast f -> g to=10\n"
                 "node k Cast g -> a to=1\n" WEIGHT PRODUCT,
          INTEGERS},
@@ -360,7 +360,7 @@ static void fused_patterns_are_on_floats(void **state) {
     bench_close(bench);
 }
 
-/* MACs are equal and there are no FLOPs: 8 and 8 sums for 8. */
+/* MACs are equal and FLOPs 0: the branch with 16 integer additions counts, not that with 8. */
 static void branch_with_more_integer_ops_is_charged(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(

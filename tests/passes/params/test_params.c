@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameter classification: each rule of docs/counting.md, and each trap, on a small model. */
+/* Parameter classification: each rule of docs/counting.md and near misses, on small models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void test_constant_nodes_are_learned_if_named(void **state) {
          "node - Expand onnx::Expand_131 s -> e\nnode - Tile e s -> t\n"
          "node - Add x t -> y\nout y\n",
          {{"onnx::Expand_131", PARAM_NONE}, {"e", PARAM_NONE}}},
-        /* a file that keeps its parameters in Constant nodes */
+        /* a file with parameters in Constant nodes */
         {"in x float[1,3]\nconst ln.weight float[3]\nnode - Mul x ln.weight -> y\nout y\n",
          {{"ln.weight", PARAM_LEARNED}}},
         {"in x float[1,3]\nconst /ln/Constant_output_0 float[3]\n"
@@ -100,9 +100,8 @@ static void test_scalars_are_learned_if_named(void **state) {
     CHECK(rows);
 }
 
-/* Constants that PyTorch's newer exporter computed: a causal mask, angles of a rotation, a
- * matrix that is added; a norm folded into scale and shift, rows of a table of positions, a
- * folded weight. */
+/* Constants that PyTorch's newer exporter computed: a causal mask, rotary angles, an added
+ * matrix; a norm folded into scale and shift, rows of a position table, a folded weight. */
 static void test_tables_computed_at_export_are_not_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x float[2,4,8,8]\ninit val_21 float[2,1,8,8]\nnode - Add x val_21 -> y\nout y\n",
@@ -195,7 +194,7 @@ static void test_quantized_weights_are_learned(void **state) {
     CHECK(rows);
 }
 
-/* Two numbers of 4 bits in each byte of B, one in each of a weight of 8 bits. */
+/* Each byte of B packs two 4-bit numbers; an 8-bit weight has one per byte. */
 static void test_counts_packed_numbers(void **state) {
     struct bench *bench =
         bench_open("in x float[2,64]\ninit f.weight uint8[8,2,16]\ninit f.scales float[16]\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a training step keeps and costs, on models small enough to be reckoned by hand. */
+/* Saved activations, costs and peak of a training step; expected figures are by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "model_harness.h"
 #include "support/checked.h"
 
-/* Every float tensor has ten elements unless it is said, 40 bytes. */
+/* Float tensors have ten elements, 40 bytes, unless noted. */
 static const char *const everything[] = {"*"};
 static const char *const inner[] = {"m"};
 static const char *const first_weight[] = {"a.w"};
@@ -19,9 +19,9 @@ static const char *const first_weight[] = {"a.w"};
 struct step {
     const char *what;
     const char *lines;
-    int64_t kept;
+    int64_t saved;
     int64_t macs;
-    int64_t peak; /* weights, gradients and states among it */
+    int64_t peak; /* with weights, gradients and optimizer states; 0: not compared */
     struct cm_options options;
 };
 
@@ -29,52 +29,53 @@ struct step {
 #define CHECKPOINT(patterns) .options = {.n_checkpoint = 1, .checkpoint = patterns}
 
 static const struct step steps[] = {
-    /* Backward of Exp: x, z and the gradients of y and z; w and its two states beside them. */
-    {"a factor keeps the other for its gradient, an exponential its output",
+    /* Peak in backward of Exp: x, z, gradients of y and z; w and its two states. */
+    {"Mul saves the other factor, Exp its output",
      "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\nnode b Exp y -> z\nout z\n",
      80, 0, 160 + 120, .options = {0}},
-    /* Backward of Mul: x and z, which the loop holds, y, and the gradients of z and w. */
-    {"what is in front of all that learns keeps nothing",
+    /* Peak in backward of Mul: x and z, which the training loop holds, y, gradients of z and w.
+     */
+    {"operators before all learned parameters save nothing",
      "in x float[10]\ninit a.w float[10]\nnode b Exp x -> y\nnode a Mul y a.w -> z\nout z\n",
      40, 0, 200 + 120, .options = {0}},
-    {"where nothing learns nothing is kept, and forward is the peak",
+    {"without learned parameters nothing is saved, and the peak is in forward",
      "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\nnode b Exp y -> z\nout z\n", 0,
      0, 120 + 40, FREEZE(everything)},
-    {"behind a frozen layer the gradient still passes, without its own",
+    {"a frozen layer passes the gradient on, but has none of its own",
      "in x float[10]\ninit c.w float[10]\ninit a.w float[10]\nnode c Mul x c.w -> y\n"
      "node a Mul y a.w -> z\nout z\n",
      40, 0, 160 + 160, FREEZE(first_weight)},
-    /* x [2,3] W [3,5]: 30 MACs a gradient; the first layer has one, the second two. */
+    /* x [2,3] W [3,5]: 30 MACs per gradient; the first layer has one, the second two. */
     {"the first layer needs no gradient of its input",
      "in x float[2,3]\ninit a.w float[3,5]\ninit b.w float[5,5]\nnode a MatMul x a.w -> y\n"
      "node b MatMul y b.w -> z\nout z\n",
      24 + 40, 30 + 2 * 50, 24 + 40 + 40 + 40 + 40 + 100 + 3 * 160, .options = {0}},
-    {"a transposed tensor is its source under other strides",
+    {"a Transpose is a view in a framework: its source is saved",
      "in x float[2,5]\ninit a.w float[2,5]\ninit b.w float[2,2]\nnode a Add x a.w -> y\n"
      "node t Transpose y -> t\nnode b MatMul t b.w -> z\nout z\n",
      40, 2 * 20, 40 + 40 + 40 + 40 + 40 + 16 + 3 * 56, .options = {0}},
-    {"another shape of it is a copy, which is then what stays",
+    {"a Reshape of a transposed view is a copy, and the copy is saved",
      "in x float[2,5]\ninit a.w float[2,5]\ninit b.w float[10]\nconst s int64[1] =10\n"
      "node a Sigmoid x -> y\nnode c Mul y a.w -> u\nnode e Exp u -> v\nnode t Transpose v -> "
      "t\n"
      "node r Reshape t s -> r\nnode b Mul r b.w -> z\nout z\n",
      120, 0, 0, .options = {0}},
-    {"margins of zeros keep nothing",
+    {"a Pad with zeros saves nothing",
      "in x float[10]\ninit a.w float[10]\nconst p int64[2] =1,1\nnode a Add x a.w -> y\n"
      "node d Pad y p -> z\nout z\n",
      0, 0, 0, .options = {0}},
-    {"margins that are read from the input keep it",
+    {"a reflecting Pad saves its input",
      "in x float[10]\ninit a.w float[10]\nconst p int64[2] =1,1\nnode a Add x a.w -> y\n"
      "node d Pad y p -> z mode=reflect\nout z\n",
      40, 0, 0, .options = {0}},
-    {"with amp a double stays what it is",
+    {"amp does not change doubles",
      "in x double[10]\ninit a.w double[10]\nnode a Mul x a.w -> y\nout y\n", 80, 0,
      80 + 160 + 80 + 80 + 80 + 80, .options = {.amp = true}},
-    {"dropout keeps a byte an element where it trains",
+    {"Dropout in training mode saves a mask of one byte per element",
      "in x float[10]\ninit a.w float[10]\nnode a Add x a.w -> y\nnode d Dropout y -> z\nout "
      "z\n",
      10, 0, 0, .options = {.mode = CM_MODE_TRAINING}},
-    {"and nothing where it does not",
+    {"Dropout in inference mode saves nothing",
      "in x float[10]\ninit a.w float[10]\nnode a Add x a.w -> y\nnode d Dropout y -> z\nout "
      "z\n",
      0, 0, 0, .options = {.mode = CM_MODE_INFERENCE}},
@@ -82,27 +83,27 @@ static const struct step steps[] = {
      "in x float[10]\ninit a.w float[10]\nnode a Exp a.w -> y\nnode c Less x y -> b\n"
      "node d Where b x x -> z\nout z\n",
      0, 0, 0, .options = {0}},
-    {"what leads to no result keeps nothing",
+    {"an operator whose result is not used saves nothing",
      "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\nnode b Exp x -> z\nout z\n", 0,
      0, 0, .options = {0}},
-    {"a constant that is computed from weights is computed in every step",
+    {"a value computed from weights is an activation: weights change in every step",
      "in x float[10]\ninit a.w float[10]\nnode a Exp a.w -> e\nnode b Mul x e -> z\nout z\n",
      80, 0, 0, .options = {0}},
-    /* 120 scores of 8 and 6 columns: of queries alone a gradient is wanted, so that the scores,
-     * the gradient of the weights and that of the queries are computed. */
-    {"a fused attention keeps its operands, its result and a sum a row",
+    /* 120 scores, 8 and 6 columns. Only the queries have a gradient: backward recomputes the
+     * scores, and computes the gradients of the attention weights and of the queries. */
+    {"a fused attention saves its operands, its result and one sum per row",
      "opset 23\nin q float[2,4,3,8]\nin k float[2,4,5,8]\nin v float[2,4,5,6]\n"
      "init a.w float[8]\nnode a Add q a.w -> x\nnode t Attention x k v -> y\nout y\n",
      768 + 1280 + 960 + 576 + 24 * 4, 120 * (8 + 6 + 8), 0, .options = {0}},
-    {"with amp a float has two bytes",
+    {"with amp a saved float takes two bytes",
      "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\nnode b Exp y -> z\nout z\n",
      40, 0, 80 + 20 + 40 + 80, .options = {.amp = true}},
-    /* m keeps x alone. Its z is made again beside that which the loop holds; then as above. */
-    {"a checkpointed module keeps what enters it",
+    /* m saves only x. Its z is recomputed while the loop holds the first z; then as above. */
+    {"a checkpointed module saves its inputs",
      "in x float[10]\ninit a.w float[10]\nnode /m/a Mul x a.w -> y\nnode /m/b Exp y -> z\nout "
      "z\n",
      40, 0, 200 + 120, CHECKPOINT(inner)},
-    {"a loop keeps the state of every round",
+    {"a Loop saves the state of every iteration",
      "in x float[10]\ninit a.w float[10]\nconst n int64[] =3\nconst go bool[] =1\n"
      "body body\nin i int64[]\nin c bool[]\nin s float[10]\nnode a Mul s a.w -> r\n"
      "node k Identity c -> k\nout k\nout r\nclose\nnode l Loop n go x -> z\nout z\n",
@@ -119,21 +120,21 @@ static struct bench *open_step(const struct step *step) {
     return bench;
 }
 
-static void steps_keep_and_cost_what_their_operators_say(void **state) {
+static void saved_bytes_and_backward_macs_follow_the_operators(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct bench *bench = open_step(&steps[i]);
         const struct training_table *table = &bench->analysis.training;
-        if (table->saved_bytes != steps[i].kept || table->backward_macs != steps[i].macs ||
+        if (table->saved_bytes != steps[i].saved || table->backward_macs != steps[i].macs ||
             (steps[i].peak != 0 && table->peak_bytes != steps[i].peak))
-            fail_msg("%s: %lld kept, %lld MACs, peak %lld", steps[i].what,
+            fail_msg("%s: %lld saved, %lld MACs, peak %lld", steps[i].what,
                      (long long)table->saved_bytes, (long long)table->backward_macs,
                      (long long)table->peak_bytes);
         bench_close(bench);
     }
 }
 
-static void the_peak_names_its_node_and_phase(void **state) {
+static void peak_has_a_node_and_a_phase(void **state) {
     static const struct {
         const char *lines;
         const char *node; /* "": none */
@@ -177,7 +178,7 @@ static const struct cm_step *step_of(const struct bench *bench, const char *path
     return &bench->analysis.training.of_module[module - bench->analysis.modules.modules];
 }
 
-static void a_module_answers_for_what_its_nodes_made(void **state) {
+static void modules_sum_their_own_nodes(void **state) {
     const struct step step = {.what = "modules", .lines = TWO_MODULES};
     struct bench *bench = open_step(&step);
     (void)state;
@@ -190,7 +191,7 @@ static void a_module_answers_for_what_its_nodes_made(void **state) {
     bench_close(bench);
 }
 
-static void integers_are_frozen(void **state) {
+static void integer_parameters_are_frozen(void **state) {
     const struct cm_options options = {.optimizer = "sgd"};
     struct bench *bench = bench_open_with(
         "in x float[2,3]\ninit f.weight int8[3,4]\ninit s float[]\ninit f.bias float[4]\n"
@@ -204,7 +205,7 @@ static void integers_are_frozen(void **state) {
     bench_close(bench);
 }
 
-static void a_pattern_names_parameters_or_modules(void **state) {
+static void freeze_matches_parameters_and_modules(void **state) {
     static const struct {
         const char *pattern;
         int64_t frozen;
@@ -220,7 +221,7 @@ static void a_pattern_names_parameters_or_modules(void **state) {
     }
 }
 
-static void a_pattern_that_matches_nothing_is_refused(void **state) {
+static void pattern_without_a_match_is_an_error(void **state) {
     static const char *const nowhere[] = {"three"};
     const struct cm_options frozen = {.optimizer = "sgd", .n_freeze = 1, .freeze = nowhere};
     const struct cm_options checkpointed = {
@@ -240,7 +241,7 @@ static void a_pattern_that_matches_nothing_is_refused(void **state) {
     bench_close(bench);
 }
 
-static void an_optimizer_keeps_its_states_and_takes_its_flops(void **state) {
+static void optimizer_has_states_and_flops_per_parameter(void **state) {
     static const struct {
         const char *optimizer;
         bool amp;
@@ -271,7 +272,7 @@ static void an_optimizer_keeps_its_states_and_takes_its_flops(void **state) {
 }
 
 /* Forward 30 + 50 MACs, backward 30 + 100. */
-static void each_convention_has_its_word_on_backward(void **state) {
+static void conventions_differ_in_backward_flops(void **state) {
     static const struct {
         const char *convention;
         int64_t backward;
@@ -290,7 +291,7 @@ static void each_convention_has_its_word_on_backward(void **state) {
     }
 }
 
-static void what_is_run_again_is_counted_again(void **state) {
+static void recomputation_is_counted(void **state) {
     static const char *const one[] = {"one"};
     const struct step step = {.what = "recompute", .lines = TWO_MODULES, CHECKPOINT(one)};
     struct bench *bench = open_step(&step);
@@ -304,9 +305,9 @@ static void what_is_run_again_is_counted_again(void **state) {
 
 /*
  * [2,5] x [5,3] and its indices [2,3]: 30 MACs, 6 sums of int64. No gradient passes through
- * these, but what keeps its inputs alone computes them again.
+ * these sums, but a checkpointed module recomputes them.
  */
-static void integers_are_run_again_and_have_no_gradient(void **state) {
+static void integer_operations_are_recomputed_without_gradient(void **state) {
     static const char *const all[] = {"*"};
     const struct cm_options options = {
         .optimizer = "sgd", .convention = "exact", .n_checkpoint = 1, .checkpoint = all};
@@ -320,20 +321,20 @@ static void integers_are_run_again_and_have_no_gradient(void **state) {
     const struct training_table *table = &bench->analysis.training;
     assert_int_equal(table->recompute_flops, 60);
     assert_int_equal(table->recompute_int_ops, 6);
-    assert_int_equal(table->backward_flops, 60); /* of the weight alone */
+    assert_int_equal(table->backward_flops, 60); /* the gradient of the weight */
     assert_int_equal(table->iteration_int_ops, 6 + 6);
     bench_close(bench);
 }
 
 /*
- * T 3, B 2, I 5, h 4: 24 cells. The MACs of GRU and RNN are torch.utils.flop_counter's. Kept
- * are x, and of every cell gates, memory (GRU: a share of the third gate) and, Y being left
- * out, the state.
+ * T 3, B 2, I 5, h 4: 24 cells. MACs of GRU and RNN are from torch.utils.flop_counter. Saved:
+ * x and, per cell, the gates, the cell state (GRU: part of the third gate) and, since Y is
+ * omitted, the hidden state.
  */
-static void a_recurrence_goes_back_through_every_step(void **state) {
+static void backward_of_a_recurrence_covers_every_time_step(void **state) {
     static const struct {
         const char *lines;
-        int64_t macs, kept;
+        int64_t macs, saved;
     } cases[] = {
         {"in x float[3,2,5]\ninit w float[1,16,5]\ninit r float[1,16,4]\n"
          "node l LSTM x w r -> - h hidden_size=4\nout h\n",
@@ -353,20 +354,20 @@ static void a_recurrence_goes_back_through_every_step(void **state) {
         const struct step step = {.what = "a recurrence", .lines = cases[i].lines};
         struct bench *bench = open_step(&step);
         assert_int_equal(bench->analysis.training.backward_macs, cases[i].macs);
-        assert_int_equal(bench->analysis.training.saved_bytes, cases[i].kept);
+        assert_int_equal(bench->analysis.training.saved_bytes, cases[i].saved);
         bench_close(bench);
     }
 }
 
-/* What an exporter took apart keeps and costs what the whole does. */
-static void a_composite_is_one_operation(void **state) {
-    static const struct step whole = {
+/* A decomposed LayerNorm is one operation with the figures of LayerNormalization. */
+static void fused_pattern_is_one_operation(void **state) {
+    static const struct step fused = {
         .what = "LayerNormalization",
         .lines = "opset 17\nin x float[2,4]\ninit n.w float[4]\ninit n.b float[4]\ninit l.w "
                  "float[4,4]\n"
                  "node l MatMul x l.w -> h\nnode n LayerNormalization h n.w n.b -> y\nout y\n"};
-    static const struct step parts = {
-        .what = "its parts",
+    static const struct step decomposed = {
+        .what = "decomposed LayerNorm",
         .lines = "in x float[2,4]\ninit n.w float[4]\ninit n.b float[4]\ninit l.w float[4,4]\n"
                  "const 0 float[] =2\nconst 1 float[] =0.00001\n"
                  "node l MatMul x l.w -> h\nnode /n/ReduceMean ReduceMean h -> m axes=[-1]\n"
@@ -375,8 +376,8 @@ static void a_composite_is_one_operation(void **state) {
                  "node /n/Add Add v 1 -> e\nnode /n/Sqrt Sqrt e -> s\n"
                  "node /n/Div Div d s -> q\nnode /n/Mul Mul q n.w -> t\n"
                  "node /n/Add_1 Add t n.b -> y\nout y\n"};
-    struct bench *one = open_step(&whole);
-    struct bench *many = open_step(&parts);
+    struct bench *one = open_step(&fused);
+    struct bench *many = open_step(&decomposed);
     const struct training_table *want = &one->analysis.training;
     const struct training_table *have = &many->analysis.training;
     (void)state;
@@ -389,7 +390,7 @@ static void a_composite_is_one_operation(void **state) {
     bench_close(many);
 }
 
-static void what_an_unknown_operator_keeps_is_not_known(void **state) {
+static void saved_bytes_of_an_unknown_operator_are_unknown(void **state) {
     const struct step step = {.what = "unknown",
                               .lines =
                                   "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\n"
@@ -403,7 +404,7 @@ static void what_an_unknown_operator_keeps_is_not_known(void **state) {
     bench_close(bench);
 }
 
-static void what_others_keep_of_an_unknown_operator_is_in_all_sums(void **state) {
+static void saved_outputs_of_an_unknown_operator_are_in_all_sums(void **state) {
     const struct step step = {.what = "unknown",
                               .lines =
                                   "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\n"
@@ -417,7 +418,7 @@ static void what_others_keep_of_an_unknown_operator_is_in_all_sums(void **state)
     bench_close(bench);
 }
 
-static void without_an_optimizer_no_step_is_profiled(void **state) {
+static void no_training_step_without_an_optimizer(void **state) {
     struct bench *bench = bench_open("opset 13\n" TWO_MODULES);
     (void)state;
     assert_null(bench->analysis.training.optimizer);
@@ -427,21 +428,21 @@ static void without_an_optimizer_no_step_is_profiled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_keep_and_cost_what_their_operators_say),
-        cmocka_unit_test(the_peak_names_its_node_and_phase),
-        cmocka_unit_test(a_module_answers_for_what_its_nodes_made),
-        cmocka_unit_test(integers_are_frozen),
-        cmocka_unit_test(a_pattern_names_parameters_or_modules),
-        cmocka_unit_test(a_pattern_that_matches_nothing_is_refused),
-        cmocka_unit_test(an_optimizer_keeps_its_states_and_takes_its_flops),
-        cmocka_unit_test(each_convention_has_its_word_on_backward),
-        cmocka_unit_test(what_is_run_again_is_counted_again),
-        cmocka_unit_test(integers_are_run_again_and_have_no_gradient),
-        cmocka_unit_test(a_recurrence_goes_back_through_every_step),
-        cmocka_unit_test(a_composite_is_one_operation),
-        cmocka_unit_test(what_an_unknown_operator_keeps_is_not_known),
-        cmocka_unit_test(what_others_keep_of_an_unknown_operator_is_in_all_sums),
-        cmocka_unit_test(without_an_optimizer_no_step_is_profiled),
+        cmocka_unit_test(saved_bytes_and_backward_macs_follow_the_operators),
+        cmocka_unit_test(peak_has_a_node_and_a_phase),
+        cmocka_unit_test(modules_sum_their_own_nodes),
+        cmocka_unit_test(integer_parameters_are_frozen),
+        cmocka_unit_test(freeze_matches_parameters_and_modules),
+        cmocka_unit_test(pattern_without_a_match_is_an_error),
+        cmocka_unit_test(optimizer_has_states_and_flops_per_parameter),
+        cmocka_unit_test(conventions_differ_in_backward_flops),
+        cmocka_unit_test(recomputation_is_counted),
+        cmocka_unit_test(integer_operations_are_recomputed_without_gradient),
+        cmocka_unit_test(backward_of_a_recurrence_covers_every_time_step),
+        cmocka_unit_test(fused_pattern_is_one_operation),
+        cmocka_unit_test(saved_bytes_of_an_unknown_operator_are_unknown),
+        cmocka_unit_test(saved_outputs_of_an_unknown_operator_are_in_all_sums),
+        cmocka_unit_test(no_training_step_without_an_optimizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
