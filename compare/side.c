@@ -230,11 +230,11 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
     if (figure.no_old == NULL) figure.no_old = gap_of(&side->old_gaps, limit, &side->old);
     if (!is_known(figure.now.value) && figure.no_value == NULL)
         figure.no_value =
-            limit->of.timed ? "there are no times" : "the profile does not have this metric";
+            limit->of.timed ? "there are no times" : "the profile has no value of this metric";
     if (figure.no_old == NULL) {
         figure.old = exactly(old_figure(side, limit, module));
         if (!is_known(figure.old.value))
-            figure.no_old = "the baseline does not have this metric";
+            figure.no_old = "the baseline has no value of this metric";
     }
     add_spread(side, limit, module, &figure);
     return figure;

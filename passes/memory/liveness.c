@@ -119,7 +119,8 @@ static void note_upper_bounds(const struct analysis *analysis, struct liveness_t
     }
 }
 
-/* Computes the live bytes of each step and the peak. Unknown sizes are not included. */
+/* Computes the live bytes of each step and the peak. Unknown sizes are not included; an overflow
+ * makes the peak overflow. */
 static int find_peak(const struct analysis *analysis, struct liveness_table *table) {
     const struct model *model = analysis->model;
     int64_t *change =
@@ -129,8 +130,8 @@ static int find_peak(const struct analysis *analysis, struct liveness_table *tab
     table->peak_node = ID_NONE;
     table->peak_bytes = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
-        int64_t bytes = table->bytes[id];
-        if (!is_known(bytes)) continue;
+        const int64_t bytes = liveness_counted(analysis, id);
+        if (bytes == 0) continue;
         change[table->first[id]] = checked_add(change[table->first[id]], bytes);
         change[table->last[id] + 1] = checked_sub(change[table->last[id] + 1], bytes);
     }
@@ -141,7 +142,10 @@ static int find_peak(const struct analysis *analysis, struct liveness_table *tab
         table->peak_bytes = live;
         table->peak_node = table->node_at[step];
     }
-    if (is_overflow(live)) table->peak_bytes = DIM_OVERFLOW;
+    if (is_overflow(live)) {
+        table->peak_bytes = DIM_OVERFLOW;
+        table->peak_node = ID_NONE;
+    }
     note_upper_bounds(analysis, table);
     return CM_OK;
 }

@@ -134,6 +134,9 @@ static void peak_is_the_largest_sum_alive_at_one_step(void **state) {
         {"in x float[1,16]\nnode a com.me::Odd x -> p\nnode b Abs x -> q\nout q\n", 128, "b"},
         /* a data-dependent size counts as its upper bound: 2 x 16 indices */
         {"in x float[1,16]\nnode a NonZero x -> p\nnode b Abs x -> q\nout q\n", 320, "a"},
+        /* a size of 2^66 bytes makes the peak unknown, not 0 */
+        {"in x float[4194304,2097152,2097152]\nnode a Flatten x -> p\nout p\n", DIM_OVERFLOW,
+         NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
