@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/outputs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/arena.h"
 #include "support/diag.h"
@@ -53,4 +57,18 @@ int outputs_keep_weights(const struct cm_model *model, const char *path,
     const int status = cm_model_reads_file(model, path, diag, &is_read);
     if (status != CM_OK || !is_read) return status;
     return diag_error(diag, DIAG_USAGE, "output '%s' is a weight file of the model", path);
+}
+
+int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnostics *diag,
+                        int *ret) {
+    const char *folder = folder_of(path, arena);
+    if (folder == NULL) return diag_no_memory(diag);
+    *ret = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*ret < 0 || flock(*ret, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CM_OK;
+    outputs_unlock_folder(*ret);
+    return diag_error(diag, DIAG_IO, "another process updates '%s': run again", path);
+}
+
+void outputs_unlock_folder(int lock) {
+    if (lock >= 0) (void)close(lock);
 }

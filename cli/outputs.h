@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that outputs do not overwrite inputs or each other. */
+/* Keeps outputs from overwriting inputs, each other, or the output of another process. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
@@ -27,5 +27,14 @@ int outputs_are_one(const char *path, const char *other, struct arena *arena,
  */
 int outputs_keep_weights(const struct cm_model *model, const char *path,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
+
+/*
+ * Locks the folder of `path` for the update of one of its files. CM_OK, also if the file system
+ * has no locks; CM_IO with a message if another process holds the lock; CM_NO_MEMORY. The
+ * caller unlocks.
+ */
+int outputs_lock_folder(const char *path, struct arena *arena, struct cm_diagnostics *diag,
+                        int *ret) CM_MUST_CHECK;
+void outputs_unlock_folder(int lock);
 
 #endif

@@ -26,6 +26,8 @@ struct check {
     struct check_request request;
     struct cm_budget *budget;     /* NULL: none */
     struct cm_baseline *baseline; /* NULL: none */
+    char *baseline_text;          /* of the file as read; NULL: no file */
+    size_t baseline_size;         /* bytes */
     struct cm_result *profile;    /* the baseline borrows from it if it was made from one */
     const char *missing;          /* why there is no baseline */
     struct check_plan plan;
@@ -78,20 +80,29 @@ static bool is_profile(const char *text, size_t size) {
     return false;
 }
 
+/* Reads the baseline file; *ret_text is NULL if there is none. */
+static int read_baseline_text(const struct check *check, char **ret_text, size_t *ret_size) {
+    const char *path = check->request.baseline;
+    *ret_text = NULL;
+    *ret_size = 0;
+    if (!text_equal(path, "-") && access(path, F_OK) != 0) return CM_OK;
+    return read_file(check->call, path, FILE_MOST_JSON, ret_text, ret_size);
+}
+
 /* Reads a baseline or makes it from a profile; a missing file is CM_OK without a baseline. */
 static int read_baseline(struct check *check) {
     const struct invocation *call = check->call;
     const char *path = check->request.baseline;
-    char *text = NULL;
-    size_t size = 0;
     check->missing = "no baseline was given";
     if (path == NULL) return CM_OK;
-    if (!text_equal(path, "-") && access(path, F_OK) != 0) {
+    int status = read_baseline_text(check, &check->baseline_text, &check->baseline_size);
+    if (status != CM_OK) return status;
+    const char *text = check->baseline_text;
+    const size_t size = check->baseline_size;
+    if (text == NULL) {
         check->missing = arena_printf(call->arena, "baseline file '%s' not found", path);
         return check->missing == NULL ? diag_no_memory(call->diag) : CM_OK;
     }
-    int status = read_file(call, path, FILE_MOST_JSON, &text, &size);
-    if (status != CM_OK) return status;
     if (!is_profile(text, size))
         return cm_baseline_read_json(text, size, path, call->diag, &check->baseline);
     status = cm_result_read_json(text, size, path, call->diag, &check->profile);
@@ -102,6 +113,33 @@ static int read_baseline(struct check *check) {
 
 static int write_baseline(const void *baseline, FILE *out) {
     return cm_baseline_write_json(baseline, out);
+}
+
+/* Replaces the baseline file. Requires the lock of its folder. Fails if another process changed
+ * the file since it was read: its entry of the history would be lost. */
+static int replace_baseline(const struct check *check, const struct cm_baseline *now) {
+    const char *path = check->request.baseline;
+    struct cm_diagnostics *diag = check->call->diag;
+    char *text = NULL;
+    size_t size = 0;
+    const int status = read_baseline_text(check, &text, &size);
+    if (status != CM_OK) return status;
+    const bool was_read = check->baseline_text != NULL;
+    if (was_read != (text != NULL) || size != check->baseline_size ||
+        (was_read && memcmp(text, check->baseline_text, size) != 0))
+        return diag_error(diag, DIAG_IO, "baseline file '%s' changed during the run: run again",
+                          path);
+    return streams_write(path, write_baseline, now, diag);
+}
+
+static int save_baseline(const struct check *check, const struct cm_baseline *now) {
+    const struct invocation *call = check->call;
+    int lock = -1;
+    int status = outputs_lock_folder(check->request.baseline, call->arena, call->diag, &lock);
+    if (status != CM_OK) return status;
+    status = replace_baseline(check, now);
+    outputs_unlock_folder(lock);
+    return status;
 }
 
 /* Lists the limits of the budget, then those of the command line. */
@@ -381,7 +419,7 @@ static int ratchet(const struct check *check) {
     status = cm_baseline_compare(old, now, check->n_limits, check->limits, check->call->diag,
                                  &trend);
     if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
-        status = streams_write(check->request.baseline, write_baseline, now, check->call->diag);
+        status = save_baseline(check, now);
     if (status == CM_OK) print_ratchet(check, &trend);
     cm_baseline_free(now);
     return status;
@@ -447,8 +485,7 @@ static int update(struct check *check) {
         cm_baseline_make((const struct cm_result *const *)check->results, check->n_requested,
                          check->baseline, reason, check->call->diag, &now);
     if (status == CM_OK) status = check_reason(check, now);
-    if (status == CM_OK)
-        status = streams_write(request->baseline, write_baseline, now, check->call->diag);
+    if (status == CM_OK) status = save_baseline(check, now);
     if (status == CM_OK) {
         struct text name;
         text_init(&name, check->call->arena);
