@@ -9,17 +9,11 @@
 struct cm_diagnostics;
 struct json_document;
 
-/* The text of a document. */
-struct json_text {
-    const char *text; /* need not end in NUL */
-    size_t size;
-    const char *name; /* the location in messages */
-};
-
-/* On CM_OK *ret is the struct of the document's record; the caller frees its arena. CM_REFUSED,
- * CM_NO_MEMORY. */
-int json_document_read(const struct json_document *document, const struct json_text *text,
-                       struct cm_diagnostics *diag, void **ret)
+/* `text` need not end in NUL; `name` is its location in messages. `ret` is the address of a
+ * pointer to the struct of the document's record, set on CM_OK; the caller frees its arena.
+ * CM_REFUSED, CM_NO_MEMORY. */
+int json_document_read(const struct json_document *document, const char *text, size_t size,
+                       const char *name, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
 
 /* CM_OK, CM_IO, CM_NO_MEMORY. */

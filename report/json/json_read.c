@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a result back by the schema. The text may come from anywhere: every key is checked for
- * presence, kind and range before it is used. Keys that are not in the schema are passed over,
- * so that a later program may add some.
+ * Reads documents back by their schema tables. The text may come from anywhere: every key is
+ * checked for presence, kind and range before it is used. Messages name the location:
+ * "modules[3].outputs[0].shape[1]: expected an integer, have a string". Keys that are not in
+ * the schema are skipped, so that a later version may add some.
  */
 #include "costmodel/costmodel.h"
 
@@ -11,98 +12,221 @@
 
 #include "report/json/json_check.h"
 #include "report/json/json_document.h"
-#include "report/json/json_reader.h"
 #include "report/json/json_schema.h"
 #include "report/names.h"
+#include "report/types.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/json/json_value.h"
+#include "support/map.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
 #define MAX_KEYS 64 /* of one object of the schema; bounds the search */
 
-/* An optional value that is missing or null reads as unknown, "", NULL or false. */
-static int read_scalar(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *place, const struct json_value *item,
-                       char *base) {
-    const bool is_null = json_is_null(item);
-    int64_t value = CM_UNKNOWN;
-    size_t index = CM_NO_INDEX;
-    const char *text = NULL;
-    bool flag = false;
-    int depth = 0;
-    int status = CM_OK;
-    switch (field->kind) {
-    case JSON_COUNT:
-        status = reader_count(reader, place, item, &value);
-        STORE(base, field->offset, value);
-        return status;
-    case JSON_RATIO:
-        if (!is_null) status = reader_ratio(reader, place, item, &value);
-        STORE(base, field->offset, value);
-        return status;
-    case JSON_INDEX:
-        if (!is_null) status = reader_index(reader, place, item, &index);
-        STORE(base, field->offset, index);
-        return status;
-    case JSON_DEPTH:
-        status = reader_integer(reader, place, item, &value);
-        if (status != CM_OK) return status;
-        if (value < 0 || value >= INT_MAX)
-            return reader_wrong_kind(reader, place, "a depth", item);
-        depth = (int)value;
-        STORE(base, field->offset, depth);
-        return CM_OK;
-    case JSON_FLAG:
-        if (!(field->optional && is_null) && !json_to_bool(item, &flag))
-            return reader_wrong_kind(reader, place, "true or false", item);
-        STORE(base, field->offset, flag);
-        return CM_OK;
-    case JSON_TEXT:
-        text = "";
-        if (!(field->optional && is_null)) status = reader_string(reader, place, item, &text);
-        STORE(base, field->offset, text);
-        return status;
-    case JSON_NULLABLE:
-        if (!is_null) status = reader_string(reader, place, item, &text);
-        STORE(base, field->offset, text);
-        return status;
-    default:
-        BUG("not a scalar");
-    }
+struct reader {
+    struct cm_diagnostics *diag;
+    struct arena *arena;      /* of the struct that is read */
+    struct cm_result *result; /* NULL: the document is not a profile */
+    struct map modules;       /* path -> index; filled for the first node */
+    int type_depth;
+};
+
+/* A location in the file: a member or an element of `outer`. NULL: the whole file. */
+struct place {
+    const struct place *outer;
+    const char *key; /* NULL: an element */
+    size_t index;
+};
+
+/* A value to read, and where to store it. */
+struct slot {
+    struct reader *reader;
+    const struct json_field *field;
+    const struct place *place;
+    const struct json_value *item; /* NULL: the key is missing, and optional */
+    char *base;                    /* struct of the record */
+    char *at;                      /* member or element */
+};
+
+typedef int read_kind(const struct slot *slot);
+
+#define STORE(at, value) memcpy(at, &(value), sizeof(value))
+
+static int read_record(struct reader *reader, const struct json_record *record,
+                       const struct place *place, const struct json_value *item, char *base);
+
+/* Recursion as deep as the schema, types included (TYPE_MAX_DEPTH). */
+static void append_place(struct text *text, const struct place *place) {
+    if (place->outer != NULL) append_place(text, place->outer);
+    if (place->key == NULL)
+        text_printf(text, "[%zu]", place->index);
+    else
+        text_printf(text, "%s%s", place->outer == NULL ? "" : ".", place->key);
 }
 
-static int read_triple(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *outer, const struct json_value *item,
-                       char *base) {
-    struct json_place place = {outer, NULL, 0};
-    if (!json_is_array(item) || json_count(item) != 3)
-        return reader_wrong_kind(reader, outer, "an array of three", item);
-    json_each(element, item) {
-        int64_t value = 0;
-        int status = reader_count(reader, &place, element, &value);
-        if (status != CM_OK) return status;
-        STORE(base, field->offset + place.index++ * sizeof(value), value);
+/* Returns CM_REFUSED. */
+static int reader_fault(struct reader *reader, const struct place *place, const char *expected,
+                        const char *have) {
+    struct text where;
+    text_init(&where, reader->arena);
+    if (place == NULL)
+        text_append(&where, "the file");
+    else
+        append_place(&where, place);
+    return diag_error(reader->diag, DIAG_FORMAT, "%s: expected %s, have %.80s",
+                      text_string(&where), expected, have);
+}
+
+static int wrong_kind(const struct slot *slot, const char *expected) {
+    return reader_fault(slot->reader, slot->place, expected, json_describe(slot->item));
+}
+
+static bool is_left_out(const struct slot *slot) {
+    return slot->field->optional && json_is_null(slot->item);
+}
+
+static int to_integer(const struct slot *slot, int64_t *ret) {
+    if (json_digits(slot->item) == NULL) return wrong_kind(slot, "an integer");
+    return json_to_int64(slot->item, ret) ? CM_OK : wrong_kind(slot, "an integer below 2^63");
+}
+
+static int read_count(const struct slot *slot) {
+    int64_t value = CM_UNKNOWN;
+    const int status = json_is_null(slot->item) ? CM_OK : to_integer(slot, &value);
+    STORE(slot->at, value);
+    return status;
+}
+
+/* Reads the elements or members of an array or object into `elements`, a struct each. */
+static int read_each(const struct slot *outer, const struct json_value *items, read_kind *read,
+                     char *elements, size_t size) {
+    struct place place = {outer->place, NULL, 0};
+    struct slot slot = *outer;
+    slot.place = &place;
+    json_each(item, items) {
+        slot.item = item;
+        slot.at = elements + place.index * size;
+        if (json_is_object(items)) place.key = json_key(item);
+        const int status = read(&slot);
+        if (status < 0) return status;
+        place.index++;
     }
     return CM_OK;
 }
 
-static int read_severity(struct json_reader *reader, const struct json_field *field,
-                         const struct json_place *place, const struct json_value *item,
-                         char *base) {
-    for (size_t i = 0; i < json_n_severities; i++) {
-        enum cm_severity severity = (enum cm_severity)i;
-        if (!text_equal(json_string(item), json_severities[i])) continue;
-        STORE(base, field->offset, severity);
-        return CM_OK;
-    }
-    return reader_wrong_kind(reader, place, "\"note\", \"warning\" or \"error\"", item);
+static int read_triple(const struct slot *slot) {
+    if (!json_is_array(slot->item) || json_count(slot->item) != 3)
+        return wrong_kind(slot, "an array of three");
+    return read_each(slot, slot->item, read_count, slot->at, sizeof(int64_t));
 }
 
-static int index_modules(struct json_reader *reader) {
+/* "12.5" as "12500000". */
+static bool ratio_digits(const char *text, char *ret, size_t size) {
+    size_t n = 0;
+    size_t n_places = 0;
+    bool is_fraction = false;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && !is_fraction) {
+            is_fraction = true;
+            continue;
+        }
+        const bool is_sign = *text == '-' && n == 0;
+        if ((!is_sign && (*text < '0' || *text > '9')) || n + 1 == size) return false;
+        ret[n++] = *text;
+        n_places += is_fraction;
+    }
+    if (n_places > JSON_RATIO_PLACES) return false;
+    for (; n_places < JSON_RATIO_PLACES && n + 1 < size; n_places++) ret[n++] = '0';
+    ret[n] = '\0';
+    return n_places == JSON_RATIO_PLACES;
+}
+
+static int read_ratio(const struct slot *slot) {
+    char digits[32];
+    int64_t value = CM_UNKNOWN;
+    const char *text = json_digits(slot->item);
+    if (!json_is_null(slot->item) &&
+        (text == NULL || !ratio_digits(text, digits, sizeof(digits)) ||
+         !text_to_int64(digits, strlen(digits), &value) || !is_known(value)))
+        return wrong_kind(slot, "a decimal of at most six places");
+    STORE(slot->at, value);
+    return CM_OK;
+}
+
+/* An element of a list of indices: not null. */
+static int read_position(const struct slot *slot) {
+    int64_t value = 0;
+    const int status = to_integer(slot, &value);
+    if (status < 0) return status;
+    if (value < 0 || (uint64_t)value >= CM_NO_INDEX) return wrong_kind(slot, "an index");
+    const size_t index = (size_t)value;
+    STORE(slot->at, index);
+    return CM_OK;
+}
+
+static int read_index(const struct slot *slot) {
+    const size_t none = CM_NO_INDEX;
+    if (!json_is_null(slot->item)) return read_position(slot);
+    STORE(slot->at, none);
+    return CM_OK;
+}
+
+static int read_depth(const struct slot *slot) {
+    int64_t value = 0;
+    const int status = to_integer(slot, &value);
+    if (status < 0) return status;
+    if (value < 0 || value >= INT_MAX) return wrong_kind(slot, "a depth");
+    const int depth = (int)value;
+    STORE(slot->at, depth);
+    return CM_OK;
+}
+
+static int read_flag(const struct slot *slot) {
+    bool flag = false;
+    if (!is_left_out(slot) && !json_to_bool(slot->item, &flag))
+        return wrong_kind(slot, "true or false");
+    STORE(slot->at, flag);
+    return CM_OK;
+}
+
+static int copy_text(struct reader *reader, const char *text, char *at) {
+    const char *copy = arena_strdup(reader->arena, text);
+    STORE(at, copy);
+    return copy == NULL ? diag_no_memory(reader->diag) : CM_OK;
+}
+
+static int read_string(const struct slot *slot) {
+    const char *text = json_string(slot->item);
+    return text == NULL ? wrong_kind(slot, "a string")
+                        : copy_text(slot->reader, text, slot->at);
+}
+
+static int read_text(const struct slot *slot) {
+    const char *empty = "";
+    if (!is_left_out(slot)) return read_string(slot);
+    STORE(slot->at, empty);
+    return CM_OK;
+}
+
+static int read_nullable(const struct slot *slot) {
+    return json_is_null(slot->item) ? CM_OK : read_string(slot);
+}
+
+static int read_severity(const struct slot *slot) {
+    for (size_t i = 0; i < json_n_severities; i++) {
+        const enum cm_severity severity = (enum cm_severity)i;
+        if (!text_equal(json_string(slot->item), json_severities[i])) continue;
+        STORE(slot->at, severity);
+        return CM_OK;
+    }
+    return wrong_kind(slot, "\"note\", \"warning\" or \"error\"");
+}
+
+static int index_modules(struct reader *reader) {
     const struct cm_result *result = reader->result;
     if (reader->modules.n_entries > 0) return CM_OK;
     if (result->n_modules >= MAP_NONE)
@@ -110,369 +234,353 @@ static int index_modules(struct json_reader *reader) {
                           MAP_NONE - 1, result->n_modules);
     for (size_t i = 0; i < result->n_modules; i++) {
         uint32_t existing = MAP_NONE;
-        if (map_add(&reader->modules, result->modules[i].path, (uint32_t)i, &existing) != CM_OK)
+        if (map_add(&reader->modules, result->modules[i].path, (uint32_t)i, &existing) < 0)
             return diag_no_memory(reader->diag);
     }
     return CM_OK;
 }
 
-static int read_module(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *place, const struct json_value *item,
-                       char *base) {
+static int read_module(const struct slot *slot) {
+    struct reader *reader = slot->reader;
+    const char *path = json_string(slot->item);
     size_t index = CM_NO_INDEX;
-    if (!json_is_null(item)) {
-        if (json_string(item) == NULL)
-            return reader_wrong_kind(reader, place, "a string", item);
-        int status = index_modules(reader);
-        if (status != CM_OK) return status;
-        uint32_t found = map_get(&reader->modules, json_string(item));
+    if (!json_is_null(slot->item)) {
+        if (path == NULL) return wrong_kind(slot, "a string");
+        const int status = index_modules(reader);
+        if (status < 0) return status;
+        const uint32_t found = map_get(&reader->modules, path);
         if (found == MAP_NONE)
-            return reader_fault(reader, place, "a module's path", json_string(item));
+            return reader_fault(reader, slot->place, "a module's path", path);
         index = found;
     }
-    STORE(base, field->offset, index);
+    STORE(slot->at, index);
     return CM_OK;
 }
 
-static int read_object(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *place, const struct json_value *item,
-                       char *base) {
-    return reader_record(reader, field->record, place, item, base + field->offset);
+static int read_object(const struct slot *slot) {
+    return read_record(slot->reader, slot->field->record, slot->place, slot->item, slot->at);
 }
 
-static int read_part(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const struct json_value *item,
-                     char *base) {
-    const bool present = !json_is_null(item);
-    STORE(base, field->count_offset, present);
-    return present ? read_object(reader, field, place, item, base) : CM_OK;
+static int read_part(const struct slot *slot) {
+    const bool present = !json_is_null(slot->item);
+    STORE(slot->base + slot->field->count_offset, present);
+    return present ? read_object(slot) : CM_OK;
 }
 
-static int read_pointer(struct json_reader *reader, const struct json_field *field,
-                        const struct json_place *place, const struct json_value *item,
-                        char *base) {
-    if (field->optional && json_is_null(item)) return CM_OK;
-    char *record = arena_alloc(reader->arena, field->record->size);
-    if (record == NULL) return diag_no_memory(reader->diag);
-    STORE(base, field->offset, record);
-    return reader_record(reader, field->record, place, item, record);
+static int read_pointer(const struct slot *slot) {
+    const struct json_record *record = slot->field->record;
+    if (is_left_out(slot)) return CM_OK;
+    char *base = arena_alloc(slot->reader->arena, record->size);
+    if (base == NULL) return diag_no_memory(slot->reader->diag);
+    STORE(slot->at, base);
+    return read_record(slot->reader, record, slot->place, slot->item, base);
 }
 
-/* Room for the elements of an array, or for the keys of an object. */
-static int make_room(struct json_reader *reader, const struct json_value *item, size_t size,
-                     char **ret) {
-    *ret = arena_array(reader->arena, json_count(item), size);
-    return *ret == NULL ? diag_no_memory(reader->diag) : CM_OK;
+/* Reads the elements into an array, and stores it and their number. */
+static int read_many(const struct slot *slot, read_kind *read, size_t size) {
+    const size_t n = json_count(slot->item);
+    char *elements = arena_array(slot->reader->arena, n, size);
+    if (elements == NULL) return diag_no_memory(slot->reader->diag);
+    const int status = read_each(slot, slot->item, read, elements, size);
+    STORE(slot->base + slot->field->count_offset, n);
+    STORE(slot->at, elements);
+    return status;
 }
 
-static void store_many(const struct json_field *field, char *base, size_t n, char *elements) {
-    STORE(base, field->count_offset, n);
-    STORE(base, field->offset, elements);
-}
-
-typedef int read_element(struct json_reader *reader, const struct json_field *field,
-                         const struct json_place *place, const struct json_value *item,
-                         char *element);
-
-static int read_array(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *outer, const struct json_value *item, char *base,
-                      size_t element_size, read_element *read) {
-    char *elements = NULL;
-    struct json_place place = {outer, NULL, 0};
-    if (!json_is_array(item)) return reader_wrong_kind(reader, outer, "an array", item);
-    int status = make_room(reader, item, element_size, &elements);
-    if (status != CM_OK) return status;
-    json_each(element, item) {
-        status = read(reader, field, &place, element, elements + place.index * element_size);
-        if (status != CM_OK) return status;
-        place.index++;
+static int read_list(const struct slot *slot) {
+    if (is_left_out(slot)) return CM_OK;
+    if (!json_is_array(slot->item)) return wrong_kind(slot, "an array");
+    switch (slot->field->kind) {
+    case JSON_TEXTS:
+        return read_many(slot, read_string, sizeof(const char *));
+    case JSON_INDICES:
+        return read_many(slot, read_position, sizeof(size_t));
+    default:
+        return read_many(slot, read_object, slot->field->record->size);
     }
-    store_many(field, base, place.index, elements);
-    return CM_OK;
 }
 
-static int read_record_element(struct json_reader *reader, const struct json_field *field,
-                               const struct json_place *place, const struct json_value *item,
-                               char *element) {
-    return reader_record(reader, field->record, place, item, element);
+static int read_size(const struct slot *slot) {
+    const bool is_default = slot->field->kind == JSON_OPSETS &&
+                            text_equal(json_key(slot->item), JSON_DEFAULT_DOMAIN);
+    struct slot size = *slot;
+    size.at = slot->at + offsetof(struct cm_named_size, size);
+    const int status = copy_text(slot->reader, is_default ? "" : json_key(slot->item),
+                                 slot->at + offsetof(struct cm_named_size, name));
+    return status < 0 ? status : read_count(&size);
 }
 
-static int read_list(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const struct json_value *item,
-                     char *base) {
-    if (field->optional && json_is_null(item)) return CM_OK;
-    return read_array(reader, field, place, item, base, field->record->size,
-                      read_record_element);
+static int read_sizes(const struct slot *slot) {
+    if (is_left_out(slot)) return CM_OK;
+    if (!json_is_object(slot->item)) return wrong_kind(slot, "an object");
+    return read_many(slot, read_size, sizeof(struct cm_named_size));
 }
 
-static int read_text_element(struct json_reader *reader, const struct json_field *field,
-                             const struct json_place *place, const struct json_value *item,
-                             char *element) {
-    const char *text = NULL;
-    (void)field;
-    int status = reader_string(reader, place, item, &text);
-    STORE(element, 0, text);
-    return status;
-}
-
-static int read_texts(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *place, const struct json_value *item,
-                      char *base) {
-    if (field->optional && json_is_null(item)) return CM_OK;
-    return read_array(reader, field, place, item, base, sizeof(const char *),
-                      read_text_element);
-}
-
-static int read_index_element(struct json_reader *reader, const struct json_field *field,
-                              const struct json_place *place, const struct json_value *item,
-                              char *element) {
-    size_t index = 0;
-    (void)field;
-    int status = reader_index(reader, place, item, &index);
-    STORE(element, 0, index);
-    return status;
-}
-
-static int read_indices(struct json_reader *reader, const struct json_field *field,
-                        const struct json_place *place, const struct json_value *item,
-                        char *base) {
-    if (field->optional && json_is_null(item)) return CM_OK;
-    return read_array(reader, field, place, item, base, sizeof(size_t), read_index_element);
-}
-
-static int read_size(struct json_reader *reader, const struct json_field *field,
-                     const struct json_place *place, const struct json_value *item, char *row) {
-    const char *name = "";
-    int64_t size = CM_UNKNOWN;
-    bool nameless =
-        field->kind == JSON_OPSETS && strcmp(json_key(item), JSON_DEFAULT_DOMAIN) == 0;
-    int status = nameless ? CM_OK : reader_copy(reader, json_key(item), &name);
-    if (status == CM_OK) status = reader_count(reader, place, item, &size);
-    STORE(row, offsetof(struct cm_named_size, name), name);
-    STORE(row, offsetof(struct cm_named_size, size), size);
-    return status;
-}
-
-static int read_sizes(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *outer, const struct json_value *item,
-                      char *base) {
-    char *rows = NULL;
-    size_t n = 0;
-    if (field->optional && json_is_null(item)) return CM_OK;
-    if (!json_is_object(item)) return reader_wrong_kind(reader, outer, "an object", item);
-    int status = make_room(reader, item, sizeof(struct cm_named_size), &rows);
-    if (status != CM_OK) return status;
-    json_each(row, item) {
-        const struct json_place place = {outer, json_key(row), 0};
-        status =
-            read_size(reader, field, &place, row, rows + n++ * sizeof(struct cm_named_size));
-        if (status != CM_OK) return status;
-    }
-    store_many(field, base, n, rows);
-    return CM_OK;
-}
-
-static uint32_t bit_of(const char *key) {
-    for (size_t i = 0; i < n_columns; i++)
-        if (text_equal(columns[i].key, key)) return column_bit(&columns[i]);
-    return 0;
-}
-
-static int read_bounds(struct json_reader *reader, const struct json_field *field,
-                       const struct json_place *outer, const struct json_value *item,
-                       char *base) {
-    struct json_place place = {outer, NULL, 0};
+/* Adds the bit of a column to the set. */
+static int read_bound(const struct slot *slot) {
     uint32_t bits = 0;
-    if (json_is_null(item)) return CM_OK;
-    if (!json_is_array(item)) return reader_wrong_kind(reader, outer, "an array", item);
-    json_each(key, item) {
-        const uint32_t bit = bit_of(json_string(key));
-        if (bit == 0)
-            return reader_fault(reader, &place, "the key of a figure", "another value");
-        bits |= bit;
-        place.index++;
+    memcpy(&bits, slot->at, sizeof(bits));
+    for (size_t i = 0; i < n_columns; i++) {
+        if (!text_equal(columns[i].key, json_string(slot->item))) continue;
+        bits |= column_bit(&columns[i]);
+        STORE(slot->at, bits);
+        return CM_OK;
     }
-    STORE(base, field->offset, bits);
+    return reader_fault(slot->reader, slot->place, "the key of a figure", "another value");
+}
+
+static int read_bounds(const struct slot *slot) {
+    if (json_is_null(slot->item)) return CM_OK;
+    if (!json_is_array(slot->item)) return wrong_kind(slot, "an array");
+    return read_each(slot, slot->item, read_bound, slot->at, 0);
+}
+
+static enum cm_type_kind kind_of_wrapper(const struct json_value *wrapper) {
+    const struct json_value *inner = json_first(wrapper);
+    if (json_count(wrapper) != 1) return CM_TYPE_UNKNOWN;
+    for (int kind = CM_TYPE_SPARSE_TENSOR; kind <= CM_TYPE_MAP; kind++)
+        if (text_equal(json_key(inner), json_type_wrapper((enum cm_type_kind)kind)))
+            return (enum cm_type_kind)kind;
+    return CM_TYPE_UNKNOWN;
+}
+
+/* {"map": {"key": "int64", "dtype": "float", "shape": [1]}}; a sparse tensor has no element,
+ * its own type is inside. */
+static int read_wrapped_type(const struct slot *slot, struct cm_type *type) {
+    struct reader *reader = slot->reader;
+    const enum cm_type_kind kind = kind_of_wrapper(slot->item);
+    const struct json_value *item = json_first(slot->item);
+    if (kind == CM_TYPE_UNKNOWN)
+        return reader_fault(reader, slot->place,
+                            "one of sequence, optional, map, sparse_tensor",
+                            "an object without it");
+    if (reader->type_depth == TYPE_MAX_DEPTH)
+        return reader_fault(reader, slot->place, "a type of few levels", "a deeper one");
+    struct cm_type *inner = arena_alloc(reader->arena, sizeof(*inner));
+    if (inner == NULL) return diag_no_memory(reader->diag);
+    const struct place place = {slot->place, json_type_wrapper(kind), 0};
+    reader->type_depth++;
+    const int status = read_record(reader, &json_type, &place, item, (char *)inner);
+    reader->type_depth--;
+    if (status < 0) return status;
+    if (kind == CM_TYPE_SPARSE_TENSOR)
+        *type = *inner;
+    else
+        type->element = inner;
+    type->kind = kind;
+    const struct json_value *key = kind == CM_TYPE_MAP ? json_get(item, "key") : NULL;
+    const struct place key_place = {&place, "key", 0};
+    const struct slot of_key = {
+        .reader = reader, .place = &key_place, .item = key, .at = (char *)&type->dtype};
+    return json_is_null(key) ? CM_OK : read_string(&of_key);
+}
+
+static int read_dtype(const struct slot *slot) {
+    struct cm_type type = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
+    struct slot dtype = *slot;
+    dtype.at = (char *)&type.dtype;
+    int status = CM_OK;
+    if (json_is_object(slot->item)) {
+        status = read_wrapped_type(slot, &type);
+    } else if (!json_is_null(slot->item)) {
+        type.kind = CM_TYPE_TENSOR;
+        status = read_string(&dtype);
+    }
+    STORE(slot->at, type);
+    return status;
+}
+
+static int read_dims(const struct slot *slot, const int64_t **ret) {
+    const size_t n = json_count(slot->item);
+    if (n > INT_MAX) return reader_fault(slot->reader, slot->place, "a shape", "too many dims");
+    int64_t *dims = arena_array(slot->reader->arena, n, sizeof(*dims));
+    if (dims == NULL) return diag_no_memory(slot->reader->diag);
+    *ret = dims;
+    return read_each(slot, slot->item, read_count, (char *)dims, sizeof(*dims));
+}
+
+/* Follows the dtype, which made the type. */
+static int read_shape(const struct slot *slot) {
+    struct cm_type type;
+    if (json_is_null(slot->item)) return CM_OK;
+    if (!json_is_array(slot->item)) return wrong_kind(slot, "an array or null");
+    memcpy(&type, slot->at, sizeof(type));
+    if (json_type_wrapper(type.kind) != NULL)
+        return wrong_kind(slot, "null beside such a dtype");
+    const int status = read_dims(slot, &type.dims);
+    if (status < 0) return status;
+    type.kind = CM_TYPE_TENSOR;
+    type.rank = (int)json_count(slot->item);
+    STORE(slot->at, type);
+    return CM_OK;
+}
+
+/* Follows the shape, which has the same rank. */
+static int read_upper_bounds(const struct slot *slot) {
+    struct cm_type type;
+    if (json_is_null(slot->item)) return CM_OK;
+    if (!json_is_array(slot->item)) return wrong_kind(slot, "an array");
+    memcpy(&type, slot->at, sizeof(type));
+    const int status = read_dims(slot, &type.dims_upper_bound);
+    if (status < 0) return status;
+    if (type.rank < 0 || json_count(slot->item) != (size_t)type.rank)
+        return reader_fault(slot->reader, slot->place, "as many dims as the shape has",
+                            "another number");
+    STORE(slot->at, type);
     return CM_OK;
 }
 
 /* JSON_GIVEN and JSON_KEYED have none: no document that is read has such rows. */
 static read_kind *const readers[JSON_N_KINDS] = {
-    [JSON_COUNT] = read_scalar,      [JSON_INDEX] = read_scalar,
-    [JSON_DEPTH] = read_scalar,      [JSON_FLAG] = read_scalar,
-    [JSON_TEXT] = read_scalar,       [JSON_NULLABLE] = read_scalar,
-    [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = json_read_dtype,
-    [JSON_SHAPE] = json_read_shape,  [JSON_MODULE] = read_module,
+    [JSON_COUNT] = read_count,       [JSON_INDEX] = read_index,
+    [JSON_DEPTH] = read_depth,       [JSON_FLAG] = read_flag,
+    [JSON_TEXT] = read_text,         [JSON_NULLABLE] = read_nullable,
+    [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = read_dtype,
+    [JSON_SHAPE] = read_shape,       [JSON_MODULE] = read_module,
     [JSON_OBJECT] = read_object,     [JSON_POINTER] = read_pointer,
-    [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
-    [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
+    [JSON_LIST] = read_list,         [JSON_TEXTS] = read_list,
+    [JSON_INDICES] = read_list,      [JSON_SIZES] = read_sizes,
     [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
-    [JSON_MOST] = json_read_most,    [JSON_BOUNDS] = read_bounds,
-    [JSON_RATIO] = read_scalar,      [JSON_TRIPLE] = read_triple,
+    [JSON_MOST] = read_upper_bounds, [JSON_BOUNDS] = read_bounds,
+    [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
 };
 
-static int check_keys(struct json_reader *reader, const struct json_place *place,
-                      const struct json_value *object) {
-    size_t n = 0;
-    if (!json_is_object(object)) return reader_wrong_kind(reader, place, "an object", object);
-    json_each(item, object) {
-        const struct json_place key = {place, json_key(item), 0};
-        if (++n > MAX_KEYS) return reader_fault(reader, place, "few keys", "more than 64");
-        if (!json_is_first_of_key(object, item))
-            return reader_fault(reader, &key, "one value", "two");
-    }
-    return CM_OK;
-}
-
-/* Keys of a document that are not in its record. */
-static const char *const head_keys[] = {"schema", "$schema", "tool"};
-
-static bool is_head_key(const char *key) {
-    for (size_t i = 0; i < sizeof(head_keys) / sizeof(head_keys[0]); i++)
+/* Returns true for a key of the record, or of the head of a document. */
+static bool is_key_of(const struct json_record *record, bool is_document, const char *key) {
+    static const char *const head_keys[] = {"schema", "$schema", "tool"};
+    for (size_t i = 0; is_document && i < sizeof(head_keys) / sizeof(head_keys[0]); i++)
         if (strcmp(key, head_keys[i]) == 0) return true;
-    return false;
-}
-
-static bool is_key_of(const struct json_record *record, const char *key) {
     for (size_t i = 0; i < record->n_fields; i++)
         if (strcmp(key, record->fields[i].key) == 0) return true;
     return false;
 }
 
-static int check_closed(struct json_reader *reader, const struct json_record *record,
-                        const struct json_place *place, const struct json_value *object) {
+static int check_keys(struct reader *reader, const struct json_record *record,
+                      const struct place *place, const struct json_value *object) {
+    size_t n = 0;
+    if (!json_is_object(object))
+        return reader_fault(reader, place, "an object", json_describe(object));
     json_each(item, object) {
-        const struct json_place key = {place, json_key(item), 0};
-        if (is_key_of(record, json_key(item)) || (place == NULL && is_head_key(json_key(item))))
-            continue;
-        return reader_fault(reader, &key, "a key of the schema", "another");
+        const struct place key = {place, json_key(item), 0};
+        if (++n > MAX_KEYS) return reader_fault(reader, place, "few keys", "more than 64");
+        if (!json_is_first_of_key(object, item))
+            return reader_fault(reader, &key, "one value", "two");
+    }
+    if (!record->closed) return CM_OK;
+    json_each(item, object) {
+        const struct place key = {place, json_key(item), 0};
+        if (!is_key_of(record, place == NULL, json_key(item)))
+            return reader_fault(reader, &key, "a key of the schema", "another");
     }
     return CM_OK;
 }
 
-/* Sets *ret to the value of a key or of its former name; NULL if an optional one is missing. */
-static int find_key(struct json_reader *reader, const struct json_place *place,
-                    const struct json_value *object, bool optional,
-                    const struct json_value **ret) {
-    const struct json_value *item = json_get(object, place->key);
+/* Reads the value of a key, or of its former name. */
+static int read_key(struct slot *slot, const struct json_value *object, const char *key,
+                    bool optional, read_kind *read) {
+    const struct place place = {slot->place, key, 0};
+    struct slot member = *slot;
     const char *old = NULL;
-    for (size_t i = 0; item == NULL && (old = old_name(place->key, i)) != NULL; i++)
-        item = json_get(object, old);
-    if (item == NULL && !optional) return reader_fault(reader, place, "a value", "no such key");
-    *ret = item;
-    return CM_OK;
+    member.place = &place;
+    member.item = json_get(object, key);
+    for (size_t i = 0; member.item == NULL && (old = old_name(key, i)) != NULL; i++)
+        member.item = json_get(object, old);
+    if (member.item == NULL && !optional)
+        return reader_fault(slot->reader, &place, "a value", "no such key");
+    return read(&member);
 }
 
-static int read_columns(struct json_reader *reader, const struct json_field *field,
-                        const struct json_place *outer, const struct json_value *object,
-                        char *base) {
+static int read_field(struct slot *slot, const struct json_value *object) {
+    const struct json_field *field = slot->field;
     const struct column *column = NULL;
+    slot->at = slot->base + field->offset;
+    if (field->key != NULL)
+        return read_key(slot, object, field->key, field->optional, readers[field->kind]);
     for (size_t i = 0; (column = json_column(field, i)) != NULL; i++) {
-        const struct json_place place = {outer, column->key, 0};
-        const struct json_value *item = NULL;
-        int64_t value = 0;
-        const bool optional = field->optional || column->timed || column->part;
-        int status = find_key(reader, &place, object, optional, &item);
-        if (status == CM_OK) status = reader_count(reader, &place, item, &value);
-        if (status != CM_OK) return status;
-        STORE(base + field->offset, column->offset, value);
+        slot->at = slot->base + field->offset + column->offset;
+        const int status = read_key(slot, object, column->key,
+                                    !json_column_is_required(field, column), read_count);
+        if (status < 0) return status;
     }
     return CM_OK;
 }
 
-static int read_field(struct json_reader *reader, const struct json_field *field,
-                      const struct json_place *outer, const struct json_value *object,
-                      char *base) {
-    const struct json_place place = {outer, field->key, 0};
-    const struct json_value *item = NULL;
-    if (field->key == NULL) return read_columns(reader, field, outer, object, base);
-    int status = find_key(reader, &place, object, field->optional, &item);
-    if (status != CM_OK) return status;
-    return readers[field->kind](reader, field, &place, item, base);
-}
-
-int reader_record(struct json_reader *reader, const struct json_record *record,
-                  const struct json_place *place, const struct json_value *item, char *base) {
-    int status = check_keys(reader, place, item);
-    if (status == CM_OK && record->closed) status = check_closed(reader, record, place, item);
-    for (size_t i = 0; i < record->n_fields && status == CM_OK; i++)
-        status = read_field(reader, &record->fields[i], place, item, base);
+static int read_record(struct reader *reader, const struct json_record *record,
+                       const struct place *place, const struct json_value *item, char *base) {
+    int status = check_keys(reader, record, place, item);
+    for (size_t i = 0; i < record->n_fields && status == CM_OK; i++) {
+        struct slot slot = {
+            .reader = reader, .field = &record->fields[i], .place = place, .base = base};
+        status = read_field(&slot, item);
+    }
     return status;
 }
 
 static int check_schema(const struct json_document *document, struct cm_diagnostics *diag,
                         const struct json_value *root) {
-    const struct json_value *schema = json_get(root, "schema");
-    if (!json_is_object(root) || json_string(schema) == NULL)
+    const char *schema = json_string(json_get(root, "schema"));
+    if (!json_is_object(root) || schema == NULL)
         return diag_error(diag, DIAG_FORMAT, "schema must be \"%s\", got none",
                           document->schema);
-    if (text_equal(json_string(schema), document->schema) ||
-        (document->old_schema && text_equal(json_string(schema), document->old_schema)))
+    if (text_equal(schema, document->schema) ||
+        (document->old_schema && text_equal(schema, document->old_schema)))
         return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
-                      json_string(schema), document->schema);
+                      schema, document->schema);
 }
 
-/* The struct of the document's record, in `arena`. */
-static int read_document(const struct json_document *document, struct arena *arena,
-                         const struct json_value *root, struct cm_diagnostics *diag,
-                         void **ret) {
-    struct json_reader reader = {.diag = diag, .arena = arena};
+/* Reads the struct of the document's record into `arena`. */
+static int read_root(const struct json_document *document, struct arena *arena,
+                     const struct json_value *root, struct cm_diagnostics *diag, void **ret) {
+    struct reader reader = {.diag = diag, .arena = arena};
     void *base = arena_alloc(arena, document->record->size);
     if (base == NULL) return diag_no_memory(diag);
     if (document->record == &json_result) reader.result = base;
     map_init(&reader.modules, arena);
     int status = check_schema(document, diag, root);
-    if (status == CM_OK) status = reader_record(&reader, document->record, NULL, root, base);
+    if (status == CM_OK) status = read_record(&reader, document->record, NULL, root, base);
     if (status == CM_OK && reader.result) status = json_check(reader.result, arena, diag);
     if (arena_failed(arena)) return diag_no_memory(diag);
-    if (status == CM_OK) *ret = base;
+    *ret = base;
     return status;
 }
 
-/* On CM_OK *ret owns the arena that it lives in. */
-static int read_root(const struct json_document *document, const struct json_text *text,
-                     struct cm_diagnostics *diag, void **ret) {
+static int parse_document(const struct json_document *document, const char *text, size_t size,
+                          struct cm_diagnostics *diag, void *ret) {
     struct json_value *root = NULL;
-    if (text->size > FILE_MOST_JSON)
-        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read",
-                          text->size, FILE_MOST_JSON);
-    int status = json_parse(text->text, text->size, diag, &root);
-    if (status != CM_OK) return status;
+    void *base = NULL;
+    if (size > FILE_MOST_JSON)
+        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read", size,
+                          FILE_MOST_JSON);
+    int status = json_parse(text, size, diag, &root);
+    if (status < 0) return status;
     struct arena *arena = arena_new("result", 0);
-    status =
-        arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
+    status = arena ? read_root(document, arena, root, diag, &base) : diag_no_memory(diag);
     json_free(root);
-    if (status == CM_OK)
-        STORE((char *)*ret, document->arena_offset, arena);
-    else
+    if (status < 0) {
         arena_free(arena);
-    return status;
+        return status;
+    }
+    STORE((char *)base + document->arena_offset, arena);
+    memcpy(ret, &base, sizeof(base));
+    return CM_OK;
 }
 
-int json_document_read(const struct json_document *document, const struct json_text *text,
-                       struct cm_diagnostics *diag, void **ret) {
-    struct diag_frame frame = {.label = "in", .what = text->name};
+int json_document_read(const struct json_document *document, const char *text, size_t size,
+                       const char *name, struct cm_diagnostics *diag, void *ret) {
+    struct diag_frame frame = {.label = "in", .what = name};
     diag_push(diag, &frame);
-    const int status = read_root(document, text, diag, ret);
+    const int status = parse_document(document, text, size, diag, ret);
     diag_pop(diag, &frame);
     return status;
 }
 
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    const struct json_text from = {text, size, name};
-    void *result = NULL;
-    const int status = json_document_read(&json_profile, &from, diagnostics, &result);
-    if (status == CM_OK) *ret_result = result;
-    return status;
+    return json_document_read(&json_profile, text, size, name, diagnostics, ret_result);
 }
 
 int cm_sweep_read_json(const char *text, size_t size, const char *name,
                        struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
-    const struct json_text from = {text, size, name};
-    void *sweep = NULL;
-    const int status = json_document_read(&json_sweep, &from, diagnostics, &sweep);
-    if (status == CM_OK) *ret_sweep = sweep;
-    return status;
+    return json_document_read(&json_sweep, text, size, name, diagnostics, ret_sweep);
 }

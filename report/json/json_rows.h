@@ -5,11 +5,15 @@
 
 #include "report/json/json_schema.h"
 
-#define N(array) (sizeof(array) / sizeof((array)[0]))
-#define RECORD(type, rows, name, about)                                                        \
-    { sizeof(type), N(rows), rows, name, about, false }
-#define CLOSED_RECORD(type, rows, name, about)                                                 \
-    { sizeof(type), N(rows), rows, name, about, true }
+/* A record: its struct, its name and description in the published schema, then its rows. */
+#define RECORD_AS(closed, type, name, about, ...)                                              \
+    {                                                                                          \
+        sizeof(type),                                                                          \
+            sizeof((const struct json_field[]){__VA_ARGS__}) / sizeof(struct json_field),      \
+            (const struct json_field[]){__VA_ARGS__}, name, about, closed                      \
+    }
+#define RECORD(...)        RECORD_AS(false, __VA_ARGS__)
+#define CLOSED_RECORD(...) RECORD_AS(true, __VA_ARGS__)
 
 /* A row: a key and the member of struct `type` that holds its value, with the count of a list.
  */
@@ -24,8 +28,16 @@
         key, JSON_KEYED, false, offsetof(type, member), offsetof(type, count), &(record),      \
             NULL, about                                                                        \
     }
+/* The metrics of struct cm_costs, a key each: JSON_FIRST those named in `first`, JSON_OTHERS
+ * the rest. */
 #define COSTS(kind, type, member, first)                                                       \
     { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first, NULL }
+/* The same for the metrics whose member `chosen` of struct column is true. */
+#define COSTS_IF(kind, type, member, first, chosen)                                            \
+    {                                                                                          \
+        NULL, kind, false, offsetof(type, member), offsetof(struct column, chosen), NULL,      \
+            first, NULL                                                                        \
+    }
 #define MANY(key, kind, type, member, count, about)                                            \
     { key, kind, false, offsetof(type, member), offsetof(type, count), NULL, NULL, about }
 #define OPTIONAL_MANY(key, kind, type, member, count, record, about)                           \

@@ -17,38 +17,29 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
                "JSON_SIZES handles both structs");
 
 /* clang-format off */
-static const struct json_field type_fields[] = {
-    {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"},
-    {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"},
-    {"shape_upper_bound", JSON_MOST, true, 0, 0, NULL, NULL, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"},
-};
+const struct json_record json_type = RECORD(struct cm_type, "type", "A type",
+    VALUE("dtype", JSON_DTYPE, struct cm_type, kind, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
+    VALUE("shape", JSON_SHAPE, struct cm_type, kind, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
+    OPTIONAL("shape_upper_bound", JSON_MOST, struct cm_type, kind, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"));
 
-const struct json_record json_type = RECORD(struct cm_type, type_fields, "type", "A type");
-
-static const struct json_field value_fields[] = {
+const struct json_record json_value = RECORD(struct cm_value, "value", "A tensor or another ONNX value",
     VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an omitted optional output"),
     VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX data type in lower case (`float`, `int64`); an object if the value is not a dense tensor; `null` if unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` for a scalar; `null` if the rank is unknown or the value is not a dense tensor"),
     OPTIONAL("shape_upper_bound", JSON_MOST, struct cm_value, type, "shape with an upper bound for each data-dependent dim; `null` for dims without a bound; only if some dim has one"),
-    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "stored size; a packed 4-bit element takes half a byte; computed from shape_upper_bound if present; `null` if a dim is unknown"),
-};
-
-const struct json_record json_value = RECORD(struct cm_value, value_fields, "value", "A tensor or another ONNX value");
+    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "stored size; a packed 4-bit element takes half a byte; computed from shape_upper_bound if present; `null` if a dim is unknown"));
 
 /* model and options are anonymous structs, and totals come from two structs, so the offsets of
  * their rows are relative to struct cm_result. */
-static const struct json_field model_fields[] = {
+static const struct json_record model_record = RECORD(struct cm_result, "model", "The file",
     VALUE("path", JSON_TEXT, struct cm_result, model.path, "path as given on the command line; `<stdin>` for standard input"),
     VALUE("producer", JSON_TEXT, struct cm_result, model.producer, "name and version of the exporter; empty if not recorded in the file"),
     VALUE("ir_version", JSON_COUNT, struct cm_result, model.ir_version, "ONNX IR version"),
     MANY("opsets", JSON_OPSETS, struct cm_result, model.opsets, model.n_opsets, "opset version by domain; `ai.onnx` is the default domain (empty in ONNX)"),
     LIST("inputs", struct cm_result, model.inputs, model.n_inputs, json_value, "graph inputs without initializers"),
-    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, json_value, "graph outputs"),
-};
+    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, json_value, "graph outputs"));
 
-static const struct json_record model_record = RECORD(struct cm_result, model_fields, "model", "The file");
-
-static const struct json_field options_fields[] = {
+const struct json_record json_options = RECORD(struct cm_result, "options", "Options of the profile",
     VALUE("batch", JSON_COUNT, struct cm_result, options.batch, "profiled batch size; `null` if the inputs have no batch axis"),
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims, "value of each symbolic dim that was bound, by name"),
     OPTIONAL_MANY("trip_counts", JSON_SIZES, struct cm_result, options.trip_counts, options.n_trip_counts, NULL, "trip counts set with --trip-count, by Loop"),
@@ -57,34 +48,25 @@ static const struct json_field options_fields[] = {
     OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule, "execution order of the nodes: `file` or `min-memory`"),
     OPTIONAL("module_source", JSON_TEXT, struct cm_result, options.module_source, "the only module source used; empty: all sources in turn"),
     OPTIONAL("group", JSON_TEXT, struct cm_result, options.group, "expression by which modules were grouped; empty: none"),
-    OPTIONAL("given", JSON_NULLABLE, struct cm_result, options.given, "input shapes and input values set by the user: `x=1x3x64x64 k=2,2`"),
-};
-
-const struct json_record json_options = RECORD(struct cm_result, options_fields, "options", "Options of the profile");
+    OPTIONAL("given", JSON_NULLABLE, struct cm_result, options.given, "input shapes and input values set by the user: `x=1x3x64x64 k=2,2`"));
 
 static const char *const no_columns[] = {NULL};
 
 /* Figures that only the whole model has are also in `memory`. */
-static const struct json_field totals_fields[] = {
+const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figures of the whole model",
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "peak of live activation bytes; as in memory"),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "size of the arena that holds all activations; as in memory"),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-};
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"));
 
-const struct json_record json_totals = RECORD(struct cm_result, totals_fields, "totals", "Figures of the whole model");
-
-static const struct json_field step_fields[] = {
+const struct json_record json_step = RECORD(struct cm_step, "step", "A share of a training step",
     VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "MACs of all required gradients"),
-    VALUE("saved_bytes", JSON_COUNT, struct cm_step, saved_bytes, "outputs saved for backward, bytes; `null` if the operator is unknown"),
-};
-
-const struct json_record json_step = RECORD(struct cm_step, step_fields, "step", "A share of a training step");
+    VALUE("saved_bytes", JSON_COUNT, struct cm_step, saved_bytes, "outputs saved for backward, bytes; `null` if the operator is unknown"));
 
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
 
-static const struct json_field module_fields[] = {
+static const struct json_record module_record = RECORD(struct cm_module, "module", "A module. Figures include its children; a parameter shared by two children counts once",
     VALUE("path", JSON_TEXT, struct cm_module, path, "dotted path, `layer1.0.conv1`; empty for the root"),
     VALUE("class", JSON_TEXT, struct cm_module, type, "class as printed by the framework, `Conv1d`; the name of the instance if the class is unknown"),
     VALUE("depth", JSON_DEPTH, struct cm_module, depth, "0 for the root"),
@@ -100,15 +82,12 @@ static const struct json_field module_fields[] = {
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "peak of live bytes of the outputs of its nodes; for the root the peak of the model, with inputs"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
     POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
-    POINTER("achieved", struct cm_module, achieved, json_achieved, "achieved throughput; only if a node of the module has a time"),
-};
-
-static const struct json_record module_record = RECORD(struct cm_module, module_fields, "module", "A module. Figures include its children; a parameter shared by two children counts once");
+    POINTER("achieved", struct cm_module, achieved, json_achieved, "achieved throughput; only if a node of the module has a time"));
 
 static const char *const node_columns[] = {"macs", "flops", "bytes_read", "bytes_written",
                                            NULL};
 
-static const struct json_field node_fields[] = {
+static const struct json_record node_record = RECORD(struct cm_node, "node", "A node. params, buffers and weight_bytes are those of its operands: a weight that two nodes use is counted for both",
     VALUE("index", JSON_INDEX, struct cm_node, index, "index in nodes"),
     VALUE("name", JSON_TEXT, struct cm_node, name, "empty if the node has no name"),
     VALUE("op", JSON_TEXT, struct cm_node, op, "operator type: `Conv`"),
@@ -119,90 +98,63 @@ static const struct json_field node_fields[] = {
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"),
-    POINTER("training", struct cm_node, training, json_step, "its share of a training step"),
-};
+    POINTER("training", struct cm_node, training, json_step, "its share of a training step"));
 
-static const struct json_record node_record = RECORD(struct cm_node, node_fields, "node", "A node. params, buffers and weight_bytes are those of its operands: a weight that two nodes use is counted for both");
-
-static const struct json_field fused_pattern_fields[] = {
+static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, "fused_pattern", "Nodes that an exporter wrote for one operation",
     VALUE("name", JSON_TEXT, struct cm_fused_pattern, name, "class as printed by the framework: `LayerNorm`, `GELU`, `Conv+BN`"),
     VALUE("op", JSON_TEXT, struct cm_fused_pattern, op, "operator whose cost function is used: `LayerNormalization`"),
     VALUE("module", JSON_MODULE, struct cm_fused_pattern, module, "path of the module of its last node"),
     VALUE("last", JSON_INDEX, struct cm_fused_pattern, last, "index of the node that computes the result"),
     MANY("nodes", JSON_INDICES, struct cm_fused_pattern, nodes, n_nodes, "indices of all its nodes, ascending"),
-    VALUE("foldable", JSON_FLAG, struct cm_fused_pattern, foldable, "`false`: counted as one operation; `last` has all its flops and the other nodes have 0 (except in conventions that count each node, such as onnx-tool). `true`: each node is counted, but a runtime may fold them into one"),
-};
+    VALUE("foldable", JSON_FLAG, struct cm_fused_pattern, foldable, "`false`: counted as one operation; `last` has all its flops and the other nodes have 0 (except in conventions that count each node, such as onnx-tool). `true`: each node is counted, but a runtime may fold them into one"));
 
-static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, fused_pattern_fields, "fused_pattern", "Nodes that an exporter wrote for one operation");
-
-static const struct json_field description_fields[] = {
+static const struct json_record description_record = RECORD(struct cm_description, "description", "A custom operator from an --op-costs file",
     VALUE("op", JSON_TEXT, struct cm_description, op, "`domain::Type`"),
     VALUE("digest", JSON_TEXT, struct cm_description, digest, "hash of the described outputs and costs; notes and whitespace are ignored"),
-    OPTIONAL("replaces", JSON_FLAG, struct cm_description, replaces, "`true`: replaces a built-in operator"),
-};
+    OPTIONAL("replaces", JSON_FLAG, struct cm_description, replaces, "`true`: replaces a built-in operator"));
 
-static const struct json_record description_record = RECORD(struct cm_description, description_fields, "description", "A custom operator from an --op-costs file");
-
-static const struct json_field coverage_fields[] = {
+const struct json_record json_coverage = RECORD(struct cm_coverage, "coverage", "Operators and shapes that could not be analyzed",
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "number of nodes in the profile"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "node count by `domain::Type`, in order of first use; their costs are not included in any figure"),
     OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_coverage, custom_ops, n_custom_ops, NULL, "node count of custom operators, whose shapes and costs come from an --op-costs file"),
     OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "hashes of the custom operators; two profiles are comparable only if they are equal"),
     OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "node count of operators with an unknown gradient, with --optimizer; their backward costs and saved activations are not included"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
-    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "those of unknown_shapes whose dims all have an upper bound: costs that depend on them are included and marked upper_bound; costs that depend on the others are not included"),
-};
+    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "those of unknown_shapes whose dims all have an upper bound: costs that depend on them are included and marked upper_bound; costs that depend on the others are not included"));
 
-const struct json_record json_coverage = RECORD(struct cm_coverage, coverage_fields, "coverage", "Operators and shapes that could not be analyzed");
-
-static const struct json_field live_fields[] = {
+static const struct json_record live_record = RECORD(struct cm_live, "live", "A value that is live at the peak",
     VALUE("value", JSON_TEXT, struct cm_live, value, "name"),
     VALUE("bytes", JSON_COUNT, struct cm_live, bytes, "size"),
-    VALUE("module", JSON_MODULE, struct cm_live, module, "path of the module that computes it; empty for an input"),
-};
+    VALUE("module", JSON_MODULE, struct cm_live, module, "path of the module that computes it; empty for an input"));
 
-static const struct json_record live_record = RECORD(struct cm_live, live_fields, "live", "A value that is live at the peak");
-
-static const struct json_field placed_fields[] = {
+static const struct json_record placed_record = RECORD(struct cm_placed, "placed", "The offset of a value in the arena",
     VALUE("value", JSON_TEXT, struct cm_placed, value, "name"),
     VALUE("offset", JSON_COUNT, struct cm_placed, offset, "offset in the arena, bytes"),
     VALUE("bytes", JSON_COUNT, struct cm_placed, bytes, "size"),
     VALUE("made", JSON_INDEX, struct cm_placed, made, "index of the node that computes it; `null` for an input"),
-    VALUE("last", JSON_INDEX, struct cm_placed, last, "index of the last node that reads it"),
-};
+    VALUE("last", JSON_INDEX, struct cm_placed, last, "index of the last node that reads it"));
 
-static const struct json_record placed_record = RECORD(struct cm_placed, placed_fields, "placed", "The offset of a value in the arena");
-
-static const struct json_field weights_fields[] = {
+static const struct json_record weights_record = RECORD(struct cm_weights, "weights", "Weights of one element type that the file stores in one way",
     VALUE("dtype", JSON_TEXT, struct cm_weights, dtype, "element type"),
     VALUE("storage", JSON_TEXT, struct cm_weights, storage, "storage in the file: `raw` (raw_data), `typed` (float_data etc.), `external` (another file), `computed` (by constant folding), `input` (fed by the caller), `absent` (sparse or omitted)"),
     VALUE("tensors", JSON_COUNT, struct cm_weights, tensors, "number of distinct tensors"),
     VALUE("elements", JSON_COUNT, struct cm_weights, elements, "number of elements"),
-    VALUE("bytes", JSON_COUNT, struct cm_weights, bytes, "stored size; a packed 4-bit element takes half a byte"),
-};
+    VALUE("bytes", JSON_COUNT, struct cm_weights, bytes, "stored size; a packed 4-bit element takes half a byte"));
 
-static const struct json_record weights_record = RECORD(struct cm_weights, weights_fields, "weights", "Weights of one element type that the file stores in one way");
-
-static const struct json_field fit_fields[] = {
+static const struct json_record fit_record = RECORD(struct cm_fit, "fit", "Whether required_bytes is within a limit",
     VALUE("limit_bytes", JSON_COUNT, struct cm_fit, limit_bytes, "the limit, bytes"),
     VALUE("fits", JSON_FLAG, struct cm_fit, fits, "`true` if required_bytes of the profiled batch is within the limit"),
     VALUE("largest_batch", JSON_COUNT, struct cm_fit, largest_batch, "largest batch that fits; 0 if batch 1 does not fit; `null` if not determined (see search)"),
     VALUE("largest_bytes", JSON_COUNT, struct cm_fit, largest_bytes, "required_bytes at that batch; `null` if not determined"),
     VALUE("next_bytes", JSON_COUNT, struct cm_fit, next_bytes, "required_bytes at the next batch, which exceeds the limit; `null` if not determined"),
     VALUE("search", JSON_TEXT, struct cm_fit, search, "`exact`: both batches were profiled. `uneven`: as `exact`, but required_bytes is not monotonic in the batch, so a larger batch may fit. `none`: batch 1 does not fit. `unbounded`: a batch of 2^31 - 1 fits. `no-batch`: the inputs have no batch axis. `fixed`: the batch cannot be changed"),
-    OPTIONAL("why", JSON_TEXT, struct cm_fit, why, "reason for `fixed`"),
-};
+    OPTIONAL("why", JSON_TEXT, struct cm_fit, why, "reason for `fixed`"));
 
-static const struct json_record fit_record = RECORD(struct cm_fit, fit_fields, "fit", "Whether required_bytes is within a limit");
-
-static const struct json_field curve_fields[] = {
+static const struct json_record curve_record = RECORD(struct cm_curve_point, "curve", "Live bytes while a node runs",
     VALUE("node", JSON_INDEX, struct cm_curve_point, node, "index into nodes"),
-    VALUE("bytes", JSON_COUNT, struct cm_curve_point, bytes, "live bytes while the node runs"),
-};
+    VALUE("bytes", JSON_COUNT, struct cm_curve_point, bytes, "live bytes while the node runs"));
 
-static const struct json_record curve_record = RECORD(struct cm_curve_point, curve_fields, "curve", "Live bytes while a node runs");
-
-static const struct json_field memory_fields[] = {
+static const struct json_record memory_record = RECORD(struct cm_memory, "memory", "Peak memory and liveness",
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes, "peak of live activation and input bytes in the order of options.schedule; views share the bytes of their source; no in-place reuse; weights and workspace are not included"),
     VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node, "index of the node that runs at the peak; `null` if no value is live"),
     OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_memory, peak_in_place_bytes, "the same with in-place reuse: an elementwise node overwrites an operand of equal size that has no later use"),
@@ -220,14 +172,11 @@ static const struct json_field memory_fields[] = {
     OPTIONAL_MANY("schedule", JSON_INDICES, struct cm_memory, schedule, n_schedule, NULL, "with --schedule min-memory: indices of the nodes in execution order, the nodes of a body before the node that contains it"),
     OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record, "values live at the peak, largest first"),
     OPTIONAL_MANY("curve", JSON_LIST, struct cm_memory, curve, n_curve, &curve_record, "with --memory-curve: one entry per node in execution order"),
-    OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record, "with --memory-plan: the arena offset of each value"),
-};
-
-static const struct json_record memory_record = RECORD(struct cm_memory, memory_fields, "memory", "Peak memory and liveness");
+    OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record, "with --memory-plan: the arena offset of each value"));
 
 #define FIGURE(member, about) VALUE(#member, JSON_COUNT, struct cm_training, member, about)
 
-static const struct json_field training_fields[] = {
+const struct json_record json_training = RECORD(struct cm_training, "training", "One training step",
     VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer, "`sgd`, `momentum`, `adam` or `adamw`"),
     VALUE("amp", JSON_FLAG, struct cm_training, amp, "mixed precision"),
     MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze, "patterns of frozen parameters"),
@@ -249,12 +198,9 @@ static const struct json_field training_fields[] = {
     VALUE("saved_bytes", JSON_COUNT, struct cm_training, saved_bytes, "saved activations, inputs and statistics"),
     FIGURE(peak_bytes, "peak of all of the above"),
     VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "phase of the peak: `forward`, `recompute`, `backward` or `step`"),
-    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs at the peak; `null` during `step`"),
-};
+    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs at the peak; `null` during `step`"));
 
-const struct json_record json_training = RECORD(struct cm_training, training_fields, "training", "One training step");
-
-static const struct json_field rebatched_fields[] = {
+static const struct json_record rebatched_record = RECORD(struct cm_rebatched, "rebatched", "A constant that contained the batch size of the file",
     VALUE("node", JSON_TEXT, struct cm_rebatched, node_name, "name of the node that uses the constant"),
     VALUE("op", JSON_TEXT, struct cm_rebatched, op, "its type"),
     VALUE("input", JSON_TEXT, struct cm_rebatched, input, "name of the constant"),
@@ -262,66 +208,50 @@ static const struct json_field rebatched_fields[] = {
     VALUE("axis", JSON_COUNT, struct cm_rebatched, axis, "index of the changed element, or axis of the tensor"),
     VALUE("from", JSON_COUNT, struct cm_rebatched, from, "old value"),
     VALUE("to", JSON_COUNT, struct cm_rebatched, to, "new value"),
-    VALUE("node_index", JSON_INDEX, struct cm_rebatched, node, "index into nodes"),
-};
+    VALUE("node_index", JSON_INDEX, struct cm_rebatched, node, "index into nodes"));
 
-static const struct json_record rebatched_record = RECORD(struct cm_rebatched, rebatched_fields, "rebatched", "A constant that contained the batch size of the file");
-
-static const struct json_field diagnostic_fields[] = {
+static const struct json_record diagnostic_record = RECORD(struct cm_diagnostic, "diagnostic", "A note or a warning",
     VALUE("severity", JSON_SEVERITY, struct cm_diagnostic, severity, "severity"),
     VALUE("code", JSON_TEXT, struct cm_diagnostic, code, "code of the message, see docs/errors.md"),
     VALUE("message", JSON_TEXT, struct cm_diagnostic, message, "one line"),
     VALUE("node", JSON_NULLABLE, struct cm_diagnostic, node, "name of the node; `null` if the message is not about a node"),
     VALUE("hint", JSON_NULLABLE, struct cm_diagnostic, hint, "how to fix it; `null`: none"),
-    OPTIONAL("place", JSON_TEXT, struct cm_diagnostic, place, "location, one line per level, outermost first"),
-};
+    OPTIONAL("place", JSON_TEXT, struct cm_diagnostic, place, "location, one line per level, outermost first"));
 
-static const struct json_record diagnostic_record = RECORD(struct cm_diagnostic, diagnostic_fields, "diagnostic", "A note or a warning");
-
-static const struct json_field term_fields[] = {
+static const struct json_record term_record = RECORD(struct cm_term, "term", "A factor for each of a count",
     VALUE("factor", JSON_COUNT, struct cm_term, factor, "factor"),
     VALUE("of", JSON_TEXT, struct cm_term, of, "what is counted: `MACs`, `input elements`"),
     VALUE("count", JSON_COUNT, struct cm_term, count, "count"),
-    OPTIONAL("of_integers", JSON_FLAG, struct cm_term, of_integers, "`true`: a term of int_ops, not of flops"),
-};
+    OPTIONAL("of_integers", JSON_FLAG, struct cm_term, of_integers, "`true`: a term of int_ops, not of flops"));
 
-static const struct json_record term_record = RECORD(struct cm_term, term_fields, "term", "A factor for each of a count");
-
-static const struct json_field explained_node_fields[] = {
+static const struct json_record explained_node_record = RECORD(struct cm_explained_node, "explained_node", "How the figures of a node are computed",
     VALUE("node", JSON_INDEX, struct cm_explained_node, node, "index into nodes"),
     VALUE("runs", JSON_COUNT, struct cm_explained_node, runs, "runs in one forward pass; 0 for a branch that is not counted"),
     MANY("macs", JSON_SIZES, struct cm_explained_node, factors, n_factors, "factors of the MACs of one run"),
-    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "terms of the flops of one run, by options.convention, and the terms of int_ops"),
-};
+    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "terms of the flops of one run, by options.convention, and the terms of int_ops"));
 
-static const struct json_record explained_node_record = RECORD(struct cm_explained_node, explained_node_fields, "explained_node", "How the figures of a node are computed");
-
-static const struct json_field explained_by_fields[] = {
+static const struct json_record explained_by_record = RECORD(struct cm_explained_by, "explained_by", "The result of one convention",
     VALUE("convention", JSON_TEXT, struct cm_explained_by, convention, "name"),
     VALUE("unit", JSON_TEXT, struct cm_explained_by, unit, "unit as printed by the tool of this convention"),
     VALUE("flops", JSON_COUNT, struct cm_explained_by, flops, "FLOPs of all runs"),
     OPTIONAL("int_ops", JSON_COUNT, struct cm_explained_by, int_ops, "operations on integers, by `exact`"),
-    OPTIONAL_MANY("terms", JSON_LIST, struct cm_explained_by, terms, n_terms, &term_record, "terms of one run of a node; missing for a module"),
-};
+    OPTIONAL_MANY("terms", JSON_LIST, struct cm_explained_by, terms, n_terms, &term_record, "terms of one run of a node; missing for a module"));
 
-static const struct json_record explained_by_record = RECORD(struct cm_explained_by, explained_by_fields, "explained_by", "The result of one convention");
-
-static const struct json_field explanation_fields[] = {
+static const struct json_record explanation_record = RECORD(struct cm_explanation, "explanation", "How the figures of a node or a module are computed",
     VALUE("name", JSON_TEXT, struct cm_explanation, name, "name as given to --explain"),
     VALUE("of_module", JSON_FLAG, struct cm_explanation, of_module, "`true` for a module"),
     VALUE("module", JSON_MODULE, struct cm_explanation, module, "path of the module, or of the module of the node"),
     LIST("nodes", struct cm_explanation, nodes, n_nodes, explained_node_record, "the node, or all nodes of the module that have MACs or operations"),
     VALUE("free_nodes", JSON_COUNT, struct cm_explanation, n_free, "number of nodes of the module without MACs and operations in the convention of the report"),
-    LIST("by_convention", struct cm_explanation, by, n_by, explained_by_record, "the result of each convention"),
-};
+    LIST("by_convention", struct cm_explanation, by, n_by, explained_by_record, "the result of each convention"));
 
-static const struct json_record explanation_record = RECORD(struct cm_explanation, explanation_fields, "explanation", "How the figures of a node or a module are computed");
+#define WHOLE(key, record, about) { key, JSON_OBJECT, false, 0, 0, &(record), NULL, about }
 
 /* Modules precede nodes because the reader resolves the module of a node by its path. */
-static const struct json_field result_fields[] = {
-    {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL, "the file that was profiled"},
-    {"options", JSON_OBJECT, false, 0, 0, &json_options, NULL, "options of the profile"},
-    {"totals", JSON_OBJECT, false, 0, 0, &json_totals, NULL, "figures of the whole model"},
+const struct json_record json_result = RECORD(struct cm_result, "result", "Costs of an ONNX model",
+    WHOLE("model", model_record, "the file that was profiled"),
+    WHOLE("options", json_options, "options of the profile"),
+    WHOLE("totals", json_totals, "figures of the whole model"),
     LIST("modules", struct cm_result, modules, n_modules, module_record, "the module tree as a list, parents before children; the first is the root"),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record, "all nodes in file order; the nodes of a control-flow body follow the node that contains it"),
     OPTIONAL_MANY("fused_patterns", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "fused patterns: nodes that the exporter wrote for one operation, in the order of their results"),
@@ -334,35 +264,27 @@ static const struct json_field result_fields[] = {
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
     POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device or --backend: the results of the backend"),
-    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"),
-};
+    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"));
 
-const struct json_record json_result = RECORD(struct cm_result, result_fields, "result", "Costs of an ONNX model");
+static const char *const sweep_columns[] = {"params", "macs", "int_macs", "flops", "int_ops", NULL};
 
-static const struct json_field sweep_row_fields[] = {
+static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch; `null` figures are unknown",
     VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size"),
     VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (unknown operators or missing times); `misfit` (exceeds the memory limit); without figures: `refused`, `usage`, `failed`"),
     VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem, "the first message if the state is not `done`"),
-    VALUE("params", JSON_COUNT, struct cm_sweep_row, costs.params, "as in a profile"),
-    VALUE("macs", JSON_COUNT, struct cm_sweep_row, costs.macs, "multiply-adds"),
-    OPTIONAL("int_macs", JSON_COUNT, struct cm_sweep_row, costs.int_macs, "the part of macs that multiplies integers"),
-    VALUE("flops", JSON_COUNT, struct cm_sweep_row, costs.flops, "by the convention"),
-    OPTIONAL("int_ops", JSON_COUNT, struct cm_sweep_row, costs.int_ops, "operations on integers, by `exact`"),
+    COSTS_IF(JSON_FIRST, struct cm_sweep_row, costs, sweep_columns, of_batch),
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes, "peak of live activation bytes"),
     VALUE("arena_bytes", JSON_COUNT, struct cm_sweep_row, arena_bytes, "size of the arena that holds all activations"),
     VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or with --optimizer the peak of a training step"),
-    VALUE("latency_ps", JSON_COUNT, struct cm_sweep_row, costs.latency_ps, "cold; `null` without times"),
+    COSTS_IF(JSON_OTHERS, struct cm_sweep_row, costs, sweep_columns, of_batch),
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "MACs of the nodes that have a time"),
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "number of nodes with work and without a time, which latency_ps omits; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "number of primitives measured in earlier runs"),
-    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "those of the keys macs, int_macs, flops and int_ops whose figures are upper bounds; missing if all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "keys of the metrics above that are upper bounds; missing if all are exact"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
-    OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
-};
+    OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"));
 
-static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, sweep_row_fields, "sweep_row", "A model at one batch; `null` figures are unknown");
-
-static const struct json_field sweep_fields[] = {
+static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", "Costs of an ONNX model at several batches",
     VALUE("model", JSON_TEXT, struct cm_sweep, model, "path"),
     VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "FLOP counting convention"),
     VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "value of --backend; empty: none"),
@@ -371,10 +293,7 @@ static const struct json_field sweep_fields[] = {
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: no limit"),
     OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has custom operators"),
     OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "distinct notes and warnings of all batches, except those reported in `problem` of a row"),
-    LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "one row per batch, in the order of --batch"),
-};
-
-static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields, "sweep", "Costs of an ONNX model at several batches");
+    LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "one row per batch, in the order of --batch"));
 
 const struct json_document json_profile = {"costmodel/profile/2", "costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
 const struct json_document json_sweep = {"costmodel/sweep/2", "costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
@@ -396,11 +315,11 @@ const char *json_type_wrapper(enum cm_type_kind kind) {
 const struct json_document *const json_documents[] = {
     &json_profile, &json_sweep,  &json_formula,  &json_diff,
     &json_verdict, &json_budget, &json_baseline, &json_op_costs};
-const size_t json_n_documents = N(json_documents);
+const size_t json_n_documents = sizeof(json_documents) / sizeof(json_documents[0]);
 
 const char *const json_severities[] = {
     [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error"};
-const size_t json_n_severities = N(json_severities);
+const size_t json_n_severities = sizeof(json_severities) / sizeof(json_severities[0]);
 
 static bool is_named(const struct json_field *field, const struct column *column) {
     for (const char *const *key = field->first; *key != NULL; key++)
@@ -408,19 +327,28 @@ static bool is_named(const struct json_field *field, const struct column *column
     return false;
 }
 
-static const struct column *find_column(const char *key) {
-    for (size_t i = 0; i < n_columns; i++)
-        if (strcmp(columns[i].key, key) == 0) return &columns[i];
-    BUG("a schema row names an unknown column");
+/* Returns true if the kind of row has the metric. */
+static bool is_chosen(const struct json_field *field, const struct column *column) {
+    bool chosen = true;
+    if (field->count_offset > 0)
+        memcpy(&chosen, (const char *)column + field->count_offset, sizeof(chosen));
+    return chosen;
 }
 
 const struct column *json_column(const struct json_field *field, size_t i) {
     if (field->kind == JSON_FIRST) {
-        size_t n = 0;
-        while (field->first[n] != NULL) n++;
-        return i < n ? find_column(field->first[i]) : NULL;
+        for (size_t k = 0; k <= i; k++)
+            if (field->first[k] == NULL) return NULL;
+        for (size_t k = 0; k < n_columns; k++)
+            if (strcmp(columns[k].key, field->first[i]) == 0) return &columns[k];
+        BUG("a schema row names an unknown column");
     }
     for (size_t k = 0; k < n_columns; k++)
-        if (!is_named(field, &columns[k]) && i-- == 0) return &columns[k];
+        if (is_chosen(field, &columns[k]) && !is_named(field, &columns[k]) && i-- == 0)
+            return &columns[k];
     return NULL;
+}
+
+bool json_column_is_required(const struct json_field *field, const struct column *column) {
+    return !field->optional && !column->recent && (!column->timed || field->count_offset > 0);
 }

@@ -53,7 +53,9 @@ struct json_field {
     enum json_kind kind;
     bool optional;       /* may be missing: unknown, "", false or a list of none */
     size_t offset;       /* in the struct of the record */
-    size_t count_offset; /* of the size_t n of a list, of the bool of a part */
+    size_t count_offset; /* of the size_t n of a list, of the bool of a part; JSON_FIRST and
+                            JSON_OTHERS: of the bool in struct column that chooses columns, 0:
+                            all. Documents always have the chosen ones, null if unknown */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
     const char *about; /* for the published schema and docs/json.md; columns have their own */
@@ -101,5 +103,7 @@ extern const size_t json_n_severities;
 
 /* Returns the i-th column of a JSON_FIRST or JSON_OTHERS row; NULL if there are no more. */
 const struct column *json_column(const struct json_field *field, size_t i);
+/* Returns true if every document has the column of such a row. */
+bool json_column_is_required(const struct json_field *field, const struct column *column);
 
 #endif

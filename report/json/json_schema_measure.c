@@ -5,16 +5,13 @@
 #include "support/banned.h"
 
 /* clang-format off */
-static const struct json_field achieved_fields[] = {
+const struct json_record json_achieved = RECORD(struct cm_achieved, "achieved", "Work divided by time; for a module, sums over its nodes",
     VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s, "FLOPs per second, by convention `exact`"),
     VALUE("bytes_per_s", JSON_COUNT, struct cm_achieved, bytes_per_s, "bytes read and written per second"),
     VALUE("roofline", JSON_RATIO, struct cm_achieved, roofline, "roofline time divided by the actual time; `null` if the ceilings of the device are unknown"),
-    VALUE("limited_by", JSON_TEXT, struct cm_achieved, limited_by, "the limiting resource: `compute`, `memory`, `launch`, `occupancy`, `mixed` or `unknown`"),
-};
+    VALUE("limited_by", JSON_TEXT, struct cm_achieved, limited_by, "the limiting resource: `compute`, `memory`, `launch`, `occupancy`, `mixed` or `unknown`"));
 
-const struct json_record json_achieved = RECORD(struct cm_achieved, achieved_fields, "achieved", "Work divided by time; for a module, sums over its nodes");
-
-static const struct json_field kernel_run_fields[] = {
+static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run, "kernel_run", "A kernel that ran on the device; 0 if a figure is unknown",
     VALUE("name", JSON_TEXT, struct cm_kernel_run, name, "name of the kernel"),
     VALUE("calls", JSON_COUNT, struct cm_kernel_run, calls, "launches in one execution of the primitive"),
     VALUE("grid", JSON_TRIPLE, struct cm_kernel_run, grid, "grid size, blocks"),
@@ -24,23 +21,17 @@ static const struct json_field kernel_run_fields[] = {
     VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_run, tensor_cores, "`yes`, `no`, `unknown`"),
     VALUE("rule", JSON_TEXT, struct cm_kernel_run, rule, "rule that decided tensor_cores"),
     VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_run, blocks_per_unit, "blocks of the grid divided by the number of multiprocessors"),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads divided by the maximum"),
-};
+    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads divided by the maximum"));
 
-static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run, kernel_run_fields, "kernel_run", "A kernel that ran on the device; 0 if a figure is unknown");
-
-static const struct json_field clocks_fields[] = {
+static const struct json_record clocks_record = RECORD(struct cm_clock_state, "clocks", "Clocks, temperature and power of a device",
     VALUE("unit_mhz", JSON_COUNT, struct cm_clock_state, unit_mhz, "clock of the multiprocessors"),
     VALUE("unit_most_mhz", JSON_COUNT, struct cm_clock_state, unit_most_mhz, "maximum clock of the multiprocessors"),
     VALUE("memory_mhz", JSON_COUNT, struct cm_clock_state, memory_mhz, "clock of the memory"),
     VALUE("temperature_c", JSON_COUNT, struct cm_clock_state, temperature_c, "temperature of the device"),
     VALUE("power_mw", JSON_COUNT, struct cm_clock_state, power_mw, "power draw"),
-    VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle, "reason for throttling; empty: not throttled"),
-};
+    VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle, "reason for throttling; empty: not throttled"));
 
-static const struct json_record clocks_record = RECORD(struct cm_clock_state, clocks_fields, "clocks", "Clocks, temperature and power of a device");
-
-static const struct json_field timed_fields[] = {
+static const struct json_record timed_record = RECORD(struct cm_timed, "timed", "A distinct piece of work and its time, in picoseconds",
     VALUE("primitive", JSON_TEXT, struct cm_timed, primitive, "description, one line"),
     VALUE("state", JSON_TEXT, struct cm_timed, state, "`measured`, `modelled`, `proxy`, `view`, `unsupported`, `out-of-memory`, `crashed`, `timed-out`, `planned` or `invented`"),
     VALUE("median_ps", JSON_COUNT, struct cm_timed, median_ps, "median of one execution with cold operands; this and the other times are `null` if not timed"),
@@ -73,37 +64,25 @@ static const struct json_field timed_fields[] = {
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels, &kernel_run_record, "kernels that ran"),
     VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels, "number of kernels not listed"),
     VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, which substitute ran, or what limits a modelled time"),
-    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work"),
-};
+    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work"));
 
-static const struct json_record timed_record = RECORD(struct cm_timed, timed_fields, "timed", "A distinct piece of work and its time, in picoseconds");
-
-static const struct json_field state_fields[] = {
+static const struct json_record state_record = RECORD(struct cm_state_share, "state", "Nodes by the state of their time",
     VALUE("state", JSON_TEXT, struct cm_state_share, state, "as in primitives; `view`: no work"),
     VALUE("nodes", JSON_COUNT, struct cm_state_share, nodes, "number of nodes"),
-    VALUE("macs", JSON_COUNT, struct cm_state_share, macs, "MACs of these nodes"),
-};
+    VALUE("macs", JSON_COUNT, struct cm_state_share, macs, "MACs of these nodes"));
 
-static const struct json_record state_record = RECORD(struct cm_state_share, state_fields, "state", "Nodes by the state of their time");
-
-static const struct json_field untimed_fields[] = {
+static const struct json_record untimed_record = RECORD(struct cm_untimed, "untimed", "Nodes of one operator that have no time, by reason",
     VALUE("op", JSON_TEXT, struct cm_untimed, op, "`NonZero`, `com.microsoft::Gelu`"),
     VALUE("reason", JSON_TEXT, struct cm_untimed, reason, "why there is no time"),
     VALUE("nodes", JSON_COUNT, struct cm_untimed, nodes, "number of nodes"),
-    VALUE("macs", JSON_COUNT, struct cm_untimed, macs, "MACs of these nodes"),
-};
+    VALUE("macs", JSON_COUNT, struct cm_untimed, macs, "MACs of these nodes"));
 
-static const struct json_record untimed_record = RECORD(struct cm_untimed, untimed_fields, "untimed", "Nodes of one operator that have no time, by reason");
-
-static const struct json_field limiter_fields[] = {
+static const struct json_record limiter_record = RECORD(struct cm_limiter_share, "limiter", "Nodes by the resource that limits their speed",
     VALUE("limited_by", JSON_TEXT, struct cm_limiter_share, limited_by, "as in achieved"),
     VALUE("nodes", JSON_COUNT, struct cm_limiter_share, nodes, "number of nodes"),
-    VALUE("latency_ps", JSON_COUNT, struct cm_limiter_share, latency_ps, "latency of these nodes"),
-};
+    VALUE("latency_ps", JSON_COUNT, struct cm_limiter_share, latency_ps, "latency of these nodes"));
 
-static const struct json_record limiter_record = RECORD(struct cm_limiter_share, limiter_fields, "limiter", "Nodes by the resource that limits their speed");
-
-static const struct json_field kernel_row_fields[] = {
+static const struct json_record kernel_row_record = RECORD(struct cm_kernel_row, "kernel_row", "A row of the kernel table",
     VALUE("name", JSON_TEXT, struct cm_kernel_row, name, "name of the kernel, or description of a primitive"),
     VALUE("primitive", JSON_INDEX, struct cm_kernel_row, primitive, "index into primitives if the time covers several kernels or the kernels are unknown; `null`: the time of one kernel"),
     VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_row, tensor_cores, "`yes`, `no`, `unknown`"),
@@ -114,21 +93,15 @@ static const struct json_field kernel_row_fields[] = {
     VALUE("min_ps", JSON_COUNT, struct cm_kernel_row, min_ps, "minimum over the primitives of the median time of a call"),
     VALUE("max_ps", JSON_COUNT, struct cm_kernel_row, max_ps, "maximum over the primitives of the median time of a call"),
     VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_row, blocks_per_unit, "mean weighted by time"),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "mean weighted by time"),
-};
+    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "mean weighted by time"));
 
-static const struct json_record kernel_row_record = RECORD(struct cm_kernel_row, kernel_row_fields, "kernel_row", "A row of the kernel table");
-
-static const struct json_field ceilings_fields[] = {
+static const struct json_record ceilings_record = RECORD(struct cm_ceilings, "ceilings", "Measured peak rates of the device; `null` if not measured",
     VALUE("state", JSON_TEXT, struct cm_ceilings, state, "`measured`, or `invented` by a table"),
     VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s, "bandwidth of a large copy, bytes read plus bytes written"),
     VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps, "time of the smallest primitive"),
-    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s, "FLOPs per second of a large matrix product by data type: `f32`, `tf32`, `f16`"),
-};
+    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s, "FLOPs per second of a large matrix product by data type: `f32`, `tf32`, `f16`"));
 
-static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields, "ceilings", "Measured peak rates of the device; `null` if not measured");
-
-static const struct json_field end_to_end_fields[] = {
+static const struct json_record end_to_end_record = RECORD(struct cm_end_to_end, "end_to_end", "All measured nodes, run as one network",
     VALUE("state", JSON_TEXT, struct cm_end_to_end, state, "as in primitives"),
     VALUE("median_ps", JSON_COUNT, struct cm_end_to_end, median_ps, "warm median; this and the quartiles are `null` if not timed"),
     VALUE("q1_ps", JSON_COUNT, struct cm_end_to_end, q1_ps, "first quartile"),
@@ -138,12 +111,9 @@ static const struct json_field end_to_end_fields[] = {
     VALUE("sum_warm_ps", JSON_COUNT, struct cm_end_to_end, sum_warm_ps, "sum of the warm medians of the included nodes"),
     VALUE("nodes", JSON_COUNT, struct cm_end_to_end, nodes, "number of included nodes"),
     VALUE("macs", JSON_COUNT, struct cm_end_to_end, macs, "MACs of these nodes"),
-    VALUE("reason", JSON_TEXT, struct cm_end_to_end, reason, "why there is no time"),
-};
+    VALUE("reason", JSON_TEXT, struct cm_end_to_end, reason, "why there is no time"));
 
-static const struct json_record end_to_end_record = RECORD(struct cm_end_to_end, end_to_end_fields, "end_to_end", "All measured nodes, run as one network");
-
-static const struct json_field measure_fields[] = {
+const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Results of a backend",
     VALUE("backend", JSON_TEXT, struct cm_measure, backend, "value of --backend: `roofline:device=h200`"),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem, "why there are no times; empty if there are times"),
     VALUE("precision", JSON_TEXT, struct cm_measure, precision, "compute precision of fp32 operations: `fp32`, `tf32`, `fp16`, `bf16`, `int8` or `fp8`"),
@@ -172,35 +142,23 @@ static const struct json_field measure_fields[] = {
     LIST("untimed", struct cm_measure, untimed, n_untimed, untimed_record, "nodes without a time, by operator and reason; most MACs first"),
     LIST("limiters", struct cm_measure, limiters, n_limiters, limiter_record, "latency by limiting resource"),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record, "each distinct piece of work once"),
-    OPTIONAL_MANY("kernels", JSON_LIST, struct cm_measure, kernels, n_kernels, &kernel_row_record, "the kernel table, the largest total first"),
-};
+    OPTIONAL_MANY("kernels", JSON_LIST, struct cm_measure, kernels, n_kernels, &kernel_row_record, "the kernel table, the largest total first"));
 
-const struct json_record json_measure = RECORD(struct cm_measure, measure_fields, "measure", "Results of a backend");
+static const char *const operator_columns[] = {"macs", "flops", "int_macs", "int_ops", NULL};
 
-static const struct json_field operator_fields[] = {
+const struct json_record json_operator = RECORD(struct cm_operator, "operator", "All nodes of one operator",
     VALUE("op", JSON_TEXT, struct cm_operator, op, "`Conv`; of another domain `com.microsoft::Gelu`"),
     VALUE("nodes", JSON_COUNT, struct cm_operator, nodes, "number of nodes"),
-    VALUE("macs", JSON_COUNT, struct cm_operator, costs.macs, "multiply-adds"),
-    VALUE("flops", JSON_COUNT, struct cm_operator, costs.flops, "by the convention"),
-    OPTIONAL("int_macs", JSON_COUNT, struct cm_operator, costs.int_macs, "the part of macs that multiplies integers"),
-    OPTIONAL("int_ops", JSON_COUNT, struct cm_operator, costs.int_ops, "operations on integers, by `exact`"),
-    VALUE("bytes_read", JSON_COUNT, struct cm_operator, costs.bytes_read, "operands"),
-    VALUE("bytes_written", JSON_COUNT, struct cm_operator, costs.bytes_written, "outputs"),
-    VALUE("latency_ps", JSON_COUNT, struct cm_operator, costs.latency_ps, "`null` without times"),
+    COSTS_IF(JSON_FIRST, struct cm_operator, costs, operator_columns, of_operator),
+    COSTS_IF(JSON_OTHERS, struct cm_operator, costs, operator_columns, of_operator),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
-    OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"),
-};
+    OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"));
 
-const struct json_record json_operator = RECORD(struct cm_operator, operator_fields, "operator", "All nodes of one operator");
-
-static const struct json_field advice_fields[] = {
+const struct json_record json_advice = RECORD(struct cm_advice, "advice", "A possible optimization, or a change without which the model does not run",
     VALUE("rule", JSON_TEXT, struct cm_advice, rule, "`R3`: docs/measuring.md"),
     VALUE("name", JSON_TEXT, struct cm_advice, name, "`channels-last`"),
     VALUE("text", JSON_TEXT, struct cm_advice, text, "finding and recommendation, in sentences"),
     VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps, "estimated reduction of the total latency; `null` if it cannot be estimated"),
     MANY("nodes", JSON_INDICES, struct cm_advice, nodes, n_nodes, "indices of the affected nodes"),
-    MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules, "indices of the modules that contain these nodes"),
-};
-
-const struct json_record json_advice = RECORD(struct cm_advice, advice_fields, "advice", "A possible optimization, or a change without which the model does not run");
+    MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules, "indices of the modules that contain these nodes"));
 /* clang-format on */

@@ -165,7 +165,7 @@ static void put_required(const struct json_record *record, bool *is_first, FILE 
             continue;
         }
         for (size_t k = 0; (column = json_column(field, k)) != NULL; k++) {
-            if (column->timed || column->part) continue;
+            if (!json_column_is_required(field, column)) continue;
             fprintf(out, "%s\"%s\"", *is_first ? "" : ", ", column->key);
             *is_first = false;
         }
@@ -246,9 +246,9 @@ static void put_table(const struct json_record *record, FILE *out) {
         const struct column *column = NULL;
         for (size_t k = 0; is_columns(field) && (column = json_column(field, k)) != NULL; k++)
             fprintf(out, "| `%s` | integer%s | %s |\n", column->key,
-                    column->timed                     ? ", only with times"
-                    : field->optional || column->part ? ", optional"
-                                                      : "",
+                    column->timed && field->count_offset == 0 ? ", only with times"
+                    : json_column_is_required(field, column)  ? ""
+                                                              : ", optional",
                     column->about);
         if (is_columns(field)) continue;
         fprintf(out, "| `%s` | ", field->key);

@@ -219,11 +219,12 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     }
 }
 
-/* Without a result at hand what may be missing is there where it is known. */
-static bool is_there(const struct writer *writer, const struct column *column,
-                     const struct cm_costs *costs) {
+/* Without a result, an optional column is present if it is known. */
+static bool is_there(const struct writer *writer, const struct json_field *field,
+                     const struct column *column, const struct cm_costs *costs) {
+    if (field->count_offset > 0) return true;
     if (writer->result != NULL) return column_is_there(column, writer->result);
-    return !(column->timed || column->part) || is_known(column_get(column, costs));
+    return !(column->timed || column->recent) || is_known(column_get(column, costs));
 }
 
 static void write_columns(struct writer *writer, const struct json_field *field,
@@ -231,7 +232,7 @@ static void write_columns(struct writer *writer, const struct json_field *field,
     LOAD(struct cm_costs, costs, base, field->offset);
     const struct column *column = NULL;
     for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
-        if (is_there(writer, column, &costs))
+        if (is_there(writer, field, column, &costs))
             json_key_integer(&writer->json, column->key, column_get(column, &costs));
 }
 

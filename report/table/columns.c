@@ -12,27 +12,38 @@
 
 #define AT(member) offsetof(struct cm_costs, member)
 
+/* clang-format off */
 const struct column columns[] = {
-    /* clang-format off */
-    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, part, about */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           false, true,  false, false, false, "elements of learned tensors, each tensor counted once"},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          false, false, false, false, false, "elements of named tensors that are not learned, such as statistics and masks"},
-    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             true,  true,  true,  false, false, "multiply-adds"},
-    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         true,  true,  true,  false, true,  "multiply-adds of integers, included in macs"},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            true,  true,  true,  false, false, "FLOPs by the convention; `exact` excludes integer operations"},
-    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          true,  true,  true,  false, true,  "integer operations by convention `exact`, for every convention"},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       true,  false, true,  false, false, "bytes of the operands of the nodes"},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    true,  false, true,  false, false, "bytes of the outputs of the nodes"},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     false, false, false, false, false, "stored size of params and buffers, each tensor counted once"},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), false, false, true,  false, false, "newly allocated node outputs: without views, constants and shape arithmetic"},
-    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       true,  true,  true,  true,  false, "cold latency of all runs, picoseconds; `null` for a node without a time, which sums omit; for a module the sum over its nodes"},
-    /* clang-format on */
+    /* key, heading, ranking, unit, offset, flags, about */
+    {"params", "params", "params", NUMBER_PARAMS, AT(params), .of_batch = true,
+     .about = "elements of learned tensors, each tensor counted once"},
+    {"buffers", "buffers", NULL, NUMBER_PARAMS, AT(buffers),
+     .about = "elements of named tensors that are not learned, such as statistics and masks"},
+    {"macs", "fwd MACs", "MACs", NUMBER_MACS, AT(macs), .of_operator = true, .of_batch = true, .sums = true,
+     .about = "multiply-adds"},
+    {"int_macs", "int MACs", NULL, NUMBER_MACS, AT(int_macs), .of_operator = true, .of_batch = true, .sums = true, .part = true, .recent = true,
+     .about = "multiply-adds of integers, included in macs"},
+    {"flops", "fwd flops", "flops", NUMBER_FLOPS, AT(flops), .of_operator = true, .of_batch = true, .sums = true,
+     .about = "FLOPs by the convention; `exact` excludes integer operations"},
+    {"int_ops", "int ops", NULL, NUMBER_FLOPS, AT(int_ops), .of_operator = true, .of_batch = true, .sums = true, .part = true, .recent = true,
+     .about = "integer operations by convention `exact`, for every convention"},
+    {"bytes_read", "bytes read", NULL, NUMBER_BYTES, AT(bytes_read), .of_operator = true, .sums = true,
+     .about = "bytes of the operands of the nodes"},
+    {"bytes_written", "bytes written", NULL, NUMBER_BYTES, AT(bytes_written), .of_operator = true, .sums = true,
+     .about = "bytes of the outputs of the nodes"},
+    {"weight_bytes", "weight bytes", NULL, NUMBER_BYTES, AT(weight_bytes),
+     .about = "stored size of params and buffers, each tensor counted once"},
+    {"activation_bytes", "activation bytes", NULL, NUMBER_BYTES, AT(activation_bytes), .sums = true,
+     .about = "newly allocated node outputs: without views, constants and shape arithmetic"},
+    {"latency_ps", "fwd latency", "fwd latency", NUMBER_TIME, AT(latency_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true,
+     .about = "cold latency of all runs, picoseconds; `null` for a node without a time, which sums omit; for a module the sum over its nodes"},
 };
+/* clang-format on */
 
 const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
 
 bool column_is_there(const struct column *column, const struct cm_result *result) {
-    if (column->part) return column_get(column, &result->totals) != CM_UNKNOWN;
+    if (column->recent) return column_get(column, &result->totals) != CM_UNKNOWN;
     return !column->timed || cm_result_timed(result);
 }
 

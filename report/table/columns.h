@@ -19,13 +19,13 @@ struct column {
     const char *heading; /* in the text summary */
     const char *ranking; /* in the aggregated profile; NULL: modules are not ranked by it */
     enum number_unit unit;
-    size_t offset;    /* of the int64_t in struct cm_costs */
-    bool of_operator; /* operators have this figure */
-    bool of_batch;    /* a sweep has this figure */
-    bool sums;        /* the total is the sum over nodes, each tensor not once */
-    bool timed;       /* only of a result that has times */
-    bool part;        /* integer part of the preceding metric. Reports omit it if it is 0; it is
-                         CM_UNKNOWN in documents of earlier versions */
+    size_t offset;     /* of the int64_t in struct cm_costs */
+    bool of_operator;  /* operators have this figure */
+    bool of_batch;     /* a sweep has this figure */
+    bool sums;         /* the total is the sum over nodes, each tensor not once */
+    bool timed;        /* only of a result that has times */
+    bool part;         /* integer part of the preceding metric; reports omit it if it is 0 */
+    bool recent;       /* missing in documents of earlier versions, and then CM_UNKNOWN */
     const char *about; /* for docs and schema */
 };
 
