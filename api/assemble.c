@@ -53,8 +53,8 @@ static bool is_alike(const struct value_info *a, const struct value_info *b) {
 /* Consecutive values often have the same type and then share its dims. */
 static void take_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
-    const struct value_info *info = &infer->facts[id];
-    const struct value_info *most = &infer->upper->facts[id];
+    const struct value_info *info = &infer->infos[id];
+    const struct value_info *most = &infer->upper->infos[id];
     struct cm_value *value = &assembly->values[id];
     if (before && is_alike(info, info - 1) && (most == info || is_alike(most, most - 1))) {
         *value = *before;
@@ -144,9 +144,10 @@ static void complete_module(struct assembly *assembly, size_t index, struct cm_m
     const uint32_t first = table->first_output[index];
     module->n_outputs = table->first_output[index + 1] - first;
     module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
-    module->peak_activation_bytes = public_count(analysis->memory.of_module[index]);
-    if (analysis->bounds.done)
-        module->achieved = assembly_achieved(assembly, &analysis->bounds.of_module[index]);
+    module->peak_activation_bytes = public_count(analysis->peak_memory.of_module[index]);
+    if (analysis->roofline_bounds.done)
+        module->achieved =
+            assembly_achieved(assembly, &analysis->roofline_bounds.of_module[index]);
     costs_publish(&module->costs);
 }
 

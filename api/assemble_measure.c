@@ -29,7 +29,7 @@ const struct cm_achieved *assembly_achieved(struct assembly *assembly,
     *achieved = (struct cm_achieved){.flops_per_s = public_rounded(from->flops_per_s),
                                      .bytes_per_s = public_rounded(from->bytes_per_s),
                                      .roofline = public_ratio(from->roofline),
-                                     .limited_by = roofline_bounds_name(from->bound)};
+                                     .limited_by = roofline_bounds_name(from->limited_by)};
     return achieved;
 }
 
@@ -107,7 +107,7 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .cached = (from->flags & CM_FLAG_CACHED) != 0,
         .flops = public_count(primitive->flops),
         .bytes = public_count(checked_add(primitive->bytes_read, primitive->bytes_written)),
-        .achieved = assembly_achieved(assembly, &analysis->bounds.of_primitive[index]),
+        .achieved = assembly_achieved(assembly, &analysis->roofline_bounds.of_primitive[index]),
         .clocks = take_clocks(assembly, &from->clocks),
         .median_ps = picoseconds(from->cold.median),
         .q1_ps = is_cold ? picoseconds(from->cold.q1) : CM_UNKNOWN,
@@ -142,12 +142,13 @@ static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
 }
 
 static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
-    const struct roofline_bounds_table *table = &assembly->analysis->bounds;
-    struct cm_limiter_share *limiters = assembly_array(assembly, N_BOUNDS, sizeof(*limiters));
-    for (int i = 0; limiters && i < N_BOUNDS; i++)
+    const struct roofline_bounds_table *table = &assembly->analysis->roofline_bounds;
+    struct cm_limiter_share *limiters =
+        assembly_array(assembly, N_LIMITED_BY, sizeof(*limiters));
+    for (int i = 0; limiters && i < N_LIMITED_BY; i++)
         if (table->totals[i].nodes > 0)
             limiters[ret->n_limiters++] = (struct cm_limiter_share){
-                roofline_bounds_name((enum bound)i), table->totals[i].nodes,
+                roofline_bounds_name((enum limited_by)i), table->totals[i].nodes,
                 public_count(table->totals[i].latency_ps)};
     ret->limiters = limiters;
 }

@@ -7,7 +7,7 @@
 #include "support/banned.h"
 
 static void take_live(struct assembly *assembly, struct cm_memory *memory) {
-    const struct memory_table *table = &assembly->analysis->memory;
+    const struct peak_memory_table *table = &assembly->analysis->peak_memory;
     struct cm_live *live = assembly_array(assembly, table->n_live, sizeof(*live));
     for (size_t i = 0; live && i < table->n_live; i++)
         live[i] = (struct cm_live){assembly_value(assembly, table->live[i].value).name,
@@ -17,7 +17,7 @@ static void take_live(struct assembly *assembly, struct cm_memory *memory) {
 }
 
 static void take_planners(struct assembly *assembly, struct cm_memory *memory) {
-    const int64_t *bytes = assembly->analysis->plan.by_planner;
+    const int64_t *bytes = assembly->analysis->arena_plan.by_planner;
     size_t n = bytes ? N_ARENA_PLANNERS : 0;
     struct cm_name_count *list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++)
@@ -41,10 +41,10 @@ static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
     memory->placed = placed;
     for (uint32_t id = 0; placed && id < n; id++) {
         uint32_t node = analysis->model->values[id].node;
-        if (!is_known(analysis->plan.offsets[id])) continue;
+        if (!is_known(analysis->arena_plan.offsets[id])) continue;
         placed[memory->n_placed++] = (struct cm_placed){
             .value = assembly_value(assembly, id).name,
-            .offset = analysis->plan.offsets[id],
+            .offset = analysis->arena_plan.offsets[id],
             .bytes = assembly_value(assembly, id).bytes,
             .made = node == ID_NONE ? CM_NO_INDEX : node,
             .last = last_node(analysis, id),
@@ -87,8 +87,8 @@ static void take_fit(struct assembly *assembly, struct cm_memory *memory) {
 
 void assemble_memory(struct assembly *assembly) {
     const struct liveness_table *liveness = &assembly->analysis->liveness;
-    const struct plan_table *plan = &assembly->analysis->plan;
-    const struct memory_required_table *required = &assembly->analysis->demand;
+    const struct arena_plan_table *plan = &assembly->analysis->arena_plan;
+    const struct memory_required_table *required = &assembly->analysis->memory_required;
     struct cm_memory *memory = &assembly->result->memory;
     int64_t alignment = assembly->analysis->options->memory_alignment;
     uint32_t node = liveness->peak_node;

@@ -36,7 +36,7 @@ static bool is_unknown_shape(const struct value_info *info) {
 static int64_t unknown_outputs(const struct infer_table *table, const struct node *node) {
     int64_t n = 0;
     for (size_t i = 0; i < node->n_outputs; i++)
-        n += node->outputs[i] != ID_NONE && is_unknown_shape(&table->facts[node->outputs[i]]);
+        n += node->outputs[i] != ID_NONE && is_unknown_shape(&table->infos[node->outputs[i]]);
     return n;
 }
 

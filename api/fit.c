@@ -52,8 +52,8 @@ static int run_trial(struct search *search, const struct cm_options *options,
     trial.arena = arena;
     trial.diag = diag;
     int status = pipeline_run_to(&trial, HAS_MEMORY_REQUIRED);
-    if (status == CM_OK && is_known(trial.demand.required_bytes)) {
-        *ret_bytes = trial.demand.required_bytes;
+    if (status == CM_OK && is_known(trial.memory_required.required_bytes)) {
+        *ret_bytes = trial.memory_required.required_bytes;
         return CM_OK;
     }
     *ret_bytes = TOO_MUCH;
@@ -178,7 +178,7 @@ static void tell(const struct search *search, struct cm_fit *fit) {
 
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
     int64_t batch = analysis->batch.batch;
-    int64_t required = analysis->demand.required_bytes;
+    int64_t required = analysis->memory_required.required_bytes;
     struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
     struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
     if (!fit) return diag_no_memory(analysis->diag);

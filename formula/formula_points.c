@@ -101,7 +101,7 @@ static int take_values(struct points *points, const struct analysis *analysis,
     for (size_t i = 0; i < n - n_nodes; i++) {
         const struct column *column = metric_column(i % n_metrics);
         values[i] = column ? column_get(column, &modules->modules[i / n_metrics].costs)
-                           : analysis->memory.of_module[i / n_metrics];
+                           : analysis->peak_memory.of_module[i / n_metrics];
     }
     for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
         values[n - n_nodes + analysis->liveness.node_at[step]] = analysis->liveness.live[step];

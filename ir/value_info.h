@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Known facts about a value: its type, and its contents if they were folded. */
+/* Inferred properties of a value: its type, and its contents after constant folding. */
 #ifndef IR_VALUE_INFO_H
 #define IR_VALUE_INFO_H
 
@@ -20,7 +20,7 @@ struct value_info {
     struct shape shape;
     const struct constant *value; /* the elements, loaded or a splat; NULL if unknown */
     const struct value_info
-        *element;   /* common facts of the elements of a sequence, optional or map */
+        *element;   /* common info of the elements of a sequence, optional or map */
     size_t n_items; /* of a sequence whose elements are known one by one */
     const struct value_info *items; /* each of them; NULL if their number is unknown */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */

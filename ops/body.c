@@ -108,7 +108,7 @@ static int widen_state(struct op_context *context, struct body *body,
     for (size_t i = 0; i < carried->n; i++) {
         struct value_info *state = &body->inputs[carried->input + i];
         struct value_info merged;
-        int status = merge_facts(context, state, &body->outputs[carried->output + i], &merged);
+        int status = merge_infos(context, state, &body->outputs[carried->output + i], &merged);
         if (status) return status;
         if (!merge_is_same(state, &merged)) *ret_changed = true;
         *state = merged;

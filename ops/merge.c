@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merging facts; see merge.h. */
+/* Merges value_infos: see merge.h. */
 #include "ops/merge.h"
 
 #include "ops/op_context.h"
@@ -96,7 +96,7 @@ static int merge_at(struct op_context *context, const struct value_info *a,
     return status ? status : merge_container(context, a->kind, &element, ret);
 }
 
-int merge_facts(struct op_context *context, const struct value_info *a,
+int merge_infos(struct op_context *context, const struct value_info *a,
                 const struct value_info *b, struct value_info *ret) {
     return merge_at(context, a, b, 0, ret);
 }
@@ -156,7 +156,7 @@ int merge_sequence(struct op_context *context, size_t n, const struct value_info
     struct value_info element = n > 0 ? items[0] : *none;
     struct value_info *kept = NULL;
     for (size_t i = 1; i < n; i++) {
-        int status = merge_facts(context, &element, &items[i], &element);
+        int status = merge_infos(context, &element, &items[i], &element);
         if (status) return status;
     }
     int status = merge_container(context, CM_TYPE_SEQUENCE, &element, ret);

@@ -14,7 +14,7 @@ struct op_context;
 /* Joins a and b: different dims give DIM_UNKNOWN (in upper-bound mode the larger one),
  * different ranks an unknown rank; contents are dropped. `ret` may alias a or b. Fails if the
  * dtypes or kinds differ. */
-int merge_facts(struct op_context *context, const struct value_info *a,
+int merge_infos(struct op_context *context, const struct value_info *a,
                 const struct value_info *b, struct value_info *ret)
     __attribute__((warn_unused_result));
 /* The same type and shape; contents are not looked at. */

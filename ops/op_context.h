@@ -26,8 +26,8 @@ struct arena;
  */
 struct op_walker {
     /*
-     * Infers the body. `inputs` are facts for its declared inputs; *ret_outputs gets an array
-     * of facts, one for each body output, in the rule's arena. May be called again with other
+     * Infers the body. `inputs` are infos of its declared inputs; *ret_outputs gets an array
+     * of infos, one for each body output, in the rule's arena. May be called again with other
      * inputs.
      */
     int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,

@@ -94,7 +94,7 @@ struct batch_table {
 };
 
 struct infer_table {
-    struct value_info *facts; /* by value */
+    struct value_info *infos; /* by value */
     int64_t *runs;            /* by graph: runs per run of the enclosing graph */
     bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
     bool is_open;      /* some output dims or trip counts are unknown */
@@ -158,7 +158,7 @@ struct in_place_table {
     int64_t peak_bytes; /* the peak with all of them in place */
 };
 
-struct plan_table {
+struct arena_plan_table {
     int64_t *offsets; /* by value, aligned; DIM_UNKNOWN if it owns no bytes or their number is
                          unknown */
     int64_t arena_bytes;          /* size of the arena; DIM_UNKNOWN if there is no plan */
@@ -222,7 +222,7 @@ struct live_value {
     int64_t bytes;
 };
 
-struct memory_table {
+struct peak_memory_table {
     int64_t *of_module; /* by module: peak of the live values produced inside it */
     size_t n_live;
     struct live_value *live; /* at the peak step, largest first */
@@ -309,14 +309,14 @@ struct estimate_table {
 };
 
 /* The resource that limits a latency. */
-enum bound {
-    BOUND_UNKNOWN,
-    BOUND_COMPUTE,
-    BOUND_MEMORY,
-    BOUND_LAUNCH,    /* close to the shortest latency of any kernel */
-    BOUND_OCCUPANCY, /* the device is not full */
-    BOUND_MIXED,     /* of a module: no resource limits more than half of its latency */
-    N_BOUNDS
+enum limited_by {
+    LIMITED_BY_UNKNOWN,
+    LIMITED_BY_COMPUTE,
+    LIMITED_BY_MEMORY,
+    LIMITED_BY_LAUNCH,    /* close to the shortest latency of any kernel */
+    LIMITED_BY_OCCUPANCY, /* the device is not full */
+    LIMITED_BY_MIXED,     /* of a module: no resource limits more than half of its latency */
+    N_LIMITED_BY
 };
 
 /* Achieved rates of a latency. */
@@ -326,10 +326,10 @@ struct achieved {
     double bytes_per_s;
     double roofline; /* least_s / latency; negative if unknown */
     double least_s;  /* lower bound by the ceilings; negative if unknown */
-    enum bound bound;
+    enum limited_by limited_by;
 };
 
-struct bound_total {
+struct limit_total {
     int64_t nodes;
     int64_t latency_ps;
 };
@@ -339,7 +339,7 @@ struct roofline_bounds_table {
     bool done;
     struct achieved *of_primitive;
     struct achieved *of_module; /* children included */
-    struct bound_total totals[N_BOUNDS];
+    struct limit_total totals[N_LIMITED_BY];
 };
 
 /* Rows of the result, in `kept`. */
@@ -374,17 +374,17 @@ struct analysis {
     struct fused_patterns_table fused_patterns;
     struct liveness_table liveness;
     struct in_place_table in_place;
-    struct plan_table plan;
+    struct arena_plan_table arena_plan;
     struct params_table params;
     struct primitives_table primitives;
     struct estimate_table estimate;
     struct count_table count;
     struct modules_table modules;
-    struct memory_table memory;
-    struct memory_required_table demand;
+    struct peak_memory_table peak_memory;
+    struct memory_required_table memory_required;
     struct training_table training;
     struct explain_table explain;
-    struct roofline_bounds_table bounds;
+    struct roofline_bounds_table roofline_bounds;
     struct breakdown_table breakdown;
     struct advice_table advice;
 };

@@ -35,7 +35,7 @@ static const struct pass pipeline[] = {
     {PASS(in_place, in_place),
      "find nodes that could overwrite an operand, and the resulting peak",
      .requires = HAS_TYPES | HAS_STORAGE, .gives = HAS_IN_PLACE},
-    {PASS(arena_plan, plan), "assign each value that owns bytes an offset in one arena",
+    {PASS(arena_plan, arena_plan), "assign each value that owns bytes an offset in one arena",
      .requires = HAS_TYPES | HAS_STORAGE | HAS_IN_PLACE, .gives = HAS_ARENA_PLAN},
     {PASS(params, params), "classify constants as learned parameters, buffers or neither",
      .requires = HAS_OPERATORS | HAS_TYPES, .gives = HAS_PARAMETERS},
@@ -54,7 +54,7 @@ static const struct pass pipeline[] = {
      .requires = HAS_OPERATORS | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE |
                  HAS_PARAMETERS | HAS_COSTS,
      .gives = HAS_MODULES},
-    {PASS(peak_memory, memory),
+    {PASS(peak_memory, peak_memory),
      "list the values live at the peak and compute the peak of each module",
      .requires = HAS_TYPES | HAS_STORAGE | HAS_MODULES, .gives = HAS_PEAKS},
     {PASS(training, training),
@@ -62,7 +62,7 @@ static const struct pass pipeline[] = {
      .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE |
                  HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
      .gives = HAS_TRAINING},
-    {PASS(memory_required, demand),
+    {PASS(memory_required, memory_required),
      "sum the device memory that the model requires: weights and arena",
      .requires = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_ARENA_PLAN | HAS_TRAINING,
      .gives = HAS_MEMORY_REQUIRED},
@@ -71,7 +71,7 @@ static const struct pass pipeline[] = {
     {PASS(explain, explain), "derive the figures of the nodes and modules named by --explain",
      .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE | HAS_COSTS | HAS_MODULES,
      .gives = HAS_EXPLANATIONS},
-    {PASS(roofline_bounds, bounds), "find the resource that limits each latency",
+    {PASS(roofline_bounds, roofline_bounds), "find the resource that limits each latency",
      .requires = HAS_PRIMITIVES | HAS_TIMES | HAS_COSTS | HAS_MODULES,
      .gives = HAS_ROOFLINE_BOUNDS},
     {PASS(breakdown, breakdown), "sum the costs by operator and the latency by kernel",
@@ -107,7 +107,7 @@ static int dump(const struct analysis *analysis, const struct pass *pass) {
     if (!text_equal(analysis->options->dump_after, pass->name)) return CM_OK;
     text_init(&text, analysis->arena);
     const struct infer_table *infer = &analysis->infer;
-    print_model(analysis->model, infer->upper ? infer->upper->facts : infer->facts, &text);
+    print_model(analysis->model, infer->upper ? infer->upper->infos : infer->infos, &text);
     if (text.failed) return diag_no_memory(analysis->diag);
     if (fputs(text_string(&text), analysis->options->dump) >= 0) return CM_OK;
     return diag_error(analysis->diag, DIAG_IO, "cannot write the IR");

@@ -32,7 +32,7 @@ static int infer_either(struct op_context *context, struct body *left, struct bo
     if (!status) status = body_runs(context, right, 1, assumption);
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         struct value_info info;
-        status = merge_facts(context, &left->outputs[i], &right->outputs[i], &info);
+        status = merge_infos(context, &left->outputs[i], &right->outputs[i], &info);
         if (!status) status = op_output_fact(context, i, &info);
     }
     return status;

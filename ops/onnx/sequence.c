@@ -94,7 +94,7 @@ static int infer_sequence_insert(struct op_context *context) {
     int status = check_sequence(context);
     if (!status && sequence->items) status = read_place(context, 2, n + 1, n, &known, &at);
     if (!status && known) return insert_item(context, sequence, at);
-    if (!status) status = merge_facts(context, &element, op_input(context, 1), &element);
+    if (!status) status = merge_infos(context, &element, op_input(context, 1), &element);
     return status ? status : output_sequence(context, &element);
 }
 

@@ -8,11 +8,11 @@
 #include "support/banned.h"
 
 static const struct value_info *before(const struct probe *probe, uint32_t value) {
-    return &probe->before.table->facts[value];
+    return &probe->before.table->infos[value];
 }
 
 static const struct value_info *after(const struct probe *probe, uint32_t value) {
-    return &probe->after.table->facts[value];
+    return &probe->after.table->infos[value];
 }
 
 static bool has_grown(const struct probe *probe, int64_t small, int64_t large) {

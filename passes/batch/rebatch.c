@@ -47,7 +47,7 @@ struct change_list {
 /* A consistent set of changes for the whole model. */
 struct solution {
     struct change_list changes;
-    struct value_info *facts;          /* at PROBE_BATCH, by value */
+    struct value_info *infos;          /* at PROBE_BATCH, by value */
     const struct override **overrides; /* by node */
     bool leads;                        /* the batch leads every output */
 };
@@ -75,7 +75,7 @@ static uint32_t node_at(const struct search *search, size_t step) {
 }
 
 static const struct value_info *before(const struct search *search, uint32_t value) {
-    return &search->before.facts[value];
+    return &search->before.infos[value];
 }
 
 /* --- One step: a node is walked, places the batch or is repaired. --- */
@@ -339,7 +339,7 @@ static int advance(struct search *search, size_t step) {
 static bool batch_leads(const struct search *search) {
     const struct graph *graph = &search->analysis->model->graphs[0];
     for (size_t i = 0; i < graph->n_outputs; i++) {
-        const struct value_info *info = &search->after.facts[graph->outputs[i]];
+        const struct value_info *info = &search->after.infos[graph->outputs[i]];
         if (info->is_constant || !value_info_is_complete(info)) continue;
         if (info->shape.rank < 1 || info->shape.dims[0] != PROBE_BATCH) return false;
     }
@@ -354,10 +354,10 @@ static int keep_solution(struct search *search, struct solution *ret) {
     ret->changes = *changes;
     ret->changes.items =
         arena_copy(arena, changes->items, changes->n * sizeof(*changes->items));
-    ret->facts = arena_copy(arena, search->after.facts, model->n_values * sizeof(*ret->facts));
+    ret->infos = arena_copy(arena, search->after.infos, model->n_values * sizeof(*ret->infos));
     ret->overrides =
         arena_copy(arena, search->probe.overrides, model->n_nodes * sizeof(*ret->overrides));
-    if (!ret->changes.items || !ret->facts || !ret->overrides) return CM_NO_MEMORY;
+    if (!ret->changes.items || !ret->infos || !ret->overrides) return CM_NO_MEMORY;
     for (size_t i = 0; i < search->n_choices; i++)
         search->choices[i].settled = search->choices[i].taken;
     search->n_settled = search->n_choices;
@@ -365,12 +365,12 @@ static int keep_solution(struct search *search, struct solution *ret) {
     return CM_OK;
 }
 
-static int macs_of(const struct search *search, const struct value_info *facts,
+static int macs_of(const struct search *search, const struct value_info *infos,
                    const struct override *const *overrides, uint32_t node, int64_t *ret) {
     const struct op_source source = {.model = search->analysis->model,
                                      .ops = search->probe.ops,
                                      .overrides = overrides,
-                                     .facts = facts,
+                                     .infos = infos,
                                      .mode = search->analysis->options->mode,
                                      .arena = search->probe.arena,
                                      .diag = search->sink};
@@ -391,8 +391,8 @@ static int is_same_solution(const struct search *search, const struct solution *
     const struct model *model = search->analysis->model;
     *ret_same = false;
     for (uint32_t id = 0; id < model->n_values; id++) {
-        const struct shape *have = &search->after.facts[id].shape;
-        const struct shape *want = &other->facts[id].shape;
+        const struct shape *have = &search->after.infos[id].shape;
+        const struct shape *want = &other->infos[id].shape;
         bool is_result = model->values[id].is_graph_output && model->values[id].graph == 0;
         if (shape_elements(have) != shape_elements(want)) return CM_OK;
         if (is_result && !shape_equal(have, want)) return CM_OK;
@@ -400,8 +400,8 @@ static int is_same_solution(const struct search *search, const struct solution *
     for (uint32_t node = 0; node < model->n_nodes; node++) {
         int64_t have = 0;
         int64_t want = 0;
-        if (macs_of(search, search->after.facts, search->probe.overrides, node, &have) < 0 ||
-            macs_of(search, other->facts, other->overrides, node, &want) < 0)
+        if (macs_of(search, search->after.infos, search->probe.overrides, node, &have) < 0 ||
+            macs_of(search, other->infos, other->overrides, node, &want) < 0)
             return CM_NO_MEMORY;
         if (have != want) return CM_OK;
     }
@@ -474,7 +474,7 @@ static int refuse(const struct search *search, size_t step, uint32_t first, cons
     uint32_t node = node_at(search, step);
     struct node_place place = {.model = analysis->model,
                                .op = search->probe.ops[node],
-                               .facts = search->before.facts,
+                               .infos = search->before.infos,
                                .pass = "batch",
                                .node = node};
     node_place_push(&place, analysis->diag);
@@ -512,7 +512,7 @@ static bool is_fed_weight(const struct search *search, uint32_t value_id,
 }
 
 static bool takes_batch(const struct search *search, uint32_t value, uint32_t first) {
-    const struct value_info *info = search->before.facts ? before(search, value) : NULL;
+    const struct value_info *info = search->before.infos ? before(search, value) : NULL;
     if (!info || info->kind != CM_TYPE_TENSOR || info->shape.rank < 1) return false;
     if (info->value) return false; /* --value fixes its dims */
     return value == first ||
@@ -648,7 +648,7 @@ static void note_fixed_outputs(const struct search *search, const struct solutio
     const struct graph *graph = &analysis->model->graphs[0];
     for (size_t i = 0; i < graph->n_outputs; i++) {
         const struct value_info *small = before(search, graph->outputs[i]);
-        const struct shape *after = &found->facts[graph->outputs[i]].shape;
+        const struct shape *after = &found->infos[graph->outputs[i]].shape;
         if (small->is_constant || !value_info_is_complete(small) || small->shape.rank < 1)
             continue;
         if (shape_equal(&small->shape, after))

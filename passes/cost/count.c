@@ -59,7 +59,7 @@ static int64_t operand_bytes(const struct analysis *analysis, const struct op_co
                              size_t slot) {
     const uint32_t value = context->node->inputs[slot];
     const bool is_owner = value != ID_NONE && liveness_owned(analysis, value) != 0 &&
-                          context->inputs[slot] == &analysis->infer.upper->facts[value];
+                          context->inputs[slot] == &analysis->infer.upper->infos[value];
     return is_owner ? liveness_owned(analysis, value) : liveness_bytes(context->inputs[slot]);
 }
 
@@ -138,7 +138,7 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
     const uint32_t graph = analysis->model->nodes[node].graph;
     const bool is_most = table->nodes[node].costs.upper_bound != 0;
     struct op_context context;
-    if (is_most) source.facts = analysis->infer.upper->facts;
+    if (is_most) source.infos = analysis->infer.upper->infos;
     int status = context_make_inferred(&source, node, &context);
     if (status < 0) return status;
     *ret = (struct count_terms){.runs = is_most ? table->most_runs[graph] : table->runs[graph]};
@@ -265,10 +265,10 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     const struct infer_table *most = analysis->infer.upper;
     if (most == &analysis->infer) return false;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (node->inputs[i] != ID_NONE && most->facts[node->inputs[i]].is_upper_bound)
+        if (node->inputs[i] != ID_NONE && most->infos[node->inputs[i]].is_upper_bound)
             return true;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && most->facts[node->outputs[i]].is_upper_bound)
+        if (node->outputs[i] != ID_NONE && most->infos[node->outputs[i]].is_upper_bound)
             return true;
     return analysis->count.runs[node->graph] != analysis->count.most_runs[node->graph];
 }
@@ -294,7 +294,7 @@ static int count_most(const struct analysis *analysis, const struct convention *
     if (!is_bounded(analysis, id)) return CM_OK;
     struct op_source source = context_source(analysis);
     struct cm_costs most = {0};
-    source.facts = analysis->infer.upper->facts;
+    source.infos = analysis->infer.upper->infos;
     int status = count_node(analysis, convention, &source, id, &most);
     if (status < 0) return status;
     scale(&most, analysis->count.most_runs[analysis->model->nodes[id].graph]);
@@ -330,7 +330,7 @@ static bool has_overflow(struct cm_costs *costs) {
 static int report_overflow(const struct analysis *analysis, uint32_t id) {
     struct node_place place = {.model = analysis->model,
                                .op = analysis->bind.ops[id],
-                               .facts = analysis->infer.facts,
+                               .infos = analysis->infer.infos,
                                .pass = "count",
                                .node = id};
     node_place_push(&place, analysis->diag);

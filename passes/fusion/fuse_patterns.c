@@ -71,7 +71,7 @@ static int64_t named_dim(const struct finder *finder, const char *source, const 
     memcpy(name, source, length);
     const struct match_name *found = match_name(&finder->match, name);
     if (!found || found->value == ID_NONE) return DIM_UNKNOWN;
-    const struct shape *shape = &finder->analysis->infer.facts[found->value].shape;
+    const struct shape *shape = &finder->analysis->infer.infos[found->value].shape;
     int axis = dot[1] - '0';
     return axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
 }
@@ -220,7 +220,7 @@ static int find_at(struct finder *finder, uint32_t id) {
     const pattern_set ends_here = finder->candidates.ends_at[id];
     if (ends_here == 0 || finder->table->of_node[id] != ID_NONE || node->n_outputs == 0 ||
         node->outputs[0] == ID_NONE ||
-        finder->analysis->infer.facts[node->outputs[0]].is_constant)
+        finder->analysis->infer.infos[node->outputs[0]].is_constant)
         return CM_OK;
     for (size_t i = 0; i < patterns->n; i++)
         if ((ends_here & pattern_bit(i)) &&

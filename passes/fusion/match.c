@@ -28,7 +28,7 @@ static const struct node *node_of(const struct match *match, uint32_t node) {
 }
 
 static const struct value_info *info_of(const struct match *match, uint32_t value) {
-    return &match->source->facts[value];
+    return &match->source->infos[value];
 }
 
 /* Returns the node whose first output is the value, if a match may take it; else ID_NONE. */

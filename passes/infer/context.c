@@ -15,7 +15,7 @@ static const struct value_info *operand(const struct op_source *source, uint32_t
     const struct override *override = source->overrides ? source->overrides[node] : NULL;
     for (; override; override = override->next)
         if (override->slot == slot) return override->info;
-    return value == ID_NONE ? NULL : &source->facts[value];
+    return value == ID_NONE ? NULL : &source->infos[value];
 }
 
 static bool trains(const struct op_source *source, const struct op_context *context) {
@@ -30,7 +30,7 @@ struct op_source context_source(const struct analysis *analysis) {
         .model = analysis->model,
         .ops = analysis->bind.ops,
         .overrides = analysis->batch.overrides,
-        .facts = analysis->infer.facts,
+        .infos = analysis->infer.infos,
         .mode = analysis->options->mode,
         .arena = analysis->arena,
         .diag = analysis->diag,
@@ -84,7 +84,7 @@ static void take_outputs(const struct op_source *source, struct op_context *ret)
     const struct node *node = ret->node;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
-            ret->outputs[i] = source->facts[node->outputs[i]];
+            ret->outputs[i] = source->infos[node->outputs[i]];
         else
             ret->outputs[i] = value_info_unknown();
 }
@@ -115,7 +115,7 @@ int context_make_fused(const struct op_source *source, const struct fused_patter
     if (status < 0) return status;
     for (size_t i = 0; i < node->n_inputs; i++) {
         const uint32_t value = node->inputs[i];
-        inputs[i] = value == ID_NONE ? NULL : &source->facts[value];
+        inputs[i] = value == ID_NONE ? NULL : &source->infos[value];
         if (value == ID_NONE || !source->overrides) continue;
         for (size_t k = fused->n_nodes;
              k-- > 0;) { /* as the first node that reads it sees it */
@@ -137,7 +137,7 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     print_node_label(place->node, node->name, node->type, out);
     if (place->op && place->op->since) text_printf(out, "-%d", place->op->since);
     text_printf(out, ", pass %s\n", place->pass);
-    print_node(place->model, place->node, place->facts, out);
+    print_node(place->model, place->node, place->infos, out);
 }
 
 void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {

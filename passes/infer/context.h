@@ -20,7 +20,7 @@ struct op_source {
     const struct model *model;
     const struct op *const *ops;             /* by node */
     const struct override *const *overrides; /* by node, or NULL */
-    const struct value_info *facts;          /* by value */
+    const struct value_info *infos;          /* by value */
     enum cm_mode mode;
     struct arena *arena;   /* of what operator functions allocate */
     struct arena *scratch; /* of the operand lists; NULL: `arena` */
@@ -49,7 +49,7 @@ struct node_place {
     struct diag_frame frame;
     const struct model *model;
     const struct op *op;            /* NULL before bind */
-    const struct value_info *facts; /* NULL: declared types */
+    const struct value_info *infos; /* NULL: declared types */
     const char *pass;
     uint32_t node;
 };

@@ -58,13 +58,13 @@ void walk_renew_search(struct walk *walk) {
 int walk_start(struct walk *walk) {
     const struct model *model = walk->model;
     struct infer_table *table = walk->table;
-    table->facts = arena_array_raw(walk->arena, model->n_values, sizeof(*table->facts));
+    table->infos = arena_array_raw(walk->arena, model->n_values, sizeof(*table->infos));
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
     walk->trip_uses =
         arena_array(walk->arena, walk->trips ? model->n_nodes : 0, sizeof(*walk->trip_uses));
-    if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed ||
+    if (!table->infos || !table->runs || !table->alternative || !walk->has_assumed ||
         !walk->trip_uses)
         return diag_no_memory(walk->diag);
     walk->n_walked = 0;
@@ -74,7 +74,7 @@ int walk_start(struct walk *walk) {
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct constant *constant = model->values[id].constant;
-        table->facts[id] = walk->inputs[id] ? *walk->inputs[id]
+        table->infos[id] = walk->inputs[id] ? *walk->inputs[id]
                            : constant       ? value_info_of_constant(constant)
                                             : value_info_unknown();
     }
@@ -101,7 +101,7 @@ static bool bound_shape(struct arena *arena, const struct shape *exact,
 /* Returns the value's info with unknown dims bounded by those of `info`. */
 static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t value,
                                               const struct value_info *info) {
-    struct value_info upper = walk->exact->facts[value];
+    struct value_info upper = walk->exact->infos[value];
     struct shape bounded;
     if (value_info_is_settled(&upper) || upper.kind != info->kind) return upper;
     if (upper.kind == CM_TYPE_SEQUENCE || upper.kind == CM_TYPE_OPTIONAL) {
@@ -132,14 +132,14 @@ static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
     struct value_info *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
     if (!outputs) return diag_no_memory(walk->diag);
     for (size_t i = 0; i < n_inputs; i++)
-        walk->table->facts[graph->inputs[i]] =
+        walk->table->infos[graph->inputs[i]] =
             walk->exact ? upper_bound_of_value(walk, graph->inputs[i], &inputs[i]) : inputs[i];
     walk->depth++;
     int status = walk_graph(walk, graph_id);
     walk->depth--;
     if (status < 0) return status;
     for (size_t i = 0; i < graph->n_outputs; i++)
-        outputs[i] = walk->table->facts[graph->outputs[i]];
+        outputs[i] = walk->table->infos[graph->outputs[i]];
     *ret_outputs = outputs;
     return CM_OK;
 }
@@ -169,7 +169,7 @@ static int64_t requested_trips(void *context, uint32_t node, int64_t rounds, int
 
 static const struct value_info *value_info_of(void *context, uint32_t value) {
     const struct walk *walk = context;
-    return &walk->table->facts[value];
+    return &walk->table->infos[value];
 }
 
 static bool may_search(void *context) {
@@ -267,7 +267,7 @@ static int keep_outputs(struct walk *walk, const struct op_context *context) {
         if (status < 0) return status;
         mark_constant(context, info);
         walk->table->is_open = walk->table->is_open || !value_info_is_settled(info);
-        walk->table->facts[value] = *info;
+        walk->table->infos[value] = *info;
     }
     return CM_OK;
 }
@@ -280,12 +280,12 @@ static bool may_improve(const struct walk *walk, const struct op_context *contex
     for (size_t i = 0; i < context->n_inputs; i++) {
         const uint32_t value = context->node->inputs[i];
         if (value == ID_NONE) continue;
-        const bool is_new = op_input(context, i)->value && !walk->exact->facts[value].value;
+        const bool is_new = op_input(context, i)->value && !walk->exact->infos[value].value;
         if (is_new || op_is_loose(context, i)) return true;
     }
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i) &&
-            !value_info_is_settled(&walk->exact->facts[context->node->outputs[i]]))
+            !value_info_is_settled(&walk->exact->infos[context->node->outputs[i]]))
             return true;
     return false;
 }
@@ -304,7 +304,7 @@ static int lower_bound_dims(struct arena *arena, const struct value_info *exact,
 static int operand_at_bound(struct walk *walk, const struct op_context *context, size_t slot,
                             enum op_end end, struct value_info *ret) {
     const char letter = monotone_letter(context->op, slot);
-    const struct value_info *exact = &walk->exact->facts[context->node->inputs[slot]];
+    const struct value_info *exact = &walk->exact->infos[context->node->inputs[slot]];
     *ret = *context->inputs[slot];
     if (context->op->memory == MEMORY_CONTROL) return CM_OK;
     if (letter == MONOTONE_NOT) *ret = *exact;
@@ -365,7 +365,7 @@ static int fold_at_bound(struct walk *walk, const struct op_context *context, en
     int status = context_at_bound(walk, context, end, ret);
     for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++) {
         if (!op_has_output(context, i)) continue;
-        ret->outputs[i] = walk->exact->facts[context->node->outputs[i]];
+        ret->outputs[i] = walk->exact->infos[context->node->outputs[i]];
         ret->outputs[i].value = NULL;
     }
     return status < 0 ? status : fold_contents(walk, ret);
@@ -403,7 +403,7 @@ static int fold_upper_bounds(struct walk *walk, const struct op_context *context
     if (!context->op->fold || context->op->memory == MEMORY_CONTROL) return CM_OK;
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i) &&
-            !value_info_is_complete(&walk->exact->facts[context->node->outputs[i]]))
+            !value_info_is_complete(&walk->exact->infos[context->node->outputs[i]]))
             return CM_OK;
     if (!is_monotone_here(context)) return CM_OK;
     int status = fold_at_bound(walk, context, RULE_MOST, &most);
@@ -412,7 +412,7 @@ static int fold_upper_bounds(struct walk *walk, const struct op_context *context
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i))
             keep_contents(&least.outputs[i], &most.outputs[i],
-                          &walk->table->facts[context->node->outputs[i]]);
+                          &walk->table->infos[context->node->outputs[i]]);
     return CM_OK;
 }
 
@@ -421,13 +421,13 @@ static int upper_bound_of_node(struct walk *walk, const struct op_context *conte
     struct op_context most;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
-            walk->table->facts[node->outputs[i]] = walk->exact->facts[node->outputs[i]];
+            walk->table->infos[node->outputs[i]] = walk->exact->infos[node->outputs[i]];
     if (!may_improve(walk, context)) return CM_OK;
     int status = context_at_bound(walk, context, RULE_MOST, &most);
     if (status == CM_OK) status = infer_types(walk, &most);
     for (size_t i = 0; i < node->n_outputs && status == CM_OK; i++)
         if (node->outputs[i] != ID_NONE)
-            walk->table->facts[node->outputs[i]] =
+            walk->table->infos[node->outputs[i]] =
                 upper_bound_of_value(walk, node->outputs[i], &most.outputs[i]);
     if (status == CM_OK) status = fold_upper_bounds(walk, context);
     /* if the maxima contradict each other, the outputs stay unknown */
@@ -443,7 +443,7 @@ int walk_node(struct walk *walk, uint32_t id) {
         .model = walk->model,
         .ops = walk->ops,
         .overrides = walk->overrides,
-        .facts = walk->table->facts,
+        .infos = walk->table->infos,
         .mode = walk->mode,
         .arena = walk->arena,
         .scratch = walk->scratch,
@@ -462,7 +462,7 @@ int walk_node(struct walk *walk, uint32_t id) {
     }
     struct node_place place = {.model = walk->model,
                                .op = walk->ops[id],
-                               .facts = walk->table->facts,
+                               .infos = walk->table->infos,
                                .pass = walk->pass,
                                .node = id};
     node_place_push(&place, walk->diag);
@@ -474,7 +474,7 @@ int walk_node(struct walk *walk, uint32_t id) {
     else
         for (size_t i = 0; i < node->n_outputs; i++)
             if (node->outputs[i] != ID_NONE)
-                walk->table->facts[node->outputs[i]] = value_info_unknown();
+                walk->table->infos[node->outputs[i]] = value_info_unknown();
     arena_restore(walk->scratch, mark);
     return status;
 }

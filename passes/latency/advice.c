@@ -92,7 +92,8 @@ static const struct cm_measurement *measurement_of(const struct advice_case *adv
 }
 
 static const struct achieved *achieved_of(const struct advice_case *advice, uint32_t node) {
-    return &advice->analysis->bounds.of_primitive[advice->analysis->primitives.of_node[node]];
+    return &advice->analysis->roofline_bounds
+                .of_primitive[advice->analysis->primitives.of_node[node]];
 }
 
 static double tensor_bytes(const struct cm_tensor *tensor) {
@@ -249,9 +250,9 @@ static bool is_elementwise(const struct cm_primitive *primitive) {
            (primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
 }
 
-static bool is_bound_by_traffic(const struct advice_case *advice, uint32_t node) {
-    const enum bound bound = achieved_of(advice, node)->bound;
-    return bound == BOUND_MEMORY || bound == BOUND_LAUNCH;
+static bool is_limited_by_traffic(const struct advice_case *advice, uint32_t node) {
+    const enum limited_by limited_by = achieved_of(advice, node)->limited_by;
+    return limited_by == LIMITED_BY_MEMORY || limited_by == LIMITED_BY_LAUNCH;
 }
 
 /* Returns the producer of the value if this is its only reader and the two can be fused; else
@@ -292,7 +293,7 @@ static double all_saved_bytes(const struct advice_case *advice) {
 static void pick_chains(struct advice_case *advice) {
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
         if (advice->seconds[node] <= 0 || !is_elementwise(primitive_of(advice, node))) continue;
-        if (!is_bound_by_traffic(advice, node)) continue;
+        if (!is_limited_by_traffic(advice, node)) continue;
         const double bytes = saved_bytes(advice, node);
         if (bytes <= 0) continue;
         const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
@@ -340,7 +341,7 @@ static void pick_launches(struct advice_case *advice) {
         if (advice->seconds[node] <= 0) continue;
         const struct achieved *achieved = achieved_of(advice, node);
         const double share = achieved->roofline;
-        if (achieved->bound != BOUND_LAUNCH) continue;
+        if (achieved->limited_by != LIMITED_BY_LAUNCH) continue;
         pick(advice, node, share < 0 ? -1 : advice->seconds[node] * fmax(0, 1 - share));
     }
 }
@@ -355,14 +356,14 @@ static void write_launches(struct advice_case *advice) {
 /* R8. */
 static void pick_memory(struct advice_case *advice) {
     const int64_t have = advice->analysis->estimate.facts.memory_bytes;
-    const int64_t required = advice->analysis->demand.required_bytes;
+    const int64_t required = advice->analysis->memory_required.required_bytes;
     const uint32_t peak = advice->analysis->liveness.peak_node;
     if (have <= 0 || !is_known(required) || peak == ID_NONE) return;
     if ((double)required > FULL_MEMORY * (double)have) pick(advice, peak, -1);
 }
 
 static void write_memory(struct advice_case *advice) {
-    const double required = (double)advice->analysis->demand.required_bytes;
+    const double required = (double)advice->analysis->memory_required.required_bytes;
     const double have = (double)advice->analysis->estimate.facts.memory_bytes;
     append_bytes(advice, required);
     text_append(&advice->text, " are required, ");
@@ -471,7 +472,7 @@ int pass_advice(const struct analysis *analysis, void *own) {
     struct advice_table *table = own;
     const size_t n_nodes = analysis->model->n_nodes;
     struct advice_case advice = {.analysis = analysis};
-    if (!analysis->bounds.done) return CM_OK;
+    if (!analysis->roofline_bounds.done) return CM_OK;
     advice.seconds = arena_array(analysis->scratch, n_nodes, sizeof *advice.seconds);
     advice.picked = arena_array(analysis->scratch, n_nodes, sizeof *advice.picked);
     table->items = arena_array(analysis->kept, N_RULES, sizeof *table->items);

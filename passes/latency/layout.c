@@ -45,7 +45,7 @@ static void join(const struct classes *classes, uint32_t a, uint32_t b) {
 /* Returns the rank of a value that may be an image, else 0. */
 static int rank_of(const struct classes *classes, uint32_t value) {
     if (value == ID_NONE) return 0;
-    const struct value_info *info = &classes->analysis->infer.facts[value];
+    const struct value_info *info = &classes->analysis->infer.infos[value];
     const bool fits = info->kind == CM_TYPE_TENSOR && !info->is_constant &&
                       info->shape.rank >= LEAST_RANK && info->shape.rank <= MOST_RANK;
     return fits ? info->shape.rank : 0;
@@ -73,12 +73,12 @@ static void join_all(const struct classes *classes, const struct node *node) {
 
 /* Returns true if the output is a view with the same shape. */
 static bool is_same(const struct classes *classes, const struct node *node) {
-    const struct value_info *facts = classes->analysis->infer.facts;
+    const struct value_info *infos = classes->analysis->infer.infos;
     if (node->n_inputs < 1 || node->n_outputs < 1 || node->inputs[0] == ID_NONE ||
         node->outputs[0] == ID_NONE)
         return false;
     return classes->analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW &&
-           shape_equal(&facts[node->inputs[0]].shape, &facts[node->outputs[0]].shape);
+           shape_equal(&infos[node->inputs[0]].shape, &infos[node->outputs[0]].shape);
 }
 
 static enum op_images images_of(const struct analysis *analysis, uint32_t id) {

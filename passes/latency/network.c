@@ -54,7 +54,7 @@ static uint32_t match(const struct building *building, const uint32_t *values, s
     const struct analysis *analysis = building->analysis;
     for (size_t i = *at; i < n; i++) {
         if (values[i] == ID_NONE) continue;
-        const int64_t elements = shape_elements(&analysis->infer.facts[values[i]].shape);
+        const int64_t elements = shape_elements(&analysis->infer.infos[values[i]].shape);
         const int64_t room = checked_mul(elements, primitive_element_size(tensor->element));
         if (!is_known(room) || primitive_span(tensor) > room) continue;
         *at = i + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass bounds: the roofline of each time (Williams, Waterman, Patterson, CACM 2009):
+ * Pass roofline_bounds: the roofline of each time (Williams, Waterman, Patterson, CACM 2009):
  *     least = max(flops / peak rate, bytes / peak bandwidth), roofline = least / time
  * and the resource that limits it. A module has the sums of its primitives.
  */
@@ -20,13 +20,14 @@
 #define LEAST_SHARE   0.4 /* share of a ceiling below which it is not the limit */
 #define NEARLY        1e-9
 
-static const char *const names[N_BOUNDS] = {
-    [BOUND_UNKNOWN] = "unknown", [BOUND_COMPUTE] = "compute",     [BOUND_MEMORY] = "memory",
-    [BOUND_LAUNCH] = "launch",   [BOUND_OCCUPANCY] = "occupancy", [BOUND_MIXED] = "mixed",
+static const char *const names[N_LIMITED_BY] = {
+    [LIMITED_BY_UNKNOWN] = "unknown",     [LIMITED_BY_COMPUTE] = "compute",
+    [LIMITED_BY_MEMORY] = "memory",       [LIMITED_BY_LAUNCH] = "launch",
+    [LIMITED_BY_OCCUPANCY] = "occupancy", [LIMITED_BY_MIXED] = "mixed",
 };
 
-const char *roofline_bounds_name(enum bound bound) {
-    return names[bound];
+const char *roofline_bounds_name(enum limited_by limited_by) {
+    return names[limited_by];
 }
 
 double roofline_bounds_bytes(const struct cm_primitive *primitive) {
@@ -80,16 +81,16 @@ static void judge_model(const struct analysis *analysis, double seconds, double 
     const double floor = roofline_bounds_floor(analysis);
     const double work = fmax(seconds - floor, fmax(memory, 0));
     ret->least_s = fmin(work, seconds);
-    ret->bound = memory < 0                        ? BOUND_UNKNOWN
-                 : seconds < LAUNCH_FLOORS * floor ? BOUND_LAUNCH
-                 : work > memory * (1 + NEARLY)    ? BOUND_COMPUTE
-                                                   : BOUND_MEMORY;
+    ret->limited_by = memory < 0                        ? LIMITED_BY_UNKNOWN
+                      : seconds < LAUNCH_FLOORS * floor ? LIMITED_BY_LAUNCH
+                      : work > memory * (1 + NEARLY)    ? LIMITED_BY_COMPUTE
+                                                        : LIMITED_BY_MEMORY;
 }
 
-static enum bound bound_of_shares(double compute, double memory) {
+static enum limited_by limit_of_shares(double compute, double memory) {
     if (fmax(compute, memory) >= LEAST_SHARE)
-        return compute > memory ? BOUND_COMPUTE : BOUND_MEMORY;
-    return compute < 0 || memory < 0 ? BOUND_UNKNOWN : BOUND_OCCUPANCY;
+        return compute > memory ? LIMITED_BY_COMPUTE : LIMITED_BY_MEMORY;
+    return compute < 0 || memory < 0 ? LIMITED_BY_UNKNOWN : LIMITED_BY_OCCUPANCY;
 }
 
 static void judge_run(const struct analysis *analysis, const struct cm_primitive *primitive,
@@ -99,16 +100,16 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
     const double compute = least_by_compute(analysis, primitive);
     if (memory >= 0 && compute >= 0) ret->least_s = fmax(memory, compute);
     if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
-        ret->bound = BOUND_LAUNCH;
+        ret->limited_by = LIMITED_BY_LAUNCH;
     else if (is_tiny_grid(&measurement->how))
-        ret->bound = BOUND_OCCUPANCY;
+        ret->limited_by = LIMITED_BY_OCCUPANCY;
     else
-        ret->bound = bound_of_shares(compute / seconds, memory / seconds);
+        ret->limited_by = limit_of_shares(compute / seconds, memory / seconds);
 }
 
-void roofline_bounds_judge(const struct analysis *analysis,
-                           const struct cm_primitive *primitive,
-                           const struct cm_measurement *measurement, struct achieved *ret) {
+void roofline_bounds_compute(const struct analysis *analysis,
+                             const struct cm_primitive *primitive,
+                             const struct cm_measurement *measurement, struct achieved *ret) {
     const double seconds = measurement->cold.median;
     *ret = (struct achieved){.present = estimate_has_time(measurement) && seconds > 0,
                              .roofline = -1,
@@ -130,7 +131,7 @@ struct tally {
     double bytes;
     double least_s;
     double least_of_s; /* time of the primitives that have a lower bound */
-    double by_bound[N_BOUNDS];
+    double by_limit[N_LIMITED_BY];
 };
 
 static void add_node(const struct analysis *analysis, uint32_t node,
@@ -143,7 +144,7 @@ static void add_node(const struct analysis *analysis, uint32_t node,
     ret->seconds += seconds;
     ret->flops += (double)primitive->flops * runs;
     ret->bytes += roofline_bounds_bytes(primitive) * runs;
-    ret->by_bound[achieved->bound] += seconds;
+    ret->by_limit[achieved->limited_by] += seconds;
     if (achieved->least_s < 0) return;
     ret->least_s += achieved->least_s * runs;
     ret->least_of_s += seconds;
@@ -155,7 +156,7 @@ static void add_tally(struct tally *sum, const struct tally *more) {
     sum->bytes += more->bytes;
     sum->least_s += more->least_s;
     sum->least_of_s += more->least_of_s;
-    for (int i = 0; i < N_BOUNDS; i++) sum->by_bound[i] += more->by_bound[i];
+    for (int i = 0; i < N_LIMITED_BY; i++) sum->by_limit[i] += more->by_limit[i];
 }
 
 static struct achieved of_tally(const struct tally *tally) {
@@ -164,9 +165,9 @@ static struct achieved of_tally(const struct tally *tally) {
     ret.flops_per_s = tally->flops / tally->seconds;
     ret.bytes_per_s = tally->bytes / tally->seconds;
     if (tally->least_of_s > 0) ret.roofline = tally->least_s / tally->least_of_s;
-    ret.bound = BOUND_MIXED;
-    for (int i = 0; i < N_BOUNDS; i++)
-        if (tally->by_bound[i] > tally->seconds / 2) ret.bound = (enum bound)i;
+    ret.limited_by = LIMITED_BY_MIXED;
+    for (int i = 0; i < N_LIMITED_BY; i++)
+        if (tally->by_limit[i] > tally->seconds / 2) ret.limited_by = (enum limited_by)i;
     return ret;
 }
 
@@ -179,7 +180,8 @@ static const struct achieved *achieved_of(const struct analysis *analysis,
     return achieved->present ? achieved : NULL;
 }
 
-static int judge_modules(const struct analysis *analysis, struct roofline_bounds_table *table) {
+static int compute_modules(const struct analysis *analysis,
+                           struct roofline_bounds_table *table) {
     const struct modules_table *modules = &analysis->modules;
     struct tally *tallies = arena_array(analysis->arena, modules->n_modules, sizeof(*tallies));
     table->of_module =
@@ -188,7 +190,7 @@ static int judge_modules(const struct analysis *analysis, struct roofline_bounds
     for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
         const struct achieved *achieved = achieved_of(analysis, table, node);
         if (achieved == NULL) continue;
-        struct bound_total *total = &table->totals[achieved->bound];
+        struct limit_total *total = &table->totals[achieved->limited_by];
         total->nodes++;
         total->latency_ps =
             checked_add_known(total->latency_ps, analysis->count.nodes[node].costs.latency_ps);
@@ -208,8 +210,8 @@ int pass_roofline_bounds(const struct analysis *analysis, void *own) {
         arena_array(analysis->arena, primitives->n, sizeof(*table->of_primitive));
     if (!table->of_primitive) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < primitives->n; i++)
-        roofline_bounds_judge(analysis, &primitives->items[i], &analysis->estimate.items[i],
-                              &table->of_primitive[i]);
+        roofline_bounds_compute(analysis, &primitives->items[i], &analysis->estimate.items[i],
+                                &table->of_primitive[i]);
     table->done = true;
-    return judge_modules(analysis, table);
+    return compute_modules(analysis, table);
 }

@@ -6,7 +6,7 @@
 #include "passes/pass.h"
 
 /* Returns "compute", "memory" …; static text. */
-const char *roofline_bounds_name(enum bound bound);
+const char *roofline_bounds_name(enum limited_by limited_by);
 
 /* Returns the bytes read and written. */
 double roofline_bounds_bytes(const struct cm_primitive *primitive);
@@ -18,8 +18,8 @@ double roofline_bounds_rate(const struct analysis *analysis, int32_t element);
 double roofline_bounds_floor(const struct analysis *analysis);
 
 /* Computes the roofline of a primitive, measured or modelled. */
-void roofline_bounds_judge(const struct analysis *analysis,
-                           const struct cm_primitive *primitive,
-                           const struct cm_measurement *measurement, struct achieved *ret);
+void roofline_bounds_compute(const struct analysis *analysis,
+                             const struct cm_primitive *primitive,
+                             const struct cm_measurement *measurement, struct achieved *ret);
 
 #endif

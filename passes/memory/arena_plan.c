@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass plan: an offset in one arena for every value that owns bytes, graph inputs and outputs
- * included, so that values alive at the same step do not overlap. Offsets are multiples of the
- * requested alignment.
+ * Pass arena_plan: an offset in one arena for every value that owns bytes, graph inputs and
+ * outputs included, so that values alive at the same step do not overlap. Offsets are multiples
+ * of the requested alignment.
  */
 #include "passes/memory/arena_planner.h"
 #include "passes/memory/liveness.h"
@@ -46,7 +46,7 @@ static int collect(const struct analysis *analysis, struct collected *ret) {
 }
 
 static int plan_fresh(const struct analysis *analysis, const struct collected *all,
-                      struct plan_table *table) {
+                      struct arena_plan_table *table) {
     struct arena_layout plan;
     if (arena_layout(analysis->scratch, all->blocks, all->n, analysis->options->memory_plan,
                      &plan) < 0)
@@ -83,7 +83,7 @@ static size_t share_blocks(const struct analysis *analysis, struct collected *al
 }
 
 static int plan_in_place(const struct analysis *analysis, struct collected *all,
-                         struct plan_table *table) {
+                         struct arena_plan_table *table) {
     struct arena_layout plan;
     size_t n_values = analysis->model->n_values;
     uint32_t *block_of = arena_array_raw(analysis->scratch, n_values, sizeof(*block_of));
@@ -98,7 +98,7 @@ static int plan_in_place(const struct analysis *analysis, struct collected *all,
 }
 
 int pass_arena_plan(const struct analysis *analysis, void *own) {
-    struct plan_table *table = own;
+    struct arena_plan_table *table = own;
     struct collected all = {0};
     size_t n = analysis->model->n_values;
     table->offsets = arena_array_raw(analysis->arena, n, sizeof(*table->offsets));

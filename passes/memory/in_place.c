@@ -31,11 +31,11 @@ static bool same_elements(const struct shape *a, const struct shape *b) {
 
 /* Returns true if element i has the same address in both. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {
-    const struct value_info *facts = analysis->infer.facts;
+    const struct value_info *infos = analysis->infer.infos;
     const int64_t bytes = liveness_owned(analysis, output);
     return is_known(bytes) && bytes > 0 &&
            bytes == liveness_owned(analysis, analysis->liveness.root[operand]) &&
-           same_elements(&facts[output].shape, &facts[operand].shape);
+           same_elements(&infos[output].shape, &infos[operand].shape);
 }
 
 /* Returns the root of an operand that the node may overwrite, or ID_NONE: written by a node

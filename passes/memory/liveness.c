@@ -40,7 +40,7 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
         const bool views = i == 0 && operand != ID_NONE && is_view;
-        table->storage[value] = storage_of_output(&analysis->infer.facts[value], memory, views);
+        table->storage[value] = storage_of_output(&analysis->infer.infos[value], memory, views);
         if (table->storage[value] == STORAGE_VIEW) table->root[value] = table->root[operand];
     }
     return CM_OK;
@@ -113,7 +113,7 @@ static void note_upper_bounds(const struct analysis *analysis, struct liveness_t
     const uint32_t peak = table->step_of[table->peak_node];
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
         const int64_t bytes = liveness_counted(analysis, id);
-        if (!upper->facts[id].is_upper_bound || !is_known(bytes) || bytes == 0) continue;
+        if (!upper->infos[id].is_upper_bound || !is_known(bytes) || bytes == 0) continue;
         table->upper_bound = true;
         if (table->first[id] <= peak && peak <= table->last[id]) table->peak_upper_bound = true;
     }
@@ -205,7 +205,7 @@ int pass_liveness(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < n_values; id++) {
         enum storage storage = table->storage[id];
         bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
-        table->bytes[id] = owns ? liveness_bytes(&analysis->infer.upper->facts[id]) : 0;
+        table->bytes[id] = owns ? liveness_bytes(&analysis->infer.upper->infos[id]) : 0;
     }
     int status = live_in_order(analysis, NULL, table);
     table->file_peak_bytes = table->peak_bytes;

@@ -70,7 +70,7 @@ static struct cm_weights *group_of(struct memory_required_table *table, enum dty
 /* A weight that is fed as an input is in the arena. */
 static void add_weight(const struct analysis *analysis, uint32_t value,
                        struct memory_required_table *table) {
-    const struct value_info *info = &analysis->infer.facts[value];
+    const struct value_info *info = &analysis->infer.infos[value];
     enum weight_storage storage = storage_of(analysis->model, value);
     int64_t bytes = liveness_bytes(info);
     if (bytes == DIM_UNKNOWN) return; /* strings */
@@ -86,7 +86,7 @@ static void add_weight(const struct analysis *analysis, uint32_t value,
 static bool is_weight(const struct analysis *analysis, uint32_t id) {
     const struct value *value = &analysis->model->values[id];
     if (analysis->params.of_value[id] != ID_NONE) return true;
-    return analysis->infer.facts[id].is_weight && (value->n_uses > 0 || value->is_graph_output);
+    return analysis->infer.infos[id].is_weight && (value->n_uses > 0 || value->is_graph_output);
 }
 
 int pass_memory_required(const struct analysis *analysis, void *own) {
@@ -106,8 +106,9 @@ int pass_memory_required(const struct analysis *analysis, void *own) {
         table->weights[i].elements = public_count(table->weights[i].elements);
         table->weights[i].bytes = public_count(table->weights[i].bytes);
     }
-    table->required_bytes = analysis->training.optimizer
-                                ? analysis->training.peak_bytes
-                                : checked_add(table->weight_bytes, analysis->plan.arena_bytes);
+    table->required_bytes =
+        analysis->training.optimizer
+            ? analysis->training.peak_bytes
+            : checked_add(table->weight_bytes, analysis->arena_plan.arena_bytes);
     return CM_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass memory: the values alive at the peak, and the peak of each module: the most bytes alive
- * at one step of the values that its own nodes write.
+ * Pass peak_memory: the values alive at the peak, and the peak of each module: the most bytes
+ * alive at one step of the values that its own nodes write.
  */
 #include <stdlib.h>
 
@@ -110,7 +110,7 @@ static int compare_live(const void *a, const void *b) {
     return left->value < right->value ? -1 : left->value > right->value;
 }
 
-static int list_live(const struct analysis *analysis, struct memory_table *table) {
+static int list_live(const struct analysis *analysis, struct peak_memory_table *table) {
     const struct liveness_table *liveness = &analysis->liveness;
     struct live_value *live =
         arena_array_raw(analysis->scratch, analysis->model->n_values, sizeof(*live));
@@ -130,7 +130,7 @@ static int list_live(const struct analysis *analysis, struct memory_table *table
 }
 
 int pass_peak_memory(const struct analysis *analysis, void *own) {
-    struct memory_table *table = own;
+    struct peak_memory_table *table = own;
     if (peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
         return diag_no_memory(analysis->diag);
     return CM_OK;

@@ -29,7 +29,7 @@ bool module_is_result(const struct analysis *analysis, uint32_t value) {
     case STORAGE_ACTIVATION:
         return true;
     case STORAGE_CONSTANT:
-        return dtype_is_float(analysis->infer.facts[value].dtype) &&
+        return dtype_is_float(analysis->infer.infos[value].dtype) &&
                applies_param(analysis, analysis->model->values[value].node);
     default:
         return false;

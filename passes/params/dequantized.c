@@ -13,7 +13,7 @@
 bool dequantizes(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
-           dtype_is_integer(analysis->infer.facts[node->inputs[0]].dtype) &&
+           dtype_is_integer(analysis->infer.infos[node->inputs[0]].dtype) &&
            integers_are_scaled(analysis->bind.ops[id]);
 }
 

@@ -58,13 +58,13 @@ static bool makes_tensors(const struct param_study *study, uint32_t id) {
 /* Returns true for an Identity of an initializer whose output has a parameter's name: exporters
  * merge equal initializers and rename them this way. */
 static bool renames(const struct param_study *study, uint32_t id) {
-    const struct value_info *facts = study->analysis->infer.facts;
+    const struct value_info *infos = study->analysis->infer.infos;
     const struct node *node = &study->model->nodes[id];
     if (study->analysis->bind.ops[id]->memory != MEMORY_VIEW || node->n_inputs != 1 ||
         node->n_outputs != 1 || node->inputs[0] == ID_NONE || node->outputs[0] == ID_NONE)
         return false;
-    const struct value_info *in = &facts[node->inputs[0]];
-    const struct value_info *out = &facts[node->outputs[0]];
+    const struct value_info *in = &infos[node->inputs[0]];
+    const struct value_info *out = &infos[node->outputs[0]];
     return in->dtype == out->dtype && shape_equal(&in->shape, &out->shape) &&
            study->sources[node->inputs[0]] == SOURCE_INITIALIZER &&
            names_parameter(value_name(study->model, node->outputs[0]));
@@ -96,7 +96,7 @@ static void find_node_sources(struct param_study *study) {
         for (size_t k = 0; k < node->n_outputs; k++) {
             uint32_t value = node->outputs[k];
             if (value == ID_NONE) continue;
-            if (source == SOURCE_NODE && !study->analysis->infer.facts[value].is_constant)
+            if (source == SOURCE_NODE && !study->analysis->infer.infos[value].is_constant)
                 continue;
             study->sources[value] = (uint8_t)source;
             study->carries[value] = passes || source != SOURCE_NONE;
@@ -145,7 +145,7 @@ static uint32_t joined_with_source(const struct param_study *study, uint32_t val
         return ID_NONE;
     uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
     if (other == ID_NONE || !study->carries[other]) return ID_NONE;
-    const struct value_info *info = &study->analysis->infer.facts[other];
+    const struct value_info *info = &study->analysis->infer.infos[other];
     return shape_elements(&info->shape) == elements ? node->outputs[0] : ID_NONE;
 }
 
@@ -159,7 +159,7 @@ static bool has_placeholders(const struct param_study *study, uint32_t id) {
     uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
     if (role_of(study, id, node->n_inputs - 1) != 's' || node->inputs[1] == ID_NONE)
         return false;
-    const struct value_info *scale = &study->analysis->infer.facts[node->inputs[1]];
+    const struct value_info *scale = &study->analysis->infer.infos[node->inputs[1]];
     for (int step = 0; step < 2 && value != ID_NONE; step++)
         value = joined_with_source(study, value, shape_elements(&scale->shape));
     return value != ID_NONE;

@@ -41,7 +41,7 @@ static bool is_narrow(enum dtype dtype) {
 /* Returns true if integers may be a quantized weight. Most integers are shapes and indices, of
  * 64 bits; a single one that is used elementwise is a zero point. */
 static bool may_be_quantized(const struct param_study *study, uint32_t value) {
-    const struct value_info *info = &study->analysis->infer.facts[value];
+    const struct value_info *info = &study->analysis->infer.infos[value];
     const unsigned purposes = study->purposes[value];
     if (!dtype_is_integer(info->dtype)) return false;
     if (purposes & FOR_WEIGHT) return true;
@@ -55,7 +55,7 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];
     const char *name = value_name(study->model, value);
-    const struct value_info *info = &study->analysis->infer.facts[value];
+    const struct value_info *info = &study->analysis->infer.infos[value];
     if (!dtype_is_float(info->dtype) && !may_be_quantized(study, value)) return false;
     if (purposes & FOR_WEIGHT) return study->sources[value] != SOURCE_NONE;
     switch ((enum param_source)study->sources[value]) {
@@ -83,7 +83,7 @@ static bool is_buffer(const struct param_study *study, uint32_t value) {
     const char *name = value_name(study->model, value);
     bool stored =
         study->sources[value] == SOURCE_INITIALIZER || study->sources[value] == SOURCE_RENAMED;
-    const enum dtype dtype = study->analysis->infer.facts[value].dtype;
+    const enum dtype dtype = study->analysis->infer.infos[value].dtype;
     bool is_float = dtype_is_float(dtype);
     if (purposes == 0) return false;
     if (purposes & FOR_STAT) return is_float;
@@ -101,7 +101,7 @@ static enum param_kind kind_of(const struct param_study *study, uint32_t value) 
 static int count_numbers(const struct param_study *study, uint32_t id, int64_t *ret) {
     const struct op_source source = context_source(study->analysis);
     const struct value *value = &study->model->values[id];
-    const struct value_info *info = &study->analysis->infer.facts[id];
+    const struct value_info *info = &study->analysis->infer.infos[id];
     *ret = shape_elements(&info->shape);
     if (!is_narrow(info->dtype)) return CM_OK;
     for (size_t i = 0; i < value->n_uses; i++) {
@@ -143,7 +143,7 @@ static int list_params(const struct param_study *study, struct params_table *tab
             .kind = (enum param_kind)kinds[value],
             .name = value_name(study->model, value),
             .elements = numbers,
-            .bytes = liveness_bytes(&analysis->infer.facts[value]),
+            .bytes = liveness_bytes(&analysis->infer.infos[value]),
         };
     }
     return CM_OK;

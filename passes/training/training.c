@@ -21,7 +21,7 @@
 
 static void add_learned(struct training *training, const struct param *param) {
     struct training_table *table = training->table;
-    const struct value_info *info = &training->analysis->infer.facts[param->value];
+    const struct value_info *info = &training->analysis->infer.infos[param->value];
     const bool mixed = training->analysis->options->amp && info->dtype != DTYPE_DOUBLE;
     int64_t bytes = training_bytes(training, info);
     int64_t wide = mixed ? checked_mul(MASTER_BYTES, param->elements) : bytes;

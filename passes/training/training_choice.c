@@ -68,7 +68,7 @@ int training_choose(struct training *training) {
     for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
     for (size_t i = 0; i < analysis->params.n_params; i++) /* integers have no gradients */
         training->frozen[i] =
-            !dtype_is_float(analysis->infer.facts[analysis->params.params[i].value].dtype);
+            !dtype_is_float(analysis->infer.infos[analysis->params.params[i].value].dtype);
     for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
         status = freeze(training, options->freeze[i], matches);
     for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)

@@ -106,7 +106,7 @@ static int fill_operation(struct training *training, const struct op_source *sou
 
 /* Returns true for floats and for unknown dtypes. */
 static bool may_learn(const struct training *training, uint32_t value) {
-    enum dtype dtype = training->analysis->infer.facts[value].dtype;
+    enum dtype dtype = training->analysis->infer.infos[value].dtype;
     return dtype == DTYPE_UNDEFINED || dtype_is_float(dtype);
 }
 
@@ -241,7 +241,7 @@ static int64_t owned(const struct training *training, uint32_t value) {
     default:
         return 0;
     }
-    return training_bytes(training, &training->analysis->infer.facts[value]);
+    return training_bytes(training, &training->analysis->infer.infos[value]);
 }
 
 int training_flow(struct training *training) {

@@ -301,7 +301,7 @@ static void live_params(struct timeline *timeline) {
     const struct params_table *params = &training->analysis->params;
     for (size_t i = 0; i < params->n_params; i++) {
         const struct value_info *info =
-            &training->analysis->infer.facts[params->params[i].value];
+            &training->analysis->infer.infos[params->params[i].value];
         bool learns = params->params[i].kind == PARAM_LEARNED && !training->frozen[i];
         if (learns && timeline->param_since[i])
             live(timeline, timeline->param_since[i], timeline->n_events - 1,

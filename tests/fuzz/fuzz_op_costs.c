@@ -37,7 +37,7 @@ static int64_t take_dim(struct bytes *bytes) {
     return byte < 252 ? byte : odd[byte - 252];
 }
 
-static struct value_info take_fact(struct bytes *bytes, struct arena *arena) {
+static struct value_info take_info(struct bytes *bytes, struct arena *arena) {
     const int rank = take(bytes) % (MAX_RANK + 2) - 1;
     struct shape shape = shape_unknown();
     int64_t dims[MAX_RANK];
@@ -73,7 +73,7 @@ static void run_rule(struct op_context *context) {
 static void run_row(const struct custom *row, struct bytes *bytes, struct arena *arena,
                     struct cm_diagnostics *diag) {
     static const uint32_t outputs[CUSTOM_OP_MOST_ITEMS];
-    struct value_info facts[MAX_OPERANDS];
+    struct value_info infos[MAX_OPERANDS];
     const struct value_info *inputs[MAX_OPERANDS];
     struct value_info made[CUSTOM_OP_MOST_ITEMS];
     const struct node node = {.domain = "", .type = "", .name = "", .outputs = outputs};
@@ -86,8 +86,8 @@ static void run_row(const struct custom *row, struct bytes *bytes, struct arena 
                                  .arena = arena,
                                  .diag = diag};
     for (size_t i = 0; i < context.n_inputs; i++) {
-        facts[i] = take_fact(bytes, arena);
-        inputs[i] = &facts[i];
+        infos[i] = take_info(bytes, arena);
+        inputs[i] = &infos[i];
     }
     for (size_t i = 0; i < context.n_outputs; i++) made[i] = value_info_unknown();
     if (!row->like) run_rule(&context);

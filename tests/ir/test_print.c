@@ -30,10 +30,10 @@ static int end(void **state) {
 }
 
 static void assert_node(struct small_model *small, uint32_t node,
-                        const struct value_info *facts, const char *want) {
+                        const struct value_info *infos, const char *want) {
     struct text text;
     text_init(&text, small->arena);
-    print_node(&small->model, node, facts, &text);
+    print_node(&small->model, node, infos, &text);
     assert_string_equal(text_string(&text), want);
 }
 
@@ -46,12 +46,12 @@ static void prints_a_node_as_one_line(void **state) {
 
 static void prefers_inferred_to_declared_types(void **state) {
     struct small_model *small = *state;
-    struct value_info facts[6];
+    struct value_info infos[6];
     int64_t dims[] = {2, DIM_UNKNOWN};
-    for (size_t i = 0; i < 6; i++) facts[i] = value_info_unknown();
-    facts[3] = value_info_tensor(DTYPE_FLOAT16, (struct shape){2, dims});
-    assert_node(small, 2, facts, "%sum = Add(%y: f16[2,?], %y: f16[2,?])");
-    assert_node(small, 1, facts, "%z = If[then_branch=<graph>](%c: ?)");
+    for (size_t i = 0; i < 6; i++) infos[i] = value_info_unknown();
+    infos[3] = value_info_tensor(DTYPE_FLOAT16, (struct shape){2, dims});
+    assert_node(small, 2, infos, "%sum = Add(%y: f16[2,?], %y: f16[2,?])");
+    assert_node(small, 1, infos, "%z = If[then_branch=<graph>](%c: ?)");
 }
 
 static void escapes_names(void **state) {

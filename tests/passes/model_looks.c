@@ -30,7 +30,7 @@ uint32_t bench_node(const struct bench *bench, const char *name) {
 const char *bench_type(const struct bench *bench, const char *name) {
     struct text text;
     text_init(&text, bench->arena);
-    print_value_info(&bench->analysis.infer.facts[bench_value(bench, name)], &text);
+    print_value_info(&bench->analysis.infer.infos[bench_value(bench, name)], &text);
     return text_string(&text);
 }
 

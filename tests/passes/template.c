@@ -45,7 +45,7 @@ struct bench *template_rebatch(const char *lines, int64_t from, int64_t to) {
 /* Types of constants may differ: where a constant meets the batch, only the operand changes. */
 static const char *value_difference(const struct bench *have, const struct bench *want,
                                     uint32_t id) {
-    if (want->analysis.infer.facts[id].is_constant) return NULL;
+    if (want->analysis.infer.infos[id].is_constant) return NULL;
     const char *name = want->model.values[id].name;
     const char *a = bench_type(have, name);
     const char *b = bench_type(want, name);

@@ -50,7 +50,7 @@ static void test_a_failing_pass_ends_the_run(void **state) {
     (void)state;
     assert_int_equal(bench->status, CM_REFUSED);
     assert_non_null(bench->analysis.bind.ops);
-    assert_non_null(bench->analysis.infer.facts);
+    assert_non_null(bench->analysis.infer.infos);
     assert_null(bench->analysis.liveness.storage);
     assert_null(bench->analysis.count.nodes);
     bench_close(bench);

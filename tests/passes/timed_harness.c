@@ -37,10 +37,10 @@ struct bench *timed_open_with(const char *lines, const char *table,
 void timed_again(struct bench *bench) {
     struct analysis *analysis = &bench->analysis;
     analysis->scratch = analysis->arena; /* the pipeline has freed its own */
-    memset(&analysis->bounds, 0, sizeof(analysis->bounds));
+    memset(&analysis->roofline_bounds, 0, sizeof(analysis->roofline_bounds));
     memset(&analysis->breakdown, 0, sizeof(analysis->breakdown));
     memset(&analysis->advice, 0, sizeof(analysis->advice));
-    assert_int_equal(pass_roofline_bounds(analysis, &analysis->bounds), CM_OK);
+    assert_int_equal(pass_roofline_bounds(analysis, &analysis->roofline_bounds), CM_OK);
     assert_int_equal(pass_breakdown(analysis, &analysis->breakdown), CM_OK);
     assert_int_equal(pass_advice(analysis, &analysis->advice), CM_OK);
 }

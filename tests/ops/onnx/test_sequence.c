@@ -23,13 +23,13 @@ struct sequence_case {
 };
 
 static void wrap(const char *kinds, size_t n, const struct value_info *const *from,
-                 struct value_info *facts) {
+                 struct value_info *infos) {
     for (size_t i = 0; i < n; i++) {
-        facts[i] = value_info_unknown();
-        facts[i].element = from[i];
-        if (kinds[i] == 's') facts[i].kind = CM_TYPE_SEQUENCE;
-        if (kinds[i] == 'o') facts[i].kind = CM_TYPE_OPTIONAL;
-        if (kinds[i] == 't' && from[i]) facts[i] = *from[i];
+        infos[i] = value_info_unknown();
+        infos[i].element = from[i];
+        if (kinds[i] == 's') infos[i].kind = CM_TYPE_SEQUENCE;
+        if (kinds[i] == 'o') infos[i].kind = CM_TYPE_OPTIONAL;
+        if (kinds[i] == 't' && from[i]) infos[i] = *from[i];
     }
 }
 
@@ -37,12 +37,12 @@ static void check_row(const struct sequence_case *row) {
     const struct op_case plain = {
         .op = row->op, .attrs = row->attrs, .inputs = row->inputs, .outputs = "?"};
     struct op_bench *bench = op_bench_open(&plain);
-    struct value_info facts[MAX_INPUTS];
+    struct value_info infos[MAX_INPUTS];
     const struct value_info *inputs[MAX_INPUTS];
     struct text text;
     assert_true(bench->context.n_inputs <= MAX_INPUTS);
-    wrap(row->kinds, bench->context.n_inputs, bench->context.inputs, facts);
-    for (size_t i = 0; i < bench->context.n_inputs; i++) inputs[i] = &facts[i];
+    wrap(row->kinds, bench->context.n_inputs, bench->context.inputs, infos);
+    for (size_t i = 0; i < bench->context.n_inputs; i++) inputs[i] = &infos[i];
     bench->context.inputs = inputs;
     text_init(&text, bench->arena);
     if (bench->context.op->infer(&bench->context) < 0)

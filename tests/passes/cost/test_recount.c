@@ -223,7 +223,7 @@ static uint32_t source_of(const struct model *model, uint32_t value) {
 
 /* Fails the test if the size is unknown. */
 static int64_t elements_of(const struct bench *bench, uint32_t value) {
-    const struct shape *shape = &bench->analysis.infer.facts[value].shape;
+    const struct shape *shape = &bench->analysis.infer.infos[value].shape;
     int64_t n = 1;
     for (int i = 0; i < shape->rank; i++) {
         if (!is_known(shape->dims[i]))
@@ -240,7 +240,7 @@ static int64_t bytes_of(const struct bench *bench, uint32_t value) {
     if (of->node == ID_NONE && of->graph != 0) return 0;
     if (of->node != ID_NONE && strcmp(bench->model.nodes[of->node].type, "Constant") == 0)
         return 0;
-    int bits = dtype_bits(bench->analysis.infer.facts[value].dtype);
+    int bits = dtype_bits(bench->analysis.infer.infos[value].dtype);
     return elements_of(bench, value) * bits / 8;
 }
 
@@ -362,7 +362,7 @@ static void expect_order(const struct bench *bench) {
 
 /* Checks that values alive at the same step do not overlap in the arena. */
 static void expect_plan(const struct bench *bench) {
-    const struct plan_table *plan = &bench->analysis.plan;
+    const struct arena_plan_table *plan = &bench->analysis.arena_plan;
     for (uint32_t a = 0; a < bench->model.n_values; a++) {
         assert_int_equal(is_known(plan->offsets[a]), bytes_of(bench, a) > 0);
         for (uint32_t b = 0; b < a; b++) {
@@ -386,9 +386,9 @@ static void recount(const struct bench *bench) {
     assert_int_equal(analysis->liveness.peak_bytes, peak);
     assert_int_equal(analysis->in_place.peak_bytes, peak_in_place(bench));
     for (uint32_t i = 0; i < analysis->modules.n_modules; i++)
-        assert_int_equal(analysis->memory.of_module[i], peak_in(bench, i));
-    assert_true(analysis->plan.arena_bytes >= peak);
-    assert_true(analysis->plan.arena_in_place_bytes >= analysis->in_place.peak_bytes);
+        assert_int_equal(analysis->peak_memory.of_module[i], peak_in(bench, i));
+    assert_true(analysis->arena_plan.arena_bytes >= peak);
+    assert_true(analysis->arena_plan.arena_in_place_bytes >= analysis->in_place.peak_bytes);
     expect_plan(bench);
 }
 

@@ -20,7 +20,7 @@ struct most_case {
 
 static const char *most_type(const struct bench *bench, const char *name) {
     const struct value_info *info =
-        &bench->analysis.infer.upper->facts[bench_value(bench, name)];
+        &bench->analysis.infer.upper->infos[bench_value(bench, name)];
     struct value_info plain = *info;
     struct text text;
     plain.is_upper_bound = false;

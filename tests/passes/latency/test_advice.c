@@ -138,12 +138,12 @@ static void little_is_launch(struct bench *bench) {
 
 static void full_memory(struct bench *bench) {
     bench->analysis.estimate.facts.memory_bytes =
-        bench->analysis.demand.required_bytes * 100 / 91;
+        bench->analysis.memory_required.required_bytes * 100 / 91;
 }
 
 static void roomy_memory(struct bench *bench) {
     bench->analysis.estimate.facts.memory_bytes =
-        bench->analysis.demand.required_bytes * 100 / 89;
+        bench->analysis.memory_required.required_bytes * 100 / 89;
 }
 
 static void slow_copy(struct bench *bench) {

@@ -29,23 +29,23 @@ struct roofline_case {
     int64_t bytes;
     double seconds;
     double blocks; /* of its only kernel; 0: no kernel is known */
-    enum bound bound;
+    enum limited_by limited_by;
     double roofline;
 };
 
 static const struct roofline_case rows[] = {
     /* clang-format off */
-    {"copy at 80 %",                CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0,   BOUND_MEMORY,    0.8},
-    {"copy at 39 %",                CM_MEASURED, CM_COPY,    0,    3900000, 10e-6,  0,   BOUND_OCCUPANCY, 0.39},
-    {"less than three floors",      CM_MEASURED, CM_COPY,    0,    2900000, 2.9e-6, 0,   BOUND_LAUNCH,    1},
-    {"half-full grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0.5, BOUND_OCCUPANCY, 0.8},
-    {"full grid",                   CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  1,   BOUND_MEMORY,    0.8},
-    {"product limited by memory",   CM_MEASURED, CM_GEMM,    1000, 8000000, 10e-6,  0,   BOUND_MEMORY,    -1},
-    {"product, peak rate unknown",  CM_MEASURED, CM_GEMM,    1000, 1000000, 10e-6,  0,   BOUND_UNKNOWN,   -1},
-    {"proxy is like a measurement", CM_PROXY,    CM_ELTWISE, 1000, 8000000, 10e-6,  0,   BOUND_MEMORY,    0.8},
-    {"modelled memory",             CM_MODELLED, CM_GEMM,    1000, 9000000, 10e-6,  0,   BOUND_MEMORY,    0.9},
-    {"modelled arithmetic",         CM_MODELLED, CM_GEMM,    1000, 4000000, 10e-6,  0,   BOUND_COMPUTE,   0.9},
-    {"modelled floor",              CM_MODELLED, CM_GEMM,    1000, 1000000, 2e-6,   0,   BOUND_LAUNCH,    0.5},
+    {"copy at 80 %",                CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0,   LIMITED_BY_MEMORY,    0.8},
+    {"copy at 39 %",                CM_MEASURED, CM_COPY,    0,    3900000, 10e-6,  0,   LIMITED_BY_OCCUPANCY, 0.39},
+    {"less than three floors",      CM_MEASURED, CM_COPY,    0,    2900000, 2.9e-6, 0,   LIMITED_BY_LAUNCH,    1},
+    {"half-full grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  0.5, LIMITED_BY_OCCUPANCY, 0.8},
+    {"full grid",                   CM_MEASURED, CM_COPY,    0,    8000000, 10e-6,  1,   LIMITED_BY_MEMORY,    0.8},
+    {"product limited by memory",   CM_MEASURED, CM_GEMM,    1000, 8000000, 10e-6,  0,   LIMITED_BY_MEMORY,    -1},
+    {"product, peak rate unknown",  CM_MEASURED, CM_GEMM,    1000, 1000000, 10e-6,  0,   LIMITED_BY_UNKNOWN,   -1},
+    {"proxy is like a measurement", CM_PROXY,    CM_ELTWISE, 1000, 8000000, 10e-6,  0,   LIMITED_BY_MEMORY,    0.8},
+    {"modelled memory",             CM_MODELLED, CM_GEMM,    1000, 9000000, 10e-6,  0,   LIMITED_BY_MEMORY,    0.9},
+    {"modelled arithmetic",         CM_MODELLED, CM_GEMM,    1000, 4000000, 10e-6,  0,   LIMITED_BY_COMPUTE,   0.9},
+    {"modelled floor",              CM_MODELLED, CM_GEMM,    1000, 1000000, 2e-6,   0,   LIMITED_BY_LAUNCH,    0.5},
     /* clang-format on */
 };
 
@@ -68,9 +68,9 @@ static void time_is_limited_by_the_closest_ceiling(void **state) {
         measurement.cold.median = rows[i].seconds;
         measurement.how.n_kernels = rows[i].blocks > 0;
         measurement.how.kernels[0].blocks_per_unit = rows[i].blocks;
-        roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
-        if (achieved.bound != rows[i].bound)
-            fail_msg("%s: %s", rows[i].name, roofline_bounds_name(achieved.bound));
+        roofline_bounds_compute(&analysis, &primitive, &measurement, &achieved);
+        if (achieved.limited_by != rows[i].limited_by)
+            fail_msg("%s: %s", rows[i].name, roofline_bounds_name(achieved.limited_by));
         if (fabs(achieved.roofline - rows[i].roofline) > 1e-9)
             fail_msg("%s: %g", rows[i].name, achieved.roofline);
     }
@@ -95,12 +95,12 @@ static void measured_ceilings_replace_published_ones(void **state) {
     primitive.bytes_written = 2500000;
     measurement.state = CM_MEASURED;
     measurement.cold.median = 10e-6;
-    roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
-    assert_int_equal(achieved.bound, BOUND_COMPUTE);
+    roofline_bounds_compute(&analysis, &primitive, &measurement, &achieved);
+    assert_int_equal(achieved.limited_by, LIMITED_BY_COMPUTE);
     assert_true(fabs(achieved.roofline - 0.6) < 1e-9);
     primitive.bytes_written = 3500000;
-    roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
-    assert_int_equal(achieved.bound, BOUND_MEMORY);
+    roofline_bounds_compute(&analysis, &primitive, &measurement, &achieved);
+    assert_int_equal(achieved.limited_by, LIMITED_BY_MEMORY);
     assert_true(fabs(achieved.roofline - 0.7) < 1e-9);
 }
 
@@ -115,7 +115,7 @@ static void no_roofline_without_a_time(void **state) {
     memset(&measurement, 0, sizeof(measurement));
     measurement.state = CM_CRASHED;
     measurement.cold.median = 1;
-    roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    roofline_bounds_compute(&analysis, &primitive, &measurement, &achieved);
     assert_false(achieved.present);
 }
 
@@ -128,7 +128,7 @@ static const char lines[] =
 static void module_rates_use_sums_of_its_primitives(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
-    const struct roofline_bounds_table *table = &bench->analysis.bounds;
+    const struct roofline_bounds_table *table = &bench->analysis.roofline_bounds;
     const struct cm_module *block = bench_module(bench, "block");
     const struct achieved *of_block =
         &table->of_module[block - bench->analysis.modules.modules];
@@ -149,10 +149,11 @@ static void module_is_limited_by_the_resource_with_most_of_its_time(void **state
     analysis->estimate.ceilings.floor_s = 0.001; /* limits the convolutions, not the ReLU */
     analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.006;
     timed_again(bench);
-    assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MEMORY);
-    assert_int_equal(analysis->bounds.totals[BOUND_LAUNCH].nodes, 2);
-    assert_int_equal(analysis->bounds.totals[BOUND_LAUNCH].latency_ps, 4000000000);
-    assert_int_equal(analysis->bounds.totals[BOUND_MEMORY].nodes, 1);
+    assert_int_equal(analysis->roofline_bounds.of_module[0].limited_by, LIMITED_BY_MEMORY);
+    assert_int_equal(analysis->roofline_bounds.totals[LIMITED_BY_LAUNCH].nodes, 2);
+    assert_int_equal(analysis->roofline_bounds.totals[LIMITED_BY_LAUNCH].latency_ps,
+                     4000000000);
+    assert_int_equal(analysis->roofline_bounds.totals[LIMITED_BY_MEMORY].nodes, 1);
     bench_close(bench);
 }
 
@@ -163,7 +164,7 @@ static void module_with_two_equal_limits_is_mixed(void **state) {
     analysis->estimate.ceilings.floor_s = 0.001;
     analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.004;
     timed_again(bench);
-    assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MIXED);
+    assert_int_equal(analysis->roofline_bounds.of_module[0].limited_by, LIMITED_BY_MIXED);
     bench_close(bench);
 }
 

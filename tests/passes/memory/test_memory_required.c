@@ -17,7 +17,7 @@ struct group {
 };
 
 static void expect_groups(const struct bench *bench, const struct group *want, size_t n) {
-    const struct memory_required_table *table = &bench->analysis.demand;
+    const struct memory_required_table *table = &bench->analysis.memory_required;
     assert_int_equal(bench->status, CM_OK);
     assert_int_equal(table->n_weights, n);
     for (size_t i = 0; i < n; i++) {
@@ -39,7 +39,7 @@ static void packed_4_bit_weight_takes_half_a_byte_per_element(void **state) {
                    "node - DequantizeLinear q s -> w\nnode - MatMul x w -> y\nout y\n");
     (void)state;
     expect_groups(bench, want, 2);
-    assert_int_equal(bench->analysis.demand.required_bytes, 8 + 6 + 20 + 12);
+    assert_int_equal(bench->analysis.memory_required.required_bytes, 8 + 6 + 20 + 12);
     bench_close(bench);
 }
 
@@ -59,7 +59,7 @@ static void unread_weight_is_left_out(void **state) {
         bench_open("in x float[4,4]\ninit a.weight float[4,4]\nnode - Relu x -> y\nout y\n");
     (void)state;
     expect_groups(bench, NULL, 0);
-    assert_int_equal(bench->analysis.demand.required_bytes, 128);
+    assert_int_equal(bench->analysis.memory_required.required_bytes, 128);
     bench_close(bench);
 }
 
@@ -69,7 +69,7 @@ static void unread_weight_that_is_a_graph_output_counts(void **state) {
                                      "node - Relu x -> y\nout y\nout a.weight\n");
     (void)state;
     expect_groups(bench, want, 1);
-    assert_int_equal(bench->analysis.demand.required_bytes, 128 + 64);
+    assert_int_equal(bench->analysis.memory_required.required_bytes, 128 + 64);
     bench_close(bench);
 }
 
@@ -89,8 +89,8 @@ static void weight_fed_as_an_input_counts_once(void **state) {
                                      "node - Gemm x fc.weight -> y\nout y\n");
     (void)state;
     expect_groups(bench, want, 1);
-    assert_int_equal(bench->analysis.plan.arena_bytes, 16 + 64 + 16);
-    assert_int_equal(bench->analysis.demand.required_bytes, 16 + 64 + 16);
+    assert_int_equal(bench->analysis.arena_plan.arena_bytes, 16 + 64 + 16);
+    assert_int_equal(bench->analysis.memory_required.required_bytes, 16 + 64 + 16);
     bench_close(bench);
 }
 
@@ -101,12 +101,12 @@ static void places_are_multiples_of_the_alignment(void **state) {
     struct bench *bench = bench_open_with(lines, &options);
     (void)state;
     assert_int_equal(bench->analysis.liveness.peak_bytes, 36);
-    assert_int_equal(bench->analysis.plan.arena_bytes, 3 * 64);
+    assert_int_equal(bench->analysis.arena_plan.arena_bytes, 3 * 64);
     for (uint32_t id = 0; id < bench->model.n_values; id++)
-        assert_int_equal(bench->analysis.plan.offsets[id] % 64, 0);
+        assert_int_equal(bench->analysis.arena_plan.offsets[id] % 64, 0);
     bench_close(bench);
     bench = bench_open(lines);
-    assert_int_equal(bench->analysis.plan.arena_bytes, 36);
+    assert_int_equal(bench->analysis.arena_plan.arena_bytes, 36);
     bench_close(bench);
 }
 

@@ -96,7 +96,7 @@ static void peak_is_the_largest_sum_of_live_values(void **state) {
 static int64_t module_peak(const struct bench *bench, const char *path) {
     const struct cm_module *module = bench_module(bench, path);
     assert_non_null(module);
-    return bench->analysis.memory.of_module[module - bench->analysis.modules.modules];
+    return bench->analysis.peak_memory.of_module[module - bench->analysis.modules.modules];
 }
 
 static void module_peak_includes_only_values_that_it_produced(void **state) {
@@ -112,7 +112,7 @@ static void values_at_the_peak_sum_to_the_peak(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines);
-        const struct memory_table *memory = &bench->analysis.memory;
+        const struct peak_memory_table *memory = &bench->analysis.peak_memory;
         int64_t sum = 0;
         for (size_t k = 0; k < memory->n_live; k++) {
             sum += memory->live[k].bytes;
@@ -127,7 +127,7 @@ static void values_at_the_peak_sum_to_the_peak(void **state) {
 static void every_value_with_bytes_has_an_offset(void **state) {
     (void)state;
     struct bench *bench = open_case(MODULES);
-    const struct plan_table *plan = &bench->analysis.plan;
+    const struct arena_plan_table *plan = &bench->analysis.arena_plan;
     assert_int_equal(plan->arena_bytes, 80);
     assert_true(is_known(plan->offsets[bench_value(bench, "x")]));
     assert_true(is_known(plan->offsets[bench_value(bench, "y")]));
