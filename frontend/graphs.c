@@ -16,6 +16,7 @@ static int add_input(struct importer *importer, struct scope *scope,
     diag_push(importer->diag, &frame);
     int status = import_declared(importer, proto->type, &value.type);
     diag_pop(importer->diag, &frame);
+    if (status == CM_OK) status = import_mark(importer, proto, &value.mark);
     if (status < 0) return status;
     return scope_add_value(importer, scope, name, &value, ret);
 }
@@ -57,8 +58,11 @@ static int add_constant(struct importer *importer, struct scope *scope,
     type->kind = CM_TYPE_TENSOR;
     type->dtype = constant->dtype;
     type->shape = constant->shape;
-    struct value value = {
-        .origin = VALUE_INITIALIZER, .node = ID_NONE, .constant = constant, .type = type};
+    struct value value = {.origin = VALUE_INITIALIZER,
+                          .node = ID_NONE,
+                          .constant = constant,
+                          .type = type,
+                          .mark = (uint8_t)import_named_mark(importer, name)};
     return scope_add_value(importer, scope, name, &value, &id);
 }
 
@@ -115,7 +119,7 @@ static int resolve_outputs(struct importer *importer, struct scope *scope,
     return CM_OK;
 }
 
-/* Sets the declared types of node outputs and graph outputs. */
+/* Sets the declared types of node outputs and graph outputs, and the marks of constants. */
 static int declare(struct importer *importer, const struct scope *scope,
                    const struct message *parts, uint32_t number) {
     struct decode_walk infos = decode_each(parts, number, &onnx__value_info_proto__descriptor,
@@ -127,8 +131,10 @@ static int declare(struct importer *importer, const struct scope *scope,
         uint32_t id = scope_get(scope, span_of_bytes(&info->name));
         if (id == MAP_NONE || id == ID_OMITTED) continue;
         struct value *value = graph_value_at(importer->builder, id);
-        if (value->type->kind != CM_TYPE_UNKNOWN) continue;
-        status = import_declared(importer, info->type, &value->type);
+        if (value->constant)
+            status = import_mark(importer, info, &value->mark);
+        else if (value->type->kind == CM_TYPE_UNKNOWN)
+            status = import_declared(importer, info->type, &value->type);
         if (status < 0) return status;
     }
 }

@@ -56,6 +56,7 @@ struct importer {
     bool out_of_order;   /* that failed: a value is used before it is defined */
     struct map shared;   /* strings that many nodes share; the values are not used */
     struct map places;   /* text of a place -> index into place_list */
+    struct map marks;    /* names in the exporter's signature -> enum param_mark */
     const struct place **place_list;
     size_t n_places;
     size_t place_capacity;
@@ -161,6 +162,22 @@ int import_nodes(struct importer *importer, struct node_walk nodes,
  * it. Malformed metadata is ignored. */
 int import_metadata(struct importer *importer, const struct file_node *node,
                     const struct place **ret_place, bool *ret_fused) CM_MUST_CHECK;
+
+/* Reads the value of each key, NULL if missing, into the arena for decoding. If a key occurs
+ * twice, the first counts. */
+int metadata_read(struct importer *importer, struct span entry,
+                  const char *values[N_METADATA_KEYS]) CM_MUST_CHECK;
+/* Returns the end of the quoted Python string at `at`; NULL if it is none or not terminated. */
+const char *metadata_skip_quoted(const char *at);
+
+/* param_marks.c: what the exporter recorded about parameters. Malformed metadata is ignored. */
+/* Reads the signature of the main graph. */
+int import_signature(struct importer *importer, const struct message *graph) CM_MUST_CHECK;
+/* Returns the mark of the constant by its name alone. */
+enum param_mark import_named_mark(const struct importer *importer, struct span name);
+/* Replaces *mark if the metadata of the value has one. */
+int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info,
+                uint8_t *mark) CM_MUST_CHECK;
 
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;

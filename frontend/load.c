@@ -137,6 +137,8 @@ static int import_main(struct importer *importer) {
                       of[GRAPH_SPARSE_INITIALIZER].n + n_nodes + n_nodes / 16;
     if (graph_reserve(importer->builder, n_nodes, n_values) != CM_OK)
         return diag_no_memory(importer->diag);
+    const int status = import_signature(importer, &importer->bytes.graph);
+    if (status < 0) return status;
     return import_graph(importer, &importer->bytes.graph, NULL, ID_NONE, &id);
 }
 
@@ -160,6 +162,7 @@ static int import_start(struct importer *importer, struct model **ret) {
     importer->builder = graph_builder_new(importer->arena);
     map_init(&importer->places, importer->scratch);
     map_init(&importer->shared, importer->scratch);
+    map_init(&importer->marks, importer->scratch);
     return *ret && importer->builder ? CM_OK : diag_no_memory(importer->diag);
 }
 

@@ -21,19 +21,23 @@
 
 #define MAX_PARTS 64 /* modules around a node that are read */
 
-/* Reads the value of each key; NULL if missing. If a key occurs twice, the first counts. */
+int metadata_read(struct importer *importer, struct span bytes,
+                  const char *values[N_METADATA_KEYS]) {
+    struct entry entry;
+    if (!message_entry(bytes, &entry)) return CM_OK;
+    const enum metadata_key key = skim_metadata_key(entry.key);
+    if (key == N_METADATA_KEYS || values[key]) return CM_OK;
+    values[key] =
+        arena_strndup(importer->decoding, (const char *)entry.value.at, span_size(entry.value));
+    return values[key] ? CM_OK : diag_no_memory(importer->diag);
+}
+
 static int read_values(struct importer *importer, const struct file_node *node,
-                       const char *ret[N_METADATA_KEYS]) {
+                       const char *values[N_METADATA_KEYS]) {
     struct fields_walk walk = message_walk(&node->parts, NODE_METADATA_PROPS);
-    for (int i = 0; i < N_METADATA_KEYS; i++) ret[i] = NULL;
     for (struct span one; fields_next(&walk, &one);) {
-        struct entry entry;
-        if (!message_entry(one, &entry)) continue;
-        enum metadata_key key = skim_metadata_key(entry.key);
-        if (key == N_METADATA_KEYS || ret[key]) continue;
-        ret[key] = arena_strndup(importer->decoding, (const char *)entry.value.at,
-                                 span_size(entry.value));
-        if (!ret[key]) return diag_no_memory(importer->diag);
+        const int status = metadata_read(importer, one, values);
+        if (status < 0) return status;
     }
     return CM_OK;
 }
@@ -46,9 +50,7 @@ struct spelling {
     bool is_list;
 };
 
-/* Returns the end of the quoted string at `at`; NULL if there is none or it is not terminated.
- */
-static const char *skip_quoted(const char *at) {
+const char *metadata_skip_quoted(const char *at) {
     char quote = *at;
     if (quote != '\'' && quote != '"') return NULL;
     for (at++; *at && *at != quote; at++)
@@ -64,7 +66,7 @@ static struct spelling spell_list(const char *text) {
     for (const char *at = text + 1;; found.n++) {
         at += strspn(at, " ");
         found.cut = (size_t)(at - text);
-        at = skip_quoted(at);
+        at = metadata_skip_quoted(at);
         if (!at) return none;
         at += strspn(at, " ");
         if (*at == ']') return at[1] == '\0' ? found : none;
@@ -90,7 +92,7 @@ static struct spelling spell_namespace(const char *text) {
 /* Copies the next quoted string and removes the backslashes. */
 static const char *copy_quoted(struct importer *importer, const char **at) {
     const char *from = *at + strspn(*at, " ,[");
-    const char *end = skip_quoted(from);
+    const char *end = metadata_skip_quoted(from);
     char *copy = arena_strndup(importer->arena, from + 1, (size_t)(end - from) - 2);
     size_t n = 0;
     *at = end;
@@ -177,7 +179,7 @@ static int find_place(struct importer *importer, const struct spelling *scopes,
 
 int import_metadata(struct importer *importer, const struct file_node *node,
                     const struct place **ret_place, bool *ret_fused) {
-    const char *values[N_METADATA_KEYS];
+    const char *values[N_METADATA_KEYS] = {NULL};
     *ret_place = NULL;
     *ret_fused = false;
     if (node->parts.of[NODE_METADATA_PROPS].n == 0) return CM_OK;

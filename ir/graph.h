@@ -48,6 +48,14 @@ enum value_origin {
     VALUE_OUTPUT,      /* of `node`, at `slot` */
 };
 
+/* The exporter's record of a constant. */
+enum param_mark {
+    MARK_NONE,
+    MARK_PARAMETER,
+    MARK_DERIVED,  /* computed at export from at least one parameter */
+    MARK_CONSTANT, /* a buffer or a constant, or computed from such alone */
+};
+
 struct use {
     uint32_t node;
     uint32_t slot; /* which input of the node */
@@ -66,6 +74,7 @@ struct value {
     uint32_t slot;
     enum value_origin origin;
     bool is_graph_output; /* of any graph; set by graph_finish */
+    uint8_t mark;         /* enum param_mark */
 };
 
 /* A module that encloses a node. */

@@ -257,6 +257,7 @@ struct op {
      *   m  mask or comparison: not learned
      *   i  indices, shapes, scales, states: not learned
      *   x  data
+     *   c  state of a Loop: the operands of its copies in the body, if it never changes; else x
      */
     const char *param_roles;
 

@@ -25,7 +25,7 @@ struct fields_of {
 };
 
 /* Fields with smaller numbers are indexed. */
-#define MESSAGE_FIELDS 16
+#define MESSAGE_FIELDS 17
 
 /* A private field, see onnx.proto; the standard does not use the number. */
 #define FIELD_ORDINAL 60004
@@ -45,6 +45,7 @@ enum {
     GRAPH_OUTPUT = 12,
     GRAPH_VALUE_INFO = 13,
     GRAPH_SPARSE_INITIALIZER = 15,
+    GRAPH_METADATA_PROPS = 16,
 
     NODE_INPUT = 1,
     NODE_OUTPUT = 2,

@@ -341,6 +341,9 @@ enum metadata_key skim_metadata_key(struct span key) {
         [METADATA_CLASSES] = "pkg.torch.onnx.class_hierarchy",
         [METADATA_NAMESPACE] = "namespace",
         [METADATA_REWRITTEN] = "pkg.onnxscript.rewriter.rule_name",
+        [METADATA_KIND] = "pkg.torch.export.graph_signature.InputSpec.kind",
+        [METADATA_FOLDED_FROM] = "pkg.onnxscript.optimizer.folded_from",
+        [METADATA_SIGNATURE] = "pkg.torch.export.ExportedProgram.graph_signature",
     };
     int i = 0;
     while (i < N_METADATA_KEYS && !span_equal(key, keys[i])) i++;
@@ -348,12 +351,14 @@ enum metadata_key skim_metadata_key(struct span key) {
 }
 
 bool skim_reads_metadata(struct span entry) {
-    bool read = false;
+    enum metadata_key key = N_METADATA_KEYS;
+    size_t size = 0;
     for (struct wire_field field; wire_next(&entry, &field);) {
-        if (field.number == ENTRY_KEY) read = skim_metadata_key(field.bytes) != N_METADATA_KEYS;
-        if (field.number == ENTRY_VALUE && span_size(field.bytes) > MAX_METADATA) return false;
+        if (field.number == ENTRY_KEY) key = skim_metadata_key(field.bytes);
+        if (field.number == ENTRY_VALUE) size = span_size(field.bytes);
     }
-    return read;
+    return key != N_METADATA_KEYS &&
+           size <= (key == METADATA_SIGNATURE ? MAX_SIGNATURE : MAX_METADATA);
 }
 
 /*

@@ -32,17 +32,22 @@ struct skimmed {
 int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
          struct skimmed *ret) __attribute__((warn_unused_result));
 
-/* The entries of a node's metadata_props that are read (frontend/metadata.c). */
+/* The entries of metadata_props that are read: of nodes (frontend/metadata.c), and of values
+ * and the main graph (frontend/param_marks.c). */
 enum metadata_key {
     METADATA_SCOPES,
     METADATA_CLASSES,
     METADATA_NAMESPACE,
     METADATA_REWRITTEN,
+    METADATA_KIND,
+    METADATA_FOLDED_FROM,
+    METADATA_SIGNATURE,
     N_METADATA_KEYS
 };
 
 /* Bytes; longer values are not read. */
-#define MAX_METADATA 65536
+#define MAX_METADATA  65536
+#define MAX_SIGNATURE ((size_t)16 << 20) /* METADATA_SIGNATURE: a line per parameter */
 
 /* Returns N_METADATA_KEYS if the key is not read. */
 enum metadata_key skim_metadata_key(struct span key);

@@ -49,6 +49,7 @@ static const struct skim_field graph_fields[] = {
     [12] = MESSAGE(MESSAGE_VALUE_INFO, "output"),
     [13] = MESSAGE(MESSAGE_VALUE_INFO, "value_info"),
     [15] = MESSAGE(MESSAGE_SPARSE, "sparse_initializer"),
+    [16] = MESSAGE(MESSAGE_METADATA, "metadata_props"),
 };
 
 static const struct skim_field node_fields[] = {
@@ -117,6 +118,7 @@ static const struct skim_field function_fields[] = {
 static const struct skim_field value_info_fields[] = {
     [1]  = TEXT("name"),
     [2]  = ONE(MESSAGE_TYPE, "type"),
+    [4]  = MESSAGE(MESSAGE_METADATA, "metadata_props"),
 };
 
 static const struct skim_field type_fields[] = {

@@ -144,7 +144,7 @@ FACETS(ONNX, Loop) {NO_BOUNDS};
 #define LOOP(from)                                                                             \
     {                                                                                          \
         SIGNATURE(ONNX, Loop, from), .infer = infer_loop, .memory = MEMORY_CONTROL,            \
-        .param_roles = "iix", .backward.saved_for_backward = ""                                \
+        .param_roles = "iic", .backward.saved_for_backward = ""                                \
     }
 
 static const struct op rows[] = {LOOP(1), LOOP(11)};

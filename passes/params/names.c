@@ -40,6 +40,14 @@ static bool is_node_output(const char *base) {
            strncmp(base + end - mark_length, mark, mark_length) == 0;
 }
 
+/* The constants of TensorFlow's expressions: "sub/x:0", "Const_1:0". */
+static bool is_tensorflow_constant(const char *base) {
+    const size_t length = strlen(base);
+    if (length < 3 || strcmp(base + length - 2, ":0") != 0) return false;
+    if (strncmp(base, "Const", 5) == 0) return base[5] == ':' || base[5] == '_';
+    return length == 3 && (*base == 'x' || *base == 'y');
+}
+
 /*
  * Calls after which PyTorch's newer exporter names constants that it did not compute from a
  * parameter, sorted: masks ("where", "val_21"), angles ("unsqueeze_14", "cos"), filled tensors.
@@ -77,7 +85,7 @@ bool names_generated(const char *name) {
     const char *base = names_base(name);
     return trailing_digits(base, strlen(base)) == 0 || strstr(base, "::") ||
            is_numbered(base, "Constant") || is_numbered(base, "scalar_tensor_default") ||
-           is_node_output(base) || names_traced(name);
+           is_node_output(base) || is_tensorflow_constant(base) || names_traced(name);
 }
 
 bool names_parameter(const char *name) {

@@ -6,6 +6,7 @@
 #include "passes/infer/bind.h"
 #include "passes/infer/node_order.h"
 #include "passes/params/dequantized.h"
+#include "passes/params/loop_state.h"
 #include "passes/params/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -66,6 +67,7 @@ static bool renames(const struct param_study *study, uint32_t id) {
     const struct value_info *in = &infos[node->inputs[0]];
     const struct value_info *out = &infos[node->outputs[0]];
     return in->dtype == out->dtype && shape_equal(&in->shape, &out->shape) &&
+           study->model->values[node->inputs[0]].mark == MARK_NONE &&
            study->sources[node->inputs[0]] == SOURCE_INITIALIZER &&
            names_parameter(value_name(study->model, node->outputs[0]));
 }
@@ -82,6 +84,20 @@ static bool passes_sources(const struct param_study *study, uint32_t id) {
         passed = passed || role == 'p';
     }
     return passed;
+}
+
+/* An unchanging state carries its sources into the body and out of the node. */
+static void carry_states(struct param_study *study, uint32_t id) {
+    const struct node *node = &study->model->nodes[id];
+    for (size_t slot = 0; slot < node->n_inputs; slot++) {
+        struct loop_state state;
+        if (node->inputs[slot] == ID_NONE || !study->carries[node->inputs[slot]] ||
+            role_of(study, id, slot) != 'c' ||
+            !loop_state_find(study->analysis, id, slot, &state))
+            continue;
+        study->carries[state.inside] = true;
+        if (state.after != ID_NONE) study->carries[state.after] = true;
+    }
 }
 
 static void find_node_sources(struct param_study *study) {
@@ -101,7 +117,16 @@ static void find_node_sources(struct param_study *study) {
             study->sources[value] = (uint8_t)source;
             study->carries[value] = passes || source != SOURCE_NONE;
         }
+        if (reads) carry_states(study, study->nodes[i]);
     }
+}
+
+/* Returns the purposes of the operand's copies; those of data if the state changes. */
+static unsigned purposes_of_state(const struct param_study *study, uint32_t id, size_t slot) {
+    struct loop_state state;
+    if (!loop_state_find(study->analysis, id, slot, &state)) return FOR_DATA;
+    const unsigned inside = study->purposes[state.inside];
+    return state.after == ID_NONE ? inside : inside | study->purposes[state.after];
 }
 
 static unsigned purpose_of_role(char role) {
@@ -193,7 +218,9 @@ static void add_purposes(struct param_study *study, uint32_t id) {
         char role = role_of(study, id, slot);
         if (role == 'n' && placeholders) role = 's';
         if (role == 'e' && scales) role = 'i';
-        unsigned purposes = role == 'p' && chain ? onward : purpose_of_role(role);
+        unsigned purposes = role == 'c'            ? purposes_of_state(study, id, slot)
+                            : role == 'p' && chain ? onward
+                                                   : purpose_of_role(role);
         if (role == 'p') purposes |= real;
         study->purposes[value] = (uint8_t)(study->purposes[value] | purposes);
     }

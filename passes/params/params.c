@@ -3,15 +3,17 @@
  * Pass params: classifies constants as learned parameters, buffers or neither, and lists the
  * nodes that use each.
  *
- * ONNX does not mark what was learned. The pass decides by the use of a constant (the
- * `param_roles` of operator rows), through views, slices and casts, and if the use alone is
- * ambiguous, by whether a person named it: docs/counting.md has the rules.
+ * PyTorch's exporter records what was learned (frontend/param_marks.c). For other files the
+ * pass decides by the use of a constant (the `param_roles` of operator rows), through views,
+ * slices and casts, and if the use alone is ambiguous, by whether a person named it:
+ * docs/counting.md has the rules.
  */
 #include <string.h>
 
 #include "ops/packed.h"
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
+#include "passes/params/loop_state.h"
 #include "passes/params/names.h"
 #include "passes/params/param_uses.h"
 #include "passes/pass.h"
@@ -49,14 +51,26 @@ static bool may_be_quantized(const struct param_study *study, uint32_t value) {
     return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&info->shape) != 1;
 }
 
-/* An input may be an activation: it is learned only in a weight slot or under a parameter's
- * name.
+static bool is_read(const struct param_study *study, uint32_t id) {
+    const struct value *value = &study->model->values[id];
+    return value->n_uses > 0 || value->is_graph_output;
+}
+
+/*
+ * What the exporter recorded decides first; but integers that it calls a constant may be
+ * quantized weights. An input may be an activation: it is learned only in a weight slot or
+ * under a parameter's name.
  */
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];
     const char *name = value_name(study->model, value);
     const struct value_info *info = &study->analysis->infer.infos[value];
-    if (!dtype_is_float(info->dtype) && !may_be_quantized(study, value)) return false;
+    const bool is_float = dtype_is_float(info->dtype);
+    const enum param_mark mark = study->model->values[value].mark;
+    if (mark == MARK_PARAMETER) return is_read(study, value);
+    if (!is_float && !may_be_quantized(study, value)) return false;
+    if (mark == MARK_DERIVED) return purposes != 0;
+    if (mark == MARK_CONSTANT && is_float) return false;
     if (purposes & FOR_WEIGHT) return study->sources[value] != SOURCE_NONE;
     switch ((enum param_source)study->sources[value]) {
     case SOURCE_INITIALIZER:
@@ -189,17 +203,25 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
     return CM_OK;
 }
 
-/* Appends the node's outputs that pass the parameter on, except those that are parameters under
- * another name. */
-static void follow(struct walker *walker, const struct node *node, uint32_t param) {
-    for (size_t i = 0; i < node->n_outputs; i++) {
-        uint32_t value = node->outputs[i];
-        if (value == ID_NONE || !walker->study->carries[value]) continue;
-        const uint32_t other = walker->table->of_value[value];
-        if (walker->value_stamp[value] == param + 1 || (other != ID_NONE && other != param))
-            continue;
-        walker->value_stamp[value] = param + 1;
-        walker->pending[walker->n_pending++] = value;
+/* Appends a value that passes the parameter on, unless it is a parameter under another name. */
+static void follow(struct walker *walker, uint32_t value, uint32_t param) {
+    if (value == ID_NONE || !walker->study->carries[value]) return;
+    const uint32_t other = walker->table->of_value[value];
+    if (walker->value_stamp[value] == param + 1 || (other != ID_NONE && other != param)) return;
+    walker->value_stamp[value] = param + 1;
+    walker->pending[walker->n_pending++] = value;
+}
+
+/* Appends the values under which the parameter leaves the node. */
+static void follow_use(struct walker *walker, const struct use *use, uint32_t param) {
+    const struct node *node = &walker->analysis->model->nodes[use->node];
+    const char role = op_role(walker->analysis->bind.ops[use->node], use->slot);
+    struct loop_state state;
+    for (size_t i = 0; role == 'p' && i < node->n_outputs; i++)
+        follow(walker, node->outputs[i], param);
+    if (role == 'c' && loop_state_find(walker->analysis, use->node, use->slot, &state)) {
+        follow(walker, state.inside, param);
+        follow(walker, state.after, param);
     }
 }
 
@@ -213,8 +235,7 @@ static int find_users(struct walker *walker, uint32_t param) {
             const struct use *use = &value->uses[i];
             int status = add_pair(walker, use->node, param);
             if (status < 0) return status;
-            if (op_role(walker->analysis->bind.ops[use->node], use->slot) == 'p')
-                follow(walker, &model->nodes[use->node], param);
+            follow_use(walker, use, param);
         }
     }
     return CM_OK;

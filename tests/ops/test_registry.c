@@ -40,7 +40,7 @@ static void check_row(const struct op *row) {
     assert_non_null(row->infer);
     assert_non_null(row->param_roles);
     assert_true(strlen(row->param_roles) > 0 || row->max_inputs == 0);
-    assert_int_equal(strspn(row->param_roles, "WwnespmixX"), strlen(row->param_roles));
+    assert_int_equal(strspn(row->param_roles, "WwnespmixcX"), strlen(row->param_roles));
     assert_true(row->since >= 1);
     assert_in_range(row->min_inputs, 0, row->max_inputs);
     assert_in_range(row->min_outputs, 0, row->max_outputs);

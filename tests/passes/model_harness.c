@@ -314,6 +314,16 @@ static void declare_type(struct parser *parser, char **words) {
     graph_value_at(parser->builder, value_named(parser, words[1]))->type = type;
 }
 
+static void mark_constant(struct parser *parser, char **words) {
+    static const char *const marks[] = {[MARK_PARAMETER] = "parameter",
+                                        [MARK_DERIVED] = "derived",
+                                        [MARK_CONSTANT] = "constant"};
+    uint8_t mark = MARK_CONSTANT;
+    while (mark > MARK_NONE && strcmp(marks[mark], words[2]) != 0) mark--;
+    assert_int_not_equal(mark, MARK_NONE);
+    graph_value_at(parser->builder, value_named(parser, words[1]))->mark = mark;
+}
+
 static void open_level(struct parser *parser, const char *attr) {
     struct graph graph = {.name = attr ? attr : "torch_jit",
                           .parent = attr ? parser->level->graph : ID_NONE,
@@ -372,6 +382,8 @@ static void add_line(struct parser *parser, const char *line, size_t length) {
         add_output(parser, words);
     else if (strcmp(words[0], "type") == 0)
         declare_type(parser, words);
+    else if (strcmp(words[0], "mark") == 0)
+        mark_constant(parser, words);
     else if (strcmp(words[0], "body") == 0)
         open_level(parser, words[1]);
     else if (strcmp(words[0], "close") == 0)

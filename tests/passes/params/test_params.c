@@ -295,6 +295,78 @@ static void test_nodes_use_params_through_views(void **state) {
     bench_close(bench);
 }
 
+/* The exporter's own records decide first. */
+static void test_marked_parameters_are_learned(void **state) {
+    static const struct param_case rows[] = {
+        /* a matrix of angles, frequencies */
+        {"in x float[2,3]\ninit inv_freq float[3,4]\nmark inv_freq constant\n"
+         "node m MatMul x inv_freq -> y\nout y\n",
+         {{"inv_freq", PARAM_BUFFER}}},
+        {"in x float[2,3]\ninit val_3 float[3,4]\nmark val_3 constant\n"
+         "node m MatMul x val_3 -> y\nout y\n",
+         {{"val_3", PARAM_NONE}}},
+        /* a bias of relative positions */
+        {"in x float[2,4,8,8]\ninit val_21 float[1,4,8,8]\nmark val_21 derived\n"
+         "node a Add x val_21 -> y\nout y\n",
+         {{"val_21", PARAM_LEARNED}}},
+        /* sizes of a parameter */
+        {"in x float[2,4]\ninit val_5 int64[2] =2,4\nmark val_5 derived\n"
+         "node a Reshape x val_5 -> y\nout y\n",
+         {{"val_5", PARAM_NONE}}},
+        {"in x float[2]\nin c bool[2]\ninit scale float[]\nmark scale parameter\n"
+         "node a Where c scale x -> y\nout y\n",
+         {{"scale", PARAM_LEARNED}}},
+        {"in x float[2]\ninit query float[2]\nmark query parameter\n"
+         "node a Relu x -> y\nout y\nout query\n",
+         {{"query", PARAM_LEARNED}}},
+        {"in x float[2]\ninit unused float[2]\nmark unused parameter\n"
+         "node a Relu x -> y\nout y\n",
+         {{"unused", PARAM_NONE}}},
+        /* not a second parameter */
+        {"in x float[1,3]\ninit a.weight float[3]\nmark a.weight parameter\n"
+         "node i Identity a.weight -> b.weight\nnode m Mul x b.weight -> y\nout y\n",
+         {{"a.weight", PARAM_LEARNED}, {"b.weight", PARAM_NONE}}},
+        /* a quantized weight may be a buffer of the framework */
+        {"in x float[2,3]\ninit s float[]\ninit w int8[3,4]\nmark w constant\n"
+         "mark s constant\nnode d DequantizeLinear w s -> f\nnode m MatMul x f -> y\nout y\n",
+         {{"w", PARAM_LEARNED}, {"s", PARAM_BUFFER}}},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define LOOP_BEGIN                                                                             \
+    "in x float[2,3]\ninit w float[3,3]\nconst n int64[] =5\nconst c bool[] =1\nbody body\n"   \
+    "in i int64[]\nin k bool[]\nin h float[2,3]\nin v float[3,3]\nnode m MatMul h v -> g\n"
+#define LOOP_END "close\nnode l Loop n c x w -> y z\nout y\n"
+
+static void test_unchanging_loop_states_are_learned(void **state) {
+    static const struct param_case rows[] = {
+        {LOOP_BEGIN "out k\nout g\nout v\n" LOOP_END, {{"w", PARAM_LEARNED}}},
+        {LOOP_BEGIN "node e Identity v -> u\nout k\nout g\nout u\n" LOOP_END,
+         {{"w", PARAM_LEARNED}}},
+        /* the next iteration reads another matrix */
+        {LOOP_BEGIN "node e Relu v -> u\nout k\nout g\nout u\n" LOOP_END,
+         {{"w", PARAM_BUFFER}}},
+        /* used behind the loop only */
+        {"in x float[2,3]\ninit w float[3,3]\nconst n int64[] =5\nconst c bool[] =1\n"
+         "body body\nin i int64[]\nin k bool[]\nin v float[3,3]\nout k\nout v\nclose\n"
+         "node l Loop n c w -> z\nnode m MatMul x z -> y\nout y\n",
+         {{"w", PARAM_LEARNED}}},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_nodes_use_params_through_loop_states(void **state) {
+    struct bench *bench = bench_open(LOOP_BEGIN "out k\nout g\nout v\n" LOOP_END);
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_string_equal(bench_used(bench, "l"), "w");
+    assert_string_equal(bench_used(bench, "m"), "w");
+    bench_close(bench);
+}
+
 static void test_recognizes_generated_names(void **state) {
     static const struct {
         const char *name;
@@ -328,6 +400,11 @@ static void test_recognizes_generated_names(void **state) {
         {"fc1.weight", false, 3},
         {"layer1.0.bn1.weight", false, 12},
         {"/call/fc1.weight", false, 3},
+        {"gru/sub/x:0", true, 0},
+        {"Const:0", true, 0},
+        {"gru/Const_1:0", true, 0},
+        {"max:0", false, 0},
+        {"Constant:0", false, 0},
         {".weight", false, 0},
         {"weight.", false, 0},
     };
@@ -374,6 +451,9 @@ int main(void) {
         cmocka_unit_test(test_weights_may_be_inputs),
         cmocka_unit_test(test_constant_of_shape_may_be_a_weight),
         cmocka_unit_test(test_nodes_use_params_through_views),
+        cmocka_unit_test(test_marked_parameters_are_learned),
+        cmocka_unit_test(test_unchanging_loop_states_are_learned),
+        cmocka_unit_test(test_nodes_use_params_through_loop_states),
         cmocka_unit_test(test_recognizes_generated_names),
         cmocka_unit_test(test_recognizes_repeated_names),
     };
