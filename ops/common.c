@@ -12,6 +12,10 @@ int common_infer_same(struct op_context *context) {
     return common_infer_same_shape(context, op_dtype(context, 0));
 }
 
+int common_infer_bool(struct op_context *context) {
+    return common_infer_same_shape(context, DTYPE_BOOL);
+}
+
 int common_infer_unknown_rank(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), RANK_UNKNOWN, NULL);
 }

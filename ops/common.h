@@ -29,6 +29,8 @@
 int common_infer_same(struct op_context *context);
 /* Output 0 has that dtype and the shape of input 0. */
 int common_infer_same_shape(struct op_context *context, enum dtype dtype);
+/* Output 0 is of type bool and has the shape of input 0. */
+int common_infer_bool(struct op_context *context);
 /* Output 0 has the type of input 0; unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
 /* Output 0 is all inputs broadcast together, of their common type. */

@@ -34,6 +34,17 @@ typedef bool fold_kernel(const struct op_context *context, size_t n, const struc
 int fold_elements(struct op_context *context, fold_kernel *kernel)
     __attribute__((warn_unused_result));
 
+/* Defines fold_NAME by the body of its kernel, which sees context, n, x and ret. */
+#define FOLD(name, ...)                                                                        \
+    static bool number_##name(const struct op_context *context, size_t n,                      \
+                              const struct number *x, struct number *ret) {                    \
+        (void)context, (void)n;                                                                \
+        __VA_ARGS__                                                                            \
+    }                                                                                          \
+    static int fold_##name(struct op_context *context) {                                       \
+        return fold_elements(context, number_##name);                                          \
+    }
+
 /* The number as an element of that type; false when the type cannot hold it. */
 bool fold_store(enum dtype dtype, struct number *number);
 

@@ -14,34 +14,21 @@
 
 #include "support/banned.h"
 
-static bool number_relu(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].i > 0 ? x[0].i : 0;
-    ret->r = x[0].r > 0 ? x[0].r : 0;
-    return !isnan(x[0].r);
-}
-
+/* clang-format off */
+FOLD(relu,
+     ret->i = x->i > 0 ? x->i : 0;
+     ret->r = x->r > 0 ? x->r : 0;
+     return !isnan(x->r);)
 /* Bounds from inputs 1 and 2 (Clip-11). */
-static bool number_clip(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    (void)context;
-    bool low = n > 1 && x[1].given;
-    bool high = n > 2 && x[2].given;
-    ret->i = low && x[0].i < x[1].i ? x[1].i : x[0].i;
-    ret->r = low && x[0].r < x[1].r ? x[1].r : x[0].r;
-    if (high && ret->i > x[2].i) ret->i = x[2].i;
-    if (high && ret->r > x[2].r) ret->r = x[2].r;
-    return true;
-}
-
-static int fold_relu(struct op_context *context) {
-    return fold_elements(context, number_relu);
-}
-
-static int fold_clip(struct op_context *context) {
-    return fold_elements(context, number_clip);
-}
+FOLD(clip,
+     const bool low = n > 1 && x[1].given;
+     const bool high = n > 2 && x[2].given;
+     ret->i = low && x[0].i < x[1].i ? x[1].i : x[0].i;
+     ret->r = low && x[0].r < x[1].r ? x[1].r : x[0].r;
+     if (high && ret->i > x[2].i) ret->i = x[2].i;
+     if (high && ret->r > x[2].r) ret->r = x[2].r;
+     return true;)
+/* clang-format on */
 
 static int infer_clip(struct op_context *context) {
     int status = common_check_same_type(context, 0);

@@ -14,60 +14,8 @@
 
 #include "support/banned.h"
 
-static bool number_add(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    if (!ret->real) return !__builtin_add_overflow(x[0].i, x[1].i, &ret->i);
-    ret->r = x[0].r + x[1].r;
-    return true;
-}
-
-static bool number_sub(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    if (!ret->real) return !__builtin_sub_overflow(x[0].i, x[1].i, &ret->i);
-    ret->r = x[0].r - x[1].r;
-    return true;
-}
-
-static bool number_mul(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    if (!ret->real) return !__builtin_mul_overflow(x[0].i, x[1].i, &ret->i);
-    ret->r = x[0].r * x[1].r;
-    return true;
-}
-
 static bool divides(int64_t a, int64_t b) {
     return b != 0 && !(a == INT64_MIN && b == -1);
-}
-
-/* Integers: towards zero, as C. */
-static bool number_div(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    if (ret->real) {
-        ret->r = x[0].r / x[1].r;
-        return true;
-    }
-    if (!divides(x[0].i, x[1].i)) return false;
-    ret->i = x[0].i / x[1].i;
-    return true;
-}
-
-/* fmod=1: the sign of the dividend (C); fmod=0, integers only: that of the divisor (Python). */
-static bool number_mod(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)n;
-    if (ret->real) {
-        ret->r = fmod(x[0].r, x[1].r);
-        return op_attr_int(context, "fmod") != 0;
-    }
-    if (!divides(x[0].i, x[1].i)) return false;
-    ret->i = x[0].i % x[1].i;
-    bool of_divisor = op_attr_int(context, "fmod") == 0;
-    if (of_divisor && ret->i != 0 && (ret->i < 0) != (x[1].i < 0)) ret->i += x[1].i;
-    return true;
 }
 
 static bool int_power(int64_t base, int64_t exponent, int64_t *ret) {
@@ -81,69 +29,62 @@ static bool int_power(int64_t base, int64_t exponent, int64_t *ret) {
     return true;
 }
 
+/* Returns in ret the largest of n operands, or the smallest; NaN if one of them is. */
+static bool extreme(size_t n, const struct number *x, bool largest, struct number *ret) {
+    ret->i = x[0].i;
+    ret->r = x[0].r;
+    for (size_t k = 1; k < n; k++) {
+        if (largest ? x[k].i > ret->i : x[k].i < ret->i) ret->i = x[k].i;
+        if ((largest ? x[k].r > ret->r : x[k].r < ret->r) || isnan(x[k].r)) ret->r = x[k].r;
+    }
+    return true;
+}
+
+static double real_sum(size_t n, const struct number *x) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) sum += x[k].r;
+    return sum;
+}
+
+/* clang-format off */
+FOLD(add,
+     if (!ret->real) return !__builtin_add_overflow(x[0].i, x[1].i, &ret->i);
+     ret->r = x[0].r + x[1].r;
+     return true;)
+FOLD(sub,
+     if (!ret->real) return !__builtin_sub_overflow(x[0].i, x[1].i, &ret->i);
+     ret->r = x[0].r - x[1].r;
+     return true;)
+FOLD(mul,
+     if (!ret->real) return !__builtin_mul_overflow(x[0].i, x[1].i, &ret->i);
+     ret->r = x[0].r * x[1].r;
+     return true;)
+/* Integers: towards zero, as C. */
+FOLD(div,
+     if (ret->real) ret->r = x[0].r / x[1].r;
+     if (ret->real || !divides(x[0].i, x[1].i)) return ret->real;
+     ret->i = x[0].i / x[1].i;
+     return true;)
+/* fmod=1: the sign of the dividend (C); fmod=0, integers only: that of the divisor (Python). */
+FOLD(mod,
+     const bool of_divisor = op_attr_int(context, "fmod") == 0;
+     if (ret->real) ret->r = fmod(x[0].r, x[1].r);
+     if (ret->real) return !of_divisor;
+     if (!divides(x[0].i, x[1].i)) return false;
+     ret->i = x[0].i % x[1].i;
+     if (of_divisor && ret->i != 0 && (ret->i < 0) != (x[1].i < 0)) ret->i += x[1].i;
+     return true;)
 /* The exponent may be of another type (Pow-12). */
-static bool number_pow(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    if (!ret->real) return !x[1].real && int_power(x[0].i, x[1].i, &ret->i);
-    ret->r = pow(x[0].r, x[1].real ? x[1].r : (double)x[1].i);
-    return true;
-}
-
-static bool number_max(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context;
-    ret->i = x[0].i;
-    ret->r = x[0].r;
-    for (size_t k = 1; k < n; k++) {
-        if (x[k].i > ret->i) ret->i = x[k].i;
-        if (x[k].r > ret->r || isnan(x[k].r)) ret->r = x[k].r;
-    }
-    return true;
-}
-
-static bool number_min(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context;
-    ret->i = x[0].i;
-    ret->r = x[0].r;
-    for (size_t k = 1; k < n; k++) {
-        if (x[k].i < ret->i) ret->i = x[k].i;
-        if (x[k].r < ret->r || isnan(x[k].r)) ret->r = x[k].r;
-    }
-    return true;
-}
-
-/* ret = x[0] + x[1] + …; floats only (Sum, Mean). */
-static bool number_sum(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context;
-    for (size_t k = 0; k < n; k++) ret->r += x[k].r;
-    return ret->real;
-}
-
-static bool number_mean(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    if (!number_sum(context, n, x, ret)) return false;
-    ret->r /= (double)n;
-    return true;
-}
-
-#define FOLD(name)                                                                             \
-    static int fold_##name(struct op_context *context) {                                       \
-        return fold_elements(context, number_##name);                                          \
-    }
-FOLD(add)
-FOLD(sub)
-FOLD(mul)
-FOLD(div)
-FOLD(mod)
-FOLD(pow)
-FOLD(max)
-FOLD(min)
-FOLD(sum)
-FOLD(mean)
-#undef FOLD
+FOLD(pow,
+     if (!ret->real) return !x[1].real && int_power(x[0].i, x[1].i, &ret->i);
+     ret->r = pow(x[0].r, x[1].real ? x[1].r : (double)x[1].i);
+     return true;)
+FOLD(max, return extreme(n, x, true, ret);)
+FOLD(min, return extreme(n, x, false, ret);)
+/* Floats only. */
+FOLD(sum, ret->r = real_sum(n, x); return ret->real;)
+FOLD(mean, ret->r = real_sum(n, x) / (double)n; return ret->real;)
+/* clang-format on */
 
 static int infer_legacy(struct op_context *context) {
     return common_infer_legacy_broadcast(context, common_dtype(context, 0));

@@ -13,84 +13,31 @@
 
 #include "support/banned.h"
 
-static bool number_abs(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    ret->r = fabs(x[0].r);
-    if (x[0].i == INT64_MIN) return false;
-    ret->i = x[0].i < 0 ? -x[0].i : x[0].i;
-    return true;
-}
-
-static bool number_neg(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    ret->r = -x[0].r;
-    return !__builtin_sub_overflow(INT64_C(0), x[0].i, &ret->i);
-}
-
-static bool number_sign(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    (void)context, (void)n;
-    ret->i = (x[0].i > 0) - (x[0].i < 0);
-    ret->r = (x[0].r > 0) - (x[0].r < 0);
-    return !isnan(x[0].r);
-}
-
-static bool number_floor(const struct op_context *context, size_t n, const struct number *x,
-                         struct number *ret) {
-    (void)context, (void)n;
-    ret->r = floor(x[0].r);
-    return ret->real;
-}
-
-static bool number_ceil(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    (void)context, (void)n;
-    ret->r = ceil(x[0].r);
-    return ret->real;
-}
-
-/* Halves to the even neighbour, whatever the rounding mode of the process. */
-static bool number_round(const struct op_context *context, size_t n, const struct number *x,
-                         struct number *ret) {
-    (void)context, (void)n;
-    double down = floor(x[0].r);
-    double rest = x[0].r - down;
+/* Returns x rounded, halves to the even neighbour, in any rounding mode of the process. */
+static double round_even(double x) {
+    double down = floor(x);
+    double rest = x - down;
     bool up = rest > 0.5 || (rest == 0.5 && fmod(down, 2) != 0);
-    ret->r = up ? down + 1 : down;
-    return ret->real;
+    return up ? down + 1 : down;
 }
-
-static bool number_sqrt(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    (void)context, (void)n;
-    ret->r = sqrt(x[0].r);
-    return ret->real;
-}
-
-static bool number_reciprocal(const struct op_context *context, size_t n,
-                              const struct number *x, struct number *ret) {
-    (void)context, (void)n;
-    ret->r = 1 / x[0].r;
-    return ret->real;
-}
-
-#define FOLD(name)                                                                             \
-    static int fold_##name(struct op_context *context) {                                       \
-        return fold_elements(context, number_##name);                                          \
-    }
-FOLD(abs)
-FOLD(neg)
-FOLD(sign)
-FOLD(floor)
-FOLD(ceil)
-FOLD(round)
-FOLD(sqrt)
-FOLD(reciprocal)
-#undef FOLD
 
 /* clang-format off */
+FOLD(abs,
+     if (x->i == INT64_MIN) return false;
+     ret->i = x->i < 0 ? -x->i : x->i;
+     ret->r = fabs(x->r);
+     return true;)
+FOLD(neg, ret->r = -x->r; return !__builtin_sub_overflow(INT64_C(0), x->i, &ret->i);)
+FOLD(sign,
+     ret->i = (x->i > 0) - (x->i < 0);
+     ret->r = (x->r > 0) - (x->r < 0);
+     return !isnan(x->r);)
+FOLD(floor, ret->r = floor(x->r); return ret->real;)
+FOLD(ceil, ret->r = ceil(x->r); return ret->real;)
+FOLD(round, ret->r = round_even(x->r); return ret->real;)
+FOLD(sqrt, ret->r = sqrt(x->r); return ret->real;)
+FOLD(reciprocal, ret->r = 1 / x->r; return ret->real;)
+
 FACETS(ONNX, Abs) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_ABS), BOUNDS("p")};
 FACETS(ONNX, Neg) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_NEGATE), BOUNDS("f")};
 FACETS(ONNX, Sign) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1), LOWER_UNARY(CM_SIGN), BOUNDS("v")};

@@ -13,69 +13,6 @@
 
 #include "support/banned.h"
 
-static bool number_equal(const struct op_context *context, size_t n, const struct number *x,
-                         struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].real ? x[0].r == x[1].r : x[0].i == x[1].i;
-    return true;
-}
-
-static bool number_less(const struct op_context *context, size_t n, const struct number *x,
-                        struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].real ? x[0].r < x[1].r : x[0].i < x[1].i;
-    return true;
-}
-
-static bool number_less_equal(const struct op_context *context, size_t n,
-                              const struct number *x, struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].real ? x[0].r <= x[1].r : x[0].i <= x[1].i;
-    return true;
-}
-
-static bool number_greater(const struct op_context *context, size_t n, const struct number *x,
-                           struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].real ? x[0].r > x[1].r : x[0].i > x[1].i;
-    return true;
-}
-
-static bool number_greater_equal(const struct op_context *context, size_t n,
-                                 const struct number *x, struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].real ? x[0].r >= x[1].r : x[0].i >= x[1].i;
-    return true;
-}
-
-static bool number_not(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    ret->i = !x[0].i;
-    return true;
-}
-
-static bool number_and(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].i && x[1].i;
-    return true;
-}
-
-static bool number_or(const struct op_context *context, size_t n, const struct number *x,
-                      struct number *ret) {
-    (void)context, (void)n;
-    ret->i = x[0].i || x[1].i;
-    return true;
-}
-
-static bool number_xor(const struct op_context *context, size_t n, const struct number *x,
-                       struct number *ret) {
-    (void)context, (void)n;
-    ret->i = !x[0].i != !x[1].i;
-    return true;
-}
-
 /* Of a choice that is not known: the larger or the smaller. */
 static bool number_either(const struct op_context *context, size_t n, const struct number *x,
                           struct number *ret) {
@@ -93,28 +30,18 @@ static bool number_where(const struct op_context *context, size_t n, const struc
     return true;
 }
 
-static bool number_is_nan(const struct op_context *context, size_t n, const struct number *x,
-                          struct number *ret) {
-    (void)context, (void)n;
-    ret->i = isnan(x[0].r) != 0;
-    return true;
-}
-
-#define FOLD(name)                                                                             \
-    static int fold_##name(struct op_context *context) {                                       \
-        return fold_elements(context, number_##name);                                          \
-    }
-FOLD(equal)
-FOLD(less)
-FOLD(less_equal)
-FOLD(greater)
-FOLD(greater_equal)
-FOLD(not )
-FOLD(and)
-FOLD(or)
-FOLD(xor)
-FOLD(is_nan)
-#undef FOLD
+/* clang-format off */
+FOLD(equal, ret->i = x->real ? x[0].r == x[1].r : x[0].i == x[1].i; return true;)
+FOLD(less, ret->i = x->real ? x[0].r < x[1].r : x[0].i < x[1].i; return true;)
+FOLD(less_equal, ret->i = x->real ? x[0].r <= x[1].r : x[0].i <= x[1].i; return true;)
+FOLD(greater, ret->i = x->real ? x[0].r > x[1].r : x[0].i > x[1].i; return true;)
+FOLD(greater_equal, ret->i = x->real ? x[0].r >= x[1].r : x[0].i >= x[1].i; return true;)
+FOLD(not, ret->i = !x->i; return true;)
+FOLD(and, ret->i = x[0].i && x[1].i; return true;)
+FOLD(or, ret->i = x[0].i || x[1].i; return true;)
+FOLD(xor, ret->i = !x[0].i != !x[1].i; return true;)
+FOLD(is_nan, ret->i = isnan(x->r) != 0; return true;)
+/* clang-format on */
 
 static int fold_where(struct op_context *context) {
     const struct value_info *const choices[] = {NULL, op_input(context, 1),
@@ -134,10 +61,6 @@ static int infer_compare_legacy(struct op_context *context) {
     return common_infer_legacy_broadcast(context, DTYPE_BOOL);
 }
 
-static int infer_test(struct op_context *context) {
-    return common_infer_same_shape(context, DTYPE_BOOL);
-}
-
 static int check_bool(const struct op_context *context, size_t i) {
     enum dtype dtype = op_dtype(context, i);
     if (dtype == DTYPE_UNDEFINED || dtype == DTYPE_BOOL) return CM_OK;
@@ -147,7 +70,7 @@ static int check_bool(const struct op_context *context, size_t i) {
 
 static int infer_not(struct op_context *context) {
     int status = check_bool(context, 0);
-    return status < 0 ? status : infer_test(context);
+    return status < 0 ? status : common_infer_bool(context);
 }
 
 static int infer_where(struct op_context *context) {
@@ -204,8 +127,8 @@ static const struct op rows[] = {
     LOGIC(Xor,               1, infer_compare_legacy, NULL,               "-"),
     LOGIC(Xor,               7, infer_compare,        fold_xor,           "-"),
     LOGIC(Not,               1, infer_not,            fold_not,           "-"),
-    LOGIC(IsNaN,             9, infer_test,           fold_is_nan,        "-"),
-    LOGIC(IsInf,            10, infer_test,           NULL,               "-"),
+    LOGIC(IsNaN,             9, common_infer_bool,    fold_is_nan,        "-"),
+    LOGIC(IsInf,            10, common_infer_bool,    NULL,               "-"),
     /*   type   since shape rule   fold        saved for backward */
     {ROW(Where,    9, infer_where, fold_where, "-,0,0"), .fold_partial = true},
     LOGIC(BitShift,   11, infer_bit_shift,        NULL, "-"),

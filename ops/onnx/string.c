@@ -27,10 +27,6 @@ static int infer_concat(struct op_context *context) {
     return common_broadcast_to(context, 0, DTYPE_STRING);
 }
 
-static int infer_match(struct op_context *context) {
-    return common_infer_same_shape(context, DTYPE_BOOL);
-}
-
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -178,7 +174,7 @@ static const struct op rows[] = {
     ROW(StringConcat,     20, infer_concat),
     ROW(StringNormalizer, 10, infer_normalizer),
     ROW(StringSplit,      20, infer_split),
-    ROW(RegexFullMatch,   20, infer_match),
+    ROW(RegexFullMatch,   20, common_infer_bool),
     ROW(TfIdfVectorizer,   9, infer_tf_idf),
 };
 /* clang-format on */
