@@ -138,14 +138,14 @@ enum flops_table {
 
 /*
  * FLOPs by one of these conventions:
- *     flops = per_mac * MACs + per_input * n + per_output * out + extra(context, MACs)
+ *     flops = per_mac * MACs + per_input * n + per_output * out + extra(context)
  * n = elements of the first input, out = elements of the first output.
  */
 struct op_flops {
     int64_t per_mac;
     int64_t per_input;
     int64_t per_output;
-    int64_t (*extra)(const struct op_context *context, int64_t macs); /* NULL: none */
+    int64_t (*extra)(const struct op_context *context); /* NULL: none */
     const char *extra_description; /* what `extra` counts, for people; set with it */
 };
 
@@ -235,6 +235,8 @@ struct op {
     /* Folds although not every input's value is known (Shape, Size, ConstantOfShape). */
     bool fold_partial;
 
+    /* Operands of a convolution or matrix product; `bias` 0: none. */
+    uint8_t weight, bias;
     struct op_cost cost;
     struct op_backward backward;
     enum op_memory memory;

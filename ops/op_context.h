@@ -76,6 +76,7 @@ struct op_context {
     const struct op_walker *walker;
     struct op_budget *budget; /* NULL: without end */
     enum op_end end;
+    int64_t macs; /* MACs of one run; set only for `extra` of struct op_flops */
 };
 
 bool op_has_input(const struct op_context *context, size_t i);

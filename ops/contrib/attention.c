@@ -294,27 +294,19 @@ static int infer_grouped(struct op_context *context) {
 }
 
 /* Scaling, masks, biases and softmax of each score. */
-static int64_t exact_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
+static int64_t exact_attention(const struct op_context *context) {
     return exact_scores(attention_masks(context), attention_scores(context),
                         attention_rows(context));
 }
 
-/* Its softmax. */
-static int64_t ptflops_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return attention_scores(context);
-}
-
 /* Its softmax: no operand of its products is a weight. */
-static int64_t thop_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
+static int64_t thop_attention(const struct op_context *context) {
     return thop_rows(attention_scores(context), attention_rows(context));
 }
 
 /* clang-format off */
 FACETS(CONTRIB, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = ptflops_attention, .extra_description = "at 1 a score"),
+    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "at 1 a score"),
     THOP(.extra = thop_attention, .extra_description = "at 3 a score less 1 a row"), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED),
     INTEGERS_OF(attention_projection)};

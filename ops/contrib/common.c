@@ -36,9 +36,3 @@ int contrib_check_heads(const struct op_context *context, int64_t heads, int64_t
                    "query heads must be a multiple of key heads, got %lld and %lld",
                    (long long)heads, (long long)kv_heads);
 }
-
-int64_t contrib_fused_flops(const struct op_context *context) {
-    const int64_t each = op_has_input(context, 2) + op_has_input(context, 3) +
-                         (op_has_attr(context, "activation") ? 1 : 0);
-    return checked_mul(each, op_output_elements(context, 0));
-}

@@ -20,7 +20,4 @@ bool contrib_flag(const struct op_context *context, size_t i);
 /* Refuses if the query heads are not a multiple of the key heads. */
 int contrib_check_heads(const struct op_context *context, int64_t heads, int64_t kv_heads);
 
-/* Returns the FLOPs of a convolution's bias, addend and activation: one each per element. */
-int64_t contrib_fused_flops(const struct op_context *context);
-
 #endif

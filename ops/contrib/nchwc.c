@@ -47,11 +47,7 @@ static int infer_from_blocks(struct op_context *context) {
 }
 
 static int infer_conv(struct op_context *context) {
-    return convolution_infer(context, 0, 1, 2, op_dtype(context, 0));
-}
-
-static void macs_conv(const struct op_context *context, struct product *ret) {
-    convolution_macs(context, 1, ret);
+    return convolution_infer(context, op_dtype(context, 0));
 }
 
 static int infer_global(struct op_context *context) {
@@ -88,8 +84,8 @@ static int infer_upsample(struct op_context *context) {
 FACETS(NCHWC, ReorderInput) {NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
 FACETS(NCHWC, ReorderOutput) {NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
 FACETS(NCHWC, Conv) {EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases"),
-    PTFLOPS(.per_mac = 1, BIASES(2)), PTFLOPS_ATEN(.per_mac = 1, BIASES(2)),
-    ONNX_TOOL(.per_mac = 1, BIASES(2)), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), MULTIPLIES(2, scale_conv_sums)};
+    PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 1, BIASES),
+    ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_BLOCKED_LAYOUT), MULTIPLIES(2, scale_conv_sums)};
 FACETS(NCHWC, MaxPool) {EXACT(EXACT_MAX_POOL), PTFLOPS(.per_input = 1), ONNX_TOOL(ONNX_TOOL_POOL),
     NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
 FACETS(NCHWC, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), THOP(.per_output = 1),
@@ -105,13 +101,13 @@ FACETS(NCHWC, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.pe
 #define NCHWC(name, infer_fn, letters, class, ...)                                             \
     {                                                                                          \
         SIGNATURE(NCHWC, name, 1), .infer = infer_fn, .param_roles = letters, .module = class, \
-        .backward.saved_for_backward = "-", .cost = { __VA_ARGS__ }                            \
+        .backward.saved_for_backward = "-", .weight = 1, .bias = 2, .cost = { __VA_ARGS__ }    \
     }
 
 static const struct op rows[] = {
     NCHWC(ReorderInput,  infer_into_blocks, "p", NULL, .macs = NULL),
     NCHWC(ReorderOutput, infer_from_blocks, "p", NULL, .macs = NULL),
-    NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d", .macs = macs_conv, .macs_formula = "out x input channels of a group x kernel", .extra = contrib_fused_flops, .extra_description = "biases, sums and activations"),
+    NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d", .macs = convolution_macs, .macs_formula = "out x input channels of a group x kernel", EXACT_FUSED),
     NCHWC(MaxPool,           pool_infer,     "x", "MaxPool{n}d",         .per_input = 1),
     NCHWC(AveragePool,       pool_infer,     "x", "AvgPool{n}d",         .per_input = 1),
     NCHWC(GlobalMaxPool,     infer_global,   "x", "AdaptiveMaxPool{n}d", .per_input = 1),

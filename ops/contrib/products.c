@@ -91,20 +91,16 @@ static int infer_qgemm(struct op_context *context) {
 }
 
 static int infer_integer_to_float(struct op_context *context) {
-    return matmul_infer(context, 0, 1, op_dtype(context, 2));
+    return matmul_infer(context, op_dtype(context, 2));
 }
 
 static int infer_dynamic_matmul(struct op_context *context) {
-    return matmul_infer(context, 0, 1, op_dtype(context, 0));
+    return matmul_infer(context, op_dtype(context, 0));
 }
 
 /* Products of 16-bit integers are int32, even of unsigned operands. */
 static int infer_integer16(struct op_context *context) {
-    return matmul_infer(context, 0, 1, DTYPE_INT32);
-}
-
-static void macs_matmul(const struct op_context *context, struct product *ret) {
-    matmul_macs(context, 0, 1, ret);
+    return matmul_infer(context, DTYPE_INT32);
 }
 
 /* A weight [K, N] packed into blocks; K and N are attributes. */
@@ -150,7 +146,7 @@ static void add_rows(const struct op_context *context, int64_t k, int64_t n,
 
 static int infer_gelu_product(struct op_context *context) {
     int status = common_check_same_type(context, 0);
-    return status < 0 ? status : matmul_infer(context, 0, 1, common_dtype(context, 0));
+    return status < 0 ? status : matmul_infer(context, common_dtype(context, 0));
 }
 
 static int infer_gemm_float8(struct op_context *context) {
@@ -228,11 +224,7 @@ static void macs_qkv(const struct op_context *context, struct product *ret) {
 
 /* Only the layout is special (cuBLASLt); dims are those of the plain product. */
 static int infer_ordered(struct op_context *context) {
-    return matmul_infer(context, 0, 2, op_dtype(context, 0));
-}
-
-static void macs_ordered(const struct op_context *context, struct product *ret) {
-    matmul_macs(context, 0, 2, ret);
+    return matmul_infer(context, op_dtype(context, 0));
 }
 
 /* Each row of A against each row of B. */
@@ -291,36 +283,20 @@ static void macs_word_embedding(const struct op_context *context, struct product
 }
 
 static int infer_conv(struct op_context *context) {
-    return convolution_infer(context, 0, 1, 2, op_dtype(context, 0));
+    return convolution_infer(context, op_dtype(context, 0));
 }
 
 static int infer_nhwc_conv(struct op_context *context) {
     return channels_last_infer(context, 0, infer_conv);
 }
 
-static void macs_conv(const struct op_context *context, struct product *ret) {
-    convolution_macs(context, 1, ret);
-}
-
 static int infer_quantized(struct op_context *context) {
-    return convolution_infer(context, 0, 3, 8, op_dtype(context, 7));
+    return convolution_infer(context, op_dtype(context, 7));
 }
 
 static int infer_qlinear_conv(struct op_context *context) {
     if (op_attr_int(context, "channels_last") == 0) return infer_quantized(context);
     return channels_last_infer(context, 0, infer_quantized);
-}
-
-static void macs_qlinear_conv(const struct op_context *context, struct product *ret) {
-    convolution_macs(context, 3, ret);
-}
-
-static int64_t bias_flops(const struct op_context *context) {
-    return op_has_input(context, 2) ? op_output_elements(context, 0) : 0;
-}
-
-static int64_t quantized_bias_flops(const struct op_context *context) {
-    return op_has_input(context, 8) ? op_output_elements(context, 0) : 0;
 }
 
 /* The activation of a matrix product; the addend counts no FLOPs, as in Gemm. */
@@ -383,15 +359,15 @@ FACETS(CONTRIB, FusedMatMulActivation) {NO_PRIMITIVE(NO_FUSED),
 FACETS(CONTRIB, FusedGemm) {
     EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases and activations"),
     NO_PRIMITIVE(NO_FUSED), MULTIPLIES(2, scale_gemm_sums, .does_more = scale_always)};
-FACETS(CONTRIB, QGemm) {EXACT(.per_mac = 2, BIASES(6)), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
-FACETS(CONTRIB, MatMulNBits) {EXACT(.per_mac = 2, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_PACKED)};
+FACETS(CONTRIB, QGemm) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_ALL)};
+FACETS(CONTRIB, MatMulNBits) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_PACKED)};
 FACETS(CONTRIB, MatMulBnb4) {NO_PRIMITIVE(NO_PACKED)};
-FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(.per_mac = 2, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_QUANTIZED),
+FACETS(CONTRIB, MatMulIntegerToFloat) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_QUANTIZED),
     INTEGERS(INTEGERS_PRODUCTS)};
-FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(.per_mac = 2, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_QUANTIZED),
+FACETS(CONTRIB, DynamicQuantizeMatMul) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_QUANTIZED),
     INTEGERS(INTEGERS_PRODUCTS)};
 FACETS(CONTRIB, MatMulInteger16) {NO_PRIMITIVE(NO_QUANTIZED)};
-FACETS(CONTRIB, GemmFastGelu) {EXACT(.per_mac = 2, .per_output = 8, EXACT_LAST_BIAS), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GemmFastGelu) {EXACT(.per_mac = 2, .per_output = 8, BIASES), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GemmFloat8) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, MatMulBlockQuantizedFp8Weight) {NO_PRIMITIVE(NO_PACKED)};
 FACETS(CONTRIB, MatMulBlockQuantizedFp4Weight) {NO_PRIMITIVE(NO_PACKED)};
@@ -408,16 +384,16 @@ FACETS(CONTRIB, FusedConv) {EXACT(.per_mac = 2, EXACT_FUSED), NO_PRIMITIVE(NO_FU
     MULTIPLIES(2, scale_conv_sums, .does_more = scale_always)};
 FACETS(CONTRIB, NhwcFusedConv) {EXACT(.per_mac = 2, EXACT_FUSED), NO_PRIMITIVE(NO_FUSED),
     MULTIPLIES(2, scale_nhwc_conv_sums, .does_more = scale_always)};
-FACETS(CONTRIB, NhwcConv) {EXACT(.per_mac = 2, BIASES(2)), NO_PRIMITIVE(NO_CHANNELS_LAST),
+FACETS(CONTRIB, NhwcConv) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_CHANNELS_LAST),
     MULTIPLIES(2, scale_nhwc_conv_sums)};
-FACETS(CONTRIB, QLinearConv) {EXACT(.per_mac = 2, BIASES(8)), PTFLOPS(.per_mac = 1, BIASES(8)),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES(8)), ONNX_TOOL(.per_mac = 1, BIASES(8)), NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES), NO_PRIMITIVE(NO_QUANTIZED)};
 FACETS(CONTRIB, MoE) {NO_PRIMITIVE(NO_PACKED)};
 FACETS(CONTRIB, QMoE) {NO_PRIMITIVE(NO_PACKED)};
 
-#define CONTRIB(name, infer_fn, count, are, letters, class, ...)                               \
+#define CONTRIB(name, infer_fn, weight_, bias_, count, are, letters, class, ...)               \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .weight = weight_, .bias = bias_,      \
         .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
         .module = class, .backward.saved_for_backward = "-"                                    \
     }
@@ -433,36 +409,36 @@ FACETS(CONTRIB, QMoE) {NO_PRIMITIVE(NO_PACKED)};
 #define EXTRA(what, is) .extra = what, .extra_description = is
 
 static const struct op rows[] = {
-    /*      type                           shape rule              MACs                 formula  roles               module    */
-    CONTRIB(FusedMatMul,                   infer_fused_matmul,     macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(TransposeMatMul,               infer_fused_matmul,     macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     macs_fused_matmul,   MATMUL,  "ww",               "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB(FusedGemm,                     infer_fused_gemm,       macs_gemm,           MATMUL,  "www",              "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB(QGemm,                         infer_qgemm,            macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear",   .extra = NULL),
-    CONTRIB(MatMulNBits,                   infer_packed,           macs_packed,         MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulBnb4,                    infer_packed,           macs_packed,         MATMUL,  "xWi",              "Linear",   .extra = NULL),
-    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, macs_matmul,         MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
-    CONTRIB(DynamicQuantizeMatMul,         infer_dynamic_matmul,   macs_matmul,         MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
-    CONTRIB(MatMulInteger16,               infer_integer16,        macs_matmul,         MATMUL,  "ww",               "Linear",   .extra = NULL),
-    CONTRIB(GemmFastGelu,                  infer_gelu_product,     macs_matmul,         MATMUL,  "wwW",              NULL,       .per_output = 1),
-    CONTRIB(GemmFloat8,                    infer_gemm_float8,      macs_matrices,       MATMUL,  "wwWiii",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float8_weight,    macs_float8_weight,  ROWS,    "xWWiW",            "Linear",   .extra = NULL),
-    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float4_weight,    macs_float8_weight,  ROWS,    "xWWWiW",           "Linear",   .extra = NULL),
-    CONTRIB(MatMulFpQ4,                    infer_blob,             macs_blob,           ROWS,    "xWi",              "Linear",   .extra = NULL),
-    CONTRIB(MatMulNBitsMlp,                infer_mlp,              macs_mlp,            ROWS,    "xxnWiWWiW",        NULL,       .per_output = 1),
-    CONTRIB(MatMulNBitsQkv,                infer_qkv,              macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL,       .extra = NULL),
-    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   macs_matrices,       DENSE,   "ww",               "Linear",   .extra = NULL),
-    CONTRIB(QOrderedMatMul,                infer_ordered,          macs_ordered,        MATMUL,  "wiwiiWxi",         "Linear",   .extra = NULL),
-    CONTRIB(CDist,                         infer_distances,        macs_distances,      CDIST,   "x",                NULL,       .extra = NULL),
-    CONTRIB(Inverse,                       infer_inverse,          macs_inverse,        INVERSE, "x",                NULL,       .extra = NULL),
-    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       macs_gated_bias,     GATES,   "xnxWWni",          NULL,       .extra = NULL),
-    CONTRIB(WordConvEmbedding,             infer_word_embedding,   macs_word_embedding, WINDOWS, "iWWn",             NULL,       .extra = NULL),
-    CONTRIB(FusedConv,                     infer_conv,             macs_conv,           CONV,    "xWWx",             "Conv{n}d", EXTRA(contrib_fused_flops, "biases, sums and activations")),
-    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        macs_conv,           CONV,    "xWWx",             "Conv{n}d", EXTRA(contrib_fused_flops, "biases, sums and activations")),
-    CONTRIB(NhwcConv,                      infer_nhwc_conv,        macs_conv,           CONV,    "xWW",              "Conv{n}d", EXTRA(bias_flops, "biases")),
-    CONTRIB(QLinearConv,                   infer_qlinear_conv,     macs_qlinear_conv,   CONV,    "xiiWiiiiW",        "Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
-    CONTRIB(MoE,                           infer_experts,          macs_moe,            EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
-    CONTRIB(QMoE,                          infer_experts,          macs_qmoe,           EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
+    /*      type                 shape rule weight bias                  MACs                 formula  roles               module    */
+    CONTRIB(FusedMatMul,                   infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(TransposeMatMul,               infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(FusedMatMulActivation,         infer_fused_matmul,     0, 0, macs_fused_matmul,   MATMUL,  "ww",               "Linear",   EXTRA(activation_flops, "activations")),
+    CONTRIB(FusedGemm,                     infer_fused_gemm,       1, 2, macs_gemm,           MATMUL,  "www",              "Linear",   EXTRA(activation_flops, "activations")),
+    CONTRIB(QGemm,                         infer_qgemm,            3, 6, macs_gemm,           MATMUL,  "wiiwiiWii",        "Linear",   .extra = NULL),
+    CONTRIB(MatMulNBits,                   infer_packed,           1, 5, macs_packed,         MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulBnb4,                    infer_packed,           0, 0, macs_packed,         MATMUL,  "xWi",              "Linear",   .extra = NULL),
+    CONTRIB(MatMulIntegerToFloat,          infer_integer_to_float, 1, 6, matmul_macs,         MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
+    CONTRIB(DynamicQuantizeMatMul,         infer_dynamic_matmul,   1, 4, matmul_macs,         MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
+    CONTRIB(MatMulInteger16,               infer_integer16,        1, 0, matmul_macs,         MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(GemmFastGelu,                  infer_gelu_product,     1, 2, matmul_macs,         MATMUL,  "wwW",              NULL,       .per_output = 1),
+    CONTRIB(GemmFloat8,                    infer_gemm_float8,      0, 0, macs_matrices,       MATMUL,  "wwWiii",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float8_weight,    0, 0, macs_float8_weight,  ROWS,    "xWWiW",            "Linear",   .extra = NULL),
+    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float4_weight,    0, 0, macs_float8_weight,  ROWS,    "xWWWiW",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulFpQ4,                    infer_blob,             0, 0, macs_blob,           ROWS,    "xWi",              "Linear",   .extra = NULL),
+    CONTRIB(MatMulNBitsMlp,                infer_mlp,              0, 0, macs_mlp,            ROWS,    "xxnWiWWiW",        NULL,       .per_output = 1),
+    CONTRIB(MatMulNBitsQkv,                infer_qkv,              0, 0, macs_qkv,            ROWS,    "xxnWiWWiWWiW",     NULL,       .extra = NULL),
+    CONTRIB(SparseToDenseMatMul,           infer_sparse_product,   0, 0, macs_matrices,       DENSE,   "ww",               "Linear",   .extra = NULL),
+    CONTRIB(QOrderedMatMul,                infer_ordered,          2, 0, matmul_macs,         MATMUL,  "wiwiiWxi",         "Linear",   .extra = NULL),
+    CONTRIB(CDist,                         infer_distances,        0, 0, macs_distances,      CDIST,   "x",                NULL,       .extra = NULL),
+    CONTRIB(Inverse,                       infer_inverse,          0, 0, macs_inverse,        INVERSE, "x",                NULL,       .extra = NULL),
+    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,       0, 0, macs_gated_bias,     GATES,   "xnxWWni",          NULL,       .extra = NULL),
+    CONTRIB(WordConvEmbedding,             infer_word_embedding,   0, 0, macs_word_embedding, WINDOWS, "iWWn",             NULL,       .extra = NULL),
+    CONTRIB(FusedConv,                     infer_conv,             1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d", EXACT_FUSED),
+    CONTRIB(NhwcFusedConv,                 infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWWx",             "Conv{n}d", EXACT_FUSED),
+    CONTRIB(NhwcConv,                      infer_nhwc_conv,        1, 2, convolution_macs,    CONV,    "xWW",              "Conv{n}d", BIASES),
+    CONTRIB(QLinearConv,                   infer_qlinear_conv,     3, 8, convolution_macs,    CONV,    "xiiWiiiiW",        "Conv{n}d", BIASES),
+    CONTRIB(MoE,                           infer_experts,          0, 0, macs_moe,            EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
+    CONTRIB(QMoE,                          infer_experts,          0, 0, macs_qmoe,           EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
 };
 /* clang-format on */
 

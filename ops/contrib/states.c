@@ -147,21 +147,6 @@ static int infer_packed_causal(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 3, updates);
 }
 
-static int64_t causal_flops(const struct op_context *context, size_t bias) {
-    const char *activation = op_attr_string(context, "activation");
-    const bool silu = text_equal(activation, "silu") || text_equal(activation, "swish");
-    const int64_t each = (op_has_input(context, bias) ? 1 : 0) + (silu ? 1 : 0);
-    return checked_mul(each, op_output_elements(context, 0));
-}
-
-static int64_t flops_causal(const struct op_context *context) {
-    return causal_flops(context, 2);
-}
-
-static int64_t flops_packed_causal(const struct op_context *context) {
-    return causal_flops(context, 3);
-}
-
 /*
  * Q and K [tokens, heads, k], V [tokens, value heads, v]; tokens may be [batch, steps]. The
  * state [requests, value heads, v, k] is read by every query and updated by every key; a delta
@@ -244,9 +229,9 @@ FACETS(CONTRIB, CausalConvWithState) {
 FACETS(CONTRIB, VarlenCausalConvWithState) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GatedDeltaNet) {NO_PRIMITIVE(NO_LINEAR_ATTENTION)};
 
-#define CONTRIB(name, infer_fn, count, are, flops, is, letters, class)                         \
+#define CONTRIB(name, infer_fn, count, are, bias_, flops, is, letters, class)                  \
     {                                                                                          \
-        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .bias = bias_,                         \
         .cost = {.macs = count, .macs_formula = are, .extra = flops, .extra_description = is}, \
         .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }
@@ -254,12 +239,12 @@ FACETS(CONTRIB, GatedDeltaNet) {NO_PRIMITIVE(NO_LINEAR_ATTENTION)};
 #define CELLS "gates and states of the cells"
 
 static const struct op rows[] = {
-    /*      type                       shape rule           MACs            are                                                n                    is                        roles             module */
-    CONTRIB(DynamicQuantizeLSTM,       infer_lstm,          macs_quantized, LSTM,                                              cell_flops,          CELLS,                    "xWWWimmWiiii",   "LSTM"),
-    CONTRIB(AttnLSTM,                  infer_lstm,          macs_attending, LSTM ", and of its attention",                     cell_flops,          CELLS,                    "xWWWimmWWWWxiW", NULL),
-    CONTRIB(CausalConvWithState,       infer_causal,        macs_causal,    "out x kernel",                                    flops_causal,        "biases and activations", "xWWx",           NULL),
-    CONTRIB(VarlenCausalConvWithState, infer_packed_causal, macs_causal,    "out x kernel",                                    flops_packed_causal, "biases and activations", "xWiWxi",         NULL),
-    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x (2, or 3 by a delta rule)", NULL,                NULL,                     "xxxixxxnni",     NULL),
+    /*      type                       shape rule           MACs            are                                                bias and n           is                        roles             module */
+    CONTRIB(DynamicQuantizeLSTM,       infer_lstm,          macs_quantized, LSTM,                                              0, cell_flops,       CELLS,                    "xWWWimmWiiii",   "LSTM"),
+    CONTRIB(AttnLSTM,                  infer_lstm,          macs_attending, LSTM ", and of its attention",                     0, cell_flops,       CELLS,                    "xWWWimmWWWWxiW", NULL),
+    CONTRIB(CausalConvWithState,       infer_causal,        macs_causal,    "out x kernel",                                    2, term_causal_conv, "biases and activations", "xWWx",           NULL),
+    CONTRIB(VarlenCausalConvWithState, infer_packed_causal, macs_causal,    "out x kernel",                                    3, term_causal_conv, "biases and activations", "xWiWxi",         NULL),
+    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x (2, or 3 by a delta rule)", 0, NULL,             NULL,                     "xxxixxxnni",     NULL),
 };
 /* clang-format on */
 

@@ -94,9 +94,10 @@ static void add_by_table(struct sum *sum, const struct convention *convention,
     add_macs(sum, multiplies ? row ? row->per_mac : convention->per_mac : 0);
     if (!row) return;
     add_elements(sum, context, row->per_input, row->per_output);
-    if (row->extra)
-        add_extra(sum, row->extra_description,
-                  row->extra(context, integers_total(sum->integers)));
+    if (!row->extra) return;
+    struct op_context costed = *context;
+    costed.macs = integers_total(sum->integers);
+    add_extra(sum, row->extra_description, row->extra(&costed));
 }
 
 static void add_all(struct sum *sum, const struct convention *convention,

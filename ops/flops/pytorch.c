@@ -12,20 +12,13 @@
 
 #include "support/banned.h"
 
-int64_t fvcore_batch_norm(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return checked_mul(context->training ? 5 : 2, op_elements(context, 0));
-}
-
 /* adaptive_avg_pool2d alone has a handle. */
-int64_t fvcore_planar_input(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t fvcore_planar_input(const struct op_context *context) {
     return term_spatial(context) == 2 ? op_elements(context, 0) : 0;
 }
 
 /* upsample_nearest2d 1, upsample_bilinear2d 4 an output element. */
-int64_t fvcore_resize(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t fvcore_resize(const struct op_context *context) {
     if (term_spatial(context) != 2) return 0;
     const char *mode = op_attr_string(context, "mode");
     if (text_equal(mode, "cubic")) return 0;
@@ -41,8 +34,7 @@ static bool is_vector_of(const struct op_context *context, size_t slot, size_t o
  * A Linear on a rank-3 input is exported as a MatMul and an Add of a learned vector. The vector
  * distinguishes this Add from an addition of the model, which no tool counts.
  */
-int64_t ptflops_linear_bias(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t ptflops_linear_bias(const struct op_context *context) {
     const bool is_bias = is_vector_of(context, 0, 1) || is_vector_of(context, 1, 0);
     return is_bias ? op_output_elements(context, 0) : 0;
 }
@@ -51,16 +43,15 @@ int64_t ptflops_linear_bias(const struct op_context *context, int64_t macs) {
  * Biases, then per cell what follows the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
  * (rnn_flops of its pytorch_ops.py).
  */
-int64_t ptflops_recurrence(const struct op_context *context, int64_t macs) {
+int64_t ptflops_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t after = gates == 4 ? 10 : gates == 3 ? 7 : 1;
     const int64_t biases = op_has_input(context, 3) ? 2 * gates : 0;
-    return checked_mul(after + biases, term_cells(context, macs));
+    return checked_mul(after + biases, term_cells(context));
 }
 
 /* On the grid of the output, where it multiplies nothing: out * Cin/g * kernel. Its mistake. */
-int64_t thop_conv_transpose(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t thop_conv_transpose(const struct op_context *context) {
     const int rank = op_rank(context, 1);
     if (rank < 2) return DIM_UNKNOWN;
     int64_t taps = checked_div_floor(op_dim(context, 1, 0), op_attr_int(context, "group"));
@@ -69,8 +60,10 @@ int64_t thop_conv_transpose(const struct op_context *context, int64_t macs) {
 }
 
 /* nn.Linear has a hook, torch.matmul has none: which of the two it was, a weight tells. */
-int64_t thop_matmul(const struct op_context *context, int64_t macs) {
-    return op_input(context, 0)->is_constant || op_input(context, 1)->is_constant ? macs : 0;
+int64_t thop_matmul(const struct op_context *context) {
+    return op_input(context, 0)->is_constant || op_input(context, 1)->is_constant
+               ? context->macs
+               : 0;
 }
 
 /* n exponentials, n - 1 sums and n quotients a row; of rows without elements nothing. */
@@ -78,14 +71,12 @@ int64_t thop_rows(int64_t elements, int64_t rows) {
     return elements == 0 ? 0 : checked_sub(checked_mul(3, elements), rows);
 }
 
-int64_t thop_softmax(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t thop_softmax(const struct op_context *context) {
     return thop_rows(op_elements(context, 0), term_rows_along_axis(context));
 }
 
 /* nearest 1, linear 5, bilinear 11, bicubic 259; trilinear is warned of and 0. */
-int64_t thop_resize(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t thop_resize(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
     const int spatial = term_spatial(context);
     int64_t each = spatial == 1 ? 5 : spatial == 2 ? 11 : 0;
@@ -95,8 +86,8 @@ int64_t thop_resize(const struct op_context *context, int64_t macs) {
 }
 
 /* A sum and two biases a gate, then GRU 1 + 3 and LSTM 3 + 1 a cell (its rnn_hooks.py). */
-int64_t thop_recurrence(const struct op_context *context, int64_t macs) {
+int64_t thop_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t per_gate = op_has_input(context, 3) ? 3 : 1;
-    return checked_mul(gates * per_gate + (gates > 1 ? 4 : 0), term_cells(context, macs));
+    return checked_mul(gates * per_gate + (gates > 1 ? 4 : 0), term_cells(context));
 }

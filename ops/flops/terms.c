@@ -8,38 +8,28 @@
 
 #include "support/banned.h"
 
-static int64_t bias_at(const struct op_context *context, size_t slot) {
-    return op_has_input(context, slot) ? op_output_elements(context, 0) : 0;
+int64_t term_biases(const struct op_context *context) {
+    const size_t bias = context->op->bias;
+    return bias > 0 && op_has_input(context, bias) ? op_output_elements(context, 0) : 0;
 }
 
-int64_t term_bias_2(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return bias_at(context, 2);
+int64_t term_batch_norm(const struct op_context *context) {
+    return checked_mul(context->training ? 5 : 2, op_elements(context, 0));
 }
 
-int64_t term_bias_3(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return bias_at(context, 3);
+int64_t term_causal_conv(const struct op_context *context) {
+    const char *activation = op_attr_string(context, "activation");
+    const bool silu = text_equal(activation, "silu") || text_equal(activation, "swish");
+    const int64_t each = op_has_input(context, context->op->bias) + (silu ? 1 : 0);
+    return checked_mul(each, op_output_elements(context, 0));
 }
 
-int64_t term_bias_6(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return bias_at(context, 6);
-}
-
-int64_t term_bias_8(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return bias_at(context, 8);
-}
-
-int64_t term_operands(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t term_operands(const struct op_context *context) {
     if (context->n_inputs == 0) return 0;
     return checked_mul((int64_t)context->n_inputs - 1, op_output_elements(context, 0));
 }
 
-int64_t term_joins(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t term_joins(const struct op_context *context) {
     int64_t joins = checked_sub(op_elements(context, 0), op_output_elements(context, 0));
     return is_known(joins) && joins < 0 ? 0 : joins; /* of nothing comes the neutral element */
 }
@@ -50,12 +40,12 @@ int64_t term_gates(const struct op_context *context) {
 }
 
 /* MACs are cells * gates * (features + hidden); W is [D, G*h, I], R is [D, G*h, h]. */
-int64_t term_cells(const struct op_context *context, int64_t macs) {
+int64_t term_cells(const struct op_context *context) {
     if (op_rank(context, 1) != 3 || op_rank(context, 2) != 3) return DIM_UNKNOWN;
     int64_t operands = checked_add(op_dim(context, 1, 2), op_dim(context, 2, 2));
     int64_t per_cell = checked_mul(term_gates(context), operands);
     if (per_cell == 0) return 0;
-    return checked_div_floor(macs, per_cell);
+    return checked_div_floor(context->macs, per_cell);
 }
 
 int64_t term_window(const struct op_context *context, size_t most) {

@@ -8,23 +8,24 @@
 
 struct op_context;
 
-/* Return one addition per output element if the node has a bias; the suffix is its operand. */
-int64_t term_bias_2(const struct op_context *context, int64_t macs);
-int64_t term_bias_3(const struct op_context *context, int64_t macs);
-int64_t term_bias_6(const struct op_context *context, int64_t macs);
-int64_t term_bias_8(const struct op_context *context, int64_t macs);
-#define BIASES(slot) .extra = term_bias_##slot, .extra_description = "biases"
+/* Returns one addition per output element if the node has a bias (`bias` of its row). */
+int64_t term_biases(const struct op_context *context);
+#define BIASES .extra = term_biases, .extra_description = "biases"
+/* Returns 2 FLOPs per input element, 5 in training. */
+int64_t term_batch_norm(const struct op_context *context);
+/* Returns one FLOP per output element for each of bias and SiLU. */
+int64_t term_causal_conv(const struct op_context *context);
 /* An operation for each output element and each operand after the first: Sum of four is 3. */
-int64_t term_operands(const struct op_context *context, int64_t macs);
+int64_t term_operands(const struct op_context *context);
 #define OPERANDS                                                                               \
     .extra = term_operands,                                                                    \
     .extra_description = "output elements for each operand after the first"
 /* n - out: what it takes to put n elements together into out. */
-int64_t term_joins(const struct op_context *context, int64_t macs);
+int64_t term_joins(const struct op_context *context);
 #define JOINS .extra = term_joins, .extra_description = "input elements less output elements"
 
 /* Functions of one convention: `extra` of struct op_flops. */
-#define FLOPS_FUNCTION(name) int64_t name(const struct op_context *context, int64_t macs)
+#define FLOPS_FUNCTION(name) int64_t name(const struct op_context *context)
 /* exact.c */
 FLOPS_FUNCTION(exact_batch_norm);
 FLOPS_FUNCTION(exact_layer_norm);
@@ -58,7 +59,6 @@ FLOPS_FUNCTION(exact_embedding_norm);
 FLOPS_FUNCTION(exact_vendor_group_norm);
 FLOPS_FUNCTION(exact_fast_gelu);
 FLOPS_FUNCTION(exact_fused);
-FLOPS_FUNCTION(exact_last_bias);
 FLOPS_FUNCTION(exact_mean_variance);
 FLOPS_FUNCTION(exact_lp_norm);
 FLOPS_FUNCTION(exact_dynamic_scale);
@@ -71,7 +71,6 @@ FLOPS_FUNCTION(exact_gated_norm);
 FLOPS_FUNCTION(exact_gemma_rotary);
 FLOPS_FUNCTION(exact_gates);
 /* pytorch.c */
-FLOPS_FUNCTION(fvcore_batch_norm);
 FLOPS_FUNCTION(fvcore_planar_input);
 FLOPS_FUNCTION(fvcore_resize);
 FLOPS_FUNCTION(ptflops_linear_bias);
@@ -97,7 +96,6 @@ FLOPS_FUNCTION(onnx_tool_recurrence);
     .extra = exact_attention,                                                                  \
     .extra_description = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"
 #define EXACT_FUSED       .extra = exact_fused, .extra_description = "biases, sums and activations"
-#define EXACT_LAST_BIAS   .extra = exact_last_bias, .extra_description = "biases"
 #define EXACT_BUTTERFLIES .extra = exact_butterflies, .extra_description = "sums in no MAC"
 #define EXACT_INTERCEPTS  .extra = exact_intercepts, .extra_description = "intercepts"
 #define EXACT_TREE_VOTES  .extra = exact_tree_votes, .extra_description = "trees for each row"
@@ -147,7 +145,7 @@ int64_t exact_scores(int masks, int64_t scores, int64_t rows);
 /* thop: exponentials, sums and quotients of a softmax over `rows` rows of `elements` scores. */
 int64_t thop_rows(int64_t elements, int64_t rows);
 /* Steps * batch * directions * hidden of LSTM, GRU, RNN. */
-int64_t term_cells(const struct op_context *context, int64_t macs);
+int64_t term_cells(const struct op_context *context);
 /* The gates of a recurrent operator: 4, 3, 1. */
 int64_t term_gates(const struct op_context *context);
 /* Product of the first `most` sizes of kernel_shape. */

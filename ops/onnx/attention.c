@@ -193,27 +193,19 @@ static int64_t attention_backward(const struct op_context *context, uint32_t wan
 }
 
 /* Scaling, masks, biases and softmax of each score. */
-static int64_t exact_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
+static int64_t exact_attention(const struct op_context *context) {
     return exact_scores(attention_masks(context), attention_scores(context),
                         attention_rows(context));
 }
 
-/* Its softmax. */
-static int64_t ptflops_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return attention_scores(context);
-}
-
 /* Its softmax: no operand of its products is a weight. */
-static int64_t thop_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
+static int64_t thop_attention(const struct op_context *context) {
     return thop_rows(attention_scores(context), attention_rows(context));
 }
 
 /* clang-format off */
 FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = ptflops_attention, .extra_description = "at 1 a score"),
+    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "at 1 a score"),
     THOP(.extra = thop_attention, .extra_description = "at 3 a score less 1 a row"),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
 FACETS(PREVIEW, FlexAttention) {

@@ -18,13 +18,14 @@
 #include "support/banned.h"
 
 struct operands {
-    size_t x, weight, bias;
+    size_t weight;
     int64_t group;
-    int rank; /* of x and weight; RANK_UNKNOWN when neither tells */
+    int rank; /* of x and weight; RANK_UNKNOWN if both are unknown */
 };
 
 static int read_operands(const struct op_context *context, struct operands *operands) {
-    int rank_x = op_rank(context, operands->x);
+    operands->weight = context->op->weight;
+    int rank_x = op_rank(context, 0);
     int rank_w = op_rank(context, operands->weight);
     operands->group = op_attr_int(context, "group");
     operands->rank = rank_x == RANK_UNKNOWN ? rank_w : rank_x;
@@ -33,7 +34,7 @@ static int read_operands(const struct op_context *context, struct operands *oper
                        (long long)operands->group);
     if (rank_x != RANK_UNKNOWN && rank_w != RANK_UNKNOWN && rank_x != rank_w)
         return op_fail(context, DIAG_SHAPE, "input %s and weight %s differ in rank",
-                       op_shape_text(context, op_shape(context, operands->x)),
+                       op_shape_text(context, op_shape(context, 0)),
                        op_shape_text(context, op_shape(context, operands->weight)));
     if (operands->rank != RANK_UNKNOWN && operands->rank < 3)
         return op_fail(context, DIAG_SHAPE, "input and weight must have rank >= 3, got %d",
@@ -45,10 +46,6 @@ static bool both_known_and_differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-static int infer_unknown(struct op_context *context, enum dtype dtype) {
-    return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
-}
-
 /* Spatial dims of the weight, all DIM_UNKNOWN when its rank is. */
 static void kernel_dims(const struct op_context *context, const struct operands *operands,
                         int64_t *kernel) {
@@ -56,14 +53,14 @@ static void kernel_dims(const struct op_context *context, const struct operands 
         kernel[i] = op_dim(context, operands->weight, 2 + i);
 }
 
-static int check_bias(const struct op_context *context, const struct operands *operands,
-                      int64_t channels) {
-    if (!op_has_input(context, operands->bias)) return CM_OK;
-    return common_check_length(context, operands->bias, channels);
+static int check_bias(const struct op_context *context, int64_t channels) {
+    const size_t bias = context->op->bias;
+    if (bias == 0 || !op_has_input(context, bias)) return CM_OK;
+    return common_check_length(context, bias, channels);
 }
 
 static int check_channels(const struct op_context *context, const struct operands *operands) {
-    int64_t in = op_dim(context, operands->x, 1);
+    int64_t in = op_dim(context, 0, 1);
     int64_t out = op_dim(context, operands->weight, 0);
     int64_t each = op_dim(context, operands->weight, 1);
     if (both_known_and_differ(in, checked_mul(each, operands->group)))
@@ -73,54 +70,46 @@ static int check_channels(const struct op_context *context, const struct operand
     if (is_known(out) && out % operands->group != 0)
         return op_fail(context, DIAG_SHAPE, "%lld filters do not divide into %lld groups",
                        (long long)out, (long long)operands->group);
-    return check_bias(context, operands, out);
+    return check_bias(context, out);
 }
 
-int convolution_infer(struct op_context *context, size_t x, size_t weight, size_t bias,
-                      enum dtype dtype) {
-    struct operands operands = {.x = x, .weight = weight, .bias = bias};
+int convolution_infer(struct op_context *context, enum dtype dtype) {
+    struct operands operands;
     struct window window;
     int64_t kernel[SHAPE_MAX_RANK];
     int64_t dims[SHAPE_MAX_RANK];
     int status = read_operands(context, &operands);
     if (status < 0) return status;
-    if (operands.rank == RANK_UNKNOWN) return infer_unknown(context, dtype);
+    if (operands.rank == RANK_UNKNOWN)
+        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
     kernel_dims(context, &operands, kernel);
     status = check_channels(context, &operands);
     if (status == CM_OK) status = window_read(context, operands.rank - 2, kernel, &window);
     if (status < 0) return status;
-    dims[0] = op_dim(context, x, 0);
-    dims[1] = op_dim(context, weight, 0);
+    dims[0] = op_dim(context, 0, 0);
+    dims[1] = op_dim(context, operands.weight, 0);
     for (int i = 0; i < window.rank && status == CM_OK; i++)
-        status = window_positions(context, &window, i, op_dim(context, x, 2 + i), &dims[2 + i]);
+        status = window_positions(context, &window, i, op_dim(context, 0, 2 + i), &dims[2 + i]);
     return status < 0 ? status : op_output_dims(context, 0, dtype, operands.rank, dims);
 }
 
 /* Weight is [out, in/g, kernel …]; of a transposed convolution [in, out/g, kernel …]. */
-static void add_weights_each(const struct op_context *context, size_t weight,
-                             const char *channels, struct product *ret) {
-    const struct shape *shape = op_shape(context, weight);
+static void add_weights_each(const struct op_context *context, const char *channels,
+                             struct product *ret) {
+    const struct shape *shape = op_shape(context, context->op->weight);
     const bool has = shape->rank > 1;
     product_add(ret, channels, has ? shape->dims[1] : DIM_UNKNOWN);
     product_add(ret, "kernel", has ? shape_product(shape, 2, shape->rank) : DIM_UNKNOWN);
 }
 
-void convolution_macs(const struct op_context *context, size_t weight, struct product *ret) {
+void convolution_macs(const struct op_context *context, struct product *ret) {
     product_add(ret, "output elements", op_output_elements(context, 0));
-    add_weights_each(context, weight, "input channels of a group", ret);
+    add_weights_each(context, "input channels of a group", ret);
 }
 
 static int infer_conv(struct op_context *context) {
     int status = common_check_same_type(context, 0);
-    return status < 0 ? status : convolution_infer(context, 0, 1, 2, common_dtype(context, 0));
-}
-
-static void conv_macs(const struct op_context *context, struct product *ret) {
-    convolution_macs(context, 1, ret);
-}
-
-static int64_t bias_flops(const struct op_context *context) {
-    return op_has_input(context, 2) ? op_output_elements(context, 0) : 0;
+    return status < 0 ? status : convolution_infer(context, common_dtype(context, 0));
 }
 
 struct transposed {
@@ -185,7 +174,7 @@ static int read_dynamic_pads(struct op_context *context, struct window *window) 
 
 static int check_transposed_channels(const struct op_context *context,
                                      const struct operands *operands, int64_t out) {
-    int64_t in = op_dim(context, operands->x, 1);
+    int64_t in = op_dim(context, 0, 1);
     int64_t weight = op_dim(context, operands->weight, 0);
     if (both_known_and_differ(in, weight))
         return op_fail(context, DIAG_SHAPE, "input has %lld channels, weight expects %lld",
@@ -194,18 +183,18 @@ static int check_transposed_channels(const struct op_context *context,
     if (is_known(channels) && channels % operands->group != 0)
         return op_fail(context, DIAG_SHAPE, "%lld channels do not divide into %lld groups",
                        (long long)channels, (long long)operands->group);
-    return check_bias(context, operands, out);
+    return check_bias(context, out);
 }
 
-/* A bias at operand 3 has the pads in front of it. */
-static int infer_transposed(struct op_context *context, size_t bias, enum dtype dtype) {
-    struct operands operands = {.x = 0, .weight = 1, .bias = bias};
+static int infer_transposed(struct op_context *context, bool dynamic_pads, enum dtype dtype) {
+    struct operands operands;
     struct transposed transposed;
     int64_t kernel[SHAPE_MAX_RANK];
     int64_t dims[SHAPE_MAX_RANK];
     int status = read_operands(context, &operands);
     if (status < 0) return status;
-    if (operands.rank == RANK_UNKNOWN) return infer_unknown(context, dtype);
+    if (operands.rank == RANK_UNKNOWN)
+        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
     int spatial = operands.rank - 2;
     dims[0] = op_dim(context, 0, 0);
     dims[1] = checked_mul(op_dim(context, 1, 1), operands.group);
@@ -213,7 +202,8 @@ static int infer_transposed(struct op_context *context, size_t bias, enum dtype 
     status = check_transposed_channels(context, &operands, dims[1]);
     if (status == CM_OK) status = window_read(context, spatial, kernel, &transposed.window);
     if (status == CM_OK) status = read_transposed(context, spatial, &transposed);
-    if (status == CM_OK && bias == 3) status = read_dynamic_pads(context, &transposed.window);
+    if (status == CM_OK && dynamic_pads)
+        status = read_dynamic_pads(context, &transposed.window);
     if (status < 0) return status;
     for (int i = 0; i < spatial; i++)
         dims[2 + i] = transposed_dim(&transposed, i, op_dim(context, 0, 2 + i));
@@ -222,16 +212,16 @@ static int infer_transposed(struct op_context *context, size_t bias, enum dtype 
 
 static int infer_conv_transpose(struct op_context *context) {
     int status = common_check_same_type(context, 0);
-    return status < 0 ? status : infer_transposed(context, 2, common_dtype(context, 0));
+    return status < 0 ? status : infer_transposed(context, false, common_dtype(context, 0));
 }
 
 static int infer_dynamic_transpose(struct op_context *context) {
-    return infer_transposed(context, 3, op_dtype(context, 0));
+    return infer_transposed(context, true, op_dtype(context, 0));
 }
 
 static void conv_transpose_macs(const struct op_context *context, struct product *ret) {
     product_add(ret, "input elements", op_elements(context, 0));
-    add_weights_each(context, 1, "output channels of a group", ret);
+    add_weights_each(context, "output channels of a group", ret);
 }
 
 /* Infers DeformConv: samples are offset from the grid (input 2); the products are those of
@@ -243,11 +233,7 @@ static int infer_deform_conv(struct op_context *context) {
     if (groups < 1)
         return op_fail(context, DIAG_ATTRIBUTE, "offset_group must be >= 1, got %lld",
                        (long long)groups);
-    return convolution_infer(context, 0, 1, 3, common_dtype(context, 0));
-}
-
-static int64_t bias_3_flops(const struct op_context *context) {
-    return op_has_input(context, 3) ? op_output_elements(context, 0) : 0;
+    return convolution_infer(context, common_dtype(context, 0));
 }
 
 /* ", NAME=(..)" unless every value is the default. */
@@ -271,20 +257,20 @@ static void describe_window(struct text *out, const struct window *window) {
     describe_list(out, "dilation", window->rank, window->dilation, 1);
 }
 
-static void describe_tail(const struct op_context *context, struct text *out, size_t bias) {
+static void describe_tail(const struct op_context *context, struct text *out) {
     int64_t group = op_attr_int(context, "group");
     if (group != 1) {
         text_append(out, ", groups=");
         describe_int(out, group);
     }
-    if (!op_has_input(context, bias)) text_append(out, ", bias=False");
+    if (!op_has_input(context, context->op->bias)) text_append(out, ", bias=False");
 }
 
 /* "in, out, kernel_size=(..), stride=(..)…"; quiet about a node that infer refused. */
 static int describe_channels(const struct op_context *context, struct text *out, int64_t in,
                              int64_t features, struct window *window) {
     int64_t kernel[SHAPE_MAX_RANK];
-    struct operands operands = {.x = 0, .weight = 1, .rank = op_rank(context, 1)};
+    struct operands operands = {.weight = 1, .rank = op_rank(context, 1)};
     if (operands.rank < 3) return CM_OK;
     kernel_dims(context, &operands, kernel);
     int status = window_read(context, operands.rank - 2, kernel, window);
@@ -296,21 +282,13 @@ static int describe_channels(const struct op_context *context, struct text *out,
     return CM_OK;
 }
 
-static int describe_conv_at(const struct op_context *context, struct text *out, size_t bias) {
+static int describe_conv(const struct op_context *context, struct text *out) {
     struct window window;
     if (op_rank(context, 1) < 3) return CM_OK;
     int64_t in = checked_mul(op_dim(context, 1, 1), op_attr_int(context, "group"));
     int status = describe_channels(context, out, in, op_dim(context, 1, 0), &window);
-    if (status == CM_OK) describe_tail(context, out, bias);
+    if (status == CM_OK) describe_tail(context, out);
     return status;
-}
-
-static int describe_conv(const struct op_context *context, struct text *out) {
-    return describe_conv_at(context, out, 2);
-}
-
-static int describe_deform_conv(const struct op_context *context, struct text *out) {
-    return describe_conv_at(context, out, 3);
 }
 
 static int describe_conv_transpose(const struct op_context *context, struct text *out) {
@@ -323,7 +301,7 @@ static int describe_conv_transpose(const struct op_context *context, struct text
     if (status < 0) return status;
     if (transposed.extra)
         describe_list(out, "output_padding", transposed.window.rank, transposed.extra, 0);
-    describe_tail(context, out, 2);
+    describe_tail(context, out);
     return CM_OK;
 }
 
@@ -334,54 +312,42 @@ static int describe_conv_transpose(const struct op_context *context, struct text
 
 const struct op_attr convolution_attrs[] = {WINDOW_ATTRS, {0}};
 
-#define OUT_CHANNELS_KERNEL "out x input channels of a group x kernel"
-
 /* clang-format off */
 FACETS(ONNX, Conv) {EXACT(.per_mac = 2, .extra = exact_fused, .extra_description = "biases"),
-    PTFLOPS(.per_mac = 1, BIASES(2)), PTFLOPS_ATEN(.per_mac = 1, BIASES(2)),
-    ONNX_TOOL(.per_mac = 1, BIASES(2)), LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
+    PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 1, BIASES),
+    ONNX_TOOL(.per_mac = 1, BIASES), LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
     BOUNDS("d-"), MULTIPLIES(2, scale_conv_sums)};
-FACETS(ONNX, ConvTranspose) {EXACT(.per_mac = 2, BIASES(2)), PTFLOPS(.per_mac = 1, BIASES(2)),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES(2)),
+FACETS(ONNX, ConvTranspose) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES),
     THOP(.extra = thop_conv_transpose, .extra_description = "for output elements, input channels of a group and kernel"),
     ONNX_TOOL(.extra = onnx_tool_conv_transpose, .extra_description = "for output elements, output channels of a group and kernel, and biases"),
     LOWER(lower_conv, CM_DECONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-"),
     MULTIPLIES(2, scale_transposed_conv_sums)};
-FACETS(CONTRIB, ConvTransposeWithDynamicPads) {EXACT(.per_mac = 2, BIASES(3)), NO_PRIMITIVE(NO_FUSED),
+FACETS(CONTRIB, ConvTransposeWithDynamicPads) {EXACT(.per_mac = 2, BIASES), NO_PRIMITIVE(NO_FUSED),
     MULTIPLIES(2, scale_transposed_conv_sums, .does_more = scale_always), NO_BOUNDS};
-FACETS(ONNX, DeformConv) {EXACT(.per_mac = 2, BIASES(3)), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
-    PTFLOPS(.per_mac = 1, BIASES(3)), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0),
+FACETS(ONNX, DeformConv) {EXACT(.per_mac = 2, BIASES), TORCH(.per_mac = 0), FVCORE(.per_mac = 0),
+    PTFLOPS(.per_mac = 1, BIASES), PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0),
     NO_PRIMITIVE(NO_SAMPLING), INTEGERS(INTEGERS_NONE), NO_BOUNDS};
-/* clang-format on */
+#define CONVOLUTION(of, name, from, infer_fn, count, are, bias_, letters, class, print, ...)     \
+    {                                                                                          \
+        SIGNATURE(of, name, from), .infer = infer_fn, .weight = 1, .bias = bias_,              \
+        .cost = {.macs = count, .macs_formula = are, BIASES}, .param_roles = letters,          \
+        .module = class "{n}d", .describe = print, __VA_ARGS__                                 \
+    }
+#define KERNEL     "out x input channels of a group x kernel"
+#define TRANSPOSED "n x output channels of a group x kernel"
 
 static const struct op rows[] = {
-    {SIGNATURE(ONNX, Conv, 1), .infer = infer_conv,
-     .cost = {.macs = conv_macs,
-              .macs_formula = OUT_CHANNELS_KERNEL,
-              .extra = bias_flops,
-              .extra_description = "biases"},
-     .backward.saved_for_backward = "01", .backward.factors = 2, .param_roles = "xWW",
-     .module = "Conv{n}d", .describe = describe_conv},
-    {SIGNATURE(ONNX, ConvTranspose, 1), .infer = infer_conv_transpose,
-     .cost = {.macs = conv_transpose_macs,
-              .macs_formula = "n x output channels of a group x kernel",
-              .extra = bias_flops,
-              .extra_description = "biases"},
-     .backward.saved_for_backward = "01", .backward.factors = 2, .param_roles = "xWW",
-     .module = "ConvTranspose{n}d", .describe = describe_conv_transpose},
-    {SIGNATURE(CONTRIB, ConvTransposeWithDynamicPads, 1), .infer = infer_dynamic_transpose,
-     .cost = {.macs = conv_transpose_macs,
-              .macs_formula = "n x output channels of a group x kernel",
-              .extra = bias_3_flops,
-              .extra_description = "biases"},
-     .backward.saved_for_backward = "-", .param_roles = "xWiW", .module = "ConvTranspose{n}d"},
-    {SIGNATURE(ONNX, DeformConv, 19), .infer = infer_deform_conv,
-     .cost = {.macs = conv_macs,
-              .macs_formula = OUT_CHANNELS_KERNEL,
-              .extra = bias_3_flops,
-              .extra_description = "biases"},
-     .backward.saved_for_backward = "0124", .backward.factors = 2, .param_roles = "xWxWx",
-     .module = "DeformConv{n}d", .describe = describe_deform_conv},
+    /*          domain   type                        since shape rule               MACs                 formula  bias roles    module           describe */
+    CONVOLUTION(ONNX,    Conv,                          1, infer_conv,              convolution_macs,    KERNEL,     2, "xWW",   "Conv",          describe_conv,
+                .backward.saved_for_backward = "01", .backward.factors = 2),
+    CONVOLUTION(ONNX,    ConvTranspose,                 1, infer_conv_transpose,    conv_transpose_macs, TRANSPOSED, 2, "xWW",   "ConvTranspose", describe_conv_transpose,
+                .backward.saved_for_backward = "01", .backward.factors = 2),
+    CONVOLUTION(CONTRIB, ConvTransposeWithDynamicPads,  1, infer_dynamic_transpose, conv_transpose_macs, TRANSPOSED, 3, "xWiW",  "ConvTranspose", NULL,
+                .backward.saved_for_backward = "-"),
+    CONVOLUTION(ONNX,    DeformConv,                   19, infer_deform_conv,       convolution_macs,    KERNEL,     3, "xWxWx", "DeformConv",    describe_conv,
+                .backward.saved_for_backward = "0124", .backward.factors = 2),
 };
+/* clang-format on */
 
 OP_FAMILY(convolution, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_QDQ);

@@ -45,10 +45,10 @@ static int infer_product(struct op_context *context, const struct shape *a,
     return op_output_dims(context, 0, dtype, rank, dims);
 }
 
-int matmul_infer(struct op_context *context, size_t a, size_t b, enum dtype dtype) {
-    if (op_rank(context, a) == 0) return refuse_scalar(context, a);
+int matmul_infer(struct op_context *context, enum dtype dtype) {
+    const size_t b = context->op->weight;
     if (op_rank(context, b) == 0) return refuse_scalar(context, b);
-    return matmul_infer_shapes(context, op_shape(context, a), op_shape(context, b), dtype);
+    return matmul_infer_shapes(context, op_shape(context, 0), op_shape(context, b), dtype);
 }
 
 int matmul_infer_shapes(struct op_context *context, const struct shape *shape_a,
@@ -65,9 +65,9 @@ int matmul_infer_shapes(struct op_context *context, const struct shape *shape_a,
     return infer_product(context, shape_a, shape_b, dtype);
 }
 
-void matmul_macs(const struct op_context *context, size_t a, size_t b, struct product *ret) {
-    const struct shape *shape_a = op_shape(context, a);
-    const struct shape *shape_b = op_shape(context, b);
+void matmul_macs(const struct op_context *context, struct product *ret) {
+    const struct shape *shape_a = op_shape(context, 0);
+    const struct shape *shape_b = op_shape(context, context->op->weight);
     int64_t k = shape_a->rank > 0 ? shape_a->dims[shape_a->rank - 1] : DIM_UNKNOWN;
     if (!is_known(k) && shape_b->rank > 0) k = summed_axis(shape_b);
     product_add(ret, "output elements", op_output_elements(context, 0));
@@ -76,11 +76,7 @@ void matmul_macs(const struct op_context *context, size_t a, size_t b, struct pr
 
 static int infer_matmul(struct op_context *context) {
     int status = common_check_same_type(context, 0);
-    return status < 0 ? status : matmul_infer(context, 0, 1, common_dtype(context, 0));
-}
-
-static void macs_matmul(const struct op_context *context, struct product *ret) {
-    matmul_macs(context, 0, 1, ret);
+    return status < 0 ? status : matmul_infer(context, common_dtype(context, 0));
 }
 
 /* A product with a matrix [in, out] is a linear layer whose bias, if any, is another node. */
@@ -181,27 +177,27 @@ static int64_t det_backward(const struct op_context *context, uint32_t wanted) {
 /* clang-format off */
 FACETS(ONNX, MatMul) {THOP(.extra = thop_matmul, .extra_description = "MACs of a product with a weight"),
     LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_matmul_sums)};
-FACETS(ONNX, Gemm) {EXACT(.per_mac = 2, BIASES(2)), PTFLOPS(.per_mac = 1, BIASES(2)),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES(2)), ONNX_TOOL(.per_mac = 1, BIASES(2)),
+FACETS(ONNX, Gemm) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_gemm, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d"), MULTIPLIES(2, scale_gemm_sums)};
 FACETS(ONNX, Det) {
     EXACT(.per_mac = 2, .extra = exact_determinant, .extra_description = "quotients and the diagonal"),
     UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE("no primitive takes determinants"), BOUNDS("d")};
 
-#define PRODUCT(name, from, infer_fn, count, letters, print)                                   \
+#define PRODUCT(name, from, infer_fn, count, bias_, letters, print)                            \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn,                                        \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .weight = 1, .bias = bias_,            \
         .cost = {.macs = count, .macs_formula = "out x inner axis"}, .param_roles = letters,   \
         .module = "Linear", .describe = print, .backward.saved_for_backward = "1,0,",          \
         .backward.factors = 2                                                                  \
     }
 
 static const struct op rows[] = {
-    /*      type    since shape rule    MACs         roles  describe */
-    PRODUCT(MatMul,    1, infer_matmul, macs_matmul, "ww",  describe_matmul),
-    PRODUCT(Gemm,      1, infer_gemm,   macs_gemm,   "www", describe_gemm),
-    PRODUCT(Gemm,      7, infer_gemm,   macs_gemm,   "www", describe_gemm),
-    PRODUCT(Gemm,     11, infer_gemm,   macs_gemm,   "www", describe_gemm),
+    /*      type    since shape rule    MACs       bias roles  describe */
+    PRODUCT(MatMul,    1, infer_matmul, matmul_macs, 0, "ww",  describe_matmul),
+    PRODUCT(Gemm,      1, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
+    PRODUCT(Gemm,      7, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
+    PRODUCT(Gemm,     11, infer_gemm,   macs_gemm,   2, "www", describe_gemm),
     {SIGNATURE(ONNX, Det, 11),
      .infer = infer_det, .cost = {.macs = macs_det, .macs_formula = "matrices x (m - 1) m (2 m - 1) / 6"},
      .param_roles = "x", .backward.saved_for_backward = "0y", .backward.macs = det_backward},

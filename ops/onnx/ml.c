@@ -188,8 +188,7 @@ static void macs_support(const struct op_context *context, struct product *ret) 
  * One addition for each tree of each row: the weights of the leaves that it reaches.
  * TreeEnsemble lists the roots; the operators before it number the tree of each node.
  */
-static int64_t exact_tree_votes(const struct op_context *context, int64_t macs) {
-    (void)macs;
+static int64_t exact_tree_votes(const struct op_context *context) {
     size_t n = 0;
     if (op_has_attr(context, "tree_roots"))
         return checked_mul(n_rows(context), (int64_t)attr_length(context, "tree_roots"));

@@ -70,10 +70,6 @@ static bool batch_norm_trains(const struct op_context *context) {
     return false;
 }
 
-static int64_t batch_norm_flops(const struct op_context *context) {
-    return checked_mul(context->training ? 5 : 2, op_elements(context, 0));
-}
-
 /* A framework's momentum is the share of the new statistic, ONNX's that of the old one. */
 static void append_momentum(const struct op_context *context, struct text *out) {
     char rounded[40];
@@ -232,23 +228,12 @@ static int64_t group_statistics(const struct op_context *context) {
         checked_mul(op_dim(context, 0, 0), op_attr_int(context, "num_groups")));
 }
 
-/* Elements of the input before the axis at which the normalized ones begin. */
-static int64_t normalized_rows(const struct op_context *context) {
-    int rank = op_rank(context, 0);
-    int64_t axis = op_attr_int(context, "axis");
-    int64_t rows = 1;
-    if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
-    if (axis < 0) axis += rank;
-    for (int i = 0; i < axis && i < rank; i++) rows = checked_mul(rows, op_dim(context, 0, i));
-    return rows;
-}
-
 static int64_t layer_statistics(const struct op_context *context) {
-    return two_statistics(normalized_rows(context));
+    return two_statistics(term_rows_before_axis(context));
 }
 
 static int64_t rms_statistics(const struct op_context *context) {
-    return dtype_bytes(DTYPE_FLOAT, normalized_rows(context));
+    return dtype_bytes(DTYPE_FLOAT, term_rows_before_axis(context));
 }
 
 /* Saved for backward: the divisor of each element. */
@@ -259,7 +244,7 @@ static int64_t input_bytes(const struct op_context *context) {
 /* clang-format off */
 FACETS(ONNX, BatchNormalization) {
     EXACT(.extra = exact_batch_norm, .extra_description = "at 2 an input element; in training 7, and 2 a channel"),
-    FVCORE(.extra = fvcore_batch_norm, .extra_description = "at 2 an input element, 5 in training"),
+    FVCORE(.extra = term_batch_norm, .extra_description = "at 2 an input element, 5 in training"),
     PTFLOPS(.per_input = 2), THOP(.per_input = 4),
     ONNX_TOOL(.per_input = 1 + TOOL_SQRT + TOOL_DIV + 1 + 1),
     LOWER(lower_norm, CM_NORM, CM_NORM_BATCH, IMAGES_HERE, NULL), BOUNDS("d-")};
@@ -294,7 +279,7 @@ FACETS(ONNX, MeanVarianceNormalization) {
 #define BATCH_NORM(from)                                                                       \
     {                                                                                          \
         SIGNATURE(ONNX, BatchNormalization, from), .infer = infer_batch_norm,                  \
-        .cost = {.extra = batch_norm_flops, .extra_description = "at 2 an input element, 5 in training"},\
+        .cost = {.extra = term_batch_norm, .extra_description = "at 2 an input element, 5 in training"},\
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
         .param_roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,    \
         .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \

@@ -57,42 +57,20 @@ static int infer_dynamic_quantize(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 2, DTYPE_UINT8, 0, NULL);
 }
 
-#define NO_BIAS SIZE_MAX
-
 static int infer_conv_integer(struct op_context *context) {
-    return convolution_infer(context, 0, 1, NO_BIAS, DTYPE_INT32);
-}
-
-static void macs_conv_integer(const struct op_context *context, struct product *ret) {
-    convolution_macs(context, 1, ret);
+    return convolution_infer(context, DTYPE_INT32);
 }
 
 static int infer_qlinear_conv(struct op_context *context) {
-    return convolution_infer(context, 0, 3, 8, op_dtype(context, 7));
-}
-
-static void macs_qlinear_conv(const struct op_context *context, struct product *ret) {
-    convolution_macs(context, 3, ret);
-}
-
-static int64_t qlinear_bias_flops(const struct op_context *context) {
-    return op_has_input(context, 8) ? op_output_elements(context, 0) : 0;
+    return convolution_infer(context, op_dtype(context, 7));
 }
 
 static int infer_matmul_integer(struct op_context *context) {
-    return matmul_infer(context, 0, 1, DTYPE_INT32);
-}
-
-static void macs_matmul_integer(const struct op_context *context, struct product *ret) {
-    matmul_macs(context, 0, 1, ret);
+    return matmul_infer(context, DTYPE_INT32);
 }
 
 static int infer_qlinear_matmul(struct op_context *context) {
-    return matmul_infer(context, 0, 3, op_dtype(context, 7));
-}
-
-static void macs_qlinear_matmul(const struct op_context *context, struct product *ret) {
-    matmul_macs(context, 0, 3, ret);
+    return matmul_infer(context, op_dtype(context, 7));
 }
 
 #define CONV   "out x input channels of a group x kernel"
@@ -109,8 +87,8 @@ FACETS(ONNX, DynamicQuantizeLinear) {
     NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
 FACETS(ONNX, ConvInteger) {LOWER(lower_quantized_conv, CM_CONV, 1, IMAGES_HERE, LIMIT_SPATIAL_3),
     BOUNDS("d-")};
-FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES(8)), PTFLOPS(.per_mac = 1, BIASES(8)),
-    PTFLOPS_ATEN(.per_mac = 1, BIASES(8)), ONNX_TOOL(.per_mac = 1, BIASES(8)),
+FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
+    PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
     LOWER(lower_quantized_conv, CM_CONV, 3, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
 FACETS(ONNX, MatMulInteger) {LOWER(lower_quantized_matmul, CM_GEMM, 1, IMAGES_NONE, NULL), BOUNDS("d")};
 FACETS(ONNX, QLinearMatMul) {LOWER(lower_quantized_matmul, CM_GEMM, 3, IMAGES_NONE, NULL),
@@ -121,9 +99,9 @@ FACETS(ONNX, QLinearMatMul) {LOWER(lower_quantized_matmul, CM_GEMM, 3, IMAGES_NO
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "pii",                  \
         .backward.saved_for_backward = "-"                                                     \
     }
-#define PRODUCT(name, from, infer_fn, count, are, letters, ...)                                \
+#define PRODUCT(name, infer_fn, weight_, bias_, count, are, letters, ...)                      \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn,                                        \
+        SIGNATURE(ONNX, name, 10), .infer = infer_fn, .weight = weight_, .bias = bias_,        \
         .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
         .backward.saved_for_backward = "-"                                                     \
     }
@@ -140,10 +118,11 @@ static const struct op rows[] = {
     QUANTIZE(DequantizeLinear, 23, infer_dequantize),
     {SIGNATURE(ONNX, DynamicQuantizeLinear, 11), .infer = infer_dynamic_quantize,
      .backward.saved_for_backward = "-", .param_roles = "x"},
-    PRODUCT(ConvInteger, 10, infer_conv_integer, macs_conv_integer, CONV, "xWi", .extra = NULL),
-    PRODUCT(QLinearConv, 10, infer_qlinear_conv, macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_description = "biases"),
-    PRODUCT(MatMulInteger, 10, infer_matmul_integer, macs_matmul_integer, MATMUL, "wwi",   .extra = NULL),
-    PRODUCT(QLinearMatMul, 10, infer_qlinear_matmul, macs_qlinear_matmul, MATMUL, "wiiwi", .extra = NULL),
+    /*      type           shape rule     weight bias MACs              formula  roles */
+    PRODUCT(ConvInteger,   infer_conv_integer,   1, 0, convolution_macs, CONV,   "xWi",   .extra = NULL),
+    PRODUCT(QLinearConv,   infer_qlinear_conv,   3, 8, convolution_macs, CONV,   "xiiWiiiiW", BIASES),
+    PRODUCT(MatMulInteger, infer_matmul_integer, 1, 0, matmul_macs,      MATMUL, "wwi",   .extra = NULL),
+    PRODUCT(QLinearMatMul, infer_qlinear_matmul, 3, 0, matmul_macs,      MATMUL, "wiiwi", .extra = NULL),
 };
 /* clang-format on */
 

@@ -17,11 +17,6 @@ struct sizes {
     bool batch_first; /* layout 1, from opset 14 */
 };
 
-static int64_t n_gates(const struct op_context *context) {
-    if (text_equal(context->op->type, "LSTM")) return 4;
-    return text_equal(context->op->type, "GRU") ? 3 : 1;
-}
-
 /* GRU-1 spells its default "foward". */
 static int64_t n_directions(const struct op_context *context) {
     const char *direction = op_attr_string(context, "direction");
@@ -36,7 +31,7 @@ static int64_t first_known(int64_t a, int64_t b) {
 }
 
 static struct sizes read_sizes(const struct op_context *context) {
-    struct sizes sizes = {.gates = n_gates(context), .directions = n_directions(context)};
+    struct sizes sizes = {.gates = term_gates(context), .directions = n_directions(context)};
     sizes.batch_first = op_attr_int(context, "layout") != 0;
     sizes.steps = op_dim(context, 0, sizes.batch_first ? 1 : 0);
     sizes.batch = op_dim(context, 0, sizes.batch_first ? 0 : 1);

@@ -127,7 +127,7 @@ static void macs_linear(const struct op_context *context, struct product *ret) {
 }
 
 /* Decay of the state, what a delta rule takes from the value and its rate, the scale. */
-static int64_t linear_extra(const struct op_context *context) {
+int64_t exact_linear_attention(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t steps = checked_mul(s.batch, s.steps);
     const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
@@ -184,24 +184,13 @@ static bool has_silu(const struct op_context *context) {
     return text_equal(activation, "silu") || text_equal(activation, "swish");
 }
 
-static int64_t causal_conv_flops(const struct op_context *context) {
-    const int64_t each = (op_has_input(context, 2) ? 1 : 0) + (has_silu(context) ? 1 : 0);
-    return checked_mul(each, op_output_elements(context, 0));
-}
-
 /* Backward recomputes the input of the activation. */
 static const char *causal_conv_gradients(const struct op_context *context) {
     return has_silu(context) ? "0123" : "1,03,,1";
 }
 
-int64_t exact_rotary(const struct op_context *context, int64_t macs) {
-    (void)macs;
+int64_t exact_rotary(const struct op_context *context) {
     return checked_mul(3, rotated(context));
-}
-
-int64_t exact_linear_attention(const struct op_context *context, int64_t macs) {
-    (void)macs;
-    return linear_extra(context);
 }
 
 /* clang-format off */
@@ -231,10 +220,10 @@ static const struct op rows[] = {
      .cost = {.macs = macs_linear,
               .macs_formula = "batch x steps x columns of key x of value x heads"},
      .param_roles = "x", .backward.saved_for_backward = "-"},
-    {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv,
+    {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv, .bias = 2,
      .cost = {.macs = macs_causal_conv,
               .macs_formula = "out x kernel",
-              .extra = causal_conv_flops,
+              .extra = term_causal_conv,
               .extra_description = "biases and activations"},
      .param_roles = "xWWx", .backward.saved_for_backward = "1,03,,1",
      .backward.saved_for_backward_of = causal_conv_gradients, .backward.factors = 2},
