@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/input_shapes.h"
 #include "cli/outputs.h"
+#include "cli/request.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
 #include "costmodel/op_costs.h"
@@ -103,7 +104,7 @@ const struct option binding_counting[] = {
 
 const struct option binding_training[] = {
     {.heading = "Training step", .name = "optimizer", .kind = OPTION_TEXT,
-     .offset = AT(const char *, optimizer), .value = "NAME",
+     .offset = AT(const char *, optimizer), .value = "NAME", .rules = NO_FORMULA,
      .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
              "saved activations, gradients and optimizer states; implies\n"
              "--mode training unless --mode inference is given"},
@@ -248,7 +249,7 @@ const char *binding_given(const struct binding *binding) {
     const char *name = NULL;
     binding_defaults(&defaults);
     for (size_t i = 0; name == NULL && i < sizeof(tables) / sizeof(tables[0]); i++)
-        name = options_changed(tables[i], binding, &defaults);
+        name = options_changed(tables[i], binding, &defaults, 0);
     return name;
 }
 

@@ -232,8 +232,9 @@ static bool differs(const struct option *row, const char *target, const char *de
 }
 
 const char *options_changed(const struct option *table, const void *target,
-                            const void *defaults) {
+                            const void *defaults, unsigned rules) {
     for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk)) {
+        if (rules != 0 && (walk.row->rules & rules) == 0) continue;
         const char *have = (const char *)target + walk.base;
         if (differs(walk.row, have, (const char *)defaults + walk.base)) return walk.row->name;
     }

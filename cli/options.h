@@ -44,6 +44,7 @@ struct option {
     const char *alone; /* value of --name without `=VALUE`; NULL: the value is required */
     const char *help;  /* lines separated by '\n' */
     bool hidden;       /* not in the help: an old spelling */
+    unsigned rules;    /* set of bits that the command defines, for options_changed */
     int64_t min, max;
     const struct option_choice *choices;
     const struct option *rows; /* include this table, which fills the struct at `offset`;
@@ -62,10 +63,10 @@ struct option {
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
 
-/* Returns the name of the first option whose value in `target` differs from `defaults`; NULL:
- * none. */
+/* Returns the name of the first option that has one of these rules (0: of all options) and
+ * whose value in `target` differs from `defaults`; NULL: none. */
 const char *options_changed(const struct option *table, const void *target,
-                            const void *defaults);
+                            const void *defaults, unsigned rules);
 
 /* Prints the help of the options, by group. */
 void options_help(const struct option *table, FILE *out);

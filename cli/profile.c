@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/annotate.h"
 #include "cli/formats.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
@@ -44,25 +43,6 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-/* The report to write: one of result, sweep and formula. */
-struct report {
-    const struct invocation *call;
-    const struct request *request;
-    const struct cm_result *result;
-    const struct cm_sweep *sweep;
-    const struct cm_formula *formula;
-};
-
-static int write_report(const void *context, FILE *out) {
-    const struct report *report = context;
-    const struct request *request = report->request;
-    const struct format *format = request->format;
-    struct cm_diagnostics *diag = report->call->diag;
-    if (report->formula) return format->write_formula(request, report->formula, out);
-    if (report->result) return format_write_result(request, report->result, diag, out);
-    return format_write_sweep(request, report->sweep, diag, out);
-}
-
 /* Refuses sections and formats that need times, if no backend was requested. If a backend has
  * no times, the report explains why. */
 static int check_times(const struct invocation *call, const struct request *request,
@@ -76,60 +56,12 @@ static int check_times(const struct invocation *call, const struct request *requ
         call, "option --%s requires times: give --measure, --backend or --device", option);
 }
 
-#define MEMBER(member)                                                                         \
-    offsetof(struct request, member), sizeof(((const struct request *)NULL)->member)
-
-enum rule {
-    NEEDS_MODEL = 1, /* not with a profile as input */
-    NO_FORMULA = 2,  /* not with --formula */
-    ONE_BATCH = 4,   /* not with several batches */
-    ALL_RULES = 7
-};
-
-/* Options of profile alone that cannot be combined with everything. */
-static const struct {
-    const char *name;
-    unsigned rules; /* set of enum rule */
-    size_t offset;
-    size_t size;
-} restricted[] = {
-    {"explain", ALL_RULES, MEMBER(explain)},
-    {"memory-limit", NEEDS_MODEL | NO_FORMULA, MEMBER(memory_limit)},
-    {"memory-curve", ALL_RULES, MEMBER(memory_curve)},
-    {"memory-plan", ALL_RULES, MEMBER(memory_plan)},
-    {"dump-after", ALL_RULES, MEMBER(dump_after)},
-    {"cudnn-plan", ONE_BATCH, MEMBER(timing.plan)},
-    {"end-to-end", ONE_BATCH, MEMBER(timing.e2e)},
-    {"optimizer", NO_FORMULA, MEMBER(binding.optimizer)},
-    {"annotate", ALL_RULES, MEMBER(annotate)},
-    {"formula", NEEDS_MODEL | ONE_BATCH, MEMBER(formula)},
-    {"calibrate", NO_FORMULA, MEMBER(calibrate)},
-    {"operators", NO_FORMULA | ONE_BATCH, MEMBER(operators)},
-    {"layers", NO_FORMULA | ONE_BATCH, MEMBER(layers)},
-    {"kernels", NO_FORMULA | ONE_BATCH, MEMBER(kernels)},
-    {"rows", ONE_BATCH, MEMBER(rows)},
-    {"units", NO_FORMULA, MEMBER(units)},
-};
-
-/* Returns the name of a given option that has the rule; NULL: none. */
-static const char *find_restricted(const struct request *request, enum rule rule) {
-    struct request defaults;
-    request_defaults(&defaults);
-    for (size_t i = 0; i < sizeof(restricted) / sizeof(restricted[0]); i++) {
-        const char *given = (const char *)request + restricted[i].offset;
-        const char *usual = (const char *)&defaults + restricted[i].offset;
-        if ((restricted[i].rules & rule) != 0 && memcmp(given, usual, restricted[i].size) != 0)
-            return restricted[i].name;
-    }
-    return NULL;
-}
-
 /* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
 static int take_profile(const struct request *request, struct cm_result *result,
                         struct cm_diagnostics *diag, struct cm_result **ret) {
     const char *blocking = binding_given(&request->binding);
     if (blocking == NULL) blocking = timing_given(&request->timing);
-    if (blocking == NULL) blocking = find_restricted(request, NEEDS_MODEL);
+    if (blocking == NULL) blocking = request_given(request, NEEDS_MODEL);
     if (blocking == NULL) {
         *ret = result;
         return CM_OK;
@@ -153,6 +85,72 @@ static int load(const struct request *request, struct cm_diagnostics *diag,
     else
         cm_model_free(model);
     return status;
+}
+
+/* Checks that the model can be read twice and that no input file would be overwritten. */
+static int check_annotate(const struct invocation *call, const struct request *request) {
+    const char *path = request->annotate;
+    if (path == NULL || request->model == NULL) return CM_OK;
+    if (text_equal(request->model, "-"))
+        return options_fault(call,
+                             "option --annotate requires the path of the model, standard input "
+                             "cannot be read twice");
+    if (text_equal(path, "-"))
+        return options_fault(call, "option --annotate requires a file, got '-'");
+    if (outputs_is_file(path, request->model))
+        return options_fault(call, "annotated model '%s' is the model file", path);
+    const int status = binding_check_output(call, &request->binding, path);
+    if (status != CM_OK || request->output == NULL) return status;
+    bool is_one = false;
+    if (outputs_are_one(path, request->output, call->arena, &is_one) != CM_OK)
+        return diag_no_memory(call->diag);
+    if (is_one)
+        return options_fault(call, "--output and --annotate are the same file '%s'", path);
+    return CM_OK;
+}
+
+/* Warns if external weights would not be found: their paths are relative to the model's folder.
+ */
+static int warn_of_weights(const struct request *request, const struct cm_result *result,
+                           struct cm_diagnostics *diag) {
+    const struct cm_memory *memory = &result->memory;
+    bool is_external = false;
+    bool in_same_folder = false;
+    for (size_t i = 0; i < memory->n_weights; i++)
+        is_external |= text_equal(memory->weights[i].storage, "external");
+    if (!is_external) return CM_OK;
+    struct arena *arena = arena_new("path", 0);
+    if (arena == NULL) return diag_no_memory(diag);
+    const int status =
+        outputs_share_folder(request->annotate, request->model, arena, &in_same_folder);
+    arena_free(arena);
+    if (status != CM_OK) return diag_no_memory(diag);
+    if (in_same_folder) return CM_OK;
+    diag_warn(diag, DIAG_IO,
+              "the model has external weight files, which '%s' expects in its own folder",
+              request->annotate);
+    diag_hint(diag, "copy the weight files there, or write it to the folder of the model");
+    return CM_OK;
+}
+
+/* Context of write_annotated. */
+struct annotating {
+    struct cm_model *model;
+    const struct cm_result *result;
+    struct cm_diagnostics *diag;
+};
+
+static int write_annotated(const void *context, FILE *out) {
+    const struct annotating *annotating = context;
+    return cm_model_annotate(annotating->model, annotating->result, annotating->diag, out);
+}
+
+static int annotate_file(const struct request *request, struct cm_model *model,
+                         const struct cm_result *result, struct cm_diagnostics *diag) {
+    const struct annotating annotating = {model, result, diag};
+    const int status = warn_of_weights(request, result, diag);
+    if (status != CM_OK) return status;
+    return streams_write(request->annotate, write_annotated, &annotating, diag);
 }
 
 /* Profiles the model: one batch into *ret, or several into *ret_sweep (NULL: one batch). */
@@ -277,8 +275,8 @@ static int run_report(const struct invocation *call, const struct request *reque
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK) {
-        const struct report report = {call, request, result, sweep, formula};
-        status = streams_write(request->output, write_report, &report, call->diag);
+        const struct report report = {request, result, sweep, formula, call->diag};
+        status = streams_write(request->output, format_write, &report, call->diag);
     }
     if (status == CM_OK && result != NULL) status = refuse_misfit(call, request, result);
     int exit_status = command_exit(status);
@@ -295,15 +293,15 @@ static int run_report(const struct invocation *call, const struct request *reque
 static int check_formula(const struct invocation *call, const struct request *request) {
     if (!request->formula) return CM_OK;
     const char *other = timing_given(&request->timing);
-    if (other == NULL) other = find_restricted(request, NO_FORMULA);
+    if (other == NULL) other = request_given(request, NO_FORMULA);
     if (other == NULL) return CM_OK;
     return options_fault(call, "options --formula and --%s are mutually exclusive", other);
 }
 
 static int check_sweep(const struct invocation *call, const struct request *request) {
     if (request->binding.batches.n < 2) return CM_OK;
-    const char *single = find_restricted(request, ONE_BATCH);
-    if (single == NULL && !format_has_sweep(request->format)) {
+    const char *single = request_given(request, ONE_BATCH);
+    if (single == NULL && !request->format->sweep) {
         single = arena_printf(call->arena, "format %s", request->format->name);
         if (single == NULL) return diag_no_memory(call->diag);
     }
@@ -343,7 +341,7 @@ static int read_request(const struct invocation *call, struct request *request,
         status = binding_check_output(call, &request->binding, request->output);
     if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
-    if (status == CM_OK) status = annotate_check(call, request);
+    if (status == CM_OK) status = check_annotate(call, request);
     if (status == CM_OK) status = check_formula(call, request);
     if (status == CM_OK) status = format_check(call, request);
     options->dump_after = request->dump_after;

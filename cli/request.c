@@ -25,37 +25,41 @@ const struct option profile_options[] = {
     {.rows = binding_model, .offset = AT(struct binding, binding)},
     {.rows = binding_counting, .offset = AT(struct binding, binding)},
     {.name = "explain", .kind = OPTION_LIST, .offset = AT(struct option_list, explain),
-     .value = "NAME",
+     .value = "NAME", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_EXPLAIN,
      .help = "print how the costs of a node (name, number or output) or module\n"
              "(path) are computed, by each convention, instead of the report;\n"
              "repeatable"},
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
-     .value = "PASS",
+     .value = "PASS", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "print the graph to standard error after this pass"},
     {.rows = binding_training, .offset = AT(struct binding, binding)},
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.name = "memory-limit", .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
-     .value = "SIZE",
+     .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA,
      .help = "report whether the model fits in SIZE (e.g. 16GiB) and the largest\n"
              "batch that does; counts weights and arena (with --optimizer: the\n"
              "training step), not kernel workspace"},
     {.name = "memory-curve", .kind = OPTION_SET, .offset = AT(bool, memory_curve),
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_CURVE,
      .help = "report the live bytes at each node: chart (text) or list (json)"},
     {.name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),
+     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PLAN,
      .help = "json: report the arena offset of every activation"},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.name = "cudnn-plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan),
+     .rules = ONE_BATCH,
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"
              "no GPU if --device names one"},
     {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan), .hidden = true},
     {.name = "end-to-end", .kind = OPTION_SET, .offset = AT(bool, timing.e2e),
+     .rules = ONE_BATCH,
      .help = "also run all measured layers as one network and compare the time with\n"
              "the sum of its layers"},
     {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, timing.e2e), .hidden = true},
     {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
-     .value = "FILE.json",
+     .value = "FILE.json", .rules = NO_FORMULA,
      .help = "measure the peak rates of the device and write a device description\n"
              "for --device; takes no model"},
     {.heading = "Report", .name = "format", .kind = OPTION_TEXT,
@@ -67,52 +71,57 @@ const struct option profile_options[] = {
      .value = "FILE",
      .help = "output file, replaced atomically (default: standard output)"},
     {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
+     .rules = NEEDS_MODEL | ONE_BATCH,
      .help = "text, json: print costs as exact formulas in the batch and the\n"
              "symbolic dims instead of the report; --batch and --dim fix a variable"},
     {.name = "annotate", .kind = OPTION_TEXT, .offset = AT(const char *, annotate),
-     .value = "OUT.onnx",
+     .value = "OUT.onnx", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "also write a copy of the model with the costs of each node in its\n"
              "metadata_props, which Netron displays"},
     {.name = "rows", .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
-     .choices = rows,
+     .choices = rows, .rules = ONE_BATCH | TAKES_ROWS,
      .help = "text, csv, markdown: print a table of modules, nodes or operators; in\n"
              "text, this and the next three options replace the report"},
     {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
-     .value = "A,B,...",
+     .value = "A,B,...", .rules = TAKES_COLUMNS,
      .help = "columns of the table, or all (without shares); also the labels of dot\n"
              "and mermaid; an unknown name lists the valid ones"},
     {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort),
-     .value = "KEY[:asc|desc]",
+     .value = "KEY[:asc|desc]", .rules = TAKES_ROWS,
      .help = "sort by this column; default order: largest first, names from a to z"},
     {.name = "filter", .kind = OPTION_LIST, .offset = AT(struct option_list, filters),
-     .value = "CONDITION",
+     .value = "CONDITION", .rules = TAKES_ROWS,
      .help = "keep matching rows, e.g. 'type=Conv*', 'macs>=1.5M' or\n"
              "'macs_share<1%' (same as <0.01); repeatable"},
     {.name = "metric", .kind = OPTION_TEXT, .offset = AT(const char *, metric),
-     .value = "KEY",
+     .value = "KEY", .rules = TAKES_METRIC,
      .help = "folded: metric of the stacks (default macs)"},
     {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
-     .choices = choices_units,
+     .choices = choices_units, .rules = NO_FORMULA | TAKES_UNITS,
      .help = "exact (integers, default for csv), si (three digits and k, M, G),\n"
              "binary (bytes in KiB, MiB, GiB) or auto (default)"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
-     .min = -1, .max = INT_MAX,
+     .min = -1, .max = INT_MAX, .rules = TAKES_DEPTH,
      .help = "largest module depth, in text of the aggregated section (default -1:\n"
              "all; dot and mermaid: 2)"},
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
-     .min = 0, .max = INT_MAX,
+     .min = 0, .max = INT_MAX, .rules = TAKES_TOP,
      .help = "text: list N modules per depth (default 1; 0: all); table: print the\n"
              "first N rows"},
     {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
+     .rules = TAKES_REPORT,
      .help = "text: omit the module tree"},
     {.name = "operators", .kind = OPTION_SET, .offset = AT(bool, operators),
+     .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the costs by operator"},
     {.name = "layers", .kind = OPTION_SET, .offset = AT(bool, layers),
+     .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add each distinct primitive and its time; requires times"},
     {.name = "kernels", .kind = OPTION_SET, .offset = AT(bool, kernels),
+     .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the time by kernel; requires times"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
-     .min = 0, .max = INT_MAX,
+     .min = 0, .max = INT_MAX, .rules = TAKES_WIDTH,
      .help = "text: columns at which long lines wrap (default 100; 0: never)"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
      .choices = choices_color,
@@ -142,4 +151,10 @@ void request_defaults(struct request *request) {
     };
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
+}
+
+const char *request_given(const struct request *request, unsigned rules) {
+    struct request defaults;
+    request_defaults(&defaults);
+    return rules == 0 ? NULL : options_changed(profile_options, request, &defaults, rules);
 }

@@ -13,6 +13,26 @@
 
 struct format;
 
+/* Rules of the options, and the formats that support them. */
+enum request_rule {
+    NEEDS_MODEL = 1,  /* not with a profile as input */
+    NO_FORMULA = 2,   /* not with --formula */
+    ONE_BATCH = 4,    /* not with several batches */
+    TAKES_REPORT = 8, /* sections of the text report */
+    TAKES_ROWS = 16,  /* --rows, --sort, --filter */
+    TAKES_COLUMNS = 32,
+    TAKES_DEPTH = 64,
+    TAKES_TOP = 128,
+    TAKES_UNITS = 256,
+    TAKES_METRIC = 512,
+    TAKES_CURVE = 1024, /* --memory-curve */
+    TAKES_EXPLAIN = 2048,
+    TAKES_WIDTH = 4096,
+    TAKES_PLAN = 8192, /* --memory-plan */
+    TAKES_TABLE = TAKES_ROWS | TAKES_COLUMNS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS,
+    TAKES_ALL = 16384 - TAKES_REPORT,
+};
+
 /* Value of --depth, --top and --rows if not given: each format has its own default. */
 #define NOT_GIVEN INT_MIN
 
@@ -49,5 +69,8 @@ struct request {
 
 /* Sets the defaults of the library. */
 void request_defaults(struct request *request);
+
+/* Returns the name of a given option that has one of these rules; NULL: none. */
+const char *request_given(const struct request *request, unsigned rules);
 
 #endif

@@ -85,7 +85,7 @@ const char *timing_given(const struct timing *timing) {
     timing_defaults(&defaults);
     if (timing->plan) return "cudnn-plan";
     if (timing->e2e) return "end-to-end";
-    return options_changed(timing_options, timing, &defaults);
+    return options_changed(timing_options, timing, &defaults, 0);
 }
 
 static int set_backend(const struct invocation *call, const char *setting, const char *device,
