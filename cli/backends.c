@@ -5,7 +5,6 @@
  */
 #include "cli/command.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +14,10 @@
 #include "backends/plugin/settings.h"
 #include "backends/process/subprocess.h"
 #include "cli/options.h"
-#include "cli/streams.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/json/json_writer.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -143,16 +142,6 @@ static void print_text(const struct listing *listing, const struct found *found)
         printf("  option   %s=%s: %s\n", option->name, option->value, option->help);
 }
 
-static void print_devices(void) {
-    size_t column = 0;
-    printf("\nbuilt-in devices of the roofline backend:\n");
-    for (size_t i = 0; device_name_at(i) != NULL; i++) {
-        if (column + strlen(device_name_at(i)) > MAX_COLUMNS) column = 0 * (size_t)printf("\n");
-        column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_name_at(i));
-    }
-    printf("\n");
-}
-
 /* Columns of the device table: product rates by element type. */
 static const struct {
     const char *name;
@@ -193,80 +182,100 @@ static int print_figures(const struct listing *listing) {
     return CM_OK;
 }
 
-static void print_places(const struct listing *listing) {
-    printf("\nsearch path of backend modules:\n");
-    for (size_t i = 0; i < listing->places.n; i++) {
-        const struct module_place *place = &listing->places.items[i];
-        const bool searched = place->reason.text[0] == '\0';
-        printf("  %s%s%s\n", place->path, searched ? "" : ": ", place->reason.text);
-    }
-    if (listing->places.n == 0) printf("  (empty)\n");
+/* Writes null for an empty string. */
+static void write_member(struct json_writer *json, const char *key, const char *string) {
+    json_key_string(json, key, string == NULL || string[0] == '\0' ? NULL : string);
 }
 
-static void print_member(const struct listing *listing, const char *key, const char *string) {
-    printf(", \"%s\": ", key);
-    if (string == NULL || string[0] == '\0')
-        printf("null");
-    else
-        streams_print_quoted(listing->call->arena, string);
+static void write_device(struct json_writer *json, const struct cm_device_facts *facts) {
+    json_break_line(json, 5, false);
+    json_open(json, "device", '{');
+    json_key_string(json, "name", facts->name);
+    write_member(json, facts->modelled ? "source" : "version", facts->version);
+    write_member(json, "architecture", facts->architecture);
+    write_member(json, "address", facts->address);
+    write_member(json, "warning", facts->warning);
+    json_key_integer(json, "memory_bytes", facts->memory_bytes);
+    json_key_integer(json, "cache_bytes", facts->cache_bytes);
+    json_key_integer(json, "units", facts->n_units);
+    json_key_integer(json, "threads_per_unit", facts->threads_a_unit);
+    json_key_bool(json, "has_tensor_cores", facts->has_tensor_cores);
+    json_write_key(json, "bandwidth");
+    json_write_double(json, facts->bandwidth, 17);
+    json_write_key(json, "floor");
+    json_write_double(json, facts->floor, 17);
+    json_end(json, '}');
 }
 
-static void print_json_device(const struct listing *listing,
-                              const struct cm_device_facts *facts) {
-    printf(",\n     \"device\": {\"name\": ");
-    streams_print_quoted(listing->call->arena, facts->name);
-    print_member(listing, facts->modelled ? "source" : "version", facts->version);
-    print_member(listing, "architecture", facts->architecture);
-    print_member(listing, "address", facts->address);
-    print_member(listing, "warning", facts->warning);
-    printf(", \"memory_bytes\": %" PRId64 ", \"cache_bytes\": %" PRId64 ", \"units\": %" PRId32
-           ", \"threads_per_unit\": %" PRId32
-           ", \"has_tensor_cores\": %s, \"bandwidth\": %.17g, \"floor\": %.17g}",
-           facts->memory_bytes, facts->cache_bytes, facts->n_units, facts->threads_a_unit,
-           facts->has_tensor_cores ? "true" : "false", facts->bandwidth, facts->floor);
-}
-
-static void print_json(const struct listing *listing, const struct found *found) {
+static void write_backend(struct json_writer *json, const struct found *found) {
     const struct cm_backend *backend = found->entry.backend;
-    printf("    {\"name\": ");
-    streams_print_quoted(listing->call->arena, found->entry.name);
-    print_member(listing, "kind", backend ? kind_of(backend) : NULL);
-    print_member(listing, "module", found->entry.path);
-    printf(", \"usable\": %s", found->usable ? "true" : "false");
-    print_member(listing, "reason", found->usable ? NULL : found->entry.reason.text);
-    if (found->usable) print_json_device(listing, &found->facts);
-    printf("}");
+    json_break_line(json, 4, false);
+    json_begin(json, '{');
+    json_key_string(json, "name", found->entry.name);
+    write_member(json, "kind", backend ? kind_of(backend) : NULL);
+    write_member(json, "module", found->entry.path);
+    json_key_bool(json, "usable", found->usable);
+    write_member(json, "reason", found->usable ? NULL : found->entry.reason.text);
+    if (found->usable) write_device(json, &found->facts);
+    json_end(json, '}');
 }
 
-static void print_json_places(const struct listing *listing) {
-    printf("\n  ],\n  \"places\": [");
+static void write_json(const struct listing *listing) {
+    struct json_writer json = {.out = stdout, .spaced = true};
+    json_begin(&json, '{');
+    json_break_line(&json, 2, false);
+    json_key_string(&json, "schema", "costmodel/backends/1");
+    json_break_line(&json, 2, false);
+    json_open(&json, "backends", '[');
+    for (size_t i = 0; i < listing->n; i++) write_backend(&json, &listing->items[i]);
+    json_break_line(&json, 2, true);
+    json_end(&json, ']');
+    json_break_line(&json, 2, false);
+    json_open(&json, "places", '[');
     for (size_t i = 0; i < listing->places.n; i++) {
-        printf("%s\n    {\"path\": ", i > 0 ? "," : "");
-        streams_print_quoted(listing->call->arena, listing->places.items[i].path);
-        print_member(listing, "reason", listing->places.items[i].reason.text);
-        printf("}");
+        json_break_line(&json, 4, false);
+        json_begin(&json, '{');
+        json_key_string(&json, "path", listing->places.items[i].path);
+        write_member(&json, "reason", listing->places.items[i].reason.text);
+        json_end(&json, '}');
     }
-    printf("\n  ],\n  \"devices\": [");
+    json_break_line(&json, 2, true);
+    json_end(&json, ']');
+    json_break_line(&json, 2, false);
+    json_open(&json, "devices", '[');
     for (size_t i = 0; device_name_at(i) != NULL; i++)
-        printf("%s\"%s\"", i > 0 ? ", " : "", device_name_at(i));
-    printf("]\n}\n");
+        json_write_string(&json, device_name_at(i));
+    json_end(&json, ']');
+    json_break_line(&json, 0, true);
+    json_end(&json, '}');
+    putchar('\n');
 }
 
 static int print_listing(const struct listing *listing, bool all) {
-    const bool json = listing->format == FORMAT_JSON;
-    if (json) printf("{\n  \"schema\": \"costmodel/backends/1\",\n  \"backends\": [\n");
-    for (size_t i = 0; i < listing->n; i++) {
-        if (i > 0) printf("%s\n", json ? "," : "");
-        if (json)
-            print_json(listing, &listing->items[i]);
-        else
-            print_text(listing, &listing->items[i]);
+    if (listing->format == FORMAT_JSON) {
+        write_json(listing);
+        return CM_OK;
     }
-    if (json) {
-        print_json_places(listing);
-    } else if (all) {
-        print_devices();
-        print_places(listing);
+    for (size_t i = 0; i < listing->n; i++) {
+        if (i > 0) printf("\n");
+        print_text(listing, &listing->items[i]);
+    }
+    if (all) {
+        size_t column = 0;
+        printf("\nbuilt-in devices of the roofline backend:\n");
+        for (size_t i = 0; device_name_at(i) != NULL; i++) {
+            if (column + strlen(device_name_at(i)) > MAX_COLUMNS)
+                column = 0 * (size_t)printf("\n");
+            column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_name_at(i));
+        }
+        printf("\n");
+        printf("\nsearch path of backend modules:\n");
+        for (size_t i = 0; i < listing->places.n; i++) {
+            const struct module_place *place = &listing->places.items[i];
+            const bool searched = place->reason.text[0] == '\0';
+            printf("  %s%s%s\n", place->path, searched ? "" : ": ", place->reason.text);
+        }
+        if (listing->places.n == 0) printf("  (empty)\n");
     } else if (listing->items[0].entry.backend == &roofline_backend &&
                !listing->items[0].usable) {
         return print_figures(listing); /* no device was given: list them */

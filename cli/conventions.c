@@ -13,11 +13,11 @@
 #include "cli/binding.h"
 #include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/streams.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/json/json_writer.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -95,6 +95,7 @@ struct job {
     struct share *shares; /* MAX_TYPES, scratch */
     struct cm_model *model;
     bool complete;
+    struct json_writer json;
 };
 
 /* Returns all operations that the convention counts, on floats and integers. */
@@ -153,39 +154,49 @@ static void print_text_row(const struct cm_convention *convention,
     printf("\n");
 }
 
-static void print_count(int64_t count) {
-    if (is_known(count))
-        printf("%" PRId64, count);
-    else
-        printf("null");
-}
-
-static void print_json_row(const struct invocation *call,
-                           const struct cm_convention *convention,
+static void write_json_row(struct json_writer *json, const struct cm_convention *convention,
                            const struct cm_result *result, const struct share *top) {
-    printf("    {\"name\": \"%s\", \"unit\": \"%s\", \"meaning\": \"%s\", \"flops\": ",
-           convention->name, convention->unit, convention->meaning);
-    print_count(result->totals.flops);
-    printf(", \"int_ops\": ");
-    print_count(result->totals.int_ops);
-    printf(", \"beyond_macs\": [");
+    json_break_line(json, 4, false);
+    json_begin(json, '{');
+    json_key_string(json, "name", convention->name);
+    json_key_string(json, "unit", convention->unit);
+    json_key_string(json, "meaning", convention->meaning);
+    json_key_integer(json, "flops", result->totals.flops);
+    json_key_integer(json, "int_ops", result->totals.int_ops);
+    json_open(json, "beyond_macs", '[');
     for (size_t i = 0; i < TOP && top[i].op; i++) {
-        printf("%s{\"op\": ", i > 0 ? ", " : "");
-        streams_print_quoted(call->arena, top[i].op);
-        printf(", \"flops\": %" PRId64 "}", top[i].beyond);
+        json_begin(json, '{');
+        json_key_string(json, "op", top[i].op);
+        json_key_integer(json, "flops", top[i].beyond);
+        json_end(json, '}');
     }
-    printf("]}");
+    json_end(json, ']');
+    json_end(json, '}');
 }
 
-static void print_head(const struct invocation *call, int format, const char *path) {
-    if (format == FORMAT_TEXT) {
+static void print_head(struct job *job) {
+    struct json_writer *json = &job->json;
+    if (job->format == FORMAT_TEXT) {
         printf("%-13s %-6s %20s  %s\n", "convention", "unit", "total",
                "largest differences from MACs");
         return;
     }
-    printf("{\n  \"schema\": \"costmodel/conventions/1\",\n  \"model\": ");
-    streams_print_quoted(call->arena, path);
-    printf(",\n  \"conventions\": [\n");
+    json_begin(json, '{');
+    json_break_line(json, 2, false);
+    json_key_string(json, "schema", "costmodel/conventions/1");
+    json_break_line(json, 2, false);
+    json_key_string(json, "model", job->path);
+    json_break_line(json, 2, false);
+    json_open(json, "conventions", '[');
+}
+
+static void print_end(struct job *job) {
+    if (job->format == FORMAT_TEXT) return;
+    json_break_line(&job->json, 2, true);
+    json_end(&job->json, ']');
+    json_break_line(&job->json, 0, true);
+    json_end(&job->json, '}');
+    printf("\n");
 }
 
 /* Prints only the messages of the first profile: they are the same for each convention. */
@@ -211,13 +222,11 @@ static int write_one(struct job *job, size_t index) {
     if (status != CM_OK) return status;
     job->complete = cm_result_complete(result);
     status = find_top(job, convention, result, top);
-    if (status == CM_OK && index == 0) print_head(job->call, job->format, job->path);
-    if (status == CM_OK && job->format == FORMAT_TEXT) {
+    if (status == CM_OK && index == 0) print_head(job);
+    if (status == CM_OK && job->format == FORMAT_TEXT)
         print_text_row(convention, result, top);
-    } else if (status == CM_OK) {
-        if (index > 0) printf(",\n");
-        print_json_row(job->call, convention, result, top);
-    }
+    else if (status == CM_OK)
+        write_json_row(&job->json, convention, result, top);
     cm_result_free(result);
     return status;
 }
@@ -246,12 +255,12 @@ static int run(struct job *job) {
     if (!job->shares) return command_exit(diag_no_memory(call->diag));
     for (size_t i = 0; status == CM_OK && cm_convention_at(i); i++) status = write_one(job, i);
     if (status != CM_OK) return command_exit(status);
-    if (job->format == FORMAT_JSON) printf("\n  ]\n}\n");
+    print_end(job);
     return command_finish(call, job->complete ? EXIT_DONE : EXIT_INCOMPLETE);
 }
 
 int command_conventions(const struct invocation *call) {
-    struct job job = {.call = call};
+    struct job job = {.call = call, .json = {.out = stdout, .spaced = true}};
     const int exit_status = run(&job);
     cm_model_free(job.model);
     binding_free(&job.request.binding);

@@ -7,9 +7,11 @@
 #include <stdio.h>
 
 #include "cli/options.h"
+#include "costmodel/result.h"
 #include "ops/decision.h"
 #include "ops/integers.h"
 #include "ops/registry.h"
+#include "support/json/json_writer.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -67,50 +69,60 @@ static void print_text(void) {
 }
 
 /* An unlimited maximum is null. */
-static void print_arity(const char *what, int32_t least, int32_t most) {
-    printf(", \"%s\": [%" PRId32 ", ", what, least);
-    if (most == VARIADIC)
-        printf("null]");
-    else
-        printf("%" PRId32 "]", most);
+static void write_arity(struct json_writer *json, const char *key, int32_t least,
+                        int32_t most) {
+    json_open(json, key, '[');
+    json_write_integer(json, least);
+    json_write_integer(json, most == VARIADIC ? CM_UNKNOWN : most);
+    json_end(json, ']');
 }
 
-/* Names and strings of rows need no JSON escapes. */
-static void print_attribute(const struct op_attr *attr) {
-    printf("{\"name\": \"%s\", \"kind\": \"%s\"", attr->name, attr_kind_name(attr->kind));
-    if (attr->required) printf(", \"required\": true");
-    if (attr->has_default && attr->kind == ATTR_INT) printf(", \"default\": %" PRId64, attr->i);
-    if (attr->has_default && attr->kind == ATTR_FLOAT) printf(", \"default\": %.9g", attr->f);
-    if (attr->has_default && attr->kind == ATTR_STRING)
-        printf(", \"default\": \"%s\"", attr->s);
-    printf("}");
-}
-
-static void print_row(const struct op_family *family, const struct op *op) {
-    printf("{\"family\": \"%s\", \"domain\": \"%s\", \"operator\": \"%s\", \"since\": %" PRId32,
-           family->name, domain_name(op), op->type, op->since);
-    print_arity("inputs", op->min_inputs, op->max_inputs);
-    print_arity("outputs", op->min_outputs, op->max_outputs);
-    printf(", \"attributes\": [");
-    for (const struct op_attr *attr = op->attrs; attr && attr->name; attr++) {
-        if (attr != op->attrs) printf(", ");
-        print_attribute(attr);
+static void write_attribute(struct json_writer *json, const struct op_attr *attr) {
+    json_begin(json, '{');
+    json_key_string(json, "name", attr->name);
+    json_key_string(json, "kind", attr_kind_name(attr->kind));
+    if (attr->required) json_key_bool(json, "required", true);
+    if (attr->has_default && attr->kind == ATTR_INT) json_key_integer(json, "default", attr->i);
+    if (attr->has_default && attr->kind == ATTR_FLOAT) {
+        json_write_key(json, "default");
+        json_write_double(json, (double)attr->f, 9);
     }
-    printf("]}");
+    if (attr->has_default && attr->kind == ATTR_STRING)
+        json_key_string(json, "default", attr->s);
+    json_end(json, '}');
+}
+
+static void write_row(struct json_writer *json, const struct op_family *family,
+                      const struct op *op) {
+    json_break_line(json, 0, false);
+    json_begin(json, '{');
+    json_key_string(json, "family", family->name);
+    json_key_string(json, "domain", domain_name(op));
+    json_key_string(json, "operator", op->type);
+    json_key_integer(json, "since", op->since);
+    write_arity(json, "inputs", op->min_inputs, op->max_inputs);
+    write_arity(json, "outputs", op->min_outputs, op->max_outputs);
+    json_open(json, "attributes", '[');
+    for (const struct op_attr *attr = op->attrs; attr && attr->name; attr++)
+        write_attribute(json, attr);
+    json_end(json, ']');
+    json_end(json, '}');
 }
 
 static void print_json(void) {
-    const char *between = "";
-    printf("{\"schema\": \"costmodel/ops/1\", \"rows\": [");
+    struct json_writer json = {.out = stdout, .spaced = true};
+    json_begin(&json, '{');
+    json_key_string(&json, "schema", "costmodel/ops/1");
+    json_open(&json, "rows", '[');
     for (size_t i = 0; i < registry_n_families(); i++) {
         const struct op_family *family = registry_family(i);
-        for (size_t row = 0; row < family->n_rows; row++) {
-            printf("%s\n", between);
-            print_row(family, &family->rows[row]);
-            between = ",";
-        }
+        for (size_t row = 0; row < family->n_rows; row++)
+            write_row(&json, family, &family->rows[row]);
     }
-    printf("\n]}\n");
+    json_break_line(&json, 0, true);
+    json_end(&json, ']');
+    json_end(&json, '}');
+    printf("\n");
 }
 
 static const char *bytes_of(const struct op *op) {
@@ -180,15 +192,6 @@ static void print_family(const struct op_family *family) {
     }
 }
 
-static void print_markdown(void) {
-    printf(
-        "A row applies from its opset to the next listed opset. n: elements of the first "
-        "operand; out: elements of\nthe first result. FLOPs are by the convention `deepspeed`. "
-        "Operations count as integer operations if the first\noperand and the first result "
-        "are integers, unless the row specifies otherwise.\n");
-    for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
-}
-
 int command_ops(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
@@ -198,9 +201,15 @@ int command_ops(const struct invocation *call) {
         return command_exit(
             options_fault(call, "ops takes no arguments, got '%s'", operands.values[0]));
     }
-    if (request.markdown || request.format == FORMAT_MARKDOWN)
-        print_markdown();
-    else if (request.format == FORMAT_JSON)
+    if (request.markdown || request.format == FORMAT_MARKDOWN) {
+        printf(
+            "A row applies from its opset to the next listed opset. n: elements of the first "
+            "operand; out: elements of\nthe first result. FLOPs are by the convention "
+            "`deepspeed`. "
+            "Operations count as integer operations if the first\noperand and the first result "
+            "are integers, unless the row specifies otherwise.\n");
+        for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
+    } else if (request.format == FORMAT_JSON)
         print_json();
     else
         print_text();

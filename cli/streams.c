@@ -101,15 +101,3 @@ bool streams_utf8(void) {
         if (strstr(name, endings[i]) != NULL) return true;
     return false;
 }
-
-void streams_print_quoted(struct arena *arena, const char *string) {
-    struct text safe;
-    text_init(&safe, arena);
-    text_append_name(&safe, string);
-    putchar('"');
-    for (const char *c = text_string(&safe); *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') putchar('\\');
-        putchar(*c);
-    }
-    putchar('"');
-}

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct arena;
 struct cm_diagnostics;
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -44,8 +43,5 @@ bool streams_color(FILE *stream, enum color_choice choice);
 
 /* Returns true if the name of the locale ends in UTF-8. */
 bool streams_utf8(void);
-
-/* Prints a JSON string to standard output, with control characters escaped. */
-void streams_print_quoted(struct arena *arena, const char *string);
 
 #endif

@@ -11,6 +11,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/file.h"
+#include "support/json/json_writer.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -18,23 +19,8 @@
 struct sarif {
     const struct cm_verdict *verdict;
     struct arena *arena;
-    FILE *out;
-    size_t n_results;
+    struct json_writer json;
 };
-
-/* Writes escaped text; its only control character is the newline. */
-static void put_string(struct sarif *sarif, const struct text *text) {
-    fputc('"', sarif->out);
-    for (const char *c = text_string(text); *c != '\0'; c++) {
-        if (*c == '\n')
-            fputs("\\n", sarif->out);
-        else if (*c == '"' || *c == '\\')
-            fprintf(sarif->out, "\\%c", *c);
-        else
-            fputc(*c, sarif->out);
-    }
-    fputc('"', sarif->out);
-}
 
 /* Percent-encodes all but unreserved characters (RFC 3986) and the slashes of a path. */
 static void append_uri(struct text *text, const char *path) {
@@ -48,58 +34,71 @@ static void append_uri(struct text *text, const char *path) {
     }
 }
 
-static void put_rules(struct sarif *sarif) {
-    bool first = true;
+/* Writes {"text": "..."} under a key. */
+static void put_text(struct json_writer *json, const char *key, const char *text) {
+    json_open(json, key, '{');
+    json_key_string(json, "text", text);
+    json_end(json, '}');
+}
+
+static void put_rules(struct json_writer *json) {
+    json_open(json, "rules", '[');
     for (size_t i = 0; i < check_n_looks; i++) {
         const struct check_look *look = &check_looks[i];
         if (look->level == NULL) continue;
-        fprintf(sarif->out,
-                "%s\n            {\"id\": \"%s\", \"shortDescription\": {\"text\": \"%s\"}, "
-                "\"defaultConfiguration\": {\"level\": \"%s\"}}",
-                first ? "" : ",", look->state, look->what, look->level);
-        first = false;
+        json_break_line(json, 12, false);
+        json_begin(json, '{');
+        json_key_string(json, "id", look->state);
+        put_text(json, "shortDescription", look->what);
+        json_open(json, "defaultConfiguration", '{');
+        json_key_string(json, "level", look->level);
+        json_end(json, '}');
+        json_end(json, '}');
     }
+    json_break_line(json, 10, true);
+    json_end(json, ']');
 }
 
-static void put_location(struct sarif *sarif, const struct cm_check_finding *finding) {
+static void put_location(struct sarif *sarif, const char *module) {
+    struct json_writer *json = &sarif->json;
     struct text uri;
     struct text path;
     text_init(&uri, sarif->arena);
     text_init(&path, sarif->arena);
     append_uri(&uri, sarif->verdict->model);
-    text_append_name(&path, finding->path);
-    fputs("\"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ",
-          sarif->out);
-    put_string(sarif, &uri);
-    fputs("}, \"region\": {\"startLine\": 1}}", sarif->out);
-    if (finding->path[0] != '\0') {
-        fputs(", \"logicalLocations\": [{\"kind\": \"module\", \"fullyQualifiedName\": ",
-              sarif->out);
-        put_string(sarif, &path);
-        fputs("}]", sarif->out);
+    text_append_name(&path, module);
+    json_open(json, "locations", '[');
+    json_begin(json, '{');
+    json_open(json, "physicalLocation", '{');
+    json_open(json, "artifactLocation", '{');
+    json_key_string(json, "uri", text_string(&uri));
+    json_end(json, '}');
+    json_open(json, "region", '{');
+    json_key_integer(json, "startLine", 1);
+    json_end(json, '}');
+    json_end(json, '}');
+    if (module[0] != '\0') {
+        json_open(json, "logicalLocations", '[');
+        json_begin(json, '{');
+        json_key_string(json, "kind", "module");
+        json_key_string(json, "fullyQualifiedName", text_string(&path));
+        json_end(json, '}');
+        json_end(json, ']');
     }
-    fputs("}]", sarif->out);
+    json_end(json, '}');
+    json_end(json, ']');
 }
 
-/* The fingerprint by which a viewer matches results of two runs. */
-static void put_fingerprint(struct sarif *sarif, const struct cm_check_case *case_,
-                            const struct cm_check_finding *finding) {
-    struct text text;
-    text_init(&text, sarif->arena);
-    check_append_title(&text, case_);
-    text_append(&text, " ");
-    text_append_name(&text, finding->path);
-    fputs("\"partialFingerprints\": {\"limit/v1\": ", sarif->out);
-    put_string(sarif, &text);
-    fputs("}", sarif->out);
-}
-
+/* Writes a result; viewers match results of two runs by their fingerprint. */
 static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
                        const struct cm_check_finding *finding) {
     const struct check_look *look = check_look(sarif->verdict, finding->state);
+    struct json_writer *json = &sarif->json;
     struct text message;
+    struct text fingerprint;
     if (look->level == NULL) return;
     text_init(&message, sarif->arena);
+    text_init(&fingerprint, sarif->arena);
     check_append_title(&message, case_);
     text_append(&message, ": ");
     check_append_sentence(&message, case_, finding);
@@ -107,55 +106,99 @@ static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
         text_append(&message, "\n");
         check_append_blame(&message, &case_->blame[i]);
     }
-    fprintf(sarif->out,
-            "%s\n        {\"ruleId\": \"%s\", \"ruleIndex\": %zu, \"level\": \"%s\",\n"
-            "         \"message\": {\"text\": ",
-            sarif->n_results++ == 0 ? "" : ",", look->state, (size_t)(look - check_looks),
-            look->level);
-    put_string(sarif, &message);
-    fputs("},\n         ", sarif->out);
-    put_location(sarif, finding);
-    fputs(",\n         ", sarif->out);
-    put_fingerprint(sarif, case_, finding);
-    fputs("}", sarif->out);
+    check_append_title(&fingerprint, case_);
+    text_append(&fingerprint, " ");
+    text_append_name(&fingerprint, finding->path);
+    json_break_line(json, 8, false);
+    json_begin(json, '{');
+    json_key_string(json, "ruleId", look->state);
+    json_key_integer(json, "ruleIndex", look - check_looks);
+    json_key_string(json, "level", look->level);
+    json_break_line(json, 9, false);
+    put_text(json, "message", text_string(&message));
+    json_break_line(json, 9, false);
+    put_location(sarif, finding->path);
+    json_break_line(json, 9, false);
+    json_open(json, "partialFingerprints", '{');
+    json_key_string(json, "limit/v1", text_string(&fingerprint));
+    json_end(json, '}');
+    json_end(json, '}');
 }
 
 static void put_results(struct sarif *sarif) {
+    struct json_writer *json = &sarif->json;
+    json_open(json, "results", '[');
     for (size_t i = 0; i < sarif->verdict->n_cases; i++) {
         const struct cm_check_case *case_ = &sarif->verdict->cases[i];
         for (size_t k = 0; k < case_->n_findings; k++)
             put_result(sarif, case_, &case_->findings[k]);
     }
+    if (json->needs_comma) json_break_line(json, 6, true);
+    json_end(json, ']');
 }
 
 /* Notifications about the run, without a location (SARIF 2.1.0, 3.20.21). */
 static void put_unchecked(struct sarif *sarif) {
+    struct json_writer *json = &sarif->json;
     struct text text;
     if (sarif->verdict->n_unchecked == 0) return;
     text_init(&text, sarif->arena);
     check_append_unchecked(&text, sarif->verdict);
-    fputs("\"invocations\": [{\"executionSuccessful\": true, \"toolExecutionNotifications\": "
-          "[{\"level\": \"note\", \"message\": {\"text\": ",
-          sarif->out);
-    put_string(sarif, &text);
-    fputs("}}]}],\n      ", sarif->out);
+    json_break_line(json, 6, false);
+    json_open(json, "invocations", '[');
+    json_begin(json, '{');
+    json_key_bool(json, "executionSuccessful", true);
+    json_open(json, "toolExecutionNotifications", '[');
+    json_begin(json, '{');
+    json_key_string(json, "level", "note");
+    put_text(json, "message", text_string(&text));
+    json_end(json, '}');
+    json_end(json, ']');
+    json_end(json, '}');
+    json_end(json, ']');
+}
+
+static void put_tool(struct json_writer *json) {
+    json_break_line(json, 6, false);
+    json_open(json, "tool", '{');
+    json_break_line(json, 8, false);
+    json_open(json, "driver", '{');
+    json_break_line(json, 10, false);
+    json_key_string(json, "name", "costmodel");
+    json_break_line(json, 10, false);
+    json_key_string(json, "version", CM_VERSION_STRING);
+    json_break_line(json, 10, false);
+    put_rules(json);
+    json_break_line(json, 8, true);
+    json_end(json, '}');
+    json_break_line(json, 6, true);
+    json_end(json, '}');
 }
 
 int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
-    struct sarif sarif = {.verdict = verdict, .out = out};
+    struct sarif sarif = {.verdict = verdict, .json = {.out = out, .spaced = true}};
+    struct json_writer *json = &sarif.json;
     sarif.arena = arena_new("sarif", 0);
     if (sarif.arena == NULL) return CM_NO_MEMORY;
-    fprintf(out,
-            "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
-            "  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n      \"tool\": {\n"
-            "        \"driver\": {\n          \"name\": \"costmodel\",\n"
-            "          \"version\": \"%s\",\n          \"rules\": [",
-            CM_VERSION_STRING);
-    put_rules(&sarif);
-    fputs("\n          ]\n        }\n      },\n      ", out);
+    json_begin(json, '{');
+    json_break_line(json, 2, false);
+    json_key_string(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    json_break_line(json, 2, false);
+    json_key_string(json, "version", "2.1.0");
+    json_break_line(json, 2, false);
+    json_open(json, "runs", '[');
+    json_break_line(json, 4, false);
+    json_begin(json, '{');
+    put_tool(json);
     put_unchecked(&sarif);
-    fputs("\"results\": [", out);
+    json_break_line(json, 6, false);
     put_results(&sarif);
-    fputs(sarif.n_results == 0 ? "]\n    }\n  ]\n}\n" : "\n      ]\n    }\n  ]\n}\n", out);
+    json_break_line(json, 4, true);
+    json_end(json, '}');
+    json_break_line(json, 2, true);
+    json_end(json, ']');
+    json_break_line(json, 0, true);
+    json_end(json, '}');
+    fputc('\n', out);
     return arena_end(sarif.arena, output_flush(out));
 }

@@ -53,8 +53,7 @@ static void begin_event(struct tracer *tracer, const char *phase, size_t track,
 }
 
 static void begin_args(struct json_writer *json) {
-    json_write_key(json, "args");
-    json_begin(json, '{');
+    json_open(json, "args", '{');
 }
 
 static void end_event(struct json_writer *json) {
@@ -68,16 +67,6 @@ static void name_track(struct tracer *tracer, const char *what, size_t track,
     begin_args(&tracer->json);
     json_key_string(&tracer->json, "name", name);
     end_event(&tracer->json);
-}
-
-static void name_tracks(struct tracer *tracer) {
-    name_track(tracer, "process_name", LAYERS, tracer->result->model.path);
-    name_track(tracer, "thread_name", LAYERS, "layers");
-    for (size_t depth = 0; depth < tracer->n_tracks; depth++) {
-        char name[48];
-        (void)snprintf(name, sizeof name, "modules, depth %zu", depth);
-        name_track(tracer, "thread_name", depth + 1, name);
-    }
 }
 
 static void close_module(struct tracer *tracer, size_t depth) {
@@ -97,21 +86,16 @@ static void close_module(struct tracer *tracer, size_t depth) {
     end_event(json);
 }
 
-/* The modules around a node, by depth; what is not there is CM_NO_INDEX. */
-static void find_chain(const struct tracer *tracer, size_t module, size_t *chain) {
+/* Closes what the node is not in, from the inside, and opens what it is in. */
+static void enter(struct tracer *tracer, size_t module) {
+    size_t chain[MAX_TRACKS];
+    size_t same = 0;
     for (size_t depth = 0; depth < MAX_TRACKS; depth++) chain[depth] = CM_NO_INDEX;
     while (module < tracer->result->n_modules) {
         const struct cm_module *at = &tracer->result->modules[module];
         if (at->depth < MAX_TRACKS) chain[at->depth] = module;
         module = at->parent;
     }
-}
-
-/* Closes what the node is not in, from the inside, and opens what it is in. */
-static void enter(struct tracer *tracer, size_t module) {
-    size_t chain[MAX_TRACKS];
-    size_t same = 0;
-    find_chain(tracer, module, chain);
     while (same < tracer->n_tracks && tracer->open[same] == chain[same]) same++;
     for (size_t depth = tracer->n_tracks; depth-- > same;) close_module(tracer, depth);
     for (size_t depth = same; depth < tracer->n_tracks; depth++) {
@@ -191,8 +175,7 @@ static void write_head(struct tracer *tracer) {
     json_begin(json, '{');
     json_key_string(json, "displayTimeUnit", "ns");
     json_break_line(json, 0, false);
-    json_write_key(json, "otherData");
-    json_begin(json, '{');
+    json_open(json, "otherData", '{');
     json_key_string(json, "tool", "costmodel " CM_VERSION_STRING);
     json_key_string(json, "times", *kind == '\0' ? "measured" : kind);
     json_key_string(json, "what", "medians of single layers back to back: not a recorded run");
@@ -202,8 +185,7 @@ static void write_head(struct tracer *tracer) {
     json_key_integer(json, "batch", result->options.batch);
     json_end(json, '}');
     json_break_line(json, 0, false);
-    json_write_key(json, "traceEvents");
-    json_begin(json, '[');
+    json_open(json, "traceEvents", '[');
 }
 
 static bool start(struct tracer *tracer) {
@@ -231,7 +213,13 @@ int cm_result_write_trace(const struct cm_result *result, FILE *out) {
     if (tracer.arena == NULL) return CM_NO_MEMORY;
     if (start(&tracer)) {
         write_head(&tracer);
-        name_tracks(&tracer);
+        name_track(&tracer, "process_name", LAYERS, tracer.result->model.path);
+        name_track(&tracer, "thread_name", LAYERS, "layers");
+        for (size_t depth = 0; depth < tracer.n_tracks; depth++) {
+            char name[48];
+            (void)snprintf(name, sizeof name, "modules, depth %zu", depth);
+            name_track(&tracer, "thread_name", depth + 1, name);
+        }
         write_nodes(&tracer);
         json_break_line(&tracer.json, 0, true);
         json_end(&tracer.json, ']');

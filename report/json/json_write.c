@@ -56,8 +56,7 @@ static void write_dtype(struct writer *writer, const struct cm_type *type) {
     }
     writer->type_depth++;
     json_begin(json, '{');
-    json_write_key(json, json_type_wrapper(type->kind));
-    json_begin(json, '{');
+    json_open(json, json_type_wrapper(type->kind), '{');
     write_record(writer, &json_type, (const char *)&inner);
     if (type->kind == CM_TYPE_MAP) json_key_string(json, "key", type->dtype);
     json_end(json, '}');
@@ -76,14 +75,6 @@ static void write_type(struct writer *writer, const struct json_field *field,
         json_write_null(&writer->json);
     else
         write_dims(&writer->json, type.dims, type.rank);
-}
-
-/* The keys of the figures that are upper bounds. */
-static void write_bounds(struct json_writer *json, uint32_t bits) {
-    json_begin(json, '[');
-    for (size_t i = 0; i < n_columns; i++)
-        if ((bits & column_bit(&columns[i])) != 0) json_write_string(json, columns[i].key);
-    json_end(json, ']');
 }
 
 static void write_object(struct writer *writer, const struct json_record *record,
@@ -181,7 +172,10 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     }
     case JSON_BOUNDS: {
         LOAD(uint32_t, bits, at, 0);
-        write_bounds(json, bits);
+        json_begin(json, '[');
+        for (size_t i = 0; i < n_columns; i++)
+            if ((bits & column_bit(&columns[i])) != 0) json_write_string(json, columns[i].key);
+        json_end(json, ']');
         return;
     }
     case JSON_MODULE: {
@@ -227,15 +221,6 @@ static bool is_there(const struct writer *writer, const struct json_field *field
     return !(column->timed || column->recent) || is_known(column_get(column, costs));
 }
 
-static void write_columns(struct writer *writer, const struct json_field *field,
-                          const char *base) {
-    LOAD(struct cm_costs, costs, base, field->offset);
-    const struct column *column = NULL;
-    for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
-        if (is_there(writer, field, column, &costs))
-            json_key_integer(&writer->json, column->key, column_get(column, &costs));
-}
-
 /* Returns true for an optional field without content: an empty list, a false flag, a part that
  * was not requested. */
 static bool is_left_out(const struct json_field *field, const char *base) {
@@ -272,7 +257,11 @@ static void write_record(struct writer *writer, const struct json_record *record
         const struct json_field *field = &record->fields[i];
         if (is_left_out(field, base)) continue;
         if (field->key == NULL) {
-            write_columns(writer, field, base);
+            LOAD(struct cm_costs, costs, base, field->offset);
+            const struct column *column = NULL;
+            for (size_t k = 0; (column = json_column(field, k)) != NULL; k++)
+                if (is_there(writer, field, column, &costs))
+                    json_key_integer(&writer->json, column->key, column_get(column, &costs));
             continue;
         }
         json_write_key(&writer->json, field->key);
@@ -287,8 +276,7 @@ static int write_document(struct writer *writer, const struct json_document *doc
     json_break_line(json, 2, false);
     json_key_string(json, "schema", document->schema);
     json_break_line(json, 2, false);
-    json_write_key(json, "tool");
-    json_begin(json, '{');
+    json_open(json, "tool", '{');
     json_key_string(json, "name", "costmodel");
     json_key_string(json, "version", CM_VERSION_STRING);
     json_end(json, '}');

@@ -11,7 +11,7 @@
 #include "support/banned.h"
 
 static void separate(struct json_writer *json) {
-    if (json->needs_comma) fputc(',', json->out);
+    if (json->needs_comma) fputs(json->spaced ? ", " : ",", json->out);
     json->needs_comma = true;
 }
 
@@ -75,7 +75,7 @@ static void write_quoted(FILE *out, const char *text) {
 void json_write_key(struct json_writer *json, const char *key) {
     separate(json);
     write_quoted(json->out, key);
-    fputc(':', json->out);
+    fputs(json->spaced ? ": " : ":", json->out);
     json->needs_comma = false;
 }
 
@@ -137,6 +137,11 @@ void json_write_double(struct json_writer *json, double value, int digits) {
     fprintf(json->out, "%.*g", digits, value);
 }
 
+void json_open(struct json_writer *json, const char *key, char bracket) {
+    json_write_key(json, key);
+    json_begin(json, bracket);
+}
+
 void json_key_string(struct json_writer *json, const char *key, const char *text) {
     json_write_key(json, key);
     json_write_string(json, text);
@@ -145,4 +150,9 @@ void json_key_string(struct json_writer *json, const char *key, const char *text
 void json_key_integer(struct json_writer *json, const char *key, int64_t value) {
     json_write_key(json, key);
     json_write_integer(json, value);
+}
+
+void json_key_bool(struct json_writer *json, const char *key, bool value) {
+    json_write_key(json, key);
+    json_write_bool(json, value);
 }

@@ -5,8 +5,7 @@
  *     struct json_writer json = {.out = stdout};
  *     json_begin(&json, '{');
  *     json_key_integer(&json, "macs", 4096);
- *     json_write_key(&json, "shape");
- *     json_begin(&json, '[');
+ *     json_open(&json, "shape", '[');
  *     json_write_integer(&json, 1);
  *     json_end(&json, ']');
  *     json_end(&json, '}');
@@ -23,6 +22,7 @@
 
 struct json_writer {
     FILE *out;
+    bool spaced;      /* a space follows each comma and colon */
     bool needs_comma; /* a value precedes in the same array or object */
 };
 
@@ -46,8 +46,11 @@ void json_write_decimal(struct json_writer *json, int64_t value, int places);
 /* A double with so many significant digits. */
 void json_write_double(struct json_writer *json, double value, int digits);
 
+/* A key and the begin of its array or object. */
+void json_open(struct json_writer *json, const char *key, char bracket);
 /* A key and its value. */
 void json_key_string(struct json_writer *json, const char *key, const char *text);
 void json_key_integer(struct json_writer *json, const char *key, int64_t value);
+void json_key_bool(struct json_writer *json, const char *key, bool value);
 
 #endif
