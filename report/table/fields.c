@@ -10,6 +10,7 @@
 #include "report/types.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -50,6 +51,10 @@ static const struct cm_module *module_of(const struct rows_of *of, size_t row) {
     return module < of->result->n_modules ? module_at(of, module) : NULL;
 }
 
+static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
+    return of->rows == ROWS_MODULES ? module_at(of, row)->training : node_at(of, row)->training;
+}
+
 static void set_text(struct cell *cell, const char *text) {
     cell->kind = CELL_TEXT;
     text_append(cell->words, text);
@@ -83,16 +88,51 @@ static void set_quotient(struct cell *cell, int64_t value, int64_t by, double sc
     static void name(const struct field *field, const struct rows_of *of, size_t row,          \
                      struct cell *cell)
 
+/* Returns the struct that has the member; NULL: none. */
+static const void *owner_of(enum field_owner owner, const struct rows_of *of, size_t row) {
+    switch (owner) {
+    case OWNER_MODULE:
+        return module_of(of, row);
+    case OWNER_OPERATOR:
+        return operator_at(of, row);
+    case OWNER_BATCH:
+        return batch_at(of, row);
+    case OWNER_STEP:
+        return step_of(of, row);
+    case OWNER_ACHIEVED:
+        return module_at(of, row)->achieved;
+    }
+    BUG("unknown owner");
+}
+
+GETTER(get_member) {
+    const char *owner = owner_of(field->owner, of, row);
+    const char *text = "";
+    int64_t value = CM_UNKNOWN;
+    if (owner == NULL && field->kind != CELL_TEXT) return;
+    if (field->kind == CELL_TEXT) {
+        if (owner != NULL) memcpy(&text, owner + field->offset, sizeof(text));
+        set_text(cell, text);
+        return;
+    }
+    memcpy(&value, owner + field->offset, sizeof(value));
+    *cell = (struct cell){.kind = field->kind,
+                          .unit = field->unit,
+                          .value = value,
+                          .whole = CM_RATIO_ONE,
+                          .words = cell->words};
+}
+
+/* The memory of a batch. */
+GETTER(get_memory) {
+    get_member(field, of, row, cell);
+    cell->upper_bound = batch_at(of, row)->memory_upper_bound;
+}
+
 GETTER(get_index) {
     (void)field;
     (void)of;
     set_count(cell, (int64_t)row);
-}
-
-GETTER(get_path) {
-    const struct cm_module *module = module_of(of, row);
-    (void)field;
-    set_text(cell, module == NULL ? "" : module->path);
 }
 
 GETTER(get_name) {
@@ -117,25 +157,10 @@ GETTER(get_type) {
     }
 }
 
-GETTER(get_arguments) {
-    (void)field;
-    set_text(cell, module_at(of, row)->arguments);
-}
-
 GETTER(get_depth) {
     const struct cm_module *module = module_of(of, row);
     (void)field;
     set_count(cell, module == NULL ? CM_UNKNOWN : module->depth);
-}
-
-GETTER(get_calls) {
-    (void)field;
-    set_count(cell, module_at(of, row)->calls);
-}
-
-GETTER(get_nodes) {
-    (void)field;
-    set_count(cell, operator_at(of, row)->nodes);
 }
 
 GETTER(get_shape) {
@@ -202,73 +227,6 @@ GETTER(get_peak) {
     cell->upper_bound = is_peak_upper_bound(of, row);
 }
 
-static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
-    return of->rows == ROWS_MODULES ? module_at(of, row)->training : node_at(of, row)->training;
-}
-
-GETTER(get_backward_macs) {
-    const struct cm_step *step = step_of(of, row);
-    (void)field;
-    if (step) set_figure(cell, NUMBER_MACS, step->backward_macs);
-}
-
-GETTER(get_saved_bytes) {
-    const struct cm_step *step = step_of(of, row);
-    (void)field;
-    if (step) set_figure(cell, NUMBER_BYTES, step->saved_bytes);
-}
-
-GETTER(get_flops_rate) {
-    const struct cm_achieved *achieved = module_at(of, row)->achieved;
-    (void)field;
-    if (achieved) set_figure(cell, NUMBER_RATE, achieved->flops_per_s);
-}
-
-GETTER(get_bytes_rate) {
-    const struct cm_achieved *achieved = module_at(of, row)->achieved;
-    (void)field;
-    if (achieved) set_figure(cell, NUMBER_TRAFFIC, achieved->bytes_per_s);
-}
-
-GETTER(get_roofline) {
-    const struct cm_achieved *achieved = module_at(of, row)->achieved;
-    (void)field;
-    if (achieved) set_share(cell, achieved->roofline, CM_RATIO_ONE);
-}
-
-GETTER(get_limited_by) {
-    const struct cm_achieved *achieved = module_at(of, row)->achieved;
-    (void)field;
-    set_text(cell, achieved ? achieved->limited_by : "");
-}
-
-GETTER(get_batch) {
-    (void)field;
-    set_count(cell, batch_at(of, row)->batch);
-}
-
-GETTER(get_state) {
-    (void)field;
-    set_text(cell, batch_at(of, row)->state);
-}
-
-GETTER(get_problem) {
-    (void)field;
-    set_text(cell, batch_at(of, row)->problem);
-}
-
-GETTER(get_arena) {
-    (void)field;
-    set_figure(cell, NUMBER_BYTES, batch_at(of, row)->arena_bytes);
-    cell->upper_bound = batch_at(of, row)->memory_upper_bound;
-}
-
-GETTER(get_required) {
-    (void)field;
-    set_figure(cell, NUMBER_BYTES, batch_at(of, row)->required_bytes);
-    cell->upper_bound = batch_at(of, row)->memory_upper_bound;
-}
-
 GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
     (void)field;
@@ -313,11 +271,6 @@ GETTER(get_timed_share) {
     set_share(cell, batch_at(of, row)->timed_macs, batch_at(of, row)->costs.macs);
 }
 
-GETTER(get_cached) {
-    (void)field;
-    set_count(cell, batch_at(of, row)->cached);
-}
-
 static bool has_times(const struct rows_of *of) {
     return of->rows == ROWS_BATCHES ? of->sweep->times[0] != '\0' : cm_result_timed(of->result);
 }
@@ -339,50 +292,48 @@ static const char of_limit[] = "a limit: --memory-limit";
 #define OPERATORS FIELD_OF(ROWS_OPERATORS)
 #define BATCHES   FIELD_OF(ROWS_BATCHES)
 
+#define MEMBER(owner_, kind_, type, member)                                                    \
+    .owner = (owner_), .kind = (kind_), .offset = offsetof(type, member)
+
 /* clang-format off */
 static const struct field before_metrics[] = {
     /* key        heading      rows                         text   empty     needs, is_there, get */
-    {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, get_batch, NULL, false},
-    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, get_state, NULL, false},
-    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, get_index, NULL, false},
-    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, get_path, NULL, false},
-    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, NULL, get_name, NULL, false},
-    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, NULL, get_type, NULL, false},
-    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, NULL, get_arguments, NULL, false},
-    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, NULL, get_depth, NULL, false},
-    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, NULL, get_calls, NULL, false},
-    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, NULL, get_nodes, NULL, false},
-    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, NULL, get_shape, NULL, false},
+    {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, batch)},
+    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, state)},
+    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, .get = get_index},
+    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, path)},
+    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, NULL, .get = get_name},
+    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, NULL, .get = get_type},
+    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, arguments)},
+    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, NULL, .get = get_depth},
+    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_COUNT, struct cm_module, calls)},
+    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_OPERATOR, CELL_COUNT, struct cm_operator, nodes)},
+    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, NULL, .get = get_shape},
 };
 
 static const struct field after_metrics[] = {
-    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_bytes, NULL, false},
-    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL,        NULL,         get_peak, NULL, false},
-    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         get_arena, NULL, false},
-    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL, false},
-    {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL, false},
-    {"intensity",             "FLOP/byte",       MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
-    {"upper_bound",           "upper bound",     MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      get_upper_bound, NULL, false},
-    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL, false},
-    {"saved_bytes",           "saved",           MODULES | NODES,             false, NULL, of_training, has_training, get_saved_bytes, NULL, false},
-    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL, false},
-    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    get_bytes_rate, NULL, false},
-    {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    get_roofline, NULL, true},
-    {"limited_by",            "limited by",      MODULES,                     true,  NULL, of_times,    has_times,    get_limited_by, NULL, false},
-    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    get_speed, NULL, false},
-    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, NULL, true},
-    {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    get_cached, NULL, false},
-    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         get_problem, NULL, false},
+    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         .get = get_bytes},
+    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL,        NULL,         .get = get_peak},
+    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         .get = get_memory, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, arena_bytes), .unit = NUMBER_BYTES},
+    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         .get = get_memory, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, required_bytes), .unit = NUMBER_BYTES},
+    {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    .get = get_fits},
+    {"intensity",             "FLOP/byte",       MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         .get = get_intensity},
+    {"upper_bound",           "upper bound",     MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      .get = get_upper_bound},
+    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, .get = get_member, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, backward_macs), .unit = NUMBER_MACS},
+    {"saved_bytes",           "saved",           MODULES | NODES,             false, NULL, of_training, has_training, .get = get_member, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, saved_bytes), .unit = NUMBER_BYTES},
+    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, flops_per_s), .unit = NUMBER_RATE},
+    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, bytes_per_s), .unit = NUMBER_TRAFFIC},
+    {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_SHARE, struct cm_achieved, roofline), .is_share = true},
+    {"limited_by",            "limited by",      MODULES,                     true,  NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_TEXT, struct cm_achieved, limited_by)},
+    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    .get = get_speed},
+    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, .is_share = true},
+    {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, cached)},
+    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, problem)},
 };
 /* clang-format on */
 
 #define N_BEFORE (sizeof(before_metrics) / sizeof(before_metrics[0]))
 #define N_AFTER  (sizeof(after_metrics) / sizeof(after_metrics[0]))
-
-static unsigned rows_of_column(const struct column *column) {
-    return MODULES | NODES | (column->of_operator ? OPERATORS : 0) |
-           (column->of_batch ? BATCHES : 0);
-}
 
 /* "MACs" rather than "fwd MACs": a table is narrow. */
 static const char *short_heading(const struct column *column) {
@@ -393,22 +344,13 @@ static void make_metric(const struct column *column, struct field *ret) {
     *ret = (struct field){
         .key = column->key,
         .heading = short_heading(column),
-        .rows = rows_of_column(column),
+        .rows = MODULES | NODES | (column->of_operator ? OPERATORS : 0) |
+                (column->of_batch ? BATCHES : 0),
         .needs = column->timed ? of_times : NULL,
         .is_there = column->timed ? has_times : NULL,
         .get = get_metric,
         .column = column,
     };
-}
-
-/* A sweep has no total, so its batches have no shares. */
-static void make_share(const struct column *column, struct arena *arena, struct field *ret) {
-    make_metric(column, ret);
-    ret->key = arena_printf(arena, "%s_share", column->key);
-    ret->heading = arena_printf(arena, "%% of %s", short_heading(column));
-    ret->rows &= ~BATCHES;
-    ret->get = get_metric_share;
-    ret->is_share = true;
 }
 
 /* Returns the i-th of all columns, for any kind of rows. */
@@ -421,8 +363,14 @@ static bool any_field(size_t i, struct arena *arena, struct field *ret) {
     if (i < 2 * n_columns) {
         if (i % 2 == 0)
             make_metric(&columns[i / 2], ret);
-        else
-            make_share(&columns[i / 2], arena, ret);
+        else {
+            make_metric((&columns[i / 2]), ret);
+            ret->key = arena_printf(arena, "%s_share", (&columns[i / 2])->key);
+            ret->heading = arena_printf(arena, "%% of %s", short_heading((&columns[i / 2])));
+            ret->rows &= ~BATCHES;
+            ret->get = get_metric_share;
+            ret->is_share = true;
+        }
         return true;
     }
     i -= 2 * n_columns;

@@ -28,6 +28,15 @@ struct rows_of {
     const struct cm_sweep *sweep;
 };
 
+/* The struct whose member a column shows. */
+enum field_owner {
+    OWNER_MODULE, /* the module, or that of the node */
+    OWNER_OPERATOR,
+    OWNER_BATCH,
+    OWNER_STEP,     /* share of a training step */
+    OWNER_ACHIEVED, /* achieved rates of the module */
+};
+
 struct field {
     const char *key;     /* on the command line, and in CSV */
     const char *heading; /* in reports */
@@ -40,6 +49,10 @@ struct field {
                 struct cell *ret);
     const struct column *column; /* of a metric */
     bool is_share;
+    enum field_owner owner; /* this and the next: of a column that shows a member */
+    enum cell_kind kind;
+    enum number_unit unit;
+    size_t offset;
 };
 
 #define FIELD_OF(rows) (1U << (rows))
