@@ -57,13 +57,6 @@ static size_t common_module(const struct cm_module *modules, size_t a, size_t b)
     return a;
 }
 
-static void add_costs(const struct cm_costs *costs, struct cm_costs *sum) {
-    for (size_t i = 0; i < n_columns; i++)
-        column_set(
-            &columns[i], sum,
-            checked_add_known(column_get(&columns[i], sum), column_get(&columns[i], costs)));
-}
-
 /* Takes the figures of the first node, unknown or not, and adds those of the others. */
 static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
     struct share *share = &sharing->shares[ordinal];
@@ -72,7 +65,10 @@ static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node
         share->module = node->module;
         return;
     }
-    add_costs(&node->costs, &share->costs);
+    for (size_t i = 0; i < n_columns; i++)
+        column_set(&columns[i], &share->costs,
+                   checked_add_known(column_get(&columns[i], &share->costs),
+                                     column_get(&columns[i], &node->costs)));
     share->module = common_module(sharing->result->modules, share->module, node->module);
 }
 

@@ -65,13 +65,6 @@ static void take_value(struct assembly *assembly, uint32_t id, const struct cm_v
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
 }
 
-static void take_values(struct assembly *assembly) {
-    size_t n = assembly->analysis->model->n_values;
-    assembly->values = assembly_array(assembly, n, sizeof(*assembly->values));
-    for (uint32_t id = 0; id < n && !assembly->failed; id++)
-        take_value(assembly, id, id > 0 ? &assembly->values[id - 1] : NULL);
-}
-
 /* Adds the parameters and buffers that the node reads. */
 static void add_params(const struct assembly *assembly, uint32_t id, struct cm_costs *costs) {
     const struct params_table *params = &assembly->analysis->params;
@@ -236,10 +229,6 @@ static const char *mode_name(enum cm_mode mode) {
     }
 }
 
-static const char *schedule_name(enum cm_schedule schedule) {
-    return schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
-}
-
 static const char *option_text(struct assembly *assembly, const char *text) {
     return text ? assembly_text(assembly, text) : "";
 }
@@ -290,7 +279,8 @@ static void take_options(struct assembly *assembly) {
     take_trip_counts(assembly);
     result->options.convention = assembly_text(assembly, options->convention);
     result->options.mode = mode_name(options->mode);
-    result->options.schedule = schedule_name(options->schedule);
+    result->options.schedule =
+        options->schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
     result->options.module_source = option_text(assembly, options->module_source);
     result->options.group = option_text(assembly, options->group);
     result->options.given = given_text(assembly, options);
@@ -431,7 +421,10 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
     struct assembly assembly = {
         .analysis = analysis, .arena = analysis->kept, .fit = extras->fit};
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
-    take_values(&assembly);
+    size_t n = assembly.analysis->model->n_values;
+    assembly.values = assembly_array(&assembly, n, sizeof(*assembly.values));
+    for (uint32_t id = 0; id < n && !assembly.failed; id++)
+        take_value(&assembly, id, id > 0 ? &assembly.values[id - 1] : NULL);
     if (!assembly.failed) {
         assembly.result->arena = assembly.arena;
         assembly.result->coverage = extras->coverage;

@@ -90,12 +90,6 @@ static int tally_add(struct tally *tally, const struct node *node, const struct 
     return CM_OK;
 }
 
-/* Returns true if the saved bytes of a known operator are unknown. */
-static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
-    return analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
-           analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN;
-}
-
 /* Unknown operators, custom operators, and operators without a known gradient. */
 struct tallies {
     struct tally unknown;
@@ -107,7 +101,9 @@ static int tally_node(struct tallies *tallies, const struct analysis *analysis, 
     const struct op *op = analysis->bind.ops[id];
     const struct node *node = &analysis->model->nodes[id];
     if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node, op);
-    if (hides_gradient(analysis, id) && tally_add(&tallies->gradients, node, op) < 0)
+    if ((analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
+         analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN) &&
+        tally_add(&tallies->gradients, node, op) < 0)
         return CM_NO_MEMORY;
     return custom_op_is(op) ? tally_add(&tallies->custom, node, op) : CM_OK;
 }

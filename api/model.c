@@ -182,11 +182,6 @@ static int check_training(const struct cm_options *options, struct arena *arena,
     return status;
 }
 
-/* 0 means 1, for zeroed options. */
-static bool is_alignment(int64_t bytes) {
-    return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
-}
-
 int model_check_options(const struct cm_options *options, struct arena *arena,
                         struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
@@ -203,7 +198,8 @@ int model_check_options(const struct cm_options *options, struct arena *arena,
     if (options->memory_limit < 0)
         return diag_error(diagnostics, DIAG_USAGE, "memory limit must be >= 0 bytes, got %lld",
                           (long long)options->memory_limit);
-    if (!is_alignment(options->memory_alignment))
+    if (!(options->memory_alignment >= 0 && options->memory_alignment <= (INT64_C(1) << 30) &&
+          (options->memory_alignment & (options->memory_alignment - 1)) == 0))
         return diag_error(diagnostics, DIAG_USAGE,
                           "alignment must be a power of two up to 2^30, got %lld",
                           (long long)options->memory_alignment);

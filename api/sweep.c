@@ -130,16 +130,6 @@ static const char *state_of(int status) {
     return status == CM_REFUSED ? "refused" : "failed";
 }
 
-/* Collects assumptions and omissions, each once. */
-static void take_messages(struct sweeping *sweeping, const struct cm_result *result,
-                          const struct cm_diagnostics *diag) {
-    const size_t dropped = sweeping->said->n_dropped;
-    for (size_t i = 0; i < result->n_diagnostics; i++)
-        diag_repeat(sweeping->said, &result->diagnostics[i]);
-    const size_t unsaid = diag->n_dropped + sweeping->said->n_dropped - dropped;
-    if (unsaid > sweeping->n_unsaid) sweeping->n_unsaid = unsaid;
-}
-
 static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
                         struct cm_sweep_row *row) {
     struct cm_result *result = NULL;
@@ -149,7 +139,11 @@ static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
         take_result(sweeping, result, diag, row);
-        take_messages(sweeping, result, diag);
+        const size_t dropped = sweeping->said->n_dropped;
+        for (size_t i = 0; i < result->n_diagnostics; i++)
+            diag_repeat(sweeping->said, &result->diagnostics[i]);
+        const size_t unsaid = diag->n_dropped + sweeping->said->n_dropped - dropped;
+        if (unsaid > sweeping->n_unsaid) sweeping->n_unsaid = unsaid;
     } else {
         row->problem = copy(sweeping, first_message(diag));
     }

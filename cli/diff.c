@@ -174,17 +174,6 @@ static int run_step(struct job *job,
     return status;
 }
 
-/* Adds a hint how to profile both sides with the same condition. */
-static void hint_condition(struct cm_diagnostics *diag, const struct cm_condition *condition) {
-    if (text_equal(condition->key, "batch"))
-        diag_hint(diag, "give --batch N, or use profiles made at the same batch");
-    else if (text_starts_with(condition->key, "dims."))
-        diag_hint(diag, "give --dim %s=N, or use profiles made with the same sizes",
-                  condition->key + strlen("dims."));
-    else
-        diag_hint(diag, "profile both with the same options");
-}
-
 /* Adds an error for each condition that makes the sides incomparable. */
 static int refuse(const struct job *job) {
     const struct cm_diff *diff = job->diff;
@@ -195,7 +184,15 @@ static int refuse(const struct job *job) {
                          "not comparable: %s is %s in '%s' and %s in '%s'", condition->key,
                          condition->old_value, shown_path(job->sides[0].path),
                          condition->new_value, shown_path(job->sides[1].path));
-        hint_condition(job->call->diag, condition);
+        if (text_equal(condition->key, "batch"))
+            diag_hint(job->call->diag,
+                      "give --batch N, or use profiles made at the same batch");
+        else if (text_starts_with(condition->key, "dims."))
+            diag_hint(job->call->diag,
+                      "give --dim %s=N, or use profiles made with the same sizes",
+                      condition->key + strlen("dims."));
+        else
+            diag_hint(job->call->diag, "profile both with the same options");
     }
     return EXIT_INCOMPARABLE;
 }

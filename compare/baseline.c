@@ -209,22 +209,17 @@ static void add_to_module(void *context, const struct cm_node *node, int64_t low
     if (node->module < spreads->result->n_modules) add_spread(spreads, node->module, low, high);
 }
 
-/* Adds each spread to its ancestors. Parents precede their children. */
-static void add_up(struct spreads *spreads) {
-    for (size_t i = spreads->result->n_modules; i-- > 1;) {
-        const struct cm_baseline_spread *spread = &spreads->of_module[i];
-        const size_t parent = spreads->result->modules[i].parent;
-        if (parent < i) add_spread(spreads, parent, spread->low_ps, spread->high_ps);
-    }
-}
-
 struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
                                             struct arena *arena) {
     struct cm_baseline_spread *list = arena_array(arena, result->n_modules, sizeof(*list));
     struct spreads spreads = {result, list};
     if (list == NULL || !cm_result_timed(result) || result->measure->modelled) return list;
     walk_times(result, add_to_module, &spreads);
-    add_up(&spreads);
+    for (size_t i = spreads.result->n_modules; i-- > 1;) {
+        const struct cm_baseline_spread *spread = &spreads.of_module[i];
+        const size_t parent = spreads.result->modules[i].parent;
+        if (parent < i) add_spread(&spreads, parent, spread->low_ps, spread->high_ps);
+    }
     for (size_t i = 0; i < result->n_modules; i++)
         list[i].present = is_known(list[i].low_ps) && is_known(list[i].high_ps);
     return list;

@@ -91,10 +91,6 @@ static void pair(struct matcher *matcher, size_t before, size_t after) {
     matcher->queue[matcher->n_queue++] = after;
 }
 
-static bool is_kin(const struct matcher *matcher, size_t before, size_t after) {
-    return matcher->before.prints.kind[before] == matcher->after.prints.kind[after];
-}
-
 /* Returns the unmatched child of `before_parent` with the name of `after`; CM_NO_INDEX: none.
  */
 static size_t find_named(struct matcher *matcher, size_t before_parent, size_t after) {
@@ -161,7 +157,9 @@ static int match_children(struct matcher *matcher, size_t before, size_t after) 
             continue;
         }
         const size_t named = find_named(matcher, before, child);
-        if (named != CM_NO_INDEX && is_kin(matcher, named, child)) pair(matcher, named, child);
+        if (named != CM_NO_INDEX &&
+            (matcher->before.prints.kind[named] == matcher->after.prints.kind[child]))
+            pair(matcher, named, child);
     }
     return has_numbers ? match_numbers(matcher, before, after) : CM_OK;
 }

@@ -272,15 +272,6 @@ void view_append_difference(struct text *text, struct view_look look, int64_t di
 
 #define HUGE_RATIO 1000000 /* limit of number_append_percent */
 
-static void append_share(struct text *text, int64_t part, int64_t whole) {
-    if (part / whole >= HUGE_RATIO)
-        text_append(text, ">99999999%");
-    else if (part < whole / 20000)
-        text_append(text, "<0.01%");
-    else
-        number_append_percent(text, part, whole);
-}
-
 void view_append_percent(struct text *text, const struct cm_change *change) {
     const int64_t difference = change->difference;
     if (!is_known(difference)) {
@@ -292,7 +283,12 @@ void view_append_percent(struct text *text, const struct cm_change *change) {
         text_append(text, "new");
     } else if (difference != 0) {
         text_append(text, difference < 0 ? "-" : "+");
-        append_share(text, llabs(difference), llabs(change->old_value));
+        if (llabs(difference) / llabs(change->old_value) >= HUGE_RATIO)
+            text_append(text, ">99999999%");
+        else if (llabs(difference) < llabs(change->old_value) / 20000)
+            text_append(text, "<0.01%");
+        else
+            number_append_percent(text, llabs(difference), llabs(change->old_value));
     }
 }
 

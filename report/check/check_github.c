@@ -51,15 +51,6 @@ static void put_case(struct commands *commands, const struct cm_check_case *case
     fputs("\n", commands->out);
 }
 
-static void put_summary(struct commands *commands) {
-    struct text text;
-    text_init(&text, commands->arena);
-    check_append_counts(&text, commands->verdict);
-    fputs("::notice title=costmodel check::", commands->out);
-    put_escaped(commands, &text, "%\r\n");
-    fputs("\n", commands->out);
-}
-
 int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
     struct commands commands = {.verdict = verdict, .out = out};
     commands.arena = arena_new("commands", 0);
@@ -68,6 +59,11 @@ int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
         const struct check_look *look = check_look(verdict, verdict->cases[i].state);
         if (look->github != NULL) put_case(&commands, &verdict->cases[i], look);
     }
-    put_summary(&commands);
+    struct text text;
+    text_init(&text, commands.arena);
+    check_append_counts(&text, commands.verdict);
+    fputs("::notice title=costmodel check::", commands.out);
+    put_escaped(&commands, &text, "%\r\n");
+    fputs("\n", commands.out);
     return arena_end(commands.arena, output_flush(out));
 }

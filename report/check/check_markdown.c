@@ -99,10 +99,6 @@ static void append_bounded(struct text *row, const char *unit, int64_t value,
     if (is_known(value)) check_append_short(row, unit, value);
 }
 
-static void append_figure(struct text *row, const char *unit, int64_t value) {
-    append_bounded(row, unit, value, false);
-}
-
 /* The columns of values and the reason. */
 static void append_finding(struct text *row, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding) {
@@ -110,7 +106,7 @@ static void append_finding(struct text *row, const struct cm_check_case *case_,
     append_bounded(row, case_->unit, finding->old, finding->old_upper_bound);
     text_append(row, " | ");
     check_append_change(row, finding->value, finding->old);
-    append_figure(row, case_->unit, finding->bound);
+    append_bounded(row, case_->unit, finding->bound, false);
     text_append(row, " | ");
     append_words(row, finding->because);
     text_append(row, " |\n");

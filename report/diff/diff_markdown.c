@@ -94,16 +94,6 @@ static void put_described(struct writer *writer, const char *head,
     text_append(&writer->text, "\n");
 }
 
-static void put_sides_described(struct writer *writer) {
-    const struct cm_diff *diff = writer->diff;
-    const bool alike = view_is_described_alike(diff);
-    if (!alike)
-        put_described(writer, "\n" MARKDOWN_DESCRIBED ", old: ", &diff->old_result->coverage);
-    put_described(writer,
-                  alike ? "\n" MARKDOWN_DESCRIBED ": " : "\n" MARKDOWN_DESCRIBED ", new: ",
-                  &diff->new_result->coverage);
-}
-
 static void write_head(struct writer *writer) {
     const struct cm_diff *diff = writer->diff;
     const struct cm_result *is = diff->new_result;
@@ -117,7 +107,12 @@ static void write_head(struct writer *writer) {
     put_name(writer, is->options.convention);
     text_append(&writer->text, "\n");
     put_conditions(writer);
-    put_sides_described(writer);
+    const bool alike = view_is_described_alike(diff);
+    if (!alike)
+        put_described(writer, "\n" MARKDOWN_DESCRIBED ", old: ", &diff->old_result->coverage);
+    put_described(writer,
+                  alike ? "\n" MARKDOWN_DESCRIBED ": " : "\n" MARKDOWN_DESCRIBED ", new: ",
+                  &diff->new_result->coverage);
     text_append(&writer->text, cm_diff_differs(diff) ? "\n" : "\nNothing differs.\n");
     (void)flush(writer, MARKDOWN_MOST_BYTES);
 }

@@ -52,14 +52,6 @@ static void write_described(struct writer *writer, const char *label,
                     coverage->n_custom_ops);
 }
 
-static void write_sides_described(struct writer *writer) {
-    const struct cm_diff *diff = writer->diff;
-    const bool alike = view_is_described_alike(diff);
-    if (!alike) write_described(writer, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
-    write_described(writer, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,
-                    &diff->new_result->coverage);
-}
-
 static void write_head(struct writer *writer) {
     const struct cm_diff *diff = writer->diff;
     const struct cm_result *is = diff->new_result;
@@ -71,7 +63,10 @@ static void write_head(struct writer *writer) {
         page_end_line(&writer->page);
     }
     write_line(writer, "convention", is->options.convention);
-    write_sides_described(writer);
+    const bool alike = view_is_described_alike(diff);
+    if (!alike) write_described(writer, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
+    write_described(writer, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,
+                    &diff->new_result->coverage);
     for (size_t i = 0; i < diff->n_conditions; i++)
         write_condition(writer, &diff->conditions[i], i == 0);
     page_end_line(&writer->page);

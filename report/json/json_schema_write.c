@@ -273,18 +273,13 @@ static void put_markdown(const struct json_document *document, FILE *out) {
     }
 }
 
-/* "profile" of "costmodel/profile/2". */
-static bool is_called(const struct json_document *document, const char *name) {
-    return text_equal(document->what, name);
-}
-
 const char *cm_schema_at(size_t index) {
     return index < json_n_documents ? json_documents[index]->what : NULL;
 }
 
 int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
     for (size_t i = 0; i < json_n_documents; i++) {
-        if (!is_called(json_documents[i], name)) continue;
+        if (!text_equal(json_documents[i]->what, name)) continue;
         if (as_markdown)
             put_markdown(json_documents[i], out);
         else

@@ -154,13 +154,6 @@ static int64_t total_of(const struct cm_result *result, const struct cm_timed *t
     return is_known(total) ? total : CM_UNKNOWN;
 }
 
-static void add_achieved(struct table *table, const struct cm_achieved *achieved) {
-    add_number(table, NUMBER_RATE, achieved ? achieved->flops_per_s : CM_UNKNOWN);
-    add_number(table, NUMBER_TRAFFIC, achieved ? achieved->bytes_per_s : CM_UNKNOWN);
-    add_percent(table, achieved ? achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
-    add_name(table, achieved ? achieved->limited_by : "-");
-}
-
 static void add_layer(struct table *table, const struct cm_result *result,
                       const struct layer *layer) {
     const struct cm_timed *timed = &result->measure->primitives[layer->index];
@@ -169,7 +162,11 @@ static void add_layer(struct table *table, const struct cm_result *result,
     add_count(table, (int64_t)timed->n_nodes);
     add_time(table, timed->median_ps);
     add_time(table, timed->warm_ps);
-    add_achieved(table, timed->achieved);
+    add_number(table, NUMBER_RATE, timed->achieved ? timed->achieved->flops_per_s : CM_UNKNOWN);
+    add_number(table, NUMBER_TRAFFIC,
+               timed->achieved ? timed->achieved->bytes_per_s : CM_UNKNOWN);
+    add_percent(table, timed->achieved ? timed->achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
+    add_name(table, timed->achieved ? timed->achieved->limited_by : "-");
     add_name(table, timed->state);
     struct text *name = table_cell(table);
     text_append_name(name, timed->primitive);
@@ -233,14 +230,6 @@ static void add_tensor_cores(struct table *table, const struct cm_kernel_row *ro
     table_end_cell(table);
 }
 
-static void add_blocks(struct table *table, int64_t ratio) {
-    if (is_known(ratio) && ratio > 0)
-        text_printf(table_cell(table), "%.2f", (double)ratio / CM_RATIO_ONE);
-    else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
-}
-
 static void add_kernel(struct table *table, const struct cm_result *result,
                        const struct cm_kernel_row *row) {
     add_time(table, row->total_ps);
@@ -249,7 +238,11 @@ static void add_kernel(struct table *table, const struct cm_result *result,
     add_time(table, row->mean_ps);
     add_time(table, row->min_ps);
     add_time(table, row->max_ps);
-    add_blocks(table, row->blocks_per_unit);
+    if (is_known(row->blocks_per_unit) && row->blocks_per_unit > 0)
+        text_printf(table_cell(table), "%.2f", (double)row->blocks_per_unit / CM_RATIO_ONE);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
     add_percent(table, row->occupancy > 0 ? row->occupancy : CM_UNKNOWN, CM_RATIO_ONE);
     add_tensor_cores(table, row);
     if (row->primitive == CM_NO_INDEX)

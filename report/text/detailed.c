@@ -145,14 +145,6 @@ static void write_closing(struct page *page) {
     page_end_line(page);
 }
 
-static void open_container(const struct tree *tree, const struct cm_module *module) {
-    write_opening(tree->page, module);
-    page_end_line(tree->page);
-    page_indent(tree->page, indent_of(module) + 2);
-    write_figures(tree, module);
-    page_end_line(tree->page);
-}
-
 static size_t deepest(const struct cm_result *result) {
     int depth = 0;
     for (size_t i = 0; i < result->n_modules; i++)
@@ -172,7 +164,11 @@ static void write_tree(struct page *page, const struct cm_result *result) {
             write_figures(&tree, module);
             write_closing(page);
         } else {
-            open_container(&tree, module);
+            write_opening(tree.page, module);
+            page_end_line(tree.page);
+            page_indent(tree.page, indent_of(module) + 2);
+            write_figures(&tree, module);
+            page_end_line(tree.page);
             open[n_open++] = (struct open_module){module, 0};
         }
         while (n_open > 0 &&

@@ -136,27 +136,6 @@ static void write_flops(struct page *page, const struct cm_explained_node *node,
     write_operations(page, "int ops", node, true, of->costs.int_ops);
 }
 
-/* `node 0 /conv1/Conv, Conv` */
-static void write_node_title(struct page *page, const struct cm_node *node) {
-    page_print(page, STYLE_PLAIN, "node %zu ", node->index);
-    if (node->name[0] != '\0') {
-        page_name(page, STYLE_NAME, node->name);
-        page_print(page, STYLE_PLAIN, ", ");
-    }
-    page_name(page, STYLE_PLAIN, node->op);
-    page_end_line(page);
-}
-
-static void write_outputs(struct page *page, const struct cm_node *node) {
-    write_label(page, "output");
-    for (size_t i = 0; i < node->n_outputs; i++) {
-        page_item_name(page, STYLE_PLAIN, node->outputs[i].name);
-        type_append(page_item(page), &node->outputs[i].type);
-        page_item_end(page, STYLE_PLAIN);
-    }
-    page_end_line(page);
-}
-
 static void write_node(struct page *page, const struct cm_result *result,
                        const struct cm_explained_node *explained) {
     if (explained->node >= result->n_nodes) {
@@ -165,8 +144,20 @@ static void write_node(struct page *page, const struct cm_result *result,
         return;
     }
     const struct cm_node *node = &result->nodes[explained->node];
-    write_node_title(page, node);
-    write_outputs(page, node);
+    page_print(page, STYLE_PLAIN, "node %zu ", node->index);
+    if (node->name[0] != '\0') {
+        page_name(page, STYLE_NAME, node->name);
+        page_print(page, STYLE_PLAIN, ", ");
+    }
+    page_name(page, STYLE_PLAIN, node->op);
+    page_end_line(page);
+    write_label(page, "output");
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        page_item_name(page, STYLE_PLAIN, node->outputs[i].name);
+        type_append(page_item(page), &node->outputs[i].type);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
     write_macs(page, explained, node);
     const struct cm_fused_pattern *fused_pattern = fused_pattern_of(result, explained->node);
     if (fused_pattern != NULL) write_part(page, fused_pattern);

@@ -59,16 +59,6 @@ static void write_engine(struct page *page, const struct cm_timed *primitive) {
     page_end_line(page);
 }
 
-static void write_workspace(struct page *page, const struct cm_timed *primitive) {
-    begin_line(page, "workspace ");
-    page_list(page, "", 2 * INDENT);
-    page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, primitive->workspace_bytes);
-    page_print(page, STYLE_PLAIN, ", tensor cores %s", primitive->tensor_cores);
-    if (primitive->plans_tried > 1)
-        page_print(page, STYLE_PLAIN, ", candidate %" PRId64, primitive->plans_tried);
-    page_end_line(page);
-}
-
 /* Why there is no plan, or which substitute was planned. */
 static void write_reason(struct page *page, const struct cm_timed *primitive) {
     const bool planned = text_equal(primitive->state, "planned");
@@ -108,7 +98,13 @@ static void write_primitive(struct page *page, const struct cm_result *result,
     page_end_line(page);
     if (text_equal(primitive->state, "planned")) {
         write_engine(page, primitive);
-        write_workspace(page, primitive);
+        begin_line(page, "workspace ");
+        page_list(page, "", 2 * INDENT);
+        page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, primitive->workspace_bytes);
+        page_print(page, STYLE_PLAIN, ", tensor cores %s", primitive->tensor_cores);
+        if (primitive->plans_tried > 1)
+            page_print(page, STYLE_PLAIN, ", candidate %" PRId64, primitive->plans_tried);
+        page_end_line(page);
     }
     write_reason(page, primitive);
     write_nodes(page, result, primitive);

@@ -67,16 +67,6 @@ static void write_cached(struct page *page, const struct cm_measure *measure) {
     page_end_line(page);
 }
 
-static void write_flags(struct page *page, const struct cm_measure *measure) {
-    size_t n_unstable = 0;
-    for (size_t i = 0; i < measure->n_primitives; i++)
-        n_unstable += measure->primitives[i].unstable;
-    label_write(page, "primitives");
-    page_print(page, STYLE_PLAIN, "%zu distinct", measure->n_primitives);
-    if (n_unstable > 0) page_print(page, STYLE_WARNING, ", %zu of them unstable", n_unstable);
-    page_end_line(page);
-}
-
 /* `layers cold:  1.43 ms, 1.19 x the whole` */
 static void write_sum(struct page *page, const char *label, int64_t sum, int64_t whole) {
     if (!is_known(sum) || whole <= 0) return;
@@ -209,7 +199,13 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_precision(page, measure);
     write_states(page, result);
     write_untimed(page, result);
-    write_flags(page, measure);
+    size_t n_unstable = 0;
+    for (size_t i = 0; i < measure->n_primitives; i++)
+        n_unstable += measure->primitives[i].unstable;
+    label_write(page, "primitives");
+    page_print(page, STYLE_PLAIN, "%zu distinct", measure->n_primitives);
+    if (n_unstable > 0) page_print(page, STYLE_WARNING, ", %zu of them unstable", n_unstable);
+    page_end_line(page);
     write_cached(page, measure);
     write_network(page, result);
     write_flops_rate(page, result);

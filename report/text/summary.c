@@ -50,15 +50,6 @@ static void write_values(struct page *page, const char *label, const struct cm_v
     label_rest(page, n, MAX_LINES);
 }
 
-static void write_model(struct page *page, const struct cm_result *result) {
-    label_name(page, "model", result->model.path);
-    label_name(page, "producer", result->model.producer);
-    label_write(page, "opset");
-    write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
-    write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
-    write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
-}
-
 struct tally {
     const char *name;
     size_t n;
@@ -219,14 +210,11 @@ static void write_rebatched(struct page *page, const struct cm_result *result) {
     label_rest(page, result->n_rebatched, MAX_LINES);
 }
 
-static bool has_remarks(const struct cm_result *result) {
-    return result->coverage.n_unknown_ops > 0 || result->coverage.n_custom_ops > 0 ||
-           result->coverage.unknown_shapes != 0 || result->options.n_dims > 0 ||
-           result->n_rebatched > 0 || result->n_diagnostics > 0;
-}
-
 static void write_remarks(struct page *page, const struct cm_result *result) {
-    if (!has_remarks(result)) return;
+    if (!(result->coverage.n_unknown_ops > 0 || result->coverage.n_custom_ops > 0 ||
+          result->coverage.unknown_shapes != 0 || result->options.n_dims > 0 ||
+          result->n_rebatched > 0 || result->n_diagnostics > 0))
+        return;
     page_end_line(page);
     label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.custom_ops,
                     result->coverage.n_custom_ops);
@@ -246,7 +234,12 @@ void summary_write(struct page *page, const struct cm_result *result) {
     page_print(page, STYLE_TITLE, "Profile Summary");
     page_end_line(page);
     page_end_line(page);
-    write_model(page, result);
+    label_name(page, "model", result->model.path);
+    label_name(page, "producer", result->model.producer);
+    label_write(page, "opset");
+    write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
+    write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
+    write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
     write_options(page, result);
     page_end_line(page);
     write_totals(page, result);

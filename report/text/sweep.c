@@ -26,13 +26,6 @@ static bool has_values(struct listing *listing, size_t column) {
     return false;
 }
 
-static void drop_empty_columns(struct listing *listing) {
-    size_t n = 0;
-    for (size_t i = 0; i < listing->n_fields; i++)
-        if (has_values(listing, i)) listing->fields[n++] = listing->fields[i];
-    listing->n_fields = n;
-}
-
 /* The table being written, and its column widths. */
 struct table {
     struct page *page;
@@ -68,17 +61,6 @@ static void write_cell(const struct table *table, size_t column, enum style styl
     page_print(table->page, style, "%s", text);
 }
 
-static void write_headings(const struct table *table) {
-    for (size_t i = 0; i < table->listing->n_fields; i++)
-        write_cell(table, i, STYLE_TITLE, table->listing->fields[i].heading);
-    page_end_line(table->page);
-}
-
-static bool has_figures(const struct cm_sweep_row *row) {
-    return is_known(row->costs.params) || is_known(row->costs.macs) ||
-           is_known(row->required_bytes);
-}
-
 /* Writes the problem of a row below it. */
 static void write_problem(const struct table *table, const struct cm_sweep_row *row) {
     struct page *page = table->page;
@@ -95,7 +77,10 @@ static void write_problem(const struct table *table, const struct cm_sweep_row *
 
 static void write_row(struct table *table, size_t index) {
     const struct cm_sweep_row *row = &table->listing->of->sweep->rows[index];
-    const size_t n = has_figures(row) ? table->listing->n_fields : 1;
+    const size_t n = is_known(row->costs.params) || is_known(row->costs.macs) ||
+                             is_known(row->required_bytes)
+                         ? table->listing->n_fields
+                         : 1;
     for (size_t i = 0; i < n; i++) {
         fill_cell(table, index, i);
         write_cell(table, i, STYLE_PLAIN, text_string(&table->cell));
@@ -126,14 +111,10 @@ static void write_table(struct page *page, struct listing *listing) {
     table.widths = arena_array(page->arena, listing->n_fields, sizeof(*table.widths));
     if (table.widths == NULL) return;
     measure_columns(&table);
-    write_headings(&table);
+    for (size_t i = 0; i < table.listing->n_fields; i++)
+        write_cell(&table, i, STYLE_TITLE, table.listing->fields[i].heading);
+    page_end_line(table.page);
     for (size_t i = 0; i < listing->n_rows; i++) write_row(&table, i);
-}
-
-static void write_diagnostics(struct page *page, const struct cm_sweep *sweep) {
-    if (sweep->n_diagnostics > 0) page_end_line(page);
-    for (size_t i = 0; i < sweep->n_diagnostics; i++)
-        label_diagnostic(page, &sweep->diagnostics[i]);
 }
 
 int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
@@ -148,10 +129,15 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
     page_init(&page, options, arena, out);
     int status = listing_make(&all, &of, usual_columns, arena, NULL, &listing);
     if (status == CM_OK) {
-        drop_empty_columns(&listing);
+        size_t n = 0;
+        for (size_t i = 0; i < listing.n_fields; i++)
+            if (has_values(&listing, i)) listing.fields[n++] = listing.fields[i];
+        listing.n_fields = n;
         write_head(&page, sweep);
         write_table(&page, &listing);
-        write_diagnostics(&page, sweep);
+        if (sweep->n_diagnostics > 0) page_end_line(&page);
+        for (size_t i = 0; i < sweep->n_diagnostics; i++)
+            label_diagnostic(&page, &sweep->diagnostics[i]);
         status = page_finish(&page);
     }
     return arena_end(arena, status);
