@@ -192,6 +192,15 @@ static void print_family(const struct op_family *family) {
     }
 }
 
+static void print_markdown(void) {
+    printf("A row applies from its opset to the next listed opset. n: elements of the first "
+           "operand; out: elements of\nthe first result. FLOPs are by the convention "
+           "`deepspeed`. "
+           "Operations count as integer operations if the first\noperand and the first result "
+           "are integers, unless the row specifies otherwise.\n");
+    for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
+}
+
 int command_ops(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
@@ -201,15 +210,9 @@ int command_ops(const struct invocation *call) {
         return command_exit(
             options_fault(call, "ops takes no arguments, got '%s'", operands.values[0]));
     }
-    if (request.markdown || request.format == FORMAT_MARKDOWN) {
-        printf(
-            "A row applies from its opset to the next listed opset. n: elements of the first "
-            "operand; out: elements of\nthe first result. FLOPs are by the convention "
-            "`deepspeed`. "
-            "Operations count as integer operations if the first\noperand and the first result "
-            "are integers, unless the row specifies otherwise.\n");
-        for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
-    } else if (request.format == FORMAT_JSON)
+    if (request.markdown || request.format == FORMAT_MARKDOWN)
+        print_markdown();
+    else if (request.format == FORMAT_JSON)
         print_json();
     else
         print_text();
