@@ -43,7 +43,7 @@ size_t page_width(const char *string) {
  */
 static void put(struct page *page, enum style style, const char *string) {
     const size_t length = strlen(string);
-    const bool plain = text_plain_length(string, length) == length;
+    const bool plain = text_is_plain(string, length);
     if (page->options->color) text_append(&page->line, style_on(style));
     if (plain)
         text_append_n(&page->line, string, length);

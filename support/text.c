@@ -188,14 +188,18 @@ struct point_range {
     uint32_t last;
 };
 
-/* Characters that move a cursor, break a line or change the writing direction. */
+/* Characters that move a cursor, break a line, change the writing direction or are invisible.
+ */
 static const struct point_range unsafe_points[] = {
     {0x0000, 0x001F}, /* C0 controls */
     {0x007F, 0x009F}, /* DEL, C1 controls */
     {0x061C, 0x061C}, /* Arabic letter mark */
+    {0x200B, 0x200B}, /* zero-width space */
     {0x200E, 0x200F}, /* left-to-right and right-to-left marks */
     {0x2028, 0x202E}, /* line and paragraph separators, embeddings, overrides */
+    {0x2060, 0x2064}, /* word joiner, invisible operators */
     {0x2066, 0x2069}, /* isolates */
+    {0xFEFF, 0xFEFF}, /* byte order mark */
 };
 
 static bool point_is_safe(uint32_t point) {
@@ -205,7 +209,8 @@ static bool point_is_safe(uint32_t point) {
     return true;
 }
 
-size_t text_plain_length(const char *text, size_t n) {
+/* Returns the length of the prefix of printable ASCII without #. */
+static size_t plain_length(const char *text, size_t n) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     size_t i = 0;
     for (; n - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
@@ -213,33 +218,61 @@ size_t text_plain_length(const char *text, size_t n) {
         memcpy(&eight, text + i, sizeof eight);
         const uint64_t low = eight - 0x20 * ones;     /* borrows where a byte is below 0x20 */
         const uint64_t high = eight | (eight + ones); /* 0x7F and above */
-        if (((low | high) & 0x80 * ones) != 0) break;
+        const uint64_t other = eight ^ '#' * ones;    /* 0 if the byte is # */
+        if (((low | high | (other - ones)) & 0x80 * ones) != 0) break;
     }
-    while (i < n && text[i] >= 0x20 && text[i] < 0x7F) i++;
+    while (i < n && text[i] >= 0x20 && text[i] < 0x7F && text[i] != '#') i++;
     return i;
+}
+
+/* Returns true for the first three characters of "::error::", "##[error]" and "##vso[",
+ * commands in the log of GitHub Actions and Azure Pipelines. */
+static bool is_command(const char *text, size_t n, char sign) {
+    if (n < 3 || text[0] != sign || text[1] != sign) return false;
+    const char lower = (char)(text[2] | 0x20);
+    return (lower >= 'a' && lower <= 'z') || (sign == '#' && text[2] == '[');
 }
 
 size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length) {
     const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t i = text_plain_length(text, n); i < n;) {
+    for (size_t i = plain_length(text, n); i < n;) {
         uint32_t point = 0;
         const size_t length = utf8_decode(bytes + i, n - i, &point);
-        if (length == 0 || !point_is_safe(point)) {
+        const bool is_unsafe = !point_is_safe(point) || is_command(text + i, n - i, '#');
+        if (length == 0 || is_unsafe) {
             *ret_point = length == 0 ? TEXT_BROKEN : point;
             *ret_length = length == 0 ? 1 : length;
             return i;
         }
         i += length;
-        i += text_plain_length(text + i, n - i);
+        i += plain_length(text + i, n - i);
     }
     return n;
 }
 
+/* Returns the offset of a command "::error" at the start; n if there is none. It may follow
+ * blanks, also characters that are not ASCII, because some of them are blanks. */
+static size_t find_command(const char *text, size_t n) {
+    size_t i = 0;
+    while (i < n && (text[i] == ' ' || (unsigned char)text[i] >= 0x80)) i++;
+    return is_command(text + i, n - i, ':') ? i : n;
+}
+
+bool text_is_plain(const char *text, size_t n) {
+    return plain_length(text, n) == n && find_command(text, n) == n;
+}
+
 static void append_safe(struct text *text, const char *name, size_t n) {
+    size_t command = find_command(name, n);
     for (size_t i = 0; i < n;) {
         uint32_t point = 0;
         size_t length = 0;
-        const size_t shown = text_find_unsafe(name + i, n - i, &point, &length);
+        size_t shown = text_find_unsafe(name + i, n - i, &point, &length);
+        if (command < i + shown) {
+            shown = command - i;
+            length = 1;
+            command = n;
+        }
         text_append_n(text, name + i, shown);
         i += shown;
         for (size_t end = i + length; i < end; i++)

@@ -35,15 +35,18 @@ void text_clear(struct text *text);
 const char *text_string(const struct text *text);
 
 /*
- * Appends a name from a file with control bytes, DEL, C1 controls, bidi overrides and invalid
- * UTF-8 escaped as \xNN, so that no name can control a terminal or fake a line.
+ * Appends a name from a file with control bytes, DEL, C1 controls, bidi overrides, invisible
+ * characters and invalid UTF-8 escaped as \xNN, so that no name can control a terminal or fake
+ * a line. Also escapes commands in the log of a CI job: "::error::" at the start of the name,
+ * and "##[error]".
  */
 void text_append_name(struct text *text, const char *name);
-/* Returns the length of the prefix of printable ASCII. */
-size_t text_plain_length(const char *text, size_t n);
+/* Returns true if text_append_name appends these n bytes, all ASCII, unchanged. */
+bool text_is_plain(const char *text, size_t n);
 /*
- * Returns the offset of the first character that must be escaped; n if there is none. Sets
- * *ret_point to the character, TEXT_BROKEN if the byte is not UTF-8, *ret_length to its bytes.
+ * Returns the offset of the first character that must be escaped, also that of "##["; n if
+ * there is none. Sets *ret_point to the character, TEXT_BROKEN if the byte is not UTF-8,
+ * *ret_length to its bytes.
  */
 #define TEXT_BROKEN UINT32_MAX
 size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length);

@@ -46,6 +46,11 @@ static const char *const names[] = {
     "a,b",
     "\\N\\G\n\"];",
     "#35;#quot;",
+    "::error file=a::forged",
+    " ::error::forged",
+    "\n::error::forged",
+    "##[error]forged",
+    "\xef\xbb\xbfin\xe2\x80\x8bvisible",
 };
 
 /* A root with a module of each name, and a node of each in it. */
@@ -171,6 +176,11 @@ static void expect_tame(enum kind kind, const char *text) {
     assert_true(text_is_utf8(text, strlen(text)));
     assert_null(strstr(text, "\xe2\x80\xae"));
     assert_null(strstr(text, "\xc2\x9b"));
+    assert_null(strstr(text, "\xe2\x80\x8b"));
+    assert_null(strstr(text, "\xef\xbb\xbf"));
+    assert_null(strstr(text, "##["));
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at != '\0')
+        assert_false(text_starts_with(at + strspn(at, " "), "::"));
     for (const char *at = text; *at != '\0'; at++) {
         if (*at == '\r' && kind == CSV) assert_int_equal(at[1], '\n');
         if ((*at == '\r' && kind == CSV) || *at == '\n') continue;

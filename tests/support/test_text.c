@@ -70,6 +70,18 @@ static const struct {
     {"h\xc3\xa4user \xe6\xa8\xa1 \xf0\x9f\x98\x80",
      "h\xc3\xa4user \xe6\xa8\xa1 \xf0\x9f\x98\x80"},
     {"a\nerror: forged", "a\\x0aerror: forged"},
+    {"::error::x", "\\x3a:error::x"}, /* a command in the log of a CI job */
+    {" ::error::x ::y", " \\x3a:error::x ::y"},
+    {"\xc2\xa0::error::x", "\xc2\xa0\\x3a:error::x"}, /* a blank, too */
+    {"a\n::error::x", "a\\x0a::error::x"},
+    {"com.acme::Foo a: b :c ::. ::", "com.acme::Foo a: b :c ::. ::"},
+    {"##[error]x", "\\x23#[error]x"},
+    {"eight by ##vso[x]", "eight by \\x23#vso[x]"},
+    {"node #1, ## 2##", "node #1, ## 2##"},
+    {"\xef\xbb\xbf"
+     "a\xe2\x80\x8b"
+     "b\xe2\x81\xa0",
+     "\\xef\\xbb\\xbfa\\xe2\\x80\\x8bb\\xe2\\x81\\xa0"}, /* invisible */
     {"\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"},
     {"tab\tbell\a\x7f", "tab\\x09bell\\x07\\x7f"},
     {"\xc2\x9b"
