@@ -117,17 +117,15 @@ static const char *kind_of(const struct cm_backend *backend) {
 }
 
 static void print_safe(const struct listing *listing, const char *label, const char *string) {
-    struct text safe;
     if (string == NULL || string[0] == '\0') return;
-    text_init(&safe, listing->call->arena);
+    struct text safe = {.arena = listing->call->arena};
     text_append_name(&safe, string);
     printf("  %-8s %s\n", label, text_string(&safe));
 }
 
 static void print_text(const struct listing *listing, const struct found *found) {
     const struct cm_backend *backend = found->entry.backend;
-    struct text name;
-    text_init(&name, listing->call->arena);
+    struct text name = {.arena = listing->call->arena};
     text_append_name(&name, found->entry.name);
     printf("%-10s %-9s %s\n", text_string(&name), kind_of(backend),
            found->usable ? "usable" : "not usable");

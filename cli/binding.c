@@ -39,12 +39,27 @@ const struct option_choice choices_units[] = {
     {NULL, 0},
 };
 
-const struct option_choice choices_color[] = {
+static const struct option_choice choices_color[] = {
     {"auto", COLOR_AUTO},
     {"always", COLOR_ALWAYS},
     {"never", COLOR_NEVER},
     {NULL, 0},
 };
+
+/* clang-format off */
+const struct option option_output[] = {
+    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .value = "FILE",
+     .help = "output file, replaced atomically (default: standard output)"},
+    {.name = NULL},
+};
+
+const struct option option_color[] = {
+    {.name = "color", .kind = OPTION_CHOICE, .value = "WHEN", .choices = choices_color,
+     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
+             "always or never"},
+    {.name = NULL},
+};
+/* clang-format on */
 
 #define AT(kind, member) OPTION_AT(struct binding, kind, member)
 

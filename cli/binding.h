@@ -57,7 +57,9 @@ extern const struct option binding_memory[];
 
 /* Values of options that several commands have. */
 extern const struct option_choice choices_units[]; /* enum cm_units */
-extern const struct option_choice choices_color[]; /* enum color_choice */
+/* --output fills a const char *, --color an int: enum color_choice. */
+extern const struct option option_output[];
+extern const struct option option_color[];
 
 /* Sets the defaults of the library. */
 void binding_defaults(struct binding *binding);

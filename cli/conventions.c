@@ -111,9 +111,11 @@ static int64_t beyond_macs(const struct cm_convention *convention, const struct 
     return checked_sub(operations, node->costs.macs);
 }
 
-/* Adds the fused patterns: one node has the FLOPs of a pattern, others its MACs. */
-static void add_patterns(const struct cm_convention *convention, const struct cm_result *result,
-                         struct share *shares, size_t *n, bool *is_part) {
+static int find_top(const struct job *job, const struct cm_convention *convention,
+                    const struct cm_result *result, struct share *top) {
+    size_t n = 0;
+    bool *is_part = arena_array(job->call->arena, result->n_nodes, sizeof(*is_part));
+    if (!is_part) return diag_no_memory(job->call->diag);
     for (size_t i = 0; i < result->n_fused_patterns; i++) {
         const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
         int64_t beyond = 0;
@@ -123,16 +125,8 @@ static void add_patterns(const struct cm_convention *convention, const struct cm
             beyond = checked_add(
                 beyond, beyond_macs(convention, &result->nodes[fused_pattern->nodes[k]]));
         }
-        if (beyond != 0) add_share(shares, n, fused_pattern->op, beyond);
+        if (beyond != 0) add_share(job->shares, &n, fused_pattern->op, beyond);
     }
-}
-
-static int find_top(const struct job *job, const struct cm_convention *convention,
-                    const struct cm_result *result, struct share *top) {
-    size_t n = 0;
-    bool *is_part = arena_array(job->call->arena, result->n_nodes, sizeof(*is_part));
-    if (!is_part) return diag_no_memory(job->call->diag);
-    add_patterns(convention, result, job->shares, &n, is_part);
     for (size_t i = 0; i < result->n_nodes; i++) {
         int64_t beyond = is_part[i] ? 0 : beyond_macs(convention, &result->nodes[i]);
         if (beyond != 0) add_share(job->shares, &n, result->nodes[i].op, beyond);

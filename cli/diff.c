@@ -56,9 +56,7 @@ const struct option diff_options[] = {
     {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text (default), json, or markdown for a pull request comment"},
-    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
-     .value = "FILE",
-     .help = "output file, replaced atomically (default: standard output)"},
+    {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort), .value = "METRIC",
      .help = "sort modules and operators by the change of this metric (JSON key):\n"
              "macs, params, flops, activation_bytes, latency_ps, ... (default:\n"
@@ -76,10 +74,7 @@ const struct option diff_options[] = {
              "KiB, MiB, GiB) or auto (default)"},
     {.name = "exit-code", .kind = OPTION_SET, .offset = AT(bool, exit_code),
      .help = "exit with status 1 if the two differ (times are ignored)"},
-    {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = choices_color,
-     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
-             "always or never"},
+    {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
 /* clang-format on */

@@ -132,8 +132,7 @@ static const struct format *text_format(const struct request *request) {
 }
 
 int format_find(const struct invocation *call, struct request *request) {
-    struct text known;
-    text_init(&known, call->arena);
+    struct text known = {.arena = call->arena};
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (text_equal(formats[i].name, request->format_name)) {
             request->format = i == 0 ? text_format(request) : &formats[i];

@@ -36,8 +36,7 @@ static void print_one(const struct cm_diagnostic *message, const char *subject, 
 
 /* Escapes control characters of the subject, which may be a path. */
 static const char *safe_subject(const struct cm_diagnostics *diag, const char *subject) {
-    struct text safe;
-    text_init(&safe, diag->arena);
+    struct text safe = {.arena = diag->arena};
     text_append_name(&safe, subject);
     return safe.failed ? "costmodel" : text_string(&safe);
 }

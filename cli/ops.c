@@ -77,21 +77,6 @@ static void write_arity(struct json_writer *json, const char *key, int32_t least
     json_end(json, ']');
 }
 
-static void write_attribute(struct json_writer *json, const struct op_attr *attr) {
-    json_begin(json, '{');
-    json_key_string(json, "name", attr->name);
-    json_key_string(json, "kind", attr_kind_name(attr->kind));
-    if (attr->required) json_key_bool(json, "required", true);
-    if (attr->has_default && attr->kind == ATTR_INT) json_key_integer(json, "default", attr->i);
-    if (attr->has_default && attr->kind == ATTR_FLOAT) {
-        json_write_key(json, "default");
-        json_write_double(json, (double)attr->f, 9);
-    }
-    if (attr->has_default && attr->kind == ATTR_STRING)
-        json_key_string(json, "default", attr->s);
-    json_end(json, '}');
-}
-
 static void write_row(struct json_writer *json, const struct op_family *family,
                       const struct op *op) {
     json_break_line(json, 0, false);
@@ -103,8 +88,21 @@ static void write_row(struct json_writer *json, const struct op_family *family,
     write_arity(json, "inputs", op->min_inputs, op->max_inputs);
     write_arity(json, "outputs", op->min_outputs, op->max_outputs);
     json_open(json, "attributes", '[');
-    for (const struct op_attr *attr = op->attrs; attr && attr->name; attr++)
-        write_attribute(json, attr);
+    for (const struct op_attr *attr = op->attrs; attr && attr->name; attr++) {
+        json_begin(json, '{');
+        json_key_string(json, "name", attr->name);
+        json_key_string(json, "kind", attr_kind_name(attr->kind));
+        if (attr->required) json_key_bool(json, "required", true);
+        if (attr->has_default && attr->kind == ATTR_INT)
+            json_key_integer(json, "default", attr->i);
+        if (attr->has_default && attr->kind == ATTR_FLOAT) {
+            json_write_key(json, "default");
+            json_write_double(json, (double)attr->f, 9);
+        }
+        if (attr->has_default && attr->kind == ATTR_STRING)
+            json_key_string(json, "default", attr->s);
+        json_end(json, '}');
+    }
     json_end(json, ']');
     json_end(json, '}');
 }

@@ -94,8 +94,7 @@ static int read_bytes(const struct parse *parse, const struct option *row, const
 
 static int read_choice(const struct parse *parse, const struct option *row, const char *value,
                        int *ret) {
-    struct text known;
-    text_init(&known, parse->call->arena);
+    struct text known = {.arena = parse->call->arena};
     for (const struct option_choice *choice = row->choices; choice->name != NULL; choice++) {
         if (text_equal(choice->name, value)) {
             *ret = choice->value;

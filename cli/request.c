@@ -67,9 +67,7 @@ const struct option profile_options[] = {
      .help = "text (default), json, csv, markdown, folded (stacks for a flame graph),\n"
              "dot or mermaid (module tree), or trace (timeline for chrome://tracing\n"
              "and Perfetto; requires times)"},
-    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
-     .value = "FILE",
-     .help = "output file, replaced atomically (default: standard output)"},
+    {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
      .rules = NEEDS_MODEL | ONE_BATCH,
      .help = "text, json: print costs as exact formulas in the batch and the\n"
@@ -123,10 +121,7 @@ const struct option profile_options[] = {
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX, .rules = TAKES_WIDTH,
      .help = "text: columns at which long lines wrap (default 100; 0: never)"},
-    {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = choices_color,
-     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
-             "always or never"},
+    {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
 /* clang-format on */

@@ -26,9 +26,8 @@ const struct option schema_options[] = {
 };
 
 static int want_name(const struct invocation *call, const struct option_list *operands) {
-    struct text known;
     const char *name = NULL;
-    text_init(&known, call->arena);
+    struct text known = {.arena = call->arena};
     for (size_t i = 0; (name = cm_schema_at(i)) != NULL; i++)
         text_printf(&known, "%s%s", i > 0 ? " or " : "", name);
     if (operands->n == 0)

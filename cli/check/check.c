@@ -381,8 +381,7 @@ static int write_reports(const struct check *check, const struct cm_verdict *ver
 /* Returns the first metric that increased: "macs", "macs of layer1.0". */
 static const char *first_increase(const struct check *check,
                                   const struct cm_baseline_trend *trend) {
-    struct text text;
-    text_init(&text, check->call->arena);
+    struct text text = {.arena = check->call->arena};
     text_append(&text, trend->dearest);
     if (trend->dearest_module[0] != '\0') {
         text_append(&text, " of ");
@@ -393,8 +392,7 @@ static const char *first_increase(const struct check *check,
 
 /* Reports the result of --ratchet on standard error. */
 static void print_ratchet(const struct check *check, const struct cm_baseline_trend *trend) {
-    struct text line;
-    text_init(&line, check->call->arena);
+    struct text line = {.arena = check->call->arena};
     text_append_name(&line, check->request.baseline);
     if (trend->incomplete)
         text_append(&line, " not updated: unknown operators or shapes");
@@ -487,8 +485,7 @@ static int update(struct check *check) {
     if (status == CM_OK) status = check_reason(check, now);
     if (status == CM_OK) status = save_baseline(check, now);
     if (status == CM_OK) {
-        struct text name;
-        text_init(&name, check->call->arena);
+        struct text name = {.arena = check->call->arena};
         text_append_name(&name, request->baseline);
         printf("%s: written, %zu %s with %zu modules\n", text_string(&name), now->n_profiles,
                now->n_profiles == 1 ? "batch" : "batches", now->n_modules / now->n_profiles);

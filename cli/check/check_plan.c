@@ -159,9 +159,8 @@ static int take_dims(const struct invocation *call, const struct cm_baseline *ba
     for (size_t i = 0; i < free_dims->n; i++) {
         const int64_t size = kept_size(baseline, free_dims->dims[i].name);
         if (is_known(free_dims->dims[i].size) || size < 0) continue;
-        struct text safe;
         const char *name = arena_strdup(call->arena, free_dims->dims[i].name);
-        text_init(&safe, call->arena);
+        struct text safe = {.arena = call->arena};
         text_append_label(&safe, free_dims->dims[i].name);
         if (name == NULL || safe.failed) return diag_no_memory(call->diag);
         dims[options->n_dims++] = (struct cm_dim_option){name, size};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Option table of `costmodel check` and checks of option combinations. */
+/* Option table of `costmodel check`, checks of option combinations, and the command line that
+ * accepts a regression. */
 #include "cli/check/check_command.h"
 
 #include <string.h>
@@ -56,16 +57,11 @@ const struct option check_options[] = {
      .offset = AT(int, format), .value = "FORMAT", .choices = formats,
      .help = "text (default), json, markdown (pull request comment), junit, sarif or\n"
              "github (workflow annotations)"},
-    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
-     .value = "FILE",
-     .help = "output file, replaced atomically (default: standard output)"},
+    {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "report", .kind = OPTION_LIST, .offset = AT(struct option_list, reports),
      .value = "FORMAT=FILE",
      .help = "also write the report to FILE in this format; repeatable"},
-    {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = choices_color,
-     .help = "use colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
-             "always or never"},
+    {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
 /* clang-format on */
@@ -124,4 +120,64 @@ int check_request_read(const struct invocation *call, struct check_request *ret)
     if (status == CM_OK) status = check_request(call, ret, &operands);
     if (status == CM_OK) ret->model = operands.values[0];
     return status;
+}
+
+/* Options without a meaning for an update. */
+static const struct {
+    const char *name;
+    bool takes_value;
+} dropped[] = {
+    {"--format", true}, {"--output", true}, {"-o", true},         {"--report", true},
+    {"--color", true},  {"--top", true},    {"--ratchet", false}, {"--fail-ambiguous", false},
+};
+
+/* Returns how many arguments to drop from here: 0, 1 or 2. */
+static int n_dropped(const char *const *argv, int left) {
+    const size_t length = strcspn(argv[0], "=");
+    for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
+        const char *name = dropped[i].name;
+        const bool is_letter = name[1] != '-';
+        if (is_letter && text_starts_with(argv[0], name) && argv[0][2] != '\0') return 1;
+        if (strlen(name) != length || memcmp(name, argv[0], length) != 0) continue;
+        return dropped[i].takes_value && argv[0][length] == '\0' && left > 1 ? 2 : 1;
+    }
+    return 0;
+}
+
+static bool is_plain(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-_./=,:@%+";
+    return word[0] != '\0' && word[strspn(word, plain)] == '\0';
+}
+
+/* Appends a word quoted for a POSIX shell. */
+static void append_word(struct text *text, const char *word) {
+    text_append(text, " ");
+    if (is_plain(word)) {
+        text_append(text, word);
+        return;
+    }
+    text_append(text, "'");
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '\'')
+            text_append(text, "'\\''");
+        else
+            text_append_n(text, c, 1);
+    }
+    text_append(text, "'");
+}
+
+/* The same command line without the report options, plus the options that update the baseline.
+ */
+const char *check_accept_command(const struct invocation *call) {
+    bool ended = false; /* `--` was seen */
+    struct text text = {.arena = call->arena};
+    text_append(&text, "costmodel check --update-baseline --reason 'why the costs increase'");
+    for (int i = 0; i < call->argc; i++) {
+        const int n = ended ? 0 : n_dropped(call->argv + i, call->argc - i);
+        ended |= text_equal(call->argv[i], "--");
+        if (n == 0) append_word(&text, call->argv[i]);
+        if (n == 2) i++;
+    }
+    return text.failed ? NULL : text_string(&text);
 }
