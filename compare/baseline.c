@@ -164,61 +164,48 @@ static int64_t scaled(int64_t latency, int64_t quartile, int64_t median) {
     return scaled < 0x1p62 ? (int64_t)scaled : DIM_OVERFLOW;
 }
 
-/* Called for each timed node with its quartiles. */
-typedef void spread_taker(void *context, const struct cm_node *node, int64_t low, int64_t high);
-
-static void walk_primitive(const struct cm_result *result, const struct cm_timed *timed,
-                           spread_taker *take, void *context) {
-    for (size_t i = 0; i < timed->n_nodes; i++) {
-        if (timed->nodes[i] >= result->n_nodes) continue; /* untrusted file */
-        const struct cm_node *node = &result->nodes[timed->nodes[i]];
-        const int64_t latency = node->costs.latency_ps;
-        if (!is_known(latency)) continue;
-        take(context, node, scaled(latency, timed->q1_ps, timed->median_ps),
-             scaled(latency, timed->q3_ps, timed->median_ps));
-    }
-}
-
-static void walk_times(const struct cm_result *result, spread_taker *take, void *context) {
-    for (size_t i = 0; i < result->measure->n_primitives; i++)
-        walk_primitive(result, &result->measure->primitives[i], take, context);
-}
-
-static void add_to_total(void *context, const struct cm_node *node, int64_t low, int64_t high) {
-    struct cm_baseline_times *times = context;
-    (void)node;
-    times->low_ps = checked_add(times->low_ps, low);
-    times->high_ps = checked_add(times->high_ps, high);
-}
-
-/* The modules of a result and their spreads. */
-struct spreads {
+/* Iterator over the timed nodes of a result; begin with all but `result` 0. */
+struct timed_node {
     const struct cm_result *result;
-    struct cm_baseline_spread *of_module;
+    size_t primitive; /* of the next node */
+    size_t index;     /* of the next node in its list */
+    const struct cm_node *node;
+    int64_t low; /* quartiles of the node's latency, ps */
+    int64_t high;
 };
 
-static void add_spread(struct spreads *spreads, size_t module, int64_t low, int64_t high) {
-    struct cm_baseline_spread *spread = &spreads->of_module[module];
-    spread->low_ps = checked_add(spread->low_ps, low);
-    spread->high_ps = checked_add(spread->high_ps, high);
+static bool next_timed(struct timed_node *at) {
+    const struct cm_measure *measure = at->result->measure;
+    for (; at->primitive < measure->n_primitives; at->primitive++, at->index = 0) {
+        const struct cm_timed *timed = &measure->primitives[at->primitive];
+        while (at->index < timed->n_nodes) {
+            const size_t id = timed->nodes[at->index++];
+            if (id >= at->result->n_nodes) continue; /* untrusted file */
+            at->node = &at->result->nodes[id];
+            if (!is_known(at->node->costs.latency_ps)) continue;
+            at->low = scaled(at->node->costs.latency_ps, timed->q1_ps, timed->median_ps);
+            at->high = scaled(at->node->costs.latency_ps, timed->q3_ps, timed->median_ps);
+            return true;
+        }
+    }
+    return false;
 }
 
-static void add_to_module(void *context, const struct cm_node *node, int64_t low,
-                          int64_t high) {
-    struct spreads *spreads = context;
-    if (node->module < spreads->result->n_modules) add_spread(spreads, node->module, low, high);
+static void add_spread(struct cm_baseline_spread *spread, int64_t low, int64_t high) {
+    spread->low_ps = checked_add(spread->low_ps, low);
+    spread->high_ps = checked_add(spread->high_ps, high);
 }
 
 struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
                                             struct arena *arena) {
     struct cm_baseline_spread *list = arena_array(arena, result->n_modules, sizeof(*list));
-    struct spreads spreads = {result, list};
     if (list == NULL || !cm_result_timed(result) || result->measure->modelled) return list;
-    walk_times(result, add_to_module, &spreads);
-    for (size_t i = spreads.result->n_modules; i-- > 1;) {
-        const struct cm_baseline_spread *spread = &spreads.of_module[i];
-        const size_t parent = spreads.result->modules[i].parent;
-        if (parent < i) add_spread(&spreads, parent, spread->low_ps, spread->high_ps);
+    for (struct timed_node at = {.result = result}; next_timed(&at);)
+        if (at.node->module < result->n_modules)
+            add_spread(&list[at.node->module], at.low, at.high);
+    for (size_t i = result->n_modules; i-- > 1;) { /* parents precede their children */
+        const size_t parent = result->modules[i].parent;
+        if (parent < i) add_spread(&list[parent], list[i].low_ps, list[i].high_ps);
     }
     for (size_t i = 0; i < result->n_modules; i++)
         list[i].present = is_known(list[i].low_ps) && is_known(list[i].high_ps);
@@ -262,7 +249,10 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
         times.high_ps = result->totals.latency_ps;
         return times;
     }
-    walk_times(result, add_to_total, &times);
+    for (struct timed_node at = {.result = result}; next_timed(&at);) {
+        times.low_ps = checked_add(times.low_ps, at.low);
+        times.high_ps = checked_add(times.high_ps, at.high);
+    }
     times.doubt = doubt_of(measure);
     return times;
 }

@@ -58,8 +58,7 @@ static void add_named(struct finder *finder, const char *list, const char *name,
 }
 
 static const char *joined(struct finder *finder, size_t n, const char *const *items) {
-    struct text text;
-    text_init(&text, finder->arena);
+    struct text text = {.arena = finder->arena};
     for (size_t i = 0; i < n; i++) text_printf(&text, "%s%s", i > 0 ? " " : "", items[i]);
     if (text.failed) finder->failed = true;
     return n == 0 ? "none" : text_string(&text);
@@ -67,6 +66,12 @@ static const char *joined(struct finder *finder, size_t n, const char *const *it
 
 static const char *or_none(const char *text) {
     return text == NULL || text[0] == '\0' ? "none" : text;
+}
+
+/* As add_if_differs, for texts that may be missing. */
+static void add_optional(struct finder *finder, enum cm_condition_weight weight,
+                         const char *key, const char *was, const char *is) {
+    add_if_differs(finder, weight, key, or_none(was), or_none(is));
 }
 
 static void index_sizes(struct finder *finder, const struct cm_named_size *sizes, size_t n,
@@ -173,10 +178,9 @@ static void compare_options(struct finder *finder, const struct cm_result *was,
                    is->options.schedule);
     add_numbers(finder, CM_CONDITION_BREAKS, "memory_alignment", was->memory.alignment,
                 is->memory.alignment);
-    add_if_differs(finder, CM_CONDITION_NOTE, "module_source",
-                   or_none(was->options.module_source), or_none(is->options.module_source));
-    add_if_differs(finder, CM_CONDITION_NOTE, "group", or_none(was->options.group),
-                   or_none(is->options.group));
+    add_optional(finder, CM_CONDITION_NOTE, "module_source", was->options.module_source,
+                 is->options.module_source);
+    add_optional(finder, CM_CONDITION_NOTE, "group", was->options.group, is->options.group);
 }
 
 static void compare_training(struct finder *finder, const struct cm_training *was,
@@ -210,14 +214,14 @@ static void compare_times(struct finder *finder, const struct cm_result *was,
                           const struct cm_result *is) {
     add_if_differs(finder, CM_CONDITION_TIMES, "times", times_of(was), times_of(is));
     if (!was->measure || !is->measure) return;
-    add_if_differs(finder, CM_CONDITION_TIMES, "device", or_none(was->measure->device),
-                   or_none(is->measure->device));
-    add_if_differs(finder, CM_CONDITION_TIMES, "precision", or_none(was->measure->precision),
-                   or_none(is->measure->precision));
-    add_if_differs(finder, CM_CONDITION_TIMES, "layout", or_none(was->measure->layout),
-                   or_none(is->measure->layout));
-    add_if_differs(finder, CM_CONDITION_NOTE, "backend_version", or_none(was->measure->version),
-                   or_none(is->measure->version));
+    add_optional(finder, CM_CONDITION_TIMES, "device", was->measure->device,
+                 is->measure->device);
+    add_optional(finder, CM_CONDITION_TIMES, "precision", was->measure->precision,
+                 is->measure->precision);
+    add_optional(finder, CM_CONDITION_TIMES, "layout", was->measure->layout,
+                 is->measure->layout);
+    add_optional(finder, CM_CONDITION_NOTE, "backend_version", was->measure->version,
+                 is->measure->version);
 }
 
 static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
@@ -233,24 +237,10 @@ static void add_gaps(struct finder *finder, const char *key, int64_t was, int64_
             number_text(finder, is));
 }
 
-static void compare_coverage(struct finder *finder, const struct cm_result *was,
-                             const struct cm_result *is) {
-    const struct cm_coverage *old = &was->coverage;
-    const struct cm_coverage *now = &is->coverage;
-    add_gaps(finder, "unknown_operators", sum_counts(old->unknown_ops, old->n_unknown_ops),
-             sum_counts(now->unknown_ops, now->n_unknown_ops));
-    add_gaps(finder, "unknown_gradients",
-             sum_counts(old->unknown_gradients, old->n_unknown_gradients),
-             sum_counts(now->unknown_gradients, now->n_unknown_gradients));
-    add_numbers(finder, CM_CONDITION_NOTE, "unknown_shapes", old->unknown_shapes,
-                now->unknown_shapes);
-}
-
 /* Returns the types of the inputs, with or without names. */
 static const char *inputs_of(struct finder *finder, const struct cm_result *result,
                              bool names) {
-    struct text text;
-    text_init(&text, finder->arena);
+    struct text text = {.arena = finder->arena};
     for (size_t i = 0; i < result->model.n_inputs; i++) {
         if (i > 0) text_append(&text, ", ");
         if (names) text_printf(&text, "%s ", result->model.inputs[i].name);
@@ -297,7 +287,15 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
     compare_options(&finder, was, is);
     compare_training(&finder, &was->training, &is->training);
     compare_times(&finder, was, is);
-    compare_coverage(&finder, was, is);
+    const struct cm_coverage *old = &was->coverage;
+    const struct cm_coverage *now = &is->coverage;
+    add_gaps(&finder, "unknown_operators", sum_counts(old->unknown_ops, old->n_unknown_ops),
+             sum_counts(now->unknown_ops, now->n_unknown_ops));
+    add_gaps(&finder, "unknown_gradients",
+             sum_counts(old->unknown_gradients, old->n_unknown_gradients),
+             sum_counts(now->unknown_gradients, now->n_unknown_gradients));
+    add_numbers(&finder, CM_CONDITION_NOTE, "unknown_shapes", old->unknown_shapes,
+                now->unknown_shapes);
     add_if_differs(&finder, CM_CONDITION_NOTE, "inputs", inputs_of(&finder, was, true),
                    inputs_of(&finder, is, true));
     sort(&finder);

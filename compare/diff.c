@@ -129,23 +129,6 @@ static void push(struct builder *builder, size_t old_module, size_t new_module, 
     builder->stack[builder->n_stack++] = (struct pending){old_module, new_module, parent};
 }
 
-/* Pushes in reverse order, so that removed children are popped last. */
-static void push_children(struct builder *builder, size_t parent) {
-    const struct cm_diff_module *row = &builder->rows[parent];
-    const struct match *match = builder->match;
-    if (row->old_module != CM_NO_INDEX) {
-        const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
-        for (size_t i = was->n_children; i-- > 0;)
-            if (match->new_of[was->children[i]] == CM_NO_INDEX)
-                push(builder, was->children[i], CM_NO_INDEX, parent);
-    }
-    if (row->new_module != CM_NO_INDEX) {
-        const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
-        for (size_t i = is->n_children; i-- > 0;)
-            push(builder, match->old_of[is->children[i]], is->children[i], parent);
-    }
-}
-
 static void build_rows(struct builder *builder) {
     push(builder, 0, 0, CM_NO_INDEX);
     while (builder->n_stack > 0) {
@@ -159,7 +142,19 @@ static void build_rows(struct builder *builder) {
             .depth = is_root ? 0 : builder->rows[pending.parent].depth + 1,
         };
         find_status(builder, index);
-        push_children(builder, index);
+        const struct cm_diff_module *row = &builder->rows[index];
+        const struct match *match = builder->match;
+        if (row->old_module != CM_NO_INDEX) {
+            const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
+            for (size_t i = was->n_children; i-- > 0;)
+                if (match->new_of[was->children[i]] == CM_NO_INDEX)
+                    push(builder, was->children[i], CM_NO_INDEX, index);
+        }
+        if (row->new_module != CM_NO_INDEX) {
+            const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
+            for (size_t i = is->n_children; i-- > 0;)
+                push(builder, match->old_of[is->children[i]], is->children[i], index);
+        }
     }
 }
 

@@ -62,8 +62,7 @@ struct parse {
 
 /* Escapes control characters of a word. */
 static const char *safe(const struct parse *parse, const char *word) {
-    struct text text;
-    text_init(&text, parse->arena);
+    struct text text = {.arena = parse->arena};
     text_append_label(&text, word);
     return text_string(&text);
 }
@@ -72,9 +71,8 @@ static int limit_fault(const struct parse *parse, const char *format, ...)
     __attribute__((format(printf, 2, 3), warn_unused_result));
 
 static int limit_fault(const struct parse *parse, const char *format, ...) {
-    struct text text;
     va_list args;
-    text_init(&text, parse->arena);
+    struct text text = {.arena = parse->arena};
     va_start(args, format);
     text_vprintf(&text, format, args);
     va_end(args);
@@ -182,9 +180,8 @@ static int read_bounds(const struct parse *parse, const char *text) {
 }
 
 static int unknown_metric(const struct parse *parse, const char *word) {
-    struct text known;
     struct cm_metric metric;
-    text_init(&known, parse->arena);
+    struct text known = {.arena = parse->arena};
     for (size_t i = 0; cm_metric_at(i, &metric); i++)
         text_printf(&known, "%s%s", i > 0 ? ", " : "", metric.key);
     const int status = limit_fault(parse, "unknown metric '%s'", safe(parse, word));

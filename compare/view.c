@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compare/diff.h"
+#include "report/names.h"
 #include "report/number.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -307,21 +308,8 @@ struct cm_change view_blame_change(const struct cm_diff *diff, const struct cm_b
     };
 }
 
-/* Returns the length up to the next ", " outside brackets. */
-static size_t argument_length(const char *arguments) {
-    size_t depth = 0;
-    size_t length = 0;
-    for (; arguments[length] != '\0'; length++) {
-        const char c = arguments[length];
-        if (c == '(' || c == '[' || c == '{') depth++;
-        if ((c == ')' || c == ']' || c == '}') && depth > 0) depth--;
-        if (depth == 0 && c == ',' && arguments[length + 1] == ' ') break;
-    }
-    return length;
-}
-
 static const char *next_argument(const char *arguments) {
-    arguments += argument_length(arguments);
+    arguments += names_argument_length(arguments);
     return *arguments == '\0' ? arguments : arguments + strlen(", ");
 }
 
@@ -334,8 +322,8 @@ static size_t argument_name_length(const char *argument, size_t length) {
 /* Appends "64 -> 128", "stride=(1, 1) -> (2, 2)". */
 static void append_argument(struct text *text, const char *was, const char *is,
                             const char *arrow) {
-    const size_t old_length = argument_length(was);
-    const size_t new_length = argument_length(is);
+    const size_t old_length = names_argument_length(was);
+    const size_t new_length = names_argument_length(is);
     size_t name = argument_name_length(was, old_length);
     if (name > new_length || memcmp(was, is, name) != 0) name = 0;
     text_append_n(text, was, old_length);
@@ -356,8 +344,8 @@ static void append_arguments(struct text *text, const char *was, const char *is,
         return;
     }
     for (; *was != '\0'; was = next_argument(was), is = next_argument(is)) {
-        const size_t length = argument_length(was);
-        if (length == argument_length(is) && memcmp(was, is, length) == 0) continue;
+        const size_t length = names_argument_length(was);
+        if (length == names_argument_length(is) && memcmp(was, is, length) == 0) continue;
         text_append(text, between);
         append_argument(text, was, is, arrow);
         between = ", ";
