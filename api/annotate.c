@@ -84,9 +84,8 @@ static void take_node(struct sharing *sharing, uint32_t id) {
 /* Unknown and overflown sums are both written as "unknown". */
 static void add_count(struct sharing *sharing, const char *key, int64_t count,
                       struct annotation *annotation) {
-    struct text text;
     struct arena_mark mark = arena_save(sharing->arena);
-    text_init(&text, sharing->arena);
+    struct text text = {.arena = sharing->arena};
     if (is_known(count))
         text_printf(&text, "%" PRId64, count);
     else

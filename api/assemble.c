@@ -235,9 +235,8 @@ static const char *option_text(struct assembly *assembly, const char *text) {
 
 /* Returns input shapes and values as on the command line; NULL: none. */
 static const char *given_text(struct assembly *assembly, const struct cm_options *options) {
-    struct text text;
     if (options->n_inputs == 0 && options->n_values == 0) return NULL;
-    text_init(&text, assembly->arena);
+    struct text text = {.arena = assembly->arena};
     for (size_t i = 0; i < options->n_inputs; i++) {
         const struct cm_input_option *input = &options->inputs[i];
         text_printf(&text, "%s%s=", i > 0 ? " " : "", input->name);
@@ -254,17 +253,6 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
     return text_string(&text);
 }
 
-static void take_trip_counts(struct assembly *assembly) {
-    const struct cm_options *options = assembly->analysis->options;
-    const size_t n = options->n_trip_counts;
-    struct cm_named_size *trips = assembly_array(assembly, n, sizeof(*trips));
-    for (size_t i = 0; trips && i < n; i++)
-        trips[i] = (struct cm_named_size){assembly_text(assembly, options->trip_counts[i].name),
-                                          options->trip_counts[i].size};
-    assembly->result->options.n_trip_counts = n;
-    assembly->result->options.trip_counts = trips;
-}
-
 static void take_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
@@ -276,7 +264,13 @@ static void take_options(struct assembly *assembly) {
     result->options.batch = public_count(batch->batch);
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
-    take_trip_counts(assembly);
+    const size_t n = options->n_trip_counts;
+    struct cm_named_size *trips = assembly_array(assembly, n, sizeof(*trips));
+    for (size_t i = 0; trips && i < n; i++)
+        trips[i] = (struct cm_named_size){assembly_text(assembly, options->trip_counts[i].name),
+                                          options->trip_counts[i].size};
+    assembly->result->options.n_trip_counts = n;
+    assembly->result->options.trip_counts = trips;
     result->options.convention = assembly_text(assembly, options->convention);
     result->options.mode = mode_name(options->mode);
     result->options.schedule =

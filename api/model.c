@@ -156,8 +156,7 @@ static const struct name_kind sources_kind = {"source of modules", "there are", 
 
 static int refuse_name(const struct name_kind *kind, const char *name, struct arena *arena,
                        struct cm_diagnostics *diagnostics) {
-    struct text list;
-    text_init(&list, arena);
+    struct text list = {.arena = arena};
     for (size_t i = 0; kind->name_at(i); i++) {
         if (i > 0) text_append(&list, ", ");
         text_append(&list, kind->name_at(i));

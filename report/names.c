@@ -40,3 +40,15 @@ bool is_name(const char *name, const char *given, size_t length) {
     }
     return false;
 }
+
+size_t names_argument_length(const char *arguments) {
+    size_t depth = 0;
+    size_t length = 0;
+    for (; arguments[length] != '\0'; length++) {
+        const char c = arguments[length];
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && depth > 0) depth--;
+        if (depth == 0 && c == ',' && arguments[length + 1] == ' ') break;
+    }
+    return length;
+}

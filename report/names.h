@@ -15,4 +15,8 @@ const char *old_name(const char *name, size_t i);
 /* Returns true if the first `length` bytes of `given` are `name` or one of its former names. */
 bool is_name(const char *name, const char *given, size_t length);
 
+/* Returns the length of the first constructor argument: up to the next ", " outside brackets.
+ */
+size_t names_argument_length(const char *arguments);
+
 #endif

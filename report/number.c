@@ -94,26 +94,6 @@ static const struct magnitude magnitudes[][N_MAGNITUDES] = {
     [NUMBER_BYTES] = {{1000000000, " GB"}, {1000000, " MB"}, {1000, " kB"}, {1, " B"}},
 };
 
-/* repr(round(x, 2)): two decimals at most, one at least. */
-static void append_hundredths(struct text *text, uint64_t hundredths) {
-    uint64_t cents = hundredths % 100;
-    if (cents % 10 == 0)
-        text_printf(text, "%" PRIu64 ".%" PRIu64, hundredths / 100, cents / 10);
-    else
-        text_printf(text, "%" PRIu64 ".%02" PRIu64, hundredths / 100, cents);
-}
-
-static void append_plain(struct text *text, enum number_unit unit, int64_t value) {
-    const struct magnitude *row = magnitudes[unit];
-    while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
-    if (row->divisor == 1)
-        text_printf(text, "%" PRId64, value);
-    else
-        append_hundredths(text,
-                          binary_hundredths(binary_quotient((uint64_t)value, row->divisor)));
-    text_append(text, row->suffix);
-}
-
 /* A base unit and its prefix for each power of 1000 or 1024. */
 struct prefixes {
     uint64_t step;
@@ -199,9 +179,27 @@ void number_append(struct text *text, enum number_units units, enum number_unit 
                    int64_t value) {
     if (!is_known(value))
         text_append(text, "?");
-    else if (units == NUMBERS_PLAIN)
-        append_plain(text, unit, value);
-    else if (units == NUMBERS_EXACT || value < 0)
+    else if (units == NUMBERS_PLAIN) {
+        const struct magnitude *row = magnitudes[unit];
+        while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
+        if (row->divisor == 1)
+            text_printf(text, "%" PRId64, value);
+        else {
+            uint64_t cents =
+                (binary_hundredths(binary_quotient((uint64_t)value, row->divisor))) % 100;
+            if (cents % 10 == 0)
+                text_printf(
+                    text, "%" PRIu64 ".%" PRIu64,
+                    (binary_hundredths(binary_quotient((uint64_t)value, row->divisor))) / 100,
+                    cents / 10);
+            else
+                text_printf(
+                    text, "%" PRIu64 ".%02" PRIu64,
+                    (binary_hundredths(binary_quotient((uint64_t)value, row->divisor))) / 100,
+                    cents);
+        }
+        text_append(text, row->suffix);
+    } else if (units == NUMBERS_EXACT || value < 0)
         text_printf(text, "%" PRId64, value);
     else
         append_scaled(text, units, unit, (uint64_t)value);

@@ -62,6 +62,16 @@ void page_print(struct page *page, enum style style, const char *format, ...) {
     put(page, style, text_string(&page->item));
 }
 
+void page_line(struct page *page, enum style style, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_clear(&page->item);
+    text_vprintf(&page->item, format, args);
+    va_end(args);
+    put(page, style, text_string(&page->item));
+    page_end_line(page);
+}
+
 void page_name(struct page *page, enum style style, const char *name) {
     text_clear(&page->item);
     text_append_name(&page->item, name);
@@ -145,6 +155,13 @@ void page_item_name(struct page *page, enum style style, const char *name) {
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value) {
     number_append(page_item(page), page->units, unit, value);
+    page_item_end(page, style);
+}
+
+void page_item_percent(struct page *page, enum style style, int64_t part, int64_t whole,
+                       const char *after) {
+    number_append_percent(page_item(page), part, whole);
+    text_append(&page->item, after);
     page_item_end(page, style);
 }
 

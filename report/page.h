@@ -53,6 +53,9 @@ int page_finish(struct page *page) __attribute__((warn_unused_result));
 /* Writes our own text; never folded. */
 void page_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, and ends the line. */
+void page_line(struct page *page, enum style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Writes a name from a file, made safe for a terminal; never folded. */
 void page_name(struct page *page, enum style style, const char *name);
 void page_indent(struct page *page, size_t n_columns);
@@ -70,6 +73,9 @@ void page_item_print(struct page *page, enum style style, const char *format, ..
 void page_item_name(struct page *page, enum style style, const char *name);
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value);
+/* "12.50%" and the text after it. */
+void page_item_percent(struct page *page, enum style style, int64_t part, int64_t whole,
+                       const char *after);
 /* Writes a sentence, made safe for a terminal, with one item per word. */
 void page_words(struct page *page, enum style style, const char *sentence);
 /* Writes a sentence as a line of its own, folded at the page width. */

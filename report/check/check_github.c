@@ -33,12 +33,9 @@ static void put_escaped(struct commands *commands, const struct text *text, cons
 
 static void put_case(struct commands *commands, const struct cm_check_case *case_,
                      const struct check_look *look) {
-    struct text file;
-    struct text title;
-    struct text message;
-    text_init(&file, commands->arena);
-    text_init(&title, commands->arena);
-    text_init(&message, commands->arena);
+    struct text file = {.arena = commands->arena};
+    struct text title = {.arena = commands->arena};
+    struct text message = {.arena = commands->arena};
     text_append_name(&file, commands->verdict->model);
     check_append_title(&title, case_);
     check_append_lines(&message, case_);
@@ -59,8 +56,7 @@ int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
         const struct check_look *look = check_look(verdict, verdict->cases[i].state);
         if (look->github != NULL) put_case(&commands, &verdict->cases[i], look);
     }
-    struct text text;
-    text_init(&text, commands.arena);
+    struct text text = {.arena = commands.arena};
     check_append_counts(&text, commands.verdict);
     fputs("::notice title=costmodel check::", commands.out);
     put_escaped(&commands, &text, "%\r\n");

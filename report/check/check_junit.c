@@ -54,8 +54,7 @@ static void put_attribute(struct xml *xml, const char *key, const struct text *v
 }
 
 static void put_name(struct xml *xml, const char *key, const char *name) {
-    struct text text;
-    text_init(&text, xml->arena);
+    struct text text = {.arena = xml->arena};
     text_append_name(&text, name);
     put_attribute(xml, key, &text);
 }
@@ -73,8 +72,7 @@ static void put_counts(struct xml *xml) {
 
 static void put_case(struct xml *xml, const struct cm_check_case *case_) {
     const struct check_look *look = check_look(xml->verdict, case_->state);
-    struct text name;
-    text_init(&name, xml->arena);
+    struct text name = {.arena = xml->arena};
     check_append_title(&name, case_);
     fputs("    <testcase classname=\"costmodel\"", xml->out);
     put_attribute(xml, "name", &name);
@@ -83,24 +81,21 @@ static void put_case(struct xml *xml, const struct cm_check_case *case_) {
         fputs("/>\n", xml->out);
         return;
     }
-    struct text message;
-    text_init(&message, xml->arena);
+    struct text message = {.arena = xml->arena};
     check_append_sentence(&message, case_, &case_->findings[0]);
     fprintf(xml->out, ">\n      <%s", look->junit);
     put_attribute(xml, "message", &message);
     put_name(xml, "type", case_->state);
     fputs(">", xml->out);
-    struct text lines;
-    text_init(&lines, xml->arena);
+    struct text lines = {.arena = xml->arena};
     check_append_lines(&lines, case_);
     put_escaped(xml, &lines);
     fprintf(xml->out, "</%s>\n    </testcase>\n", look->junit);
 }
 
 static void put_unchecked(struct xml *xml) {
-    struct text text;
     if (xml->verdict->n_unchecked == 0) return;
-    text_init(&text, xml->arena);
+    struct text text = {.arena = xml->arena};
     check_append_unchecked(&text, xml->verdict);
     fputs("    <system-out>", xml->out);
     put_escaped(xml, &text);

@@ -42,8 +42,7 @@ static void append_run(struct text *text, char c, size_t n) {
 }
 
 static const char *safe(const struct text *text, const char *name) {
-    struct text copy;
-    text_init(&copy, text->arena);
+    struct text copy = {.arena = text->arena};
     text_append_name(&copy, name);
     return text_string(&copy);
 }
@@ -60,26 +59,6 @@ static void append_words(struct text *text, const char *sentence) {
         else
             text_printf(text, "%s%c", strchr("\\`*_{}[]|~#>!", *c) != NULL ? "\\" : "", *c);
     }
-}
-
-/* Writes a code block; its fence is longer than any run of backticks inside. */
-static void append_block(struct text *text, const char *language, const char *lines) {
-    const char *code = safe(text, lines);
-    const size_t run = longest_run(code, '`');
-    const size_t fence = run < 3 ? 3 : run + 1;
-    append_run(text, '`', fence);
-    text_printf(text, "%s\n%s\n", language, code);
-    append_run(text, '`', fence);
-    text_append(text, "\n");
-}
-
-/* Appends a limit as a code span, in which '<' is literal. */
-static void append_limit(struct comment *comment, struct text *row, const char *limit) {
-    const char *code = safe(row, limit);
-    if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
-        text_printf(row, "`%s`", code);
-    else
-        markdown_append_name(row, limit, comment->arena);
 }
 
 /* Writes a row, or counts it if the comment is full. */
@@ -99,37 +78,37 @@ static void append_bounded(struct text *row, const char *unit, int64_t value,
     if (is_known(value)) check_append_short(row, unit, value);
 }
 
-/* The columns of values and the reason. */
-static void append_finding(struct text *row, const struct cm_check_case *case_,
-                           const struct cm_check_finding *finding) {
-    append_bounded(row, case_->unit, finding->value, finding->upper_bound);
-    append_bounded(row, case_->unit, finding->old, finding->old_upper_bound);
-    text_append(row, " | ");
-    check_append_change(row, finding->value, finding->old);
-    append_bounded(row, case_->unit, finding->bound, false);
-    text_append(row, " | ");
-    append_words(row, finding->because);
-    text_append(row, " |\n");
-}
-
 /* The row of a case without findings. */
 static const struct cm_check_finding nothing = {
     .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .bound = CM_UNKNOWN, .because = ""};
 
 static void write_row(struct comment *comment, const struct cm_check_case *case_,
                       const struct cm_check_finding *finding) {
-    struct text row;
     const char *state = finding == NULL ? case_->state : finding->state;
     const bool bold = !text_equal(state, "pass");
-    text_init(&row, comment->arena);
+    struct text row = {.arena = comment->arena};
     text_printf(&row, "| %s%s%s | ", bold ? "**" : "", state, bold ? "**" : "");
-    append_limit(comment, &row, case_->limit);
+    const char *code = safe(&row, case_->limit);
+    if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
+        text_printf(&row, "`%s`", code);
+    else
+        markdown_append_name(&row, case_->limit, comment->arena);
     text_append(&row, " | ");
     if (finding != NULL && finding->path[0] != '\0')
         markdown_append_name(&row, finding->path, comment->arena);
     text_append(&row, " | ");
     if (is_known(case_->batch)) text_printf(&row, "%lld", (long long)case_->batch);
-    append_finding(&row, case_, finding == NULL ? &nothing : finding);
+    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->value,
+                   (finding == NULL ? &nothing : finding)->upper_bound);
+    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->old,
+                   (finding == NULL ? &nothing : finding)->old_upper_bound);
+    text_append(&row, " | ");
+    check_append_change(&row, (finding == NULL ? &nothing : finding)->value,
+                        (finding == NULL ? &nothing : finding)->old);
+    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->bound, false);
+    text_append(&row, " | ");
+    append_words(&row, (finding == NULL ? &nothing : finding)->because);
+    text_append(&row, " |\n");
     put_row(comment, &row);
 }
 
@@ -150,8 +129,7 @@ static void write_table(struct comment *comment) {
 
 static void write_blamed(struct comment *comment, const struct cm_check_case *case_,
                          const struct cm_check_blame *blame) {
-    struct text row;
-    text_init(&row, comment->arena);
+    struct text row = {.arena = comment->arena};
     text_append(&row, "| ");
     markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path, comment->arena);
     append_bounded(&row, case_->unit, blame->value, blame->upper_bound);
@@ -168,9 +146,8 @@ static void write_blamed(struct comment *comment, const struct cm_check_case *ca
 }
 
 static void write_blame(struct comment *comment, const struct cm_check_case *case_) {
-    struct text head;
     if (case_->n_blame == 0) return;
-    text_init(&head, comment->arena);
+    struct text head = {.arena = comment->arena};
     text_append(&head, "\nWhere ");
     markdown_append_name(&head, case_->metric, comment->arena);
     if (is_known(case_->batch)) text_printf(&head, " at batch %lld", (long long)case_->batch);
@@ -184,8 +161,7 @@ static void write_blame(struct comment *comment, const struct cm_check_case *cas
 
 static void write_head(struct comment *comment) {
     const struct cm_verdict *verdict = comment->verdict;
-    struct text head;
-    text_init(&head, comment->arena);
+    struct text head = {.arena = comment->arena};
     text_printf(&head, "### costmodel check: %s\n\n", verdict->state);
     markdown_append_name(&head, verdict->model, comment->arena);
     text_append(&head, " against ");
@@ -208,11 +184,16 @@ static void write_head(struct comment *comment) {
 
 static void write_foot(struct comment *comment) {
     const struct cm_verdict *verdict = comment->verdict;
-    struct text foot;
     if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
-    text_init(&foot, comment->arena);
+    struct text foot = {.arena = comment->arena};
     text_append(&foot, "\nTo accept what changed:\n\n");
-    append_block(&foot, "sh", verdict->accept);
+    const char *code = safe(&foot, verdict->accept);
+    const size_t run = longest_run(code, '`');
+    const size_t fence = run < 3 ? 3 : run + 1;
+    append_run(&foot, '`', fence);
+    text_printf(&foot, "%s\n%s\n", "sh", code);
+    append_run(&foot, '`', fence);
+    text_append(&foot, "\n");
     fputs(text_string(&foot), comment->out);
 }
 

@@ -61,10 +61,8 @@ static void put_rules(struct json_writer *json) {
 
 static void put_location(struct sarif *sarif, const char *module) {
     struct json_writer *json = &sarif->json;
-    struct text uri;
-    struct text path;
-    text_init(&uri, sarif->arena);
-    text_init(&path, sarif->arena);
+    struct text uri = {.arena = sarif->arena};
+    struct text path = {.arena = sarif->arena};
     append_uri(&uri, sarif->verdict->model);
     text_append_name(&path, module);
     json_open(json, "locations", '[');
@@ -94,11 +92,9 @@ static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
                        const struct cm_check_finding *finding) {
     const struct check_look *look = check_look(sarif->verdict, finding->state);
     struct json_writer *json = &sarif->json;
-    struct text message;
-    struct text fingerprint;
     if (look->level == NULL) return;
-    text_init(&message, sarif->arena);
-    text_init(&fingerprint, sarif->arena);
+    struct text message = {.arena = sarif->arena};
+    struct text fingerprint = {.arena = sarif->arena};
     check_append_title(&message, case_);
     text_append(&message, ": ");
     check_append_sentence(&message, case_, finding);
@@ -140,9 +136,8 @@ static void put_results(struct sarif *sarif) {
 /* Notifications about the run, without a location (SARIF 2.1.0, 3.20.21). */
 static void put_unchecked(struct sarif *sarif) {
     struct json_writer *json = &sarif->json;
-    struct text text;
     if (sarif->verdict->n_unchecked == 0) return;
-    text_init(&text, sarif->arena);
+    struct text text = {.arena = sarif->arena};
     check_append_unchecked(&text, sarif->verdict);
     json_break_line(json, 6, false);
     json_open(json, "invocations", '[');

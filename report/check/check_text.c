@@ -19,8 +19,7 @@ static void print_text(struct page *page, enum style style, const struct text *t
 }
 
 static void write_head(struct page *page, const struct cm_verdict *verdict) {
-    struct text text;
-    text_init(&text, page->arena);
+    struct text text = {.arena = page->arena};
     text_append_name(&text, verdict->model);
     text_append(&text, " against ");
     check_append_against(&text, verdict);
@@ -31,60 +30,28 @@ static void write_head(struct page *page, const struct cm_verdict *verdict) {
     }
     text_append(&text, ": ");
     print_text(page, STYLE_PLAIN, &text);
-    page_print(page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
-    page_end_line(page);
+    page_line(page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
 }
 
 static void write_lines(struct page *page, const struct cm_check_case *case_) {
-    struct text text;
-    text_init(&text, page->arena);
+    struct text text = {.arena = page->arena};
     if (case_->n_findings == 0) return;
     check_append_lines(&text, case_);
     for (const char *at = text_string(&text); at != NULL;) {
         const size_t length = strcspn(at, "\n");
         page_indent(page, STATE_WIDTH + 2);
-        page_print(page, STYLE_PLAIN, "%.*s", (int)length, at);
-        page_end_line(page);
+        page_line(page, STYLE_PLAIN, "%.*s", (int)length, at);
         at = at[length] == '\n' ? at + length + 1 : NULL;
     }
 }
 
-static void write_case(struct page *page, const struct cm_verdict *verdict,
-                       const struct cm_check_case *case_) {
-    const struct check_look *look = check_look(verdict, case_->state);
-    struct text title;
-    text_init(&title, page->arena);
-    text_append_name(&title, case_->limit);
-    page_print(page, look->style, "  %-*s", STATE_WIDTH, case_->state);
-    print_text(page, STYLE_PLAIN, &title);
-    if (case_->compared != 1)
-        page_print(page, STYLE_PLAIN, "  (%lld modules)", (long long)case_->compared);
-    page_end_line(page);
-    write_lines(page, case_);
-}
-
-static void write_cases(struct page *page, const struct cm_verdict *verdict) {
-    for (size_t i = 0; i < verdict->n_cases; i++) {
-        const struct cm_check_case *case_ = &verdict->cases[i];
-        const bool first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
-        const bool has_batch = is_known(case_->batch);
-        if (first && has_batch) {
-            page_print(page, STYLE_TITLE, "batch %lld", (long long)case_->batch);
-            page_end_line(page);
-        }
-        write_case(page, verdict, case_);
-    }
-}
-
 static void write_foot(struct page *page, const struct cm_verdict *verdict) {
-    struct text text;
-    text_init(&text, page->arena);
+    struct text text = {.arena = page->arena};
     check_append_counts(&text, verdict);
     print_text(page, STYLE_PLAIN, &text);
     page_end_line(page);
     if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
-    page_print(page, STYLE_PLAIN, "to accept what changed:");
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "to accept what changed:");
     page_indent(page, 2);
     page_name(page, STYLE_NAME, verdict->accept);
     page_end_line(page);
@@ -97,7 +64,23 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
     write_head(&page, verdict);
-    write_cases(&page, verdict);
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        const bool first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
+        const bool has_batch = is_known(case_->batch);
+        if (first && has_batch) {
+            page_line(&page, STYLE_TITLE, "batch %lld", (long long)case_->batch);
+        }
+        const struct check_look *look = check_look(verdict, case_->state);
+        struct text title = {.arena = page.arena};
+        text_append_name(&title, case_->limit);
+        page_print(&page, look->style, "  %-*s", STATE_WIDTH, case_->state);
+        print_text(&page, STYLE_PLAIN, &title);
+        if (case_->compared != 1)
+            page_print(&page, STYLE_PLAIN, "  (%lld modules)", (long long)case_->compared);
+        page_end_line(&page);
+        write_lines(&page, case_);
+    }
     write_foot(&page, verdict);
     return arena_end(arena, page_finish(&page));
 }

@@ -41,19 +41,6 @@ static const char *const effects[] = {
     [CM_CONDITION_BREAKS] = "incomparable",
 };
 
-static void gather_conditions(struct gatherer *gatherer, struct diff_document *ret) {
-    const struct cm_diff *diff = gatherer->diff;
-    struct diff_condition *rows =
-        arena_array(gatherer->arena, diff->n_conditions, sizeof(*rows));
-    for (size_t i = 0; rows != NULL && i < diff->n_conditions; i++) {
-        const struct cm_condition *condition = &diff->conditions[i];
-        rows[i] = (struct diff_condition){condition->key, condition->old_value,
-                                          condition->new_value, effects[condition->weight]};
-    }
-    ret->n_conditions = rows == NULL ? 0 : diff->n_conditions;
-    ret->conditions = rows;
-}
-
 static struct diff_metric metric_row(size_t index, const struct cm_change *change) {
     struct cm_metric metric;
     (void)cm_metric_at(index, &metric);
@@ -111,29 +98,24 @@ static const char *const statuses[] = {
     [CM_DIFF_ADDED] = "added", [CM_DIFF_REMOVED] = "removed",
 };
 
-/* `old_…` where the old side has another one. */
-static void name_module(const struct gatherer *gatherer, size_t row, struct diff_module *ret) {
+static struct diff_module module_row(struct gatherer *gatherer, size_t row,
+                                     const struct view_module *cost) {
+    struct diff_module ret = {.status = statuses[gatherer->diff->modules[row].status]};
     const struct cm_diff_module *module = &gatherer->diff->modules[row];
     const struct cm_module *is = view_module_of(gatherer->diff, row);
     const bool is_pair = module->old_module != CM_NO_INDEX && module->new_module != CM_NO_INDEX;
     const struct cm_module *was = is_pair ? view_old_module_of(gatherer->diff, row) : is;
-    ret->path = is->path;
-    if (!text_equal(was->path, is->path)) ret->old_path = was->path;
-    if (is->type_known) ret->type = is->type;
+    ret.path = is->path;
+    if (!text_equal(was->path, is->path)) ret.old_path = was->path;
+    if (is->type_known) ret.type = is->type;
     if (was->type_known && !(is->type_known && text_equal(was->type, is->type)))
-        ret->old_type = was->type;
+        ret.old_type = was->type;
     if (!text_equal(was->arguments, is->arguments)) {
-        ret->arguments = is->arguments;
-        ret->old_arguments = was->arguments;
+        ret.arguments = is->arguments;
+        ret.old_arguments = was->arguments;
     }
-    ret->is_tree = !is_pair;
-    if (!is_pair) ret->modules = (int64_t)view_inside(gatherer->diff, row);
-}
-
-static struct diff_module module_row(struct gatherer *gatherer, size_t row,
-                                     const struct view_module *cost) {
-    struct diff_module ret = {.status = statuses[gatherer->diff->modules[row].status]};
-    name_module(gatherer, row, &ret);
+    ret.is_tree = !is_pair;
+    if (!is_pair) ret.modules = (int64_t)view_inside(gatherer->diff, row);
     ret.is_cost = cost != NULL;
     if (cost != NULL) ret.accounts_for = cost->blame.difference;
     ret.metrics = gather_metrics(gatherer, row, cm_diff_of_module, &ret.n_metrics);
@@ -178,7 +160,15 @@ static int write_document(struct gatherer *gatherer, FILE *out) {
         .comparable = cm_diff_comparable(diff),
         .sorted_by = gatherer->view.by.key,
     };
-    gather_conditions(gatherer, &document);
+    struct diff_condition *rows =
+        arena_array(gatherer->arena, diff->n_conditions, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < diff->n_conditions; i++) {
+        const struct cm_condition *condition = &diff->conditions[i];
+        rows[i] = (struct diff_condition){condition->key, condition->old_value,
+                                          condition->new_value, effects[condition->weight]};
+    }
+    document.n_conditions = rows == NULL ? 0 : diff->n_conditions;
+    document.conditions = rows;
     gather_totals(gatherer, &document);
     gather_modules(gatherer, &document);
     gather_operators(gatherer, &document);

@@ -33,12 +33,8 @@ struct writer {
     size_t n_bytes;   /* that went out */
 };
 
-/* A name may be of any length, a comment not. */
 static void put_name(struct writer *writer, const char *name) {
-    struct text cut;
-    text_init(&cut, writer->arena);
-    text_append_label(&cut, name);
-    markdown_append_name(&writer->text, text_string(&cut), writer->arena);
+    markdown_append_name(&writer->text, name, writer->arena);
 }
 
 /* Writes the buffered text if it fits into `room`, and clears it. */
@@ -137,8 +133,7 @@ static void write_totals(struct writer *writer) {
 }
 
 static void put_label(struct writer *writer, size_t row) {
-    struct text raw;
-    text_init(&raw, writer->arena);
+    struct text raw = {.arena = writer->arena};
     view_append_label(&raw, writer->diff, row, "→");
     put_name(writer, text_string(&raw));
 }
@@ -191,16 +186,6 @@ struct section {
     void (*put)(struct writer *writer, size_t index);
 };
 
-static void put_title(struct writer *writer, const struct section *section) {
-    text_append(&writer->text, section->folded ? "\n<details><summary>" : "\n**");
-    text_append(&writer->text, section->title);
-    if (section->by) text_printf(&writer->text, " by change of %s", section->by);
-    text_append(&writer->text, section->folded ? "</summary>\n\n" : "**\n\n");
-    text_append(&writer->text, section->head);
-    if (section->beside)
-        text_printf(&writer->text, " %s |\n|---|---:|---:|---:|---:|---:|\n", section->beside);
-}
-
 /* Rows as long as there is room, and how many there are beside. */
 static void write_section(struct writer *writer, const struct section *section) {
     const size_t room = MARKDOWN_MOST_BYTES - ROOM_OF_ENDS;
@@ -208,7 +193,13 @@ static void write_section(struct writer *writer, const struct section *section) 
     size_t shown = 0;
     bool fits = true;
     if (section->n == 0) return;
-    put_title(writer, section);
+    text_append(&writer->text, section->folded ? "\n<details><summary>" : "\n**");
+    text_append(&writer->text, section->title);
+    if (section->by) text_printf(&writer->text, " by change of %s", section->by);
+    text_append(&writer->text, section->folded ? "</summary>\n\n" : "**\n\n");
+    text_append(&writer->text, section->head);
+    if (section->beside)
+        text_printf(&writer->text, " %s |\n|---|---:|---:|---:|---:|---:|\n", section->beside);
     (void)flush(writer, MARKDOWN_MOST_BYTES);
     while (fits && shown < most) {
         const struct arena_mark mark = arena_save(writer->arena);
@@ -223,19 +214,6 @@ static void write_section(struct writer *writer, const struct section *section) 
     (void)flush(writer, MARKDOWN_MOST_BYTES);
 }
 
-static void write_sections(struct writer *writer) {
-    const struct view *view = &writer->view;
-    const struct section sections[] = {
-        {"Modules", view->by.heading, "| module | old | new | change | % |",
-         view->beside_by.heading, view->n_modules, false, put_module},
-        {"At no cost", NULL, "", NULL, view->n_plain, view->n_plain > FOLDED_FROM, put_plain},
-        {"Operators", view->operator_by.heading, "| operator | old | new | change | % |",
-         "nodes", view->n_operators, true, put_operator},
-    };
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        write_section(writer, &sections[i]);
-}
-
 int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_options *options,
                            FILE *out) {
     struct writer writer = {
@@ -246,7 +224,17 @@ int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_opti
     if (status == CM_OK) {
         write_head(&writer);
         write_totals(&writer);
-        write_sections(&writer);
+        const struct view *view = &writer.view;
+        const struct section sections[] = {
+            {"Modules", view->by.heading, "| module | old | new | change | % |",
+             view->beside_by.heading, view->n_modules, false, put_module},
+            {"At no cost", NULL, "", NULL, view->n_plain, view->n_plain > FOLDED_FROM,
+             put_plain},
+            {"Operators", view->operator_by.heading, "| operator | old | new | change | % |",
+             "nodes", view->n_operators, true, put_operator},
+        };
+        for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+            write_section(&writer, &sections[i]);
         status = output_flush(out);
     }
     return arena_end(writer.arena, status);

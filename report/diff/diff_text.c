@@ -42,8 +42,7 @@ static void write_condition(struct writer *writer, const struct cm_condition *co
     page_name(&writer->page, STYLE_PLAIN, condition->old_value);
     page_print(&writer->page, STYLE_PLAIN, " -> ");
     page_name(&writer->page, STYLE_PLAIN, condition->new_value);
-    page_print(&writer->page, STYLE_WARNING, "%s", effects[condition->weight]);
-    page_end_line(&writer->page);
+    page_line(&writer->page, STYLE_WARNING, "%s", effects[condition->weight]);
 }
 
 static void write_described(struct writer *writer, const char *label,
@@ -59,8 +58,7 @@ static void write_head(struct writer *writer) {
     write_line(writer, "new", is->model.path);
     if (is_known(is->options.batch)) {
         label_write(&writer->page, "batch");
-        page_print(&writer->page, STYLE_PLAIN, "%" PRId64, is->options.batch);
-        page_end_line(&writer->page);
+        page_line(&writer->page, STYLE_PLAIN, "%" PRId64, is->options.batch);
     }
     write_line(writer, "convention", is->options.convention);
     const bool alike = view_is_described_alike(diff);
@@ -108,14 +106,12 @@ static void write_totals(struct writer *writer) {
 /* "and 12 more" below a table. */
 static void write_rest(struct writer *writer, size_t n, size_t shown) {
     if (shown == n) return;
-    page_print(&writer->page, STYLE_PLAIN, "and %zu more: see --top", n - shown);
-    page_end_line(&writer->page);
+    page_line(&writer->page, STYLE_PLAIN, "and %zu more: see --top", n - shown);
 }
 
 /* The label of a row, made safe. */
 static void append_label(struct writer *writer, struct text *cell, size_t row) {
-    struct text raw;
-    text_init(&raw, writer->page.arena);
+    struct text raw = {.arena = writer->page.arena};
     view_append_label(&raw, writer->diff, row, "->");
     text_append_name(cell, text_string(&raw));
 }
@@ -153,8 +149,7 @@ static void write_plain(struct writer *writer) {
     const size_t n = view_shown(writer->options, view->n_plain);
     if (n == 0) return;
     page_end_line(&writer->page);
-    page_print(&writer->page, STYLE_TITLE, "At no cost");
-    page_end_line(&writer->page);
+    page_line(&writer->page, STYLE_TITLE, "At no cost");
     for (size_t i = 0; i < n; i++) {
         const struct view_plain *row = &view->plain[i];
         page_indent(&writer->page, 2);
@@ -175,9 +170,8 @@ static void write_operators(struct writer *writer) {
     struct table table;
     if (n == 0) return;
     page_end_line(&writer->page);
-    page_print(&writer->page, STYLE_TITLE, "Operators by change of %s",
-               view->operator_by.heading);
-    page_end_line(&writer->page);
+    page_line(&writer->page, STYLE_TITLE, "Operators by change of %s",
+              view->operator_by.heading);
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
     for (size_t i = 0; i < n; i++) {
         const struct view_operator *row = &view->operators[i];
@@ -194,8 +188,7 @@ static void write_operators(struct writer *writer) {
 
 static void write_nothing(struct writer *writer) {
     page_end_line(&writer->page);
-    page_print(&writer->page, STYLE_PLAIN, "Nothing differs.");
-    page_end_line(&writer->page);
+    page_line(&writer->page, STYLE_PLAIN, "Nothing differs.");
 }
 
 int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,

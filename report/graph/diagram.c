@@ -29,8 +29,7 @@ static const char usual_columns[] = "name,type,params,macs,macs_share";
 /* Appends text made safe for a terminal, cut to label length, and escaped for the language. */
 static void append_words(struct text *label, const struct diagram_language *language,
                          const char *words, struct arena *arena) {
-    struct text safe;
-    text_init(&safe, arena);
+    struct text safe = {.arena = arena};
     text_append_label(&safe, words);
     language->append(label, text_string(&safe));
 }
@@ -46,8 +45,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
         append_words(label, language, words, arena);
         return;
     }
-    struct text figure;
-    text_init(&figure, arena);
+    struct text figure = {.arena = arena};
     text_printf(&figure, "%s ", field->heading);
     cell_append_shown(&figure, cell, units, CELL_UPPER_BOUND);
     append_words(label, language, text_string(&figure), arena);
@@ -55,9 +53,8 @@ static void append_cell(struct text *label, const struct diagram_language *langu
 
 static void append_below(struct text *label, const struct diagram_language *language,
                          size_t n_below, struct arena *arena) {
-    struct text words;
     if (n_below == 0) return;
-    text_init(&words, arena);
+    struct text words = {.arena = arena};
     text_printf(&words, "%zu modules below", n_below);
     if (label->length > 0) text_append(label, language->line_end);
     append_words(label, language, text_string(&words), arena);
@@ -78,8 +75,7 @@ static void put_module(struct listing *listing, const struct diagram_language *l
                        size_t row, enum number_units units, size_t n_below, FILE *out) {
     const size_t index = listing->rows[row];
     const struct cm_module *module = &listing->of->result->modules[index];
-    struct text label;
-    text_init(&label, listing->arena);
+    struct text label = {.arena = listing->arena};
     for (size_t i = 0; i < listing->n_fields; i++) {
         struct cell cell;
         listing_cell(listing, row, i, &cell);

@@ -24,10 +24,9 @@
 #define MAX_FRAMES 200
 
 static int refuse_metric(const char *key, struct cm_diagnostics *diag) {
-    struct text known;
     struct arena *arena = arena_new("metrics", 0);
     if (arena == NULL) return diag_no_memory(diag);
-    text_init(&known, arena);
+    struct text known = {.arena = arena};
     for (size_t i = 0; i < n_columns; i++) {
         if (!columns[i].sums) continue;
         if (known.length > 0) text_append(&known, ", ");
@@ -131,11 +130,10 @@ static void put_stack(const struct cm_result *result, const struct addend *adden
 
 static int put_stacks(const struct cm_result *result, const struct column *column, int depth,
                       struct arena *arena, struct cm_diagnostics *diag, FILE *out) {
-    struct text safe;
     size_t n = 0;
     struct addend *addends = arena_array(arena, result->n_nodes, sizeof(*addends));
     if (addends == NULL) return CM_NO_MEMORY;
-    text_init(&safe, arena);
+    struct text safe = {.arena = arena};
     if (!is_known(collect(result, column, depth, addends, &n)))
         return diag_error(diag, DIAG_OVERFLOW,
                           "the sum of %s over all nodes must be below 2^63", column->key);

@@ -71,8 +71,7 @@ static void append_place(struct text *text, const struct place *place) {
 /* Returns CM_REFUSED. */
 static int reader_fault(struct reader *reader, const struct place *place, const char *expected,
                         const char *have) {
-    struct text where;
-    text_init(&where, reader->arena);
+    struct text where = {.arena = reader->arena};
     if (place == NULL)
         text_append(&where, "the file");
     else

@@ -226,19 +226,6 @@ static void put_schema(const struct json_document *document, FILE *out) {
     fputs("\n  }\n}\n", out);
 }
 
-/* `[module](#module)`, `list of [module](#module)`, `text, optional` */
-static void put_kind(const struct json_field *field, FILE *out) {
-    if (field->record)
-        fprintf(out, "%s[%s](#%s)",
-                is_list(field)    ? "list of "
-                : is_keyed(field) ? "object of "
-                                  : "",
-                field->record->name, field->record->name);
-    else
-        fputs(kinds[field->kind].words, out);
-    if (field->optional) fputs(", optional", out);
-}
-
 static void put_table(const struct json_record *record, FILE *out) {
     fputs("| key | type | description |\n|---|---|---|\n", out);
     for (size_t i = 0; i < record->n_fields; i++) {
@@ -252,7 +239,15 @@ static void put_table(const struct json_record *record, FILE *out) {
                     column->about);
         if (is_columns(field)) continue;
         fprintf(out, "| `%s` | ", field->key);
-        put_kind(field, out);
+        if (field->record)
+            fprintf(out, "%s[%s](#%s)",
+                    is_list(field)    ? "list of "
+                    : is_keyed(field) ? "object of "
+                                      : "",
+                    field->record->name, field->record->name);
+        else
+            fputs(kinds[field->kind].words, out);
+        if (field->optional) fputs(", optional", out);
         fprintf(out, " | %s |\n", field->about);
     }
 }

@@ -26,11 +26,6 @@ struct writer {
 static void write_record(struct writer *writer, const struct json_record *record,
                          const char *base);
 
-/* Declares `name`, the scalar or pointer at an offset. */
-#define LOAD(type, name, base, offset)                                                         \
-    type name;                                                                                 \
-    memcpy(&name, (base) + (offset), sizeof(name))
-
 static void write_dims(struct json_writer *json, const int64_t *dims, int rank) {
     json_begin(json, '[');
     for (int i = 0; i < rank; i++) json_write_integer(json, dims[i]);
@@ -64,17 +59,15 @@ static void write_dtype(struct writer *writer, const struct cm_type *type) {
     writer->type_depth--;
 }
 
-static void write_type(struct writer *writer, const struct json_field *field,
-                       const char *base) {
-    LOAD(struct cm_type, type, base, field->offset);
-    if (field->kind == JSON_DTYPE)
-        write_dtype(writer, &type);
-    else if (field->kind == JSON_MOST)
-        write_dims(&writer->json, type.dims_upper_bound, type.rank);
-    else if (type.kind != CM_TYPE_TENSOR || type.rank < 0)
+static void write_type(struct writer *writer, enum json_kind kind, const struct cm_type *type) {
+    if (kind == JSON_DTYPE)
+        write_dtype(writer, type);
+    else if (kind == JSON_MOST)
+        write_dims(&writer->json, type->dims_upper_bound, type->rank);
+    else if (type->kind != CM_TYPE_TENSOR || type->rank < 0)
         json_write_null(&writer->json);
     else
-        write_dims(&writer->json, type.dims, type.rank);
+        write_dims(&writer->json, type->dims, type->rank);
 }
 
 static void write_object(struct writer *writer, const struct json_record *record,
@@ -84,111 +77,89 @@ static void write_object(struct writer *writer, const struct json_record *record
     json_end(&writer->json, '}');
 }
 
-static void write_element(struct writer *writer, const struct json_field *field,
-                          const char *elements, size_t i) {
-    struct json_writer *json = &writer->json;
-    if (field->kind == JSON_TEXTS) {
-        LOAD(const char *, text, elements, i * sizeof(text));
-        json_write_string(json, text);
-    } else if (field->kind == JSON_INDICES) {
-        LOAD(size_t, index, elements, i * sizeof(index));
-        json_write_index(json, index);
-    } else if (field->kind == JSON_SIZES || field->kind == JSON_OPSETS) {
-        LOAD(struct cm_named_size, row, elements, i * sizeof(row));
-        const bool is_default = field->kind == JSON_OPSETS && row.name[0] == '\0';
-        json_key_integer(json, is_default ? JSON_DEFAULT_DOMAIN : row.name, row.size);
-    } else {
-        const char *element = elements + i * field->record->size;
-        LOAD(const char *, key, element, 0);
-        if (field->kind == JSON_KEYED) json_write_key(json, key);
-        write_object(writer, field->record, element);
-    }
-}
-
 /* `by_line`: each element starts a line. */
-static void write_many(struct writer *writer, const struct json_field *field, const char *base,
-                       bool by_line) {
+static void write_many(struct writer *writer, const struct json_field *field, size_t n,
+                       const void *elements, bool by_line) {
     const bool is_array =
         field->kind == JSON_LIST || field->kind == JSON_TEXTS || field->kind == JSON_INDICES;
-    LOAD(size_t, n, base, field->count_offset);
-    LOAD(const char *, elements, base, field->offset);
     json_begin(&writer->json, is_array ? '[' : '{');
     for (size_t i = 0; i < n; i++) {
         if (by_line) json_break_line(&writer->json, 4, false);
-        write_element(writer, field, elements, i);
+        struct json_writer *json = &writer->json;
+        if (field->kind == JSON_TEXTS) {
+            json_write_string(json, ((const char *const *)elements)[i]);
+        } else if (field->kind == JSON_INDICES) {
+            json_write_index(json, ((const size_t *)elements)[i]);
+        } else if (field->kind == JSON_SIZES || field->kind == JSON_OPSETS) {
+            const struct cm_named_size *row = (const struct cm_named_size *)elements + i;
+            const bool is_default = field->kind == JSON_OPSETS && row->name[0] == '\0';
+            json_key_integer(json, is_default ? JSON_DEFAULT_DOMAIN : row->name, row->size);
+        } else {
+            const void *element = (const char *)elements + i * field->record->size;
+            if (field->kind == JSON_KEYED) json_write_key(json, *(const char *const *)element);
+            write_object(writer, field->record, element);
+        }
     }
     if (by_line && n > 0) json_break_line(&writer->json, 2, true);
     json_end(&writer->json, is_array ? ']' : '}');
 }
 
+/* The keys of the figures that are upper bounds. */
+static void write_bounds(struct json_writer *json, uint32_t bits) {
+    json_begin(json, '[');
+    for (size_t i = 0; i < n_columns; i++)
+        if ((bits & column_bit(&columns[i])) != 0) json_write_string(json, columns[i].key);
+    json_end(json, ']');
+}
+
 /* `by_line`: each element of a list of records starts a line. */
 static void write_value(struct writer *writer, const struct json_field *field, const char *base,
                         bool by_line) {
+    const struct cm_result *result = writer->result;
     struct json_writer *json = &writer->json;
-    const char *at = base + field->offset;
+    const void *at = base + field->offset;
+    const void *count = base + field->count_offset;
     switch (field->kind) {
     case JSON_COUNT:
-    case JSON_GIVEN: {
-        LOAD(int64_t, value, at, 0);
-        json_write_integer(json, value);
+    case JSON_GIVEN:
+        json_write_integer(json, *(const int64_t *)at);
         return;
-    }
-    case JSON_RATIO: {
-        LOAD(int64_t, value, at, 0);
-        json_write_decimal(json, value, JSON_RATIO_PLACES);
+    case JSON_RATIO:
+        json_write_decimal(json, *(const int64_t *)at, JSON_RATIO_PLACES);
         return;
-    }
-    case JSON_TRIPLE: {
-        int64_t values[3];
-        memcpy(values, at, sizeof(values));
-        write_dims(json, values, 3);
+    case JSON_TRIPLE:
+        write_dims(json, at, 3);
         return;
-    }
-    case JSON_INDEX: {
-        LOAD(size_t, index, at, 0);
-        json_write_index(json, index);
+    case JSON_INDEX:
+        json_write_index(json, *(const size_t *)at);
         return;
-    }
-    case JSON_DEPTH: {
-        LOAD(int, depth, at, 0);
-        json_write_integer(json, depth);
+    case JSON_DEPTH:
+        json_write_integer(json, *(const int *)at);
         return;
-    }
-    case JSON_FLAG: {
-        LOAD(bool, flag, at, 0);
-        json_write_bool(json, flag);
+    case JSON_FLAG:
+        json_write_bool(json, *(const bool *)at);
         return;
-    }
     case JSON_TEXT:
     case JSON_NULLABLE: {
-        LOAD(const char *, text, at, 0);
+        const char *text = *(const char *const *)at;
         json_write_string(json, text == NULL && field->kind == JSON_TEXT ? "" : text);
         return;
     }
-    case JSON_SEVERITY: {
-        LOAD(enum cm_severity, severity, at, 0);
-        json_write_string(json, json_severities[severity]);
+    case JSON_SEVERITY:
+        json_write_string(json, json_severities[*(const enum cm_severity *)at]);
         return;
-    }
-    case JSON_BOUNDS: {
-        LOAD(uint32_t, bits, at, 0);
-        json_begin(json, '[');
-        for (size_t i = 0; i < n_columns; i++)
-            if ((bits & column_bit(&columns[i])) != 0) json_write_string(json, columns[i].key);
-        json_end(json, ']');
+    case JSON_BOUNDS:
+        write_bounds(json, *(const uint32_t *)at);
         return;
-    }
     case JSON_MODULE: {
-        LOAD(size_t, index, at, 0);
-        const bool is_known_module = index < writer->result->n_modules;
-        json_write_string(json, is_known_module ? writer->result->modules[index].path : NULL);
+        const size_t module = *(const size_t *)at;
+        json_write_string(json,
+                          module < result->n_modules ? result->modules[module].path : NULL);
         return;
     }
-    case JSON_POINTER: {
-        LOAD(const char *, record, at, 0);
-        write_object(writer, field->record, record);
+    case JSON_POINTER:
+        write_object(writer, field->record, *(const char *const *)at);
         return;
-    }
     case JSON_OBJECT:
     case JSON_PART:
         write_object(writer, field->record, at);
@@ -196,17 +167,17 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     case JSON_DTYPE:
     case JSON_SHAPE:
     case JSON_MOST:
-        write_type(writer, field, base);
+        write_type(writer, field->kind, at);
         return;
     case JSON_LIST:
     case JSON_KEYED:
-        write_many(writer, field, base, by_line);
+        write_many(writer, field, *(const size_t *)count, *(const void *const *)at, by_line);
         return;
     case JSON_TEXTS:
     case JSON_INDICES:
     case JSON_SIZES:
     case JSON_OPSETS:
-        write_many(writer, field, base, false);
+        write_many(writer, field, *(const size_t *)count, *(const void *const *)at, false);
         return;
     default:
         BUG("not the kind of one value");
@@ -221,34 +192,41 @@ static bool is_there(const struct writer *writer, const struct json_field *field
     return !(column->timed || column->recent) || is_known(column_get(column, costs));
 }
 
+static void write_columns(struct writer *writer, const struct json_field *field,
+                          const void *costs) {
+    const struct column *column = NULL;
+    for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
+        if (is_there(writer, field, column, costs))
+            json_key_integer(&writer->json, column->key, column_get(column, costs));
+}
+
 /* Returns true for an optional field without content: an empty list, a false flag, a part that
  * was not requested. */
 static bool is_left_out(const struct json_field *field, const char *base) {
+    const void *at = base + field->offset;
+    const void *count = base + field->count_offset;
     if (!field->optional) return false;
-    if (field->kind == JSON_PART || field->kind == JSON_GIVEN) {
-        LOAD(bool, present, base, field->count_offset);
-        return !present;
-    }
-    if (field->kind == JSON_FLAG) {
-        LOAD(bool, flag, base, field->offset);
-        return !flag;
-    }
-    if (field->kind == JSON_POINTER || field->kind == JSON_NULLABLE) {
-        LOAD(const char *, pointer, base, field->offset);
-        return pointer == NULL;
-    }
-    if (field->kind == JSON_BOUNDS) {
-        LOAD(uint32_t, bits, base, field->offset);
-        return bits == 0;
-    }
-    if (field->kind == JSON_MOST) {
-        LOAD(struct cm_type, type, base, field->offset);
-        return type.kind != CM_TYPE_TENSOR || type.dims_upper_bound == NULL;
-    }
-    if (field->kind != JSON_LIST && field->kind != JSON_SIZES && field->kind != JSON_INDICES)
+    switch (field->kind) {
+    case JSON_PART:
+    case JSON_GIVEN:
+        return !*(const bool *)count;
+    case JSON_FLAG:
+        return !*(const bool *)at;
+    case JSON_POINTER:
+    case JSON_NULLABLE:
+        return *(const void *const *)at == NULL;
+    case JSON_BOUNDS:
+        return *(const uint32_t *)at == 0;
+    case JSON_MOST:
+        return ((const struct cm_type *)at)->kind != CM_TYPE_TENSOR ||
+               ((const struct cm_type *)at)->dims_upper_bound == NULL;
+    case JSON_LIST:
+    case JSON_SIZES:
+    case JSON_INDICES:
+        return *(const size_t *)count == 0;
+    default:
         return false;
-    LOAD(size_t, n, base, field->count_offset);
-    return n == 0;
+    }
 }
 
 static void write_record(struct writer *writer, const struct json_record *record,
@@ -257,11 +235,7 @@ static void write_record(struct writer *writer, const struct json_record *record
         const struct json_field *field = &record->fields[i];
         if (is_left_out(field, base)) continue;
         if (field->key == NULL) {
-            LOAD(struct cm_costs, costs, base, field->offset);
-            const struct column *column = NULL;
-            for (size_t k = 0; (column = json_column(field, k)) != NULL; k++)
-                if (is_there(writer, field, column, &costs))
-                    json_key_integer(&writer->json, column->key, column_get(column, &costs));
+            write_columns(writer, field, base + field->offset);
             continue;
         }
         json_write_key(&writer->json, field->key);

@@ -45,8 +45,7 @@ static void put_cell(const struct cell *cell, enum number_units units, struct te
 }
 
 static void put_rows(struct listing *listing, enum number_units units, FILE *out) {
-    struct text safe;
-    text_init(&safe, listing->arena);
+    struct text safe = {.arena = listing->arena};
     for (size_t i = 0; i < listing->n_fields; i++)
         fprintf(out, "%s%s", i == 0 ? "" : ",", listing->fields[i].key);
     fputs("\r\n", out);

@@ -19,11 +19,10 @@
 static int no_such_field(const char *key, size_t length, enum rows rows, struct arena *arena,
                          struct cm_diagnostics *diag) {
     struct suggestion suggestion;
-    struct text known;
     struct field field;
     int status = CM_OK;
     suggest_init(&suggestion, key, length);
-    text_init(&known, arena);
+    struct text known = {.arena = arena};
     for (size_t i = 0; field_at(rows, i, arena, &field); i++) {
         suggest_offer(&suggestion, field.key);
         if (i > 0) text_append(&known, ", ");

@@ -26,8 +26,7 @@ static bool is_plain(char c) {
 }
 
 void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
-    struct text safe;
-    text_init(&safe, arena);
+    struct text safe = {.arena = arena};
     text_append_label(&safe, name); /* truncated: one name must not fill the comment */
     const char *at = text_string(&safe);
     if (*at == '\0') return;
@@ -70,15 +69,6 @@ static void put_cell(struct text *line, const struct field *field, const struct 
     } else {
         cell_append_shown(line, cell, units, CELL_UPPER_BOUND_UTF8);
     }
-}
-
-static void put_head(struct text *text, const struct listing *listing) {
-    for (size_t i = 0; i < listing->n_fields; i++)
-        text_printf(text, "%s%s", i == 0 ? "| " : " | ", listing->fields[i].heading);
-    text_append(text, " |\n");
-    for (size_t i = 0; i < listing->n_fields; i++)
-        text_append(text, listing->fields[i].is_text ? "|---" : "|---:");
-    text_append(text, "|\n");
 }
 
 static void put_row(struct text *line, struct listing *listing, size_t row,
@@ -164,20 +154,6 @@ static void put_result(struct text *text, const struct cm_result *result,
     text_append(text, "\n\n");
 }
 
-static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct arena *arena) {
-    markdown_append_name(text, sweep->model, arena);
-    text_append(text, ", convention ");
-    markdown_append_name(text, sweep->convention, arena);
-    if (sweep->times[0] != '\0') {
-        text_append(text, ", times ");
-        markdown_append_name(text, sweep->times, arena);
-        text_append(text, " of ");
-        markdown_append_name(text, sweep->device, arena);
-    }
-    put_described(text, sweep->custom_ops, sweep->n_custom_ops, arena);
-    text_append(text, "\n\n");
-}
-
 static int write_markdown(const struct rows_of *of, const struct cm_table_options *options,
                           struct cm_diagnostics *diag, FILE *out) {
     struct listing listing;
@@ -188,11 +164,26 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
     if (status == CM_OK) {
         const enum number_units units = listing_units(options, NUMBERS_SI);
         text_init(&text, arena);
-        if (of->sweep)
-            put_sweep(&text, of->sweep, arena);
-        else
+        if (of->sweep) {
+            markdown_append_name(&text, of->sweep->model, arena);
+            text_append(&text, ", convention ");
+            markdown_append_name(&text, of->sweep->convention, arena);
+            if (of->sweep->times[0] != '\0') {
+                text_append(&text, ", times ");
+                markdown_append_name(&text, of->sweep->times, arena);
+                text_append(&text, " of ");
+                markdown_append_name(&text, of->sweep->device, arena);
+            }
+            put_described(&text, of->sweep->custom_ops, of->sweep->n_custom_ops, arena);
+            text_append(&text, "\n\n");
+        } else
             put_result(&text, of->result, units, arena);
-        put_head(&text, &listing);
+        for (size_t i = 0; i < listing.n_fields; i++)
+            text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
+        text_append(&text, " |\n");
+        for (size_t i = 0; i < listing.n_fields; i++)
+            text_append(&text, listing.fields[i].is_text ? "|---" : "|---:");
+        text_append(&text, "|\n");
         put_rows(&text, &listing, units, out);
         status = output_flush(out);
     }

@@ -42,8 +42,7 @@ static void put_rows(struct page *page, struct listing *listing, enum number_uni
         }
     table_write(&table);
     if (listing->n_left_out == 0) return;
-    page_print(page, STYLE_PLAIN, "and %zu more", listing->n_left_out);
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "and %zu more", listing->n_left_out);
 }
 
 static int write_table(const struct rows_of *of, const struct cm_table_options *options,

@@ -66,26 +66,22 @@ static bool levels_make(struct page *page, const struct cm_result *result,
     return true;
 }
 
-/* Adds costs; unknown parts are left out, as in all sums. */
-static void costs_add(struct cm_costs *sum, const struct cm_costs *costs) {
-    sum->upper_bound |= costs->upper_bound;
-    for (size_t i = 0; i < n_columns; i++) {
-        int64_t more = column_get(&columns[i], costs);
-        int64_t so_far = column_get(&columns[i], sum);
-        if (more != CM_UNKNOWN)
-            column_set(&columns[i], sum,
-                       so_far == CM_UNKNOWN ? more : checked_add(so_far, more));
-    }
-}
-
 static bool groups_add(struct groups *groups, struct map *by_type,
                        const struct cm_module *module) {
     uint32_t existing = MAP_NONE;
     if (map_add(by_type, module->type, (uint32_t)groups->n, &existing) != CM_OK) return false;
     if (existing == MAP_NONE)
         groups->items[groups->n++] = (struct group){module->type, module->costs};
-    else
-        costs_add(&groups->items[existing].costs, &module->costs);
+    else {
+        groups->items[existing].costs.upper_bound |= module->costs.upper_bound;
+        for (size_t i = 0; i < n_columns; i++) {
+            int64_t more = column_get(&columns[i], &module->costs);
+            int64_t so_far = column_get(&columns[i], &groups->items[existing].costs);
+            if (more != CM_UNKNOWN)
+                column_set(&columns[i], &groups->items[existing].costs,
+                           so_far == CM_UNKNOWN ? more : checked_add(so_far, more));
+        }
+    }
     return true;
 }
 
@@ -137,31 +133,18 @@ static void write_ranking(struct page *page, const struct cm_result *result,
         text_append(item, "'");
         page_item_end(page, STYLE_PLAIN);
     }
-    page_print(page, STYLE_PLAIN, "}");
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "}");
 }
 
 static bool write_depth(struct page *page, const struct cm_result *result,
                         const struct levels *levels, size_t depth, struct rank *ranks) {
     struct groups groups;
     if (!groups_make(page, result, levels, depth, &groups)) return false;
-    page_print(page, STYLE_PLAIN, "depth %zu:", depth);
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "depth %zu:", depth);
     for (size_t i = 0; i < n_columns; i++)
         if (columns[i].ranking != NULL && column_is_there(&columns[i], result))
             write_ranking(page, result, &columns[i], &groups, ranks);
     return true;
-}
-
-static void write_heading(struct page *page, const struct cm_result *result) {
-    page_rule(page, "Aggregated Profile");
-    if (page->options->top <= 0)
-        page_print(page, STYLE_PLAIN, "All modules");
-    else
-        page_print(page, STYLE_PLAIN, "Top %d modules", page->options->top);
-    page_print(page, STYLE_PLAIN, " in terms of params, MACs%s at different model depths:",
-               cm_result_timed(result) ? ", flops or fwd latency" : " or flops");
-    page_end_line(page);
 }
 
 void aggregated_write(struct page *page, const struct cm_result *result) {
@@ -172,7 +155,13 @@ void aggregated_write(struct page *page, const struct cm_result *result) {
     if (page->options->depth >= 0 && (size_t)page->options->depth < n_depths)
         n_depths = (size_t)page->options->depth + 1;
     page_end_line(page);
-    write_heading(page, result);
+    page_rule(page, "Aggregated Profile");
+    if (page->options->top <= 0)
+        page_print(page, STYLE_PLAIN, "All modules");
+    else
+        page_print(page, STYLE_PLAIN, "Top %d modules", page->options->top);
+    page_line(page, STYLE_PLAIN, " in terms of params, MACs%s at different model depths:",
+              cm_result_timed(result) ? ", flops or fwd latency" : " or flops");
     for (size_t depth = 0; depth < n_depths; depth++)
         if (!write_depth(page, result, &levels, depth, ranks)) return;
 }

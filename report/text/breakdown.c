@@ -68,8 +68,7 @@ static void add_name(struct table *table, const char *name) {
 static void write_kind(struct page *page, const struct cm_result *result) {
     const char *kind = times_kind(result);
     if (*kind == '\0') return;
-    page_print(page, STYLE_WARNING, "Every time is %s.", kind);
-    page_end_line(page);
+    page_line(page, STYLE_WARNING, "Every time is %s.", kind);
 }
 
 /* `measured 10, view 3` */
@@ -219,17 +218,6 @@ static void add_primitive_name(struct table *table, const struct cm_result *resu
     table_end_cell(table);
 }
 
-static void add_tensor_cores(struct table *table, const struct cm_kernel_row *row) {
-    struct text *cell = table_cell(table);
-    text_append_name(cell, row->tensor_cores);
-    if (row->rule[0] != '\0') {
-        text_append(cell, " (");
-        text_append_name(cell, row->rule);
-        text_append(cell, ")");
-    }
-    table_end_cell(table);
-}
-
 static void add_kernel(struct table *table, const struct cm_result *result,
                        const struct cm_kernel_row *row) {
     add_time(table, row->total_ps);
@@ -244,7 +232,14 @@ static void add_kernel(struct table *table, const struct cm_result *result,
         text_append(table_cell(table), "-");
     table_end_cell(table);
     add_percent(table, row->occupancy > 0 ? row->occupancy : CM_UNKNOWN, CM_RATIO_ONE);
-    add_tensor_cores(table, row);
+    struct text *cell = table_cell(table);
+    text_append_name(cell, row->tensor_cores);
+    if (row->rule[0] != '\0') {
+        text_append(cell, " (");
+        text_append_name(cell, row->rule);
+        text_append(cell, ")");
+    }
+    table_end_cell(table);
     if (row->primitive == CM_NO_INDEX)
         add_name(table, row->name);
     else

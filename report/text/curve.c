@@ -66,8 +66,7 @@ static void write_line(struct page *page, enum style style, const struct text *l
     size_t length = line->length;
     const char *string = text_string(line);
     while (length > 0 && string[length - 1] == ' ') length--;
-    page_print(page, style, "%.*s", (int)length, string);
-    page_end_line(page);
+    page_line(page, style, "%.*s", (int)length, string);
 }
 
 static void write_edge(struct page *page, const struct text *label, const char *edge) {
@@ -78,10 +77,8 @@ static void write_edge(struct page *page, const struct text *label, const char *
 
 static void write_row(const struct chart *chart, int row) {
     const char *const *glyphs = chart->page->options->unicode ? blocks : letters;
-    struct text label;
-    struct text line;
-    text_init(&label, chart->page->arena);
-    text_init(&line, chart->page->arena);
+    struct text label = {.arena = chart->page->arena};
+    struct text line = {.arena = chart->page->arena};
     if (row == N_ROWS - 1) number_append(&label, chart->page->units, NUMBER_BYTES, chart->max);
     if (row == N_ROWS / 2 - 1)
         number_append(&label, chart->page->units, NUMBER_BYTES, chart->max / 2);
@@ -91,19 +88,6 @@ static void write_row(const struct chart *chart, int row) {
     }
     write_edge(chart->page, &label, "|");
     write_line(chart->page, STYLE_PLAIN, &line);
-}
-
-/* The horizontal axis, with a mark below the peak. */
-static void write_axis(const struct chart *chart) {
-    struct text label;
-    struct text line;
-    text_init(&label, chart->page->arena);
-    text_init(&line, chart->page->arena);
-    text_append(&label, "0 B");
-    for (size_t column = 0; column < chart->n_columns; column++)
-        text_append(&line, column == chart->peak_column ? "^" : "-");
-    write_edge(chart->page, &label, "+");
-    write_line(chart->page, STYLE_SHARE, &line);
 }
 
 /* Returns the module of depth 1 that contains the first node of the column, or the root. */
@@ -147,8 +131,7 @@ static void append_run(const struct chart *chart, size_t from, size_t to, struct
 }
 
 static void write_modules(const struct chart *chart) {
-    struct text line;
-    text_init(&line, chart->page->arena);
+    struct text line = {.arena = chart->page->arena};
     for (size_t from = 0; from < chart->n_columns;) {
         size_t to = run_end(chart, from);
         append_run(chart, from, to, &line);
@@ -189,15 +172,6 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
     label_rest(page, n, MAX_PEAKS);
 }
 
-static void find_peak(struct chart *chart) {
-    for (size_t column = 0; column < chart->n_columns; column++) {
-        int64_t bytes = column_bytes(chart, column);
-        if (bytes <= chart->max) continue;
-        chart->max = bytes;
-        chart->peak_column = column;
-    }
-}
-
 static void write_caption(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     page_list(page, " ", 0);
@@ -219,13 +193,24 @@ void curve_write(struct page *page, const struct cm_result *result) {
     struct chart chart = {.page = page, .result = result, .n_columns = LEAST_COLUMNS};
     if (result->memory.n_curve == 0 || result->n_modules == 0) return;
     if (width > LEAST_COLUMNS + LABEL_COLUMNS + 1) chart.n_columns = width - LABEL_COLUMNS - 1;
-    find_peak(&chart);
+    for (size_t column = 0; column < chart.n_columns; column++) {
+        int64_t bytes = column_bytes(&chart, column);
+        if (bytes <= chart.max) continue;
+        chart.max = bytes;
+        chart.peak_column = column;
+    }
     if (chart.max == 0) return;
     page_end_line(page);
     page_rule(page, "Memory Curve");
     write_caption(page, result);
     for (int row = N_ROWS; row-- > 0;) write_row(&chart, row);
-    write_axis(&chart);
+    struct text label = {.arena = chart.page->arena};
+    struct text line = {.arena = chart.page->arena};
+    text_append(&label, "0 B");
+    for (size_t column = 0; column < chart.n_columns; column++)
+        text_append(&line, column == chart.peak_column ? "^" : "-");
+    write_edge(chart.page, &label, "+");
+    write_line(chart.page, STYLE_SHARE, &line);
     write_modules(&chart);
     write_peaks(page, result);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
+#include "report/names.h"
 #include "report/number.h"
 #include "report/page.h"
 #include "report/table/columns.h"
@@ -45,28 +46,12 @@ static void write_share(struct page *page, enum number_unit unit, int64_t value,
     if (upper_bound) text_append(figure, "<= ");
     number_append(figure, page->units, unit, value);
     page_item_end(page, STYLE_PLAIN);
-    struct text *share = page_item(page);
-    number_append_percent(share, value, total);
-    text_append(share, of_what);
-    page_item_end(page, STYLE_SHARE);
-}
-
-/* Returns the length up to the next ", " outside brackets. */
-static size_t argument_length(const char *arguments) {
-    size_t depth = 0;
-    size_t length = 0;
-    for (; arguments[length] != '\0'; length++) {
-        char c = arguments[length];
-        if (c == '(' || c == '[' || c == '{') depth++;
-        if ((c == ')' || c == ']' || c == '}') && depth > 0) depth--;
-        if (depth == 0 && c == ',' && arguments[length + 1] == ' ') break;
-    }
-    return length;
+    page_item_percent(page, STYLE_SHARE, value, total, of_what);
 }
 
 static void write_arguments(struct page *page, const char *arguments) {
     while (*arguments != '\0') {
-        size_t length = argument_length(arguments);
+        size_t length = names_argument_length(arguments);
         char *argument = arena_array(page->arena, length + 1, 1);
         if (argument == NULL) return;
         memcpy(argument, arguments, length);
@@ -103,10 +88,8 @@ static void write_times(const struct tree *tree, const struct cm_module *module)
     times_append(latency, page->units, module->costs.latency_ps);
     times_append_kind(latency, result);
     page_item_end(page, STYLE_PLAIN);
-    struct text *share = page_item(page);
-    number_append_percent(share, module->costs.latency_ps, result->totals.latency_ps);
-    text_append(share, " latency");
-    page_item_end(page, STYLE_SHARE);
+    page_item_percent(page, STYLE_SHARE, module->costs.latency_ps, result->totals.latency_ps,
+                      " latency");
     times_append_rate(page_item(page), page->units, tree->operations[module - result->modules],
                       module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
@@ -141,8 +124,7 @@ static void write_opening(struct page *page, const struct cm_module *module) {
 }
 
 static void write_closing(struct page *page) {
-    page_print(page, STYLE_PLAIN, ")");
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, ")");
 }
 
 static size_t deepest(const struct cm_result *result) {

@@ -139,8 +139,7 @@ static void write_flops(struct page *page, const struct cm_explained_node *node,
 static void write_node(struct page *page, const struct cm_result *result,
                        const struct cm_explained_node *explained) {
     if (explained->node >= result->n_nodes) {
-        page_print(page, STYLE_PLAIN, "node %zu is not in this report", explained->node);
-        page_end_line(page);
+        page_line(page, STYLE_PLAIN, "node %zu is not in this report", explained->node);
         return;
     }
     const struct cm_node *node = &result->nodes[explained->node];
@@ -199,8 +198,7 @@ static void write_by_terms(struct page *page, const struct cm_explained_by *by, 
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
     const bool tells = conventions_tell_integers(by->convention);
-    struct text figure;
-    text_init(&figure, page->arena);
+    struct text figure = {.arena = page->arena};
     append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
@@ -225,16 +223,14 @@ static void write_explanation(struct page *page, const struct cm_result *result,
     for (size_t i = 0; i < explanation->n_nodes; i++)
         write_node(page, result, &explanation->nodes[i]);
     if (explanation->n_free > 0) {
-        page_print(page, STYLE_PLAIN,
-                   "and %" PRId64 " node%s without MACs or FLOPs by this convention",
-                   explanation->n_free, text_plural(explanation->n_free));
-        page_end_line(page);
+        page_line(page, STYLE_PLAIN,
+                  "and %" PRId64 " node%s without MACs or FLOPs by this convention",
+                  explanation->n_free, text_plural(explanation->n_free));
     }
     page_end_line(page);
     page_print(page, STYLE_PLAIN, "by convention (the figures above: ");
     page_name(page, STYLE_PLAIN, result->options.convention);
-    page_print(page, STYLE_PLAIN, ")");
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, ")");
     for (size_t i = 0; i < explanation->n_by; i++)
         write_by(page, explanation, &explanation->by[i]);
 }

@@ -133,19 +133,6 @@ static void append_sizes(struct text *out, const struct cm_formula *formula,
     }
 }
 
-static void write_samples(struct page *page, const struct cm_formula *formula,
-                          const struct cm_polynomial *polynomial) {
-    page_print(page, STYLE_WARNING, "no polynomial: ");
-    page_list(page, "; ", LABEL_WIDTH);
-    for (size_t i = 0; i < polynomial->n_samples; i++) {
-        struct text *item = page_item(page);
-        number_append_exact(item, polynomial->samples[i].value);
-        text_append(item, " at ");
-        append_sizes(item, formula, &polynomial->samples[i]);
-        page_item_end(page, STYLE_PLAIN);
-    }
-}
-
 static void write_polynomial(struct page *page, const struct cm_formula *formula,
                              const struct cm_polynomial *polynomial) {
     label_write(page, heading_of(polynomial->metric));
@@ -153,9 +140,17 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
         write_terms(page, formula, polynomial->terms, polynomial->n_terms, "");
     else if (strcmp(polynomial->state, "largest") == 0)
         write_alternatives(page, formula, polynomial);
-    else if (strcmp(polynomial->state, "other") == 0)
-        write_samples(page, formula, polynomial);
-    else
+    else if (strcmp(polynomial->state, "other") == 0) {
+        page_print(page, STYLE_WARNING, "no polynomial: ");
+        page_list(page, "; ", LABEL_WIDTH);
+        for (size_t i = 0; i < polynomial->n_samples; i++) {
+            struct text *item = page_item(page);
+            number_append_exact(item, polynomial->samples[i].value);
+            text_append(item, " at ");
+            append_sizes(item, formula, &polynomial->samples[i]);
+            page_item_end(page, STYLE_PLAIN);
+        }
+    } else
         page_print(page, STYLE_WARNING, "%s",
                    strcmp(polynomial->state, "large") == 0 ? "past 2^63" : "?");
     page_end_line(page);
@@ -211,9 +206,8 @@ static void write_head(struct page *page, const struct cm_formula *formula) {
     for (size_t i = 0; i < formula->n_variables; i++)
         write_variable(page, &formula->variables[i]);
     label_write(page, "profiles");
-    page_print(page, STYLE_PLAIN, "%" PRId64 ", of which %" PRId64 " only check the formulas",
-               formula->profiles, formula->checks);
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "%" PRId64 ", of which %" PRId64 " only check the formulas",
+              formula->profiles, formula->checks);
     page_end_line(page);
 }
 
@@ -280,8 +274,7 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
     if (n == 0) return false;
     qsort(ranked, n, sizeof(*ranked), by_weight);
     page_end_line(page);
-    page_print(page, STYLE_TITLE, "depth %d:", depth);
-    page_end_line(page);
+    page_line(page, STYLE_TITLE, "depth %d:", depth);
     for (size_t i = 0; i < n && (top == 0 || i < top); i++)
         write_module(page, formula, ranked[i].module);
     return true;

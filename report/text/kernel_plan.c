@@ -120,10 +120,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
                     measure->n_primitives);
     page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu node%s", totals.planned_nodes,
                     result->n_nodes, text_plural((int64_t)result->n_nodes));
-    struct text *share = page_item(page);
-    number_append_percent(share, totals.planned_macs, result->totals.macs);
-    text_append(share, " of MACs");
-    page_item_end(page, STYLE_PLAIN);
+    page_item_percent(page, STYLE_PLAIN, totals.planned_macs, result->totals.macs, " of MACs");
     page_end_line(page);
     label_figure(page, "largest workspace", NUMBER_BYTES, totals.max_workspace);
     page_end_line(page);
@@ -133,10 +130,8 @@ void plan_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL || !measure->planned || measure->problem[0] != '\0') return;
     page_rule(page, "Plans");
-    page_list(page, " ", 0);
-    page_words(page, STYLE_PLAIN,
-               "The plan of each distinct primitive. Nothing was run, so there are no times.");
-    page_end_line(page);
+    page_paragraph(
+        page, "The plan of each distinct primitive. Nothing was run, so there are no times.");
     label_write(page, "device");
     page_name(page, STYLE_PLAIN, measure->device);
     if (measure->architecture[0] != '\0')

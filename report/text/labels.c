@@ -36,8 +36,7 @@ void label_sentence(struct page *page, const char *label, const char *sentence) 
 void label_rest(struct page *page, size_t n, size_t shown) {
     if (n <= shown) return;
     label_write(page, "");
-    page_print(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
 }
 
 void label_operators(struct page *page, const char *label, enum style style,

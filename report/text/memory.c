@@ -22,23 +22,6 @@ static void write_peak_node(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `8.39 MB   /conv1/Conv_output_0 (transform.conv1)` */
-static void write_live_value(struct page *page, const struct cm_result *result,
-                             const struct cm_live *live) {
-    label_write(page, "");
-    page_list(page, " ", LABEL_WIDTH + 2);
-    page_item_number(page, STYLE_SHARE, NUMBER_BYTES, live->bytes);
-    page_item_name(page, STYLE_SHARE, live->value);
-    if (live->module < result->n_modules && *result->modules[live->module].path != '\0') {
-        struct text *item = page_item(page);
-        text_append(item, "(");
-        text_append_name(item, result->modules[live->module].path);
-        text_append(item, ")");
-        page_item_end(page, STYLE_SHARE);
-    }
-    page_end_line(page);
-}
-
 /* `99.63 MB        (99,634,500), 1.0000 x peak` */
 static void write_arena(struct page *page, const char *label, int64_t arena, int64_t peak) {
     label_figure(page, label, NUMBER_BYTES, arena);
@@ -81,9 +64,8 @@ static void write_weights(struct page *page, const struct cm_memory *memory) {
         label_write(page, i == 0 ? "weights" : "");
         page_list(page, "", LABEL_WIDTH + 2);
         page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, weights->bytes);
-        page_print(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
-                   weights->storage, weights->tensors, text_plural(weights->tensors));
-        page_end_line(page);
+        page_line(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
+                  weights->storage, weights->tensors, text_plural(weights->tensors));
     }
 }
 
@@ -127,9 +109,8 @@ static const struct {
 
 static void write_fit(struct page *page, const struct cm_fit *fit) {
     label_figure(page, "limit", NUMBER_BYTES, fit->limit_bytes);
-    page_print(page, fit->fits ? STYLE_PLAIN : STYLE_WARNING, ", %s",
-               fit->fits ? "fits" : "does not fit");
-    page_end_line(page);
+    page_line(page, fit->fits ? STYLE_PLAIN : STYLE_WARNING, ", %s",
+              fit->fits ? "fits" : "does not fit");
     if (is_known(fit->largest_batch)) {
         write_largest(page, fit);
         return;
@@ -149,8 +130,21 @@ static void write_peak(struct page *page, const struct cm_result *result) {
     if (memory->peak_upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
     if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
-    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++)
-        write_live_value(page, result, &memory->live[i]);
+    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++) {
+        label_write(page, "");
+        page_list(page, " ", LABEL_WIDTH + 2);
+        page_item_number(page, STYLE_SHARE, NUMBER_BYTES, memory->live[i].bytes);
+        page_item_name(page, STYLE_SHARE, memory->live[i].value);
+        if (memory->live[i].module < result->n_modules &&
+            *result->modules[memory->live[i].module].path != '\0') {
+            struct text *item = page_item(page);
+            text_append(item, "(");
+            text_append_name(item, result->modules[memory->live[i].module].path);
+            text_append(item, ")");
+            page_item_end(page, STYLE_SHARE);
+        }
+        page_end_line(page);
+    }
     label_rest(page, memory->n_live, MAX_LIVE);
 }
 
@@ -171,7 +165,6 @@ void memory_write(struct page *page, const struct cm_result *result) {
     if (memory->upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
     label_write(page, "not included");
-    page_print(page, STYLE_PLAIN, "workspace of kernels");
-    page_end_line(page);
+    page_line(page, STYLE_PLAIN, "workspace of kernels");
     if (memory->fit) write_fit(page, memory->fit);
 }

@@ -166,9 +166,8 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
     page_print(page, STYLE_WARNING, "%" PRId64 " node output%s", coverage->unknown_shapes,
                text_plural(coverage->unknown_shapes));
     if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
-        page_print(page, STYLE_PLAIN, ", %" PRId64 " with an upper bound, at which costs",
-                   coverage->bounded_shapes);
-        page_end_line(page);
+        page_line(page, STYLE_PLAIN, ", %" PRId64 " with an upper bound, at which costs",
+                  coverage->bounded_shapes);
         label_write(page, "");
         page_print(page, STYLE_PLAIN, "are computed");
     }
@@ -181,32 +180,28 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
     page_end_line(page);
 }
 
-/* `layers.0/Reshape (Reshape, target[1] of "shape"): 8 -> 256` */
-static void write_rebatched_place(struct page *page, const struct cm_rebatched *place) {
-    label_write(page, "");
-    page_list(page, " ", LABEL_WIDTH + 2);
-    page_item_name(page, STYLE_PLAIN, place->node_name);
-    struct text *item = page_item(page);
-    text_append(item, "(");
-    text_append_name(item, place->op);
-    text_append(item, ", ");
-    text_append_name(item, place->what);
-    text_printf(item, "[%" PRId64 "] of \"", place->axis);
-    text_append_name(item, place->input);
-    text_append(item, "\"):");
-    page_item_end(page, STYLE_PLAIN);
-    page_item_print(page, STYLE_PLAIN, "%" PRId64 " -> %" PRId64, place->from, place->to);
-    page_end_line(page);
-}
-
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
     label_write(page, "re-batched");
-    page_print(page, STYLE_PLAIN, "%zu constant%s that contained the batch size of the file",
-               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
-    page_end_line(page);
-    for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)
-        write_rebatched_place(page, &result->rebatched[i]);
+    page_line(page, STYLE_PLAIN, "%zu constant%s that contained the batch size of the file",
+              result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+    for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++) {
+        label_write(page, "");
+        page_list(page, " ", LABEL_WIDTH + 2);
+        page_item_name(page, STYLE_PLAIN, result->rebatched[i].node_name);
+        struct text *item = page_item(page);
+        text_append(item, "(");
+        text_append_name(item, result->rebatched[i].op);
+        text_append(item, ", ");
+        text_append_name(item, result->rebatched[i].what);
+        text_printf(item, "[%" PRId64 "] of \"", result->rebatched[i].axis);
+        text_append_name(item, result->rebatched[i].input);
+        text_append(item, "\"):");
+        page_item_end(page, STYLE_PLAIN);
+        page_item_print(page, STYLE_PLAIN, "%" PRId64 " -> %" PRId64, result->rebatched[i].from,
+                        result->rebatched[i].to);
+        page_end_line(page);
+    }
     label_rest(page, result->n_rebatched, MAX_LINES);
 }
 
@@ -231,8 +226,7 @@ static void write_remarks(struct page *page, const struct cm_result *result) {
 
 void summary_write(struct page *page, const struct cm_result *result) {
     page_rule(page, "costmodel Profile");
-    page_print(page, STYLE_TITLE, "Profile Summary");
-    page_end_line(page);
+    page_line(page, STYLE_TITLE, "Profile Summary");
     page_end_line(page);
     label_name(page, "model", result->model.path);
     label_name(page, "producer", result->model.producer);

@@ -44,17 +44,6 @@ static void fill_cell(struct table *table, size_t row, size_t column) {
         cell_append_shown(&table->cell, &cell, table->page->units, CELL_UPPER_BOUND);
 }
 
-static void measure_columns(struct table *table) {
-    for (size_t i = 0; i < table->listing->n_fields; i++) {
-        table->widths[i] = page_width(table->listing->fields[i].heading);
-        for (size_t row = 0; row < table->listing->n_rows; row++) {
-            fill_cell(table, row, i);
-            const size_t width = page_width(text_string(&table->cell));
-            if (width > table->widths[i]) table->widths[i] = width;
-        }
-    }
-}
-
 static void write_cell(const struct table *table, size_t column, enum style style,
                        const char *text) {
     page_indent(table->page, table->widths[column] + (column > 0 ? 2 : 0) - page_width(text));
@@ -110,7 +99,14 @@ static void write_table(struct page *page, struct listing *listing) {
     text_init(&table.cell, page->arena);
     table.widths = arena_array(page->arena, listing->n_fields, sizeof(*table.widths));
     if (table.widths == NULL) return;
-    measure_columns(&table);
+    for (size_t i = 0; i < table.listing->n_fields; i++) {
+        table.widths[i] = page_width(table.listing->fields[i].heading);
+        for (size_t row = 0; row < table.listing->n_rows; row++) {
+            fill_cell(&table, row, i);
+            const size_t width = page_width(text_string(&table.cell));
+            if (width > table.widths[i]) table.widths[i] = width;
+        }
+    }
     for (size_t i = 0; i < table.listing->n_fields; i++)
         write_cell(&table, i, STYLE_TITLE, table.listing->fields[i].heading);
     page_end_line(table.page);
