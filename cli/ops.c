@@ -8,7 +8,6 @@
 
 #include "cli/options.h"
 #include "costmodel/result.h"
-#include "ops/decision.h"
 #include "ops/integers.h"
 #include "ops/registry.h"
 #include "support/json/json_writer.h"
@@ -155,7 +154,7 @@ static void print_flops(const struct op_family *family, const struct op *op) {
     between = print_term(between, cost->per_output, "out");
     between =
         print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_description : "");
-    if (between[0] == '\0') printf("0: %s", decision_free(family, op));
+    if (between[0] == '\0') printf("0: %s", registry_free(family, op));
     if (integers_words(op)) printf("; %s", integers_words(op));
 }
 

@@ -112,6 +112,19 @@ int common_check_rank(const struct op_context *context, size_t i, int least) {
                    op_shape_text(context, op_shape(context, i)));
 }
 
+int common_check_rank_is(const struct op_context *context, size_t i, int rank) {
+    const int got = op_rank(context, i);
+    if (got == RANK_UNKNOWN || got == rank) return CM_OK;
+    return op_fail(context, DIAG_SHAPE, "input %zu must have rank %d, got %d", i, rank, got);
+}
+
+int common_check_n_axes(const struct op_context *context, size_t n) {
+    if (n <= SHAPE_MAX_RANK) return CM_OK;
+    return op_fail(context, DIAG_LIMIT,
+                   "the output would have %zu axes, at most %d are supported", n,
+                   SHAPE_MAX_RANK);
+}
+
 int common_check_length(const struct op_context *context, size_t i, int64_t n) {
     const struct shape *shape = op_shape(context, i);
     if (!shape_has_rank(shape)) return CM_OK;
@@ -125,6 +138,16 @@ int common_check_length(const struct op_context *context, size_t i, int64_t n) {
 
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis) {
     return op_rank(context, i) == rank ? op_dim(context, i, axis) : DIM_UNKNOWN;
+}
+
+int64_t common_last_dim(const struct op_context *context, size_t i) {
+    const int rank = op_rank(context, i);
+    return rank < 1 ? DIM_UNKNOWN : op_dim(context, i, rank - 1);
+}
+
+int64_t common_smaller(int64_t a, int64_t b) {
+    if (!is_known(a) || !is_known(b)) return is_known(a) ? a : b;
+    return a < b ? a : b;
 }
 
 int64_t common_divide(int64_t a, int64_t b) {

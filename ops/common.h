@@ -52,6 +52,10 @@ int common_check_broadcasts(struct op_context *context, const char *what);
 enum dtype common_dtype(const struct op_context *context, size_t first);
 /* Refuses a known rank below `least` ("input 0 must have rank >= 3, got [2,3]"). */
 int common_check_rank(const struct op_context *context, size_t i, int least);
+/* Refuses a known rank other than `rank`. */
+int common_check_rank_is(const struct op_context *context, size_t i, int rank);
+/* Refuses an output of more axes than are supported. */
+int common_check_n_axes(const struct op_context *context, size_t n);
 /* Refuses operand i when its rank is known and not 1, or its length is known and not n. */
 int common_check_length(const struct op_context *context, size_t i, int64_t n);
 /* Return how output 0 views operand 0 (struct op_backward.view): always strided, or as a slice
@@ -60,6 +64,10 @@ enum op_view common_view_strided(const struct op_context *context);
 enum op_view common_view_part(const struct op_context *context);
 /* Returns dim `axis` of operand i; DIM_UNKNOWN unless the operand has that rank. */
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis);
+/* Returns the last dim of operand i; DIM_UNKNOWN if its rank is unknown or 0. */
+int64_t common_last_dim(const struct op_context *context, size_t i);
+/* Returns the smaller of two dims; an unknown one does not count. */
+int64_t common_smaller(int64_t a, int64_t b);
 /* floor(a / b); DIM_UNKNOWN if b is 0. */
 int64_t common_divide(int64_t a, int64_t b);
 /* The nearest to value that lies in [low, high]. */

@@ -43,7 +43,7 @@
 #define LOWER_BINARY(function) LOWER_ELTWISE(lower_binary, function, NULL)
 #define NO_PRIMITIVE(why_)     .lowering = {.why = why_}
 
-/* Which operands the outputs grow with (ops/monotone.h): "vd", or none. */
+/* Which operands the outputs grow with (ops/op.h): "vd", or none. */
 #define BOUNDS(letters) .bounds = letters
 #define NO_BOUNDS       BOUNDS("-")
 

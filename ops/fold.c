@@ -24,7 +24,7 @@ struct sources {
     struct source items[MAX_OPERANDS];
 };
 
-static struct number number_at(const struct constant *constant, int64_t index) {
+struct number fold_number(const struct constant *constant, int64_t index) {
     struct number number = {.given = true, .real = constant_has_reals(constant)};
     if (number.real)
         number.r = constant_real_at(constant, index);
@@ -143,58 +143,55 @@ static bool compute(const struct op_context *context, fold_kernel *kernel,
         const struct source *source = &sources->items[i];
         x[i] = (struct number){.given = false};
         if (source->value)
-            x[i] = number_at(source->value, offset_of(source, output->shape.rank, coords));
+            x[i] = fold_number(source->value, offset_of(source, output->shape.rank, coords));
     }
     *ret = (struct number){.given = true, .real = dtype_is_float(output->dtype)};
-    return kernel(context, sources->n, x, ret) && fold_store(output->dtype, ret);
+    return kernel(context, sources->n, x, ret);
 }
 
-static int set_splat(struct op_context *context, const struct number *number) {
-    enum dtype dtype = context->outputs[0].dtype;
-    const struct shape *shape = &context->outputs[0].shape;
-    if (number->real)
-        return op_set_value(context, 0,
-                            constant_splat_real(context->arena, dtype, shape, number->r));
-    return op_set_value(context, 0,
-                        constant_splat_int(context->arena, dtype, shape, number->i));
-}
-
-static int set_each(struct op_context *context, fold_kernel *kernel,
-                    const struct sources *sources, int64_t n) {
+int fold_set_numbers(struct op_context *context, struct number *numbers, int64_t n) {
     const struct value_info *output = &context->outputs[0];
-    int64_t coords[SHAPE_MAX_RANK] = {0};
-    bool real = dtype_is_float(output->dtype);
     int64_t *ints = arena_array(context->arena, (size_t)n, sizeof(*ints));
     double *reals = arena_array(context->arena, (size_t)n, sizeof(*reals));
     if (!ints || !reals) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++) {
-        struct number number;
-        if (!compute(context, kernel, sources, coords, &number)) return CM_OK;
-        ints[i] = number.i;
-        reals[i] = number.r;
-        remap_advance(&output->shape, coords);
+        if (!fold_store(output->dtype, &numbers[i])) return CM_OK;
+        ints[i] = numbers[i].i;
+        reals[i] = numbers[i].r;
     }
-    if (real)
-        return op_set_value(
-            context, 0, constant_reals(context->arena, output->dtype, &output->shape, reals));
-    return op_set_value(context, 0,
-                        constant_ints(context->arena, output->dtype, &output->shape, ints));
+    const struct constant *value =
+        dtype_is_float(output->dtype)
+            ? constant_reals(context->arena, output->dtype, &output->shape, reals)
+            : constant_ints(context->arena, output->dtype, &output->shape, ints);
+    return op_set_value(context, 0, value);
 }
 
 int fold_elements(struct op_context *context, fold_kernel *kernel) {
     const struct value_info *output = &context->outputs[0];
-    const int64_t origin[SHAPE_MAX_RANK] = {0};
+    int64_t coords[SHAPE_MAX_RANK] = {0};
     struct sources sources;
-    struct number number;
     bool possible = false;
 
     if (!op_has_output(context, 0) || !value_info_is_complete(output)) return CM_OK;
     int status = load_sources(context, &output->shape, &sources, &possible);
     if (status < 0 || !possible) return status;
     int64_t n = shape_elements(&output->shape);
-    if (sources.uniform && n > 1)
-        return compute(context, kernel, &sources, origin, &number) ? set_splat(context, &number)
-                                                                   : CM_OK;
+    if (sources.uniform && n > 1) {
+        struct number number;
+        if (!compute(context, kernel, &sources, coords, &number)) return CM_OK;
+        if (!fold_store(output->dtype, &number)) return CM_OK;
+        return op_set_value(
+            context, 0,
+            number.real
+                ? constant_splat_real(context->arena, output->dtype, &output->shape, number.r)
+                : constant_splat_int(context->arena, output->dtype, &output->shape, number.i));
+    }
     if (!is_known(n) || n > CONSTANT_MAX_ELEMENTS) return CM_OK;
-    return set_each(context, kernel, &sources, n);
+    struct number *numbers = arena_array(context->arena, (size_t)n, sizeof(*numbers));
+    if (!numbers) return diag_no_memory(context->diag);
+    for (int64_t i = 0; i < n; i++) {
+        if (!compute(context, kernel, &sources, coords, &numbers[i])) return CM_OK;
+        remap_advance(&output->shape, coords);
+    }
+    return fold_set_numbers(context, numbers, n);
 }

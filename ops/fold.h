@@ -14,8 +14,8 @@
 
 #include "ir/dtype.h"
 
+struct constant;
 struct op_context;
-struct shape;
 
 /* One element: r of floats, i of integers and bools. */
 struct number {
@@ -44,6 +44,13 @@ int fold_elements(struct op_context *context, fold_kernel *kernel)
     static int fold_##name(struct op_context *context) {                                       \
         return fold_elements(context, number_##name);                                          \
     }
+
+/* Returns element i of a constant that has ints or reals. */
+struct number fold_number(const struct constant *constant, int64_t i);
+/* Makes n numbers the contents of output 0; one that its type cannot hold leaves all unknown.
+ */
+int fold_set_numbers(struct op_context *context, struct number *numbers, int64_t n)
+    __attribute__((warn_unused_result));
 
 /* The number as an element of that type; false when the type cannot hold it. */
 bool fold_store(enum dtype dtype, struct number *number);

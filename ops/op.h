@@ -199,7 +199,7 @@ struct op_facets {
     const struct op_flops *flops[FLOPS_N];
     struct op_lowering
         lowering;       /* no `lower`, no `why`: the operator does no work on a device */
-    const char *bounds; /* a letter for each operand, the last one repeated (ops/monotone.h) */
+    const char *bounds; /* a letter for each operand, the last one repeated (ops/op.h) */
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;
@@ -297,6 +297,26 @@ static inline bool op_has_gradient(const char *gradients, size_t slot) {
     return *op_gradient(gradients, slot) != '-';
 }
 
+/*
+ * Monotonicity of outputs in operands: if an operator is monotone, upper bounds of its operands
+ * give upper bounds of its outputs (passes/infer/walk.h). An operator without an entry is
+ * treated as not monotone, which is safe. Applies to shapes and contents; costs grow with both.
+ */
+enum monotone {
+    MONOTONE_NOT = '-',
+    MONOTONE_DIMS = 'd',     /* no dim of an output is smaller where a dim of it is larger */
+    MONOTONE_RISING = 'v',   /* and no dim or element of them where one of its elements is */
+    MONOTONE_POSITIVE = 'p', /* the same, among operands without negative elements */
+    MONOTONE_FALLING = 'f', /* no element of an output is larger where one of its elements is */
+};
+
+/* Returns one of these for operand `slot`, from `bounds` of the operator's facets. */
+static inline char monotone_letter(const struct op *op, size_t slot) {
+    const char *letter = op->facets && op->facets->bounds ? op->facets->bounds : "-";
+    while (slot-- > 0 && letter[1]) letter++;
+    return *letter;
+}
+
 /* Facets that an operator may lack. */
 enum op_facet {
     FACET_FOLD = 1,    /* constant folding: `fold` */
@@ -313,7 +333,7 @@ struct op_family {
     const struct op *rows;
     size_t n_rows;
     /* Why its operators without arithmetic cost no FLOPs: "moves elements". NULL: it has none,
-     * or only views (ops/decision.h). */
+     * or only views (ops/registry.h). */
     const char *free;
     unsigned
         declines; /* bits of enum op_facet: its operators lack them unless they state them */

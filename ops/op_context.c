@@ -299,6 +299,10 @@ int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, 
     return CM_OK;
 }
 
+int op_axis(const struct op_context *context, int rank, int *ret) {
+    return op_normalize_axis(context, op_attr_int(context, "axis"), rank, ret);
+}
+
 /* One dim of two that broadcast; false where they do not. Bounds may differ: the dims behind
  * them are equal, or one of them is 1. */
 static bool broadcast_dim(const struct op_context *context, int64_t a, int64_t b,

@@ -167,6 +167,9 @@ int op_fail(const struct op_context *context, enum diag_code code, const char *f
  * 3"). */
 int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, int *ret)
     __attribute__((warn_unused_result));
+/* The same of the attribute `axis`. */
+int op_axis(const struct op_context *context, int rank, int *ret)
+    __attribute__((warn_unused_result));
 /* Numpy broadcasting of a and b; dims those of one of them, or in the rule's arena. An unknown
  * dim against n > 1 gives n, against 1 or unknown: unknown. */
 int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,

@@ -44,19 +44,16 @@ static int64_t bits_of(const struct op_context *context, const char *name) {
     return op_attr_int(context, own ? name : "expert_weight_bits");
 }
 
-static int64_t last_dim(const struct shape *shape) {
-    return shape->rank < 1 ? DIM_UNKNOWN : shape->dims[shape->rank - 1];
-}
-
 int64_t packed_numbers(const struct op_context *context, size_t slot) {
     const struct packing *packing = find(context->op, slot);
     const int64_t elements = op_elements(context, slot);
+    const struct shape *out = op_output_shape(context, 0);
     if (!packing || !text_equal(context->op->domain, "com.microsoft")) return elements;
     if (packing->rows)
         return checked_mul(op_attr_int(context, packing->rows), op_attr_int(context, "K"));
     if (!packing->bits)
-        return checked_mul(last_dim(op_shape(context, 0)),
-                           last_dim(op_output_shape(context, 0)));
+        return checked_mul(common_last_dim(context, 0),
+                           out->rank < 1 ? DIM_UNKNOWN : out->dims[out->rank - 1]);
     const int64_t bits = bits_of(context, packing->bits);
     if (op_dtype(context, slot) != DTYPE_UINT8 || bits < 1 || bits > 8) return elements;
     return checked_mul(elements, 8 / bits);

@@ -93,3 +93,18 @@ const struct op_family *registry_family(size_t index) {
     BUG_ON(index >= N_FAMILIES);
     return families[index];
 }
+
+static const char *const by_memory[] = {
+    [MEMORY_VIEW] = "a view",
+    [MEMORY_SHAPE_ONLY] = "shape arithmetic",
+    [MEMORY_VIEW_UNLESS_TRAINING] = "a view; a mask in training",
+    [MEMORY_CONTROL] = "its body's",
+};
+
+const char *registry_free(const struct op_family *family, const struct op *op) {
+    const struct op_cost *cost = &op->cost;
+    if (cost->macs || cost->extra || cost->per_input != 0 || cost->per_output != 0) return NULL;
+    if (by_memory[op->memory]) return by_memory[op->memory];
+    if (op->facets && op->facets->flops[FLOPS_EXACT]) return "arithmetic, counted by `exact`";
+    return family->free ? family->free : "";
+}

@@ -7,15 +7,11 @@
 
 #include "support/banned.h"
 
-static bool is_foldable(const struct constant *like, int64_t n) {
-    if (n < 0 || n > CONSTANT_MAX_ELEMENTS) return false;
-    return constant_has_ints(like) || constant_has_reals(like);
-}
-
 int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) {
     struct elements elements = {like->dtype, n, NULL, NULL};
-    *ret_possible = is_foldable(like, n);
+    *ret_possible = n >= 0 && n <= CONSTANT_MAX_ELEMENTS &&
+                    (constant_has_ints(like) || constant_has_reals(like));
     if (!*ret_possible) return 0;
     if (constant_has_ints(like)) {
         elements.ints = arena_array(context->arena, (size_t)n, sizeof *elements.ints);
@@ -56,13 +52,13 @@ int remap_same(struct op_context *context, size_t slot, const struct constant *f
     return op_set_value(context, slot, value);
 }
 
-/* An operand without elements (an empty axis) can only be filled around. */
-static int64_t source_index(const struct remap *remap, const int64_t *coords) {
-    return remap->from->n_elements == 0 ? REMAP_FILL : remap->source(remap->context, coords);
+int remap_view(struct op_context *context) {
+    const struct constant *value = NULL;
+    int status = op_value(context, 0, &value);
+    return status < 0 || !value ? status : remap_same(context, 0, value);
 }
 
-/* Every output element is that one element of `from`. */
-static int set_splat(struct op_context *context, size_t slot, const struct constant *from) {
+int remap_splat(struct op_context *context, size_t slot, const struct constant *from) {
     const struct shape *shape = op_output_shape(context, slot);
     if (!constant_has_ints(from) && !constant_has_reals(from)) return 0;
     const struct constant *value =
@@ -73,31 +69,28 @@ static int set_splat(struct op_context *context, size_t slot, const struct const
     return op_set_value(context, slot, value);
 }
 
-static void gather_elements(const struct remap *remap, const struct shape *shape,
-                            struct elements *elements) {
-    int64_t coords[SHAPE_MAX_RANK] = {0};
-    for (int64_t i = 0; i < elements->n; i++) {
-        int64_t index = source_index(remap, coords);
-        if (index != REMAP_FILL)
-            elements_copy(elements, i, remap->from, index);
-        else if (remap->fill)
-            elements_copy(elements, i, remap->fill, 0);
-        remap_advance(shape, coords);
-    }
-}
-
 int remap_fold(struct op_context *context, size_t slot, const struct remap *remap) {
     const struct shape *shape = op_output_shape(context, slot);
     struct elements elements;
+    int64_t coords[SHAPE_MAX_RANK] = {0};
     bool possible = false;
     if (!op_has_output(context, slot) || !shape_is_known(shape)) return 0;
     int64_t n = shape_elements(shape);
     if (!is_known(n)) return 0;
     if (remap->from->place == CONSTANT_SPLAT && !remap->fills && remap->from->n_elements > 0)
-        return set_splat(context, slot, remap->from);
+        return remap_splat(context, slot, remap->from);
     int status = elements_new(context, remap->from, n, &elements, &possible);
     if (status || !possible) return status;
-    gather_elements(remap, shape, &elements);
+    for (int64_t i = 0; i < n; i++) {
+        /* an operand without elements (an empty axis) can only be filled around */
+        int64_t index =
+            remap->from->n_elements == 0 ? REMAP_FILL : remap->source(remap->context, coords);
+        if (index != REMAP_FILL)
+            elements_copy(&elements, i, remap->from, index);
+        else if (remap->fill)
+            elements_copy(&elements, i, remap->fill, 0);
+        remap_advance(shape, coords);
+    }
     return elements_set(context, slot, &elements);
 }
 

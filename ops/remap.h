@@ -40,6 +40,12 @@ int elements_set(struct op_context *context, size_t slot, const struct elements 
 int remap_same(struct op_context *context, size_t slot, const struct constant *from)
     __attribute__((warn_unused_result));
 
+/* The same of operand 0: `fold` of views. */
+int remap_view(struct op_context *context) __attribute__((warn_unused_result));
+/* Every element of output `slot` is element 0 of `from`. */
+int remap_splat(struct op_context *context, size_t slot, const struct constant *from)
+    __attribute__((warn_unused_result));
+
 #define REMAP_FILL (-1)
 
 /*

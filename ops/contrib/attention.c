@@ -174,18 +174,20 @@ static struct attention read_quantized(const struct op_context *context) {
 struct reading {
     const char *type;
     struct attention (*read)(const struct op_context *context);
+    size_t past;     /* input with the past keys and values, or the past keys */
+    size_t type_of;  /* input that has the type of output 0 */
     size_t masks[2]; /* inputs that are added to the scores */
 };
 
 static const struct reading readings[] = {
-    {"Attention", read_attention, {3, 5}},
-    {"QAttention", read_quantized, {5, SIZE_MAX}},
-    {"DecoderMaskedSelfAttention", read_attention, {3, 5}},
-    {"PackedAttention", read_packed_projecting, {5, SIZE_MAX}},
-    {"MultiHeadAttention", read_multi_head, {4, 5}},
-    {"DecoderMaskedMultiHeadAttention", read_decoder, {3, 4}},
-    {"PackedMultiHeadAttention", read_packed_multi_head, {6, SIZE_MAX}},
-    {"GroupQueryAttention", read_grouped, {10, SIZE_MAX}},
+    {"Attention", read_attention, 4, 0, {3, 5}},
+    {"QAttention", read_quantized, 8, 3, {5, SIZE_MAX}},
+    {"DecoderMaskedSelfAttention", read_attention, 4, 0, {3, 5}},
+    {"PackedAttention", read_packed_projecting, SIZE_MAX, 0, {5, SIZE_MAX}},
+    {"MultiHeadAttention", read_multi_head, 6, 0, {4, 5}},
+    {"DecoderMaskedMultiHeadAttention", read_decoder, 5, 0, {3, 4}},
+    {"PackedMultiHeadAttention", read_packed_multi_head, SIZE_MAX, 0, {6, SIZE_MAX}},
+    {"GroupQueryAttention", read_grouped, 3, 0, {10, SIZE_MAX}},
 };
 
 static const struct reading *reading_of(const struct op_context *context) {
@@ -239,22 +241,14 @@ static int check_heads(const struct op_context *context, const struct attention 
     return contrib_check_heads(context, a->heads, a->kv_heads);
 }
 
-static int infer_projecting(struct op_context *context, enum dtype dtype) {
+static int infer_projecting(struct op_context *context) {
+    const enum dtype dtype = op_dtype(context, reading_of(context)->type_of);
     const struct attention a = sizes_of(context);
     const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
     const int64_t present[] = {2, a.batch, a.heads, a.kept, a.key};
     int status = check_heads(context, &a);
     if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
     return status < 0 ? status : op_output_dims(context, 1, dtype, 5, present);
-}
-
-static int infer_attention(struct op_context *context) {
-    return infer_projecting(context, op_dtype(context, 0));
-}
-
-/* The output has the type of the scales. */
-static int infer_quantized(struct op_context *context) {
-    return infer_projecting(context, op_dtype(context, 3));
 }
 
 static int infer_packed(struct op_context *context) {
@@ -266,7 +260,8 @@ static int infer_packed(struct op_context *context) {
 }
 
 /* The present has the type of the past, which may be quantized. */
-static int infer_separate(struct op_context *context, size_t past) {
+static int infer_separate(struct op_context *context) {
+    const size_t past = reading_of(context)->past;
     const struct attention a = sizes_of(context);
     const enum dtype dtype = op_dtype(context, 0);
     const enum dtype kept = op_has_input(context, past) ? op_dtype(context, past) : dtype;
@@ -279,18 +274,6 @@ static int infer_separate(struct op_context *context, size_t past) {
     if (status == CM_OK) status = op_output_dims(context, 1, kept, 4, key);
     if (status == CM_OK) status = op_output_dims(context, 2, kept, 4, value);
     return status < 0 ? status : op_output_dims(context, 3, dtype, 4, scores);
-}
-
-static int infer_multi_head(struct op_context *context) {
-    return infer_separate(context, 6);
-}
-
-static int infer_decoder(struct op_context *context) {
-    return infer_separate(context, 5);
-}
-
-static int infer_grouped(struct op_context *context) {
-    return infer_separate(context, 3);
 }
 
 /* Scaling, masks, biases and softmax of each score. */
@@ -329,14 +312,14 @@ FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
     }
 
 static const struct op rows[] = {
-    CONTRIB(Attention,                       infer_attention,  "xWWmxmi"),
-    CONTRIB(QAttention,                      infer_quantized,  "xWWiimiix"),
-    CONTRIB(DecoderMaskedSelfAttention,      infer_attention,  "xWWmxmiii"),
+    CONTRIB(Attention,                       infer_projecting, "xWWmxmi"),
+    CONTRIB(QAttention,                      infer_projecting, "xWWiimiix"),
+    CONTRIB(DecoderMaskedSelfAttention,      infer_projecting, "xWWmxmiii"),
     CONTRIB(PackedAttention,                 infer_packed,     "xWWiim"),
-    CONTRIB(MultiHeadAttention,              infer_multi_head, "xxxWmmxxii"),
-    CONTRIB(DecoderMaskedMultiHeadAttention, infer_decoder,    "xxxmmxxiiiW"),
+    CONTRIB(MultiHeadAttention,              infer_separate,   "xxxWmmxxii"),
+    CONTRIB(DecoderMaskedMultiHeadAttention, infer_separate,    "xxxmmxxiiiW"),
     CONTRIB(PackedMultiHeadAttention,        infer_packed,     "xxxWiim"),
-    CONTRIB(GroupQueryAttention,             infer_grouped,    "xxxxxiimmimniinn"),
+    CONTRIB(GroupQueryAttention,             infer_separate,   "xxxxxiimmimniinn"),
     {SIGNATURE(CONTRIB, RotaryEmbedding, 1),
      .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "ximm", .backward.saved_for_backward = "123,-"},
 };

@@ -4,11 +4,6 @@
 
 #include "support/banned.h"
 
-int64_t contrib_last_dim(const struct op_context *context, size_t i) {
-    const int rank = op_rank(context, i);
-    return rank < 1 ? DIM_UNKNOWN : op_dim(context, i, rank - 1);
-}
-
 int64_t contrib_rows(const struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     return x->rank < 1 ? DIM_UNKNOWN : shape_product(x, 0, x->rank - 1);

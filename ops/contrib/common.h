@@ -5,9 +5,6 @@
 
 #include "ops/common.h"
 
-/* Returns the last dim of input i; DIM_UNKNOWN if its rank is unknown or 0. */
-int64_t contrib_last_dim(const struct op_context *context, size_t i);
-
 /* Returns the number of rows of input 0: the product of all dims but the last. */
 int64_t contrib_rows(const struct op_context *context);
 

@@ -21,7 +21,7 @@ static int infer_biased(struct op_context *context) {
 /* [N, S, D] -> [N, S, D / 2]: values times the Gelu of gates. */
 static int infer_split_gelu(struct op_context *context) {
     return contrib_output_last(context, 0, op_dtype(context, 0),
-                               checked_div_floor(contrib_last_dim(context, 0), 2));
+                               checked_div_floor(common_last_dim(context, 0), 2));
 }
 
 /* Outputs: normalized; mean and inverse standard deviation of each row, float; the sum. */
@@ -52,16 +52,11 @@ static int infer_simplified_norm(struct op_context *context) {
 
 /* Words [B, S], table [n, hidden] -> [B, S, hidden], the length of each row, the sum. */
 static int infer_embedding(struct op_context *context) {
-    const int rank = op_rank(context, 0);
-    if (rank != RANK_UNKNOWN && rank != 2)
-        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 2, got %d", rank);
-    const int64_t dims[] = {
-        rank == 2 ? op_dim(context, 0, 0) : DIM_UNKNOWN,
-        rank == 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN,
-        op_rank(context, 2) == 2 ? op_dim(context, 2, 1) : DIM_UNKNOWN,
-    };
+    const int64_t dims[] = {common_dim(context, 0, 2, 0), common_dim(context, 0, 2, 1),
+                            common_dim(context, 2, 2, 1)};
     const enum dtype dtype = op_dtype(context, 2);
-    int status = op_output_dims(context, 0, dtype, 3, dims);
+    int status = common_check_rank_is(context, 0, 2);
+    if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, dims);
     if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT32, 1, dims);
     return status < 0 ? status : op_output_dims(context, 2, dtype, 3, dims);
 }
@@ -78,15 +73,10 @@ static int infer_skip_group_norm(struct op_context *context) {
 }
 
 /* Each quantized operand is three inputs: data, scale, zero point. */
-static int infer_quantized_pair(struct op_context *context, size_t first, size_t second) {
-    struct shape both;
-    int status =
-        op_broadcast(context, op_shape(context, first), op_shape(context, second), &both);
-    return status < 0 ? status : op_output(context, 0, op_dtype(context, first), &both);
-}
-
 static int infer_quantized_binary(struct op_context *context) {
-    return infer_quantized_pair(context, 0, 3);
+    struct shape both;
+    int status = op_broadcast(context, op_shape(context, 0), op_shape(context, 3), &both);
+    return status < 0 ? status : op_output(context, 0, op_dtype(context, 0), &both);
 }
 
 static int infer_quantized_where(struct op_context *context) {
@@ -114,7 +104,7 @@ static int infer_quantized_concat(struct op_context *context) {
                        context->n_inputs);
     if (!shape_has_rank(first))
         return op_output_dims(context, 0, op_dtype(context, 1), RANK_UNKNOWN, NULL);
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), first->rank, &axis);
+    int status = op_axis(context, first->rank, &axis);
     if (status < 0) return status;
     if (shape_make(context->arena, first->rank, first->dims, &all) < 0)
         return diag_no_memory(context->diag);
@@ -126,18 +116,9 @@ static int infer_quantized_concat(struct op_context *context) {
     return op_output(context, 0, op_dtype(context, 2), &all);
 }
 
-/* All spatial axes become 1. */
 static int infer_global(struct op_context *context) {
-    const struct shape *x = op_shape(context, 0);
-    const bool last = op_attr_int(context, "channels_last") != 0;
-    struct shape out;
-    int status = common_check_rank(context, 0, 3);
-    if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_same(context);
-    if (shape_make(context->arena, x->rank, x->dims, &out) < 0)
-        return diag_no_memory(context->diag);
-    for (int axis = last ? 1 : 2; axis < x->rank - (last ? 1 : 0); axis++) out.dims[axis] = 1;
-    return op_output(context, 0, op_dtype(context, 0), &out);
+    if (op_attr_int(context, "channels_last") == 0) return pool_infer_global(context);
+    return channels_last_infer(context, 0, pool_infer_global);
 }
 
 static int infer_average(struct op_context *context) {

@@ -32,12 +32,6 @@ static int infer_expand_dims(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-static int fold_expand_dims(struct op_context *context) {
-    const struct constant *value = NULL;
-    int status = op_value(context, 0, &value);
-    return status < 0 || !value ? status : remap_same(context, 0, value);
-}
-
 /* Rows of a table: the shape of `indices` plus a last axis of columns. */
 static int infer_embedding(struct op_context *context) {
     const struct shape *indices = op_shape(context, 1);
@@ -290,7 +284,7 @@ FACETS(CONTRIB, Snpe) {NO_PRIMITIVE("its inside is not in the file")};
     .backward.saved_for_backward = "-"
 
 static const struct op rows[] = {
-    {CONTRIB(ExpandDims,             infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
+    {CONTRIB(ExpandDims,             infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = remap_view},
     {CONTRIB(TorchEmbedding,         infer_embedding,          "ni"), .module = "Embedding"},
     {CONTRIB(GatherBlockQuantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
     {CONTRIB(UnfoldTensor,           infer_unfold,             "x")},

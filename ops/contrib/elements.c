@@ -45,10 +45,8 @@ static bool bias_dropout_trains(const struct op_context *context) {
 
 /* Input 2 is the quantized word table. */
 static int infer_quantized_embedding(struct op_context *context) {
-    const bool ids = op_rank(context, 0) == 2;
-    const int64_t dims[] = {ids ? op_dim(context, 0, 0) : DIM_UNKNOWN,
-                            ids ? op_dim(context, 0, 1) : DIM_UNKNOWN,
-                            op_rank(context, 2) == 2 ? op_dim(context, 2, 1) : DIM_UNKNOWN};
+    const int64_t dims[] = {common_dim(context, 0, 2, 0), common_dim(context, 0, 2, 1),
+                            common_dim(context, 2, 2, 1)};
     int status = op_output_dims(context, 0, DTYPE_FLOAT, 3, dims);
     return status < 0 ? status : op_output_dims(context, 1, DTYPE_INT32, 1, dims);
 }
@@ -131,8 +129,8 @@ static void macs_post_mix(const struct op_context *context, struct product *ret)
 
 /* [1, heads, queries, keys] from a table [buckets, heads]. */
 static int infer_position_bias(struct op_context *context) {
-    const int64_t dims[] = {1, op_rank(context, 0) == 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN,
-                            common_integer(context, 1), common_integer(context, 2)};
+    const int64_t dims[] = {1, common_dim(context, 0, 2, 1), common_integer(context, 1),
+                            common_integer(context, 2)};
     return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
 }
 

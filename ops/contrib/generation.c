@@ -102,7 +102,7 @@ static int infer_search(struct op_context *context) {
 static int infer_beams(struct op_context *context) {
     const int64_t length = common_length(context, 1);
     const int64_t returned = common_length(context, 4);
-    const int64_t prompt = op_rank(context, 0) == 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN;
+    const int64_t prompt = common_dim(context, 0, 2, 1);
     const int64_t texts[] = {n_texts(context), returned, length};
     const int64_t words[] = {checked_sub(length, prompt), n_texts(context),
                              common_length(context, 3), vocabulary(context)};

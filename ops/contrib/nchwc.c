@@ -50,16 +50,6 @@ static int infer_conv(struct op_context *context) {
     return convolution_infer(context, op_dtype(context, 0));
 }
 
-static int infer_global(struct op_context *context) {
-    const struct shape *x = op_shape(context, 0);
-    int64_t dims[SHAPE_MAX_RANK];
-    int status = common_check_rank(context, 0, 3);
-    if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_unknown_rank(context);
-    for (int axis = 0; axis < x->rank; axis++) dims[axis] = axis < 2 ? x->dims[axis] : 1;
-    return op_output_dims(context, 0, op_dtype(context, 0), x->rank, dims);
-}
-
 /* `scales`: integer factors, one per axis. */
 static int infer_upsample(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
@@ -110,8 +100,8 @@ static const struct op rows[] = {
     NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d", .macs = convolution_macs, .macs_formula = "out x input channels of a group x kernel", EXACT_FUSED),
     NCHWC(MaxPool,           pool_infer,     "x", "MaxPool{n}d",         .per_input = 1),
     NCHWC(AveragePool,       pool_infer,     "x", "AvgPool{n}d",         .per_input = 1),
-    NCHWC(GlobalMaxPool,     infer_global,   "x", "AdaptiveMaxPool{n}d", .per_input = 1),
-    NCHWC(GlobalAveragePool, infer_global,   "x", "AdaptiveAvgPool{n}d", .per_input = 1),
+    NCHWC(GlobalMaxPool,     pool_infer_global, "x", "AdaptiveMaxPool{n}d", .per_input = 1),
+    NCHWC(GlobalAveragePool, pool_infer_global, "x", "AdaptiveAvgPool{n}d", .per_input = 1),
     NCHWC(Upsample,          infer_upsample, "x", "Upsample",            .per_output = 1),
 };
 /* clang-format on */

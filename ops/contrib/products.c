@@ -108,7 +108,7 @@ static int infer_packed(struct op_context *context) {
     const struct shape *a = op_shape(context, 0);
     const int64_t k = op_attr_int(context, "K");
     const int64_t n = op_attr_int(context, "N");
-    const int64_t columns = contrib_last_dim(context, 0);
+    const int64_t columns = common_last_dim(context, 0);
     if (k < 1 || n < 1)
         return op_fail(context, DIAG_ATTRIBUTE, "K and N must be >= 1, got %lld and %lld",
                        (long long)k, (long long)n);
@@ -125,7 +125,7 @@ static void macs_packed(const struct op_context *context, struct product *ret) {
 
 /* Output i: input 0 times a weight [k, n]. */
 static int output_columns(struct op_context *context, size_t i, int64_t k, int64_t n) {
-    const int64_t columns = contrib_last_dim(context, 0);
+    const int64_t columns = common_last_dim(context, 0);
     if ((is_known(k) && k < 0) || (is_known(n) && n < 0))
         return op_fail(context, DIAG_VALUE,
                        "dims of the weight must be >= 0, got %lld and %lld", (long long)k,
@@ -173,7 +173,7 @@ static int infer_float8_weight(struct op_context *context) {
 }
 
 static void macs_float8_weight(const struct op_context *context, struct product *ret) {
-    add_rows(context, contrib_last_dim(context, 0), common_dim(context, 1, 2, 0), ret);
+    add_rows(context, common_last_dim(context, 0), common_dim(context, 1, 2, 0), ret);
 }
 
 static int infer_float4_weight(struct op_context *context) {
@@ -193,7 +193,7 @@ static int infer_blob(struct op_context *context) {
 }
 
 static void macs_blob(const struct op_context *context, struct product *ret) {
-    add_rows(context, contrib_last_dim(context, 0), blob_dim(context, 1), ret);
+    add_rows(context, common_last_dim(context, 0), blob_dim(context, 1), ret);
 }
 
 /* Gate and value products [K, N] of one input, after an optional addition. */
@@ -235,7 +235,7 @@ static int infer_distances(struct op_context *context) {
 
 static void macs_distances(const struct op_context *context, struct product *ret) {
     product_add(ret, "output elements", op_output_elements(context, 0));
-    product_add(ret, "columns", contrib_last_dim(context, 0));
+    product_add(ret, "columns", common_last_dim(context, 0));
 }
 
 static int infer_inverse(struct op_context *context) {
@@ -246,7 +246,7 @@ static int infer_inverse(struct op_context *context) {
 /* m^3 MACs: m^3 / 3 for the elimination, 2 m^3 / 3 to solve for m unit vectors. */
 static void macs_inverse(const struct op_context *context, struct product *ret) {
     product_add(ret, "output elements", op_output_elements(context, 0));
-    product_add(ret, "rows", contrib_last_dim(context, 0));
+    product_add(ret, "rows", common_last_dim(context, 0));
 }
 
 /*
@@ -272,8 +272,7 @@ static int infer_word_embedding(struct op_context *context) {
 }
 
 static void macs_word_embedding(const struct op_context *context, struct product *ret) {
-    const int64_t room =
-        checked_sub(contrib_last_dim(context, 0), common_dim(context, 1, 4, 2));
+    const int64_t room = checked_sub(common_last_dim(context, 0), common_dim(context, 1, 4, 2));
     const int64_t columns =
         checked_mul(common_dim(context, 1, 4, 1), common_dim(context, 1, 4, 3));
     product_add(ret, "output elements", op_output_elements(context, 0));
@@ -318,7 +317,7 @@ static void add_experts(const struct op_context *context, int64_t inner, int64_t
                         struct product *ret) {
     product_add(ret, "tokens", contrib_rows(context));
     product_add(ret, "experts of a token", op_attr_int(context, "k"));
-    product_add(ret, "hidden", contrib_last_dim(context, 0));
+    product_add(ret, "hidden", common_last_dim(context, 0));
     product_add(ret, "rows of all weights", checked_add(rows, inner));
 }
 
@@ -329,7 +328,7 @@ static int infer_experts(struct op_context *context) {
 }
 
 static void macs_moe(const struct op_context *context, struct product *ret) {
-    const int64_t inner = op_rank(context, 4) == 3 ? op_dim(context, 4, 2) : DIM_UNKNOWN;
+    const int64_t inner = common_dim(context, 4, 3, 2);
     add_experts(context, inner, checked_add(expert_rows(context, 2), expert_rows(context, 6)),
                 ret);
 }
@@ -341,7 +340,7 @@ static int64_t fc2_bits(const struct op_context *context) {
 }
 
 static void macs_qmoe(const struct op_context *context, struct product *ret) {
-    const int64_t bytes = op_rank(context, 5) == 3 ? op_dim(context, 5, 2) : DIM_UNKNOWN;
+    const int64_t bytes = common_dim(context, 5, 3, 2);
     const int64_t bits = fc2_bits(context);
     const int64_t inner =
         bits < 1 ? DIM_UNKNOWN : checked_div_floor(checked_mul(bytes, 8), bits);

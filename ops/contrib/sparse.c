@@ -136,11 +136,10 @@ static int infer_ordered(struct op_context *context) {
 
 /* Columns of a head of queries [.., columns], into which keys and values may be packed. */
 static int64_t head_columns(const struct op_context *context) {
-    const int rank = op_rank(context, 0);
     const int64_t heads = op_attr_int(context, "num_heads");
     const int64_t kept = checked_mul(2, op_attr_int(context, "kv_num_heads"));
-    const int64_t columns = rank < 1 ? DIM_UNKNOWN : op_dim(context, 0, rank - 1);
-    return common_divide(columns, op_has_input(context, 1) ? heads : checked_add(heads, kept));
+    return common_divide(common_last_dim(context, 0),
+                         op_has_input(context, 1) ? heads : checked_add(heads, kept));
 }
 
 static struct sizes read_shared(const struct op_context *context, int64_t keys) {
@@ -272,8 +271,7 @@ struct indexer {
 static struct indexer read_indexer(const struct op_context *context) {
     struct indexer x = {.columns = common_dim(context, 2, 1, 0)};
     const int64_t ratio = op_attr_int(context, "compress_ratio");
-    const int rank = op_rank(context, 0);
-    const int64_t rows = rank < 1 ? DIM_UNKNOWN : op_dim(context, 0, rank - 1);
+    const int64_t rows = common_last_dim(context, 0);
     x.blocks = text_equal(op_attr_string(context, "policy_mode"), "qsa");
     x.heads = checked_sub(common_divide(rows, x.columns), op_has_input(context, 1) ? 0 : 1);
     if (is_known(x.heads) && x.heads < 0) x.heads = DIM_UNKNOWN;

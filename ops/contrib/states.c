@@ -27,15 +27,14 @@ static int infer_lstm(struct op_context *context) {
     const struct sizes s = read_sizes(context, DIM_UNKNOWN);
     const enum dtype dtype = op_dtype(context, 0);
     const int64_t all[] = {s.steps, s.directions, s.batch, s.hidden};
-    for (size_t i = 0; i < 3; i++) {
-        const int rank = op_rank(context, i);
-        if (rank != RANK_UNKNOWN && rank != 3)
-            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %d", i, rank);
-    }
+    int status = CM_OK;
+    for (size_t i = 0; i < 3 && status == CM_OK; i++)
+        status = common_check_rank_is(context, i, 3);
+    if (status < 0) return status;
     if (s.hidden < 1)
         return op_fail(context, DIAG_ATTRIBUTE, "hidden_size must be >= 1, got %lld",
                        (long long)s.hidden);
-    int status = op_output_dims(context, 0, dtype, 4, all);
+    status = op_output_dims(context, 0, dtype, 4, all);
     if (status == CM_OK) status = op_output_dims(context, 1, dtype, 3, all + 1);
     return status < 0 ? status : op_output_dims(context, 2, dtype, 3, all + 1);
 }
@@ -168,7 +167,7 @@ static struct delta read_delta(const struct op_context *context) {
         d.value_heads = common_dim(context, 6, 4, 1);
         d.value = common_dim(context, 6, 4, 2);
         d.key = common_dim(context, 6, 4, 3);
-        const int64_t columns = rank > 0 ? op_dim(context, 0, rank - 1) : DIM_UNKNOWN;
+        const int64_t columns = common_last_dim(context, 0);
         const int64_t others = checked_sub(columns, checked_mul(d.value_heads, d.value));
         const int64_t each = checked_mul(2, d.key);
         d.heads = each == 0 ? DIM_UNKNOWN : checked_div_floor(others, each);

@@ -41,7 +41,6 @@ FLOPS_FUNCTION(exact_average_pool);
 FLOPS_FUNCTION(exact_resize);
 FLOPS_FUNCTION(exact_mean);
 FLOPS_FUNCTION(exact_recurrence);
-/* exact_terms.c */
 FLOPS_FUNCTION(exact_butterflies);
 FLOPS_FUNCTION(exact_frames);
 FLOPS_FUNCTION(exact_determinant);

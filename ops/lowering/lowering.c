@@ -65,6 +65,15 @@ bool lowering_give(const struct op_context *context, size_t slot, struct cm_prim
     return true;
 }
 
+bool lowering_take_unary(const struct op_context *context, struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
+}
+
+bool lowering_take_binary(const struct op_context *context, struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
+           lowering_give(context, 0, ret);
+}
+
 bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
                      struct cm_window *ret) {
     const int64_t extent = window_extent(window, i);
@@ -89,6 +98,10 @@ bool lowering_axis(int64_t axis, int rank, int *ret) {
     if (axis < -rank || axis >= rank) return false;
     *ret = (int)(axis < 0 ? axis + rank : axis);
     return true;
+}
+
+bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret) {
+    return lowering_axis(op_attr_int(context, "axis"), rank, ret);
 }
 
 void lowering_swap(struct cm_tensor *tensor, int a, int b) {

@@ -32,15 +32,14 @@ bool lowering_take(const struct op_context *context, size_t slot, struct cm_prim
 bool lowering_give(const struct op_context *context, size_t slot, struct cm_primitive *ret);
 /* Two axes change places, wherever the elements are. */
 void lowering_swap(struct cm_tensor *tensor, int a, int b);
+/* Adds operand 0 and result 0. */
+bool lowering_take_unary(const struct op_context *context, struct cm_primitive *ret);
+/* Adds operands 0 and 1, and result 0. */
+bool lowering_take_binary(const struct op_context *context, struct cm_primitive *ret);
 /* One function more; false: there are too many. */
 bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand);
 /* The same of one operand, with its constants. */
 bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta);
-/* Inputs 0 and 1 are operands of numpy's matmul, output 0 its result: as batches of matrices.
- */
-bool lowering_matrices(struct cm_primitive *ret);
-/* Inputs 0 and 1 are x and weight, output 0 is y: the window between them. */
-bool lowering_convolution(const struct op_context *context, struct cm_primitive *ret);
 /*
  * One axis of a window of which `steps` positions stand over `size` elements. Pads are those of
  * the file where they give that many, else as many at the end as it takes (SAME, ceil_mode).
@@ -50,6 +49,8 @@ bool lowering_window(const struct window *window, int i, int64_t size, int64_t s
                      struct cm_window *ret);
 /* Row-major strides for its dims. */
 void lowering_pack(struct cm_tensor *tensor);
+/* Sets *ret to the attribute `axis`, made non-negative; returns false if it is out of range. */
+bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret);
 /* -rank <= axis < rank, made non-negative; false otherwise. */
 bool lowering_axis(int64_t axis, int rank, int *ret);
 
@@ -61,9 +62,6 @@ LOWER_FUNCTION(lower_conv);
 LOWER_FUNCTION(lower_gemm);
 LOWER_FUNCTION(lower_matmul);
 LOWER_FUNCTION(lower_attention);
-/* Quantized operators: lowering_quantized.c. */
-LOWER_FUNCTION(lower_quantized_conv);
-LOWER_FUNCTION(lower_quantized_matmul);
 LOWER_FUNCTION(lower_quantize);
 LOWER_FUNCTION(lower_dequantize);
 /* Recurrent layers: lowering_recurrent.c. */
@@ -98,11 +96,9 @@ LOWER_FUNCTION(lower_transpose);
 LOWER_FUNCTION(lower_concat);
 LOWER_FUNCTION(lower_expand);
 LOWER_FUNCTION(lower_slice);
-LOWER_FUNCTION(lower_split);
+LOWER_FUNCTION(lower_copy);
 LOWER_FUNCTION(lower_tile);
-LOWER_FUNCTION(lower_to_space);
-LOWER_FUNCTION(lower_to_depth);
-LOWER_FUNCTION(lower_bits);
+LOWER_FUNCTION(lower_blocks);
 LOWER_FUNCTION(lower_gather);
 LOWER_FUNCTION(lower_scatter);
 LOWER_FUNCTION(lower_tensor_scatter);

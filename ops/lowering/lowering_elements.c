@@ -7,25 +7,21 @@
 
 #include "support/banned.h"
 
-static bool take_both(const struct op_context *context, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
-}
-
 bool lower_unary(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return take_both(context, ret) && lowering_step(ret, which, 0);
+    return lowering_take_unary(context, ret) && lowering_step(ret, which, 0);
 }
 
 /* The attributes are constants of the function: their values make no difference to its time,
  * but belong to what it is. */
 bool lower_scaled(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const double beta = which == CM_HARD_SIGMOID ? op_attr_float(context, "beta") : 0;
-    return take_both(context, ret) &&
+    return lowering_take_unary(context, ret) &&
            lowering_scaled(ret, which, op_attr_float(context, "alpha"), beta);
 }
 
 /* Ignores limits given as operands: the time does not depend on their values. */
 bool lower_clip(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return take_both(context, ret) && lowering_scaled(ret, which, 0, 1);
+    return lowering_take_unary(context, ret) && lowering_scaled(ret, which, 0, 1);
 }
 
 bool lower_gelu(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
@@ -37,7 +33,7 @@ bool lower_gelu(const struct op_context *context, int32_t which, struct cm_primi
 bool lower_celu(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const double alpha = op_attr_float(context, "alpha");
     if (alpha == 0) return false;
-    return take_both(context, ret) && lowering_scaled(ret, CM_LINEAR, 1 / alpha, 0) &&
+    return lowering_take_unary(context, ret) && lowering_scaled(ret, CM_LINEAR, 1 / alpha, 0) &&
            lowering_scaled(ret, which, 1, 0) && lowering_scaled(ret, CM_LINEAR, alpha, 0);
 }
 
@@ -59,8 +55,7 @@ bool lower_is_inf(const struct op_context *context, int32_t which, struct cm_pri
 }
 
 bool lower_binary(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
-           lowering_give(context, 0, ret) && lowering_step(ret, which, 1);
+    return lowering_take_binary(context, ret) && lowering_step(ret, which, 1);
 }
 
 /* One after the other; of a single operand a copy. */
@@ -82,8 +77,7 @@ bool lower_mean(const struct op_context *context, int32_t which, struct cm_primi
 
 /* swish(x), times the other operand */
 bool lower_gated(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
-           lowering_give(context, 0, ret) &&
+    return lowering_take_binary(context, ret) &&
            lowering_scaled(ret, which, op_attr_float(context, "alpha"), 0) &&
            lowering_step(ret, CM_MULTIPLY, 1);
 }
@@ -100,7 +94,7 @@ bool lower_select(const struct op_context *context, int32_t which, struct cm_pri
  * numbers.
  */
 bool lower_dropout(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    if (!take_both(context, ret)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
     ret->inputs[1] = ret->inputs[0];
     ret->inputs[1].element = CM_BOOL;
     ret->n_inputs = 2;

@@ -8,14 +8,10 @@
 
 #include "support/banned.h"
 
-static bool take_both(const struct op_context *context, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
-}
-
 bool lower_pool(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
-    if (!take_both(context, ret)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
     const int n = x->rank - 2;
     if (n < 1 || n > CM_MAX_SPATIAL || window_read(context, n, NULL, &window) < 0) return false;
     ret->window.n_spatial = n;
@@ -33,7 +29,7 @@ bool lower_pool(const struct op_context *context, int32_t which, struct cm_primi
 bool lower_global_pool(const struct op_context *context, int32_t which,
                        struct cm_primitive *ret) {
     const struct cm_tensor *x = &ret->inputs[0];
-    if (!take_both(context, ret)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
     const int n = x->rank - 2;
     if (n < 1 || n > CM_MAX_SPATIAL) return false;
     ret->algorithm = which;
@@ -47,7 +43,6 @@ bool lower_global_pool(const struct op_context *context, int32_t which,
 }
 
 bool lower_norm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    int axis = 0;
     for (size_t slot = 0; slot < context->n_inputs; slot++)
         if (op_has_input(context, slot) && !lowering_take(context, slot, ret)) return false;
     if (!lowering_give(context, 0, ret)) return false;
@@ -55,11 +50,8 @@ bool lower_norm(const struct op_context *context, int32_t which, struct cm_primi
     ret->epsilon = op_attr_float(context, "epsilon");
     if (which == CM_NORM_BATCH && context->training) ret->algorithm = CM_NORM_BATCH_TRAINING;
     if (which == CM_NORM_GROUP) ret->groups = op_attr_int(context, "num_groups");
-    if (which == CM_NORM_LAYER || which == CM_NORM_RMS) {
-        if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis))
-            return false;
-        ret->axis = axis;
-    }
+    if (which == CM_NORM_LAYER || which == CM_NORM_RMS)
+        return lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis);
     return true;
 }
 
@@ -76,14 +68,12 @@ static void join_from(struct cm_tensor *tensor, int axis) {
 }
 
 bool lower_softmax(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    int axis = 0;
-    if (!take_both(context, ret)) return false;
-    if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis)) return false;
     ret->algorithm = which;
-    ret->axis = axis;
     if (context->op->since >= 13) return true;
-    join_from(&ret->inputs[0], axis);
-    join_from(&ret->outputs[0], axis);
+    join_from(&ret->inputs[0], ret->axis);
+    join_from(&ret->outputs[0], ret->axis);
     ret->axis = 1;
     return true;
 }
@@ -108,40 +98,39 @@ static bool read_axes(const struct op_context *context, int rank, unsigned *ret)
     return true;
 }
 
-/* Keeps the rank and ignores keepdims: the bytes are the same. */
-bool lower_reduce(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    unsigned axes = 0;
+/* The result is operand 0 with size 1 along `axes`; ignores keepdims, since the bytes are the
+ * same. */
+static void reduce_along(unsigned axes, int32_t algorithm, struct cm_primitive *ret) {
     struct cm_tensor *y = &ret->outputs[0];
-    if (!take_both(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
-        return false;
     const int32_t element = y->element;
     *y = ret->inputs[0];
     y->element = element;
     for (int i = 0; i < y->rank; i++)
         if ((axes >> i & 1U) != 0) y->dims[i] = 1;
     lowering_pack(y);
-    ret->algorithm = which;
+    ret->algorithm = algorithm;
+}
+
+bool lower_reduce(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+    unsigned axes = 0;
+    if (!lowering_take_unary(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
+        return false;
+    reduce_along(axes, which, ret);
     return true;
 }
 
-/* The index where the greatest or least stands: along one axis. */
+/* The index of the greatest or least element along one axis. */
 bool lower_arg(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
-    struct cm_tensor *y = &ret->outputs[0];
-    if (!take_both(context, ret)) return false;
-    const int32_t element = y->element;
-    if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis)) return false;
-    *y = ret->inputs[0];
-    y->element = element;
-    y->dims[axis] = 1;
-    lowering_pack(y);
-    ret->algorithm = which;
+    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_attr_axis(context, ret->inputs[0].rank, &axis)) return false;
+    reduce_along(1U << axis, which, ret);
     return true;
 }
 
 /* Of the channels around. */
 bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    if (!take_both(context, ret) || ret->inputs[0].rank < 3) return false;
+    if (!lowering_take_unary(context, ret) || ret->inputs[0].rank < 3) return false;
     ret->algorithm = which;
     ret->window.n_spatial = 1;
     ret->window.kernel[0] = op_attr_int(context, "size");
@@ -153,7 +142,8 @@ bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primit
 bool lower_mean_variance(const struct op_context *context, int32_t which,
                          struct cm_primitive *ret) {
     ret->algorithm = which;
-    return !op_has_attr(context, "axes") && take_both(context, ret) && ret->inputs[0].rank == 4;
+    return !op_has_attr(context, "axes") && lowering_take_unary(context, ret) &&
+           ret->inputs[0].rank == 4;
 }
 
 /* Ignores the coordinate transformation: it changes which elements are read, not how many. */
@@ -163,7 +153,8 @@ bool lower_resample(const struct op_context *context, int32_t which, struct cm_p
     const struct cm_tensor *y = &ret->outputs[0];
     const bool linear = text_equal(mode, "linear") || text_equal(mode, "bilinear");
     (void)which;
-    if (!take_both(context, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL) return false;
+    if (!lowering_take_unary(context, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL)
+        return false;
     if (x->rank != y->rank || x->dims[0] != y->dims[0] || x->dims[1] != y->dims[1])
         return false;
     if ((!linear && !text_equal(mode, "nearest")) || op_attr_int(context, "antialias") != 0)

@@ -16,7 +16,7 @@ bool lower_transpose(const struct op_context *context, int32_t which,
     const int64_t *order = op_attr_ints(context, "perm", &n);
     struct cm_tensor from;
     (void)which;
-    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
     from = ret->inputs[0];
     for (int i = 0; i < from.rank; i++) {
         const int64_t axis = n == (size_t)from.rank ? order[i] : from.rank - 1 - i;
@@ -43,20 +43,18 @@ static bool take_beside(const struct op_context *context, size_t slot, int axis,
 }
 
 bool lower_concat(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    int axis = 0;
     (void)which;
     if (!lowering_give(context, 0, ret)) return false;
-    if (!lowering_axis(op_attr_int(context, "axis"), ret->outputs[0].rank, &axis)) return false;
+    if (!lowering_attr_axis(context, ret->outputs[0].rank, &ret->axis)) return false;
     for (size_t slot = 0; slot < context->n_inputs; slot++)
-        if (!take_beside(context, slot, axis, ret)) return false;
-    ret->axis = axis;
+        if (!take_beside(context, slot, ret->axis, ret)) return false;
     return true;
 }
 
 /* A stride of 0 where the operand repeats itself. */
 bool lower_expand(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
     const struct cm_tensor from = ret->inputs[0];
     struct cm_tensor *to = &ret->inputs[0];
     const int more = ret->outputs[0].rank - from.rank;
@@ -73,14 +71,16 @@ bool lower_expand(const struct op_context *context, int32_t which, struct cm_pri
  * the starts and steps. */
 bool lower_slice(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
+    if (!lowering_take_unary(context, ret)) return false;
     if (ret->inputs[0].rank != ret->outputs[0].rank) return false;
     memcpy(ret->inputs[0].dims, ret->outputs[0].dims, sizeof(ret->inputs[0].dims));
     return true;
 }
 
-/* Every part is copied: as many bytes as the whole. */
-bool lower_split(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+/* A copy of all bytes of the operand: every part of it (Split), or with another dtype
+ * (BitCast).
+ */
+bool lower_copy(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     if (!lowering_take(context, 0, ret)) return false;
     ret->outputs[0] = ret->inputs[0];
@@ -114,89 +114,60 @@ bool lower_tile(const struct op_context *context, int32_t which, struct cm_primi
     return true;
 }
 
-static bool copy_strided(const struct cm_tensor *from, struct cm_primitive *ret) {
-    ret->inputs[0] = ret->outputs[0] = *from;
-    lowering_pack(&ret->outputs[0]);
-    ret->n_inputs = ret->n_outputs = 1;
-    return true;
-}
-
-/* x is [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]; y [N, C, H, b, W, b]. */
-bool lower_to_space(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+/*
+ * A copy in blocks, by which = whether it goes to depth:
+ *     DepthToSpace  x [N, b, b, C, H, W], y [N, C, H, b, W, b]
+ *     SpaceToDepth  x [N, C, H, b, W, b], y [N, b, b, C, H, W]
+ * The mode CRD has [N, C, b, b, H, W] in place of [N, b, b, C, H, W].
+ */
+bool lower_blocks(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const int64_t b = op_attr_int(context, "blocksize");
     const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");
-    struct cm_tensor x;
-    struct cm_tensor y;
-    (void)which;
-    if (!lowering_input(context, 0, &x) || !lowering_output(context, 0, &y) || x.rank != 4 ||
-        b < 1)
-        return false;
+    struct cm_tensor x, y;
+    if (!lowering_input(context, 0, &x) || !lowering_output(context, 0, &y)) return false;
+    if (x.rank != 4 || b < 1) return false;
     const int64_t plane = x.strides[1];
+    const int64_t row = x.strides[2];
     const int64_t block = channels_first ? plane : checked_mul(y.dims[1], plane);
     const int64_t channel = channels_first ? checked_mul(checked_mul(b, b), plane) : plane;
-    const struct cm_tensor from = {
+    const struct cm_tensor to_space = {
         .element = x.element,
         .rank = 6,
         .dims = {x.dims[0], y.dims[1], x.dims[2], b, x.dims[3], b},
-        .strides = {x.strides[0], channel, x.strides[2], checked_mul(b, block), 1, block}};
-    return copy_strided(&from, ret);
-}
-
-/* x is [N, C, H, b, W, b]; y [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]. */
-bool lower_to_depth(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    const int64_t b = op_attr_int(context, "blocksize");
-    const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");
-    struct cm_tensor x;
-    struct cm_tensor y;
-    (void)which;
-    if (!lowering_input(context, 0, &x) || !lowering_output(context, 0, &y) || x.rank != 4 ||
-        b < 1)
-        return false;
-    const int64_t row = x.strides[2];
-    struct cm_tensor from = {
+        .strides = {x.strides[0], channel, row, checked_mul(b, block), 1, block}};
+    const struct cm_tensor to_depth = {
         .element = x.element,
         .rank = 6,
         .dims = {x.dims[0], b, b, x.dims[1], y.dims[2], y.dims[3]},
-        .strides = {x.strides[0], row, 1, x.strides[1], checked_mul(b, row), b}};
-    if (channels_first) {
-        lowering_swap(&from, 3, 2);
-        lowering_swap(&from, 2, 1);
+        .strides = {x.strides[0], row, 1, plane, checked_mul(b, row), b}};
+    struct cm_tensor *from = &ret->inputs[0];
+    *from = which ? to_depth : to_space;
+    if (which && channels_first) {
+        lowering_swap(from, 3, 2);
+        lowering_swap(from, 2, 1);
     }
-    return copy_strided(&from, ret);
-}
-
-/* Of the same bytes, whatever they stand for. */
-bool lower_bits(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    (void)which;
-    if (!lowering_take(context, 0, ret)) return false;
-    ret->outputs[0] = ret->inputs[0];
-    ret->n_outputs = 1;
+    ret->outputs[0] = *from;
+    lowering_pack(&ret->outputs[0]);
+    ret->n_inputs = ret->n_outputs = 1;
     return true;
 }
 
 /* Elements from anywhere: by indices where there are some, by a formula where there are none.
  */
 bool lower_gather(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    int axis = 0;
-    if (!lowering_take(context, 0, ret)) return false;
-    if (which != 0 && !lowering_take(context, 1, ret)) return false;
-    if (!lowering_give(context, 0, ret)) return false;
-    if (op_has_attr(context, "axis") && which != 0 &&
-        !lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis))
-        return false;
-    ret->axis = axis;
-    return true;
+    if (which == 0) return lowering_take_unary(context, ret);
+    if (!lowering_take_binary(context, ret)) return false;
+    return !op_has_attr(context, "axis") ||
+           lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis);
 }
 
 bool lower_scatter(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    int axis = 0;
     (void)which;
     for (size_t slot = 0; slot < 3; slot++)
         if (!lowering_take(context, slot, ret)) return false;
     if (op_has_attr(context, "axis") &&
-        !lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis))
+        !lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis))
         return false;
-    ret->axis = axis;
     return lowering_give(context, 0, ret);
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions, matrix products, attention. */
+/*
+ * Convolutions, matrix products, attention, quantization. Products of quantized operands
+ * multiply small integers and accumulate in 32 bits. Every library applies scales and zero
+ * points in the epilogue of the product, so they are not operands here.
+ */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>
@@ -10,7 +14,7 @@
 #include "support/banned.h"
 
 /* Of a transposed convolution x and y change places. */
-bool lowering_convolution(const struct op_context *context, struct cm_primitive *ret) {
+static bool convolution_window(const struct op_context *context, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
     const struct cm_tensor *y = &ret->outputs[0];
@@ -28,19 +32,24 @@ bool lowering_convolution(const struct op_context *context, struct cm_primitive 
     return true;
 }
 
-/* x, weight, (bias) */
+/* x, weight, (bias), by the operands that the row states. */
+static bool take_product(const struct op_context *context, struct cm_primitive *ret) {
+    const size_t bias = context->op->bias;
+    if (!lowering_take(context, 0, ret) || !lowering_take(context, context->op->weight, ret))
+        return false;
+    if (bias > 0 && op_has_input(context, bias) && !lowering_take(context, bias, ret))
+        return false;
+    return lowering_give(context, 0, ret);
+}
+
 bool lower_conv(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret)) return false;
-    if (op_has_input(context, 2) && !lowering_take(context, 2, ret)) return false;
-    return lowering_give(context, 0, ret) && lowering_convolution(context, ret);
+    return take_product(context, ret) && convolution_window(context, ret);
 }
 
 bool lower_gemm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret)) return false;
-    if (op_has_input(context, 2) && !lowering_take(context, 2, ret)) return false;
-    if (!lowering_give(context, 0, ret)) return false;
+    if (!take_product(context, ret)) return false;
     if (ret->inputs[0].rank != 2 || ret->inputs[1].rank != 2) return false;
     if (op_attr_int(context, "transA") != 0) lowering_swap(&ret->inputs[0], 0, 1);
     if (op_attr_int(context, "transB") != 0) lowering_swap(&ret->inputs[1], 0, 1);
@@ -68,7 +77,7 @@ static void join_rows(struct cm_tensor *tensor) {
 }
 
 /* numpy's matmul: a vector is a row on the left, a column on the right. */
-bool lowering_matrices(struct cm_primitive *ret) {
+static bool batch_matrices(struct cm_primitive *ret) {
     struct cm_tensor *a = &ret->inputs[0];
     struct cm_tensor *b = &ret->inputs[1];
     struct cm_tensor *y = &ret->outputs[0];
@@ -90,8 +99,7 @@ bool lowering_matrices(struct cm_primitive *ret) {
 
 bool lower_matmul(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
-           lowering_give(context, 0, ret) && lowering_matrices(ret);
+    return take_product(context, ret) && batch_matrices(ret);
 }
 
 /* [batch, length, heads * width] as it stands, [batch, heads, length, width] as it is read. */
@@ -143,4 +151,48 @@ bool lower_attention(const struct op_context *context, int32_t which,
     ret->causal = op_attr_int(context, "is_causal") != 0;
     ret->scale = op_attr_float(context, "scale");
     return lowering_give(context, 0, ret) && split_heads(&ret->outputs[0], q_heads);
+}
+
+/* One for each slice along the axis, as an operand that broadcasts. False: blocks of them. */
+static bool take_scale(const struct op_context *context, size_t slot,
+                       struct cm_primitive *ret) {
+    int axis = 0;
+    if (!lowering_take(context, slot, ret)) return false;
+    struct cm_tensor *scale = &ret->inputs[ret->n_inputs - 1];
+    const struct cm_tensor *x = &ret->inputs[0];
+    if (scale->rank == 0 || (scale->rank == 1 && scale->dims[0] == 1)) return true;
+    if (scale->rank != 1 || op_attr_int(context, "block_size") != 0) return false;
+    if (!lowering_axis(op_attr_int(context, "axis"), x->rank, &axis)) return false;
+    const int64_t size = scale->dims[0];
+    scale->rank = x->rank - axis;
+    for (int i = 0; i < scale->rank; i++) scale->dims[i] = i == 0 ? size : 1;
+    lowering_pack(scale);
+    return true;
+}
+
+/* Operands, and which of them is the zero point; 0: there is none. */
+static bool take_scales(const struct op_context *context, struct cm_primitive *ret,
+                        int32_t *ret_zero) {
+    *ret_zero = op_has_input(context, 2) ? 2 : 0;
+    return lowering_take(context, 0, ret) && take_scale(context, 1, ret) &&
+           (*ret_zero == 0 || take_scale(context, 2, ret)) && lowering_give(context, 0, ret);
+}
+
+/* round(x / scale) + zero point */
+bool lower_quantize(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
+    int32_t zero = 0;
+    (void)which;
+    return take_scales(context, ret, &zero) && lowering_step(ret, CM_DIVIDE, 1) &&
+           lowering_step(ret, CM_ROUND, 0) && (zero == 0 || lowering_step(ret, CM_ADD, zero)) &&
+           lowering_step(ret, CM_CAST, 0);
+}
+
+/* (x - zero point) scale */
+bool lower_dequantize(const struct op_context *context, int32_t which,
+                      struct cm_primitive *ret) {
+    int32_t zero = 0;
+    (void)which;
+    return take_scales(context, ret, &zero) && lowering_step(ret, CM_CAST, 0) &&
+           (zero == 0 || lowering_step(ret, CM_SUBTRACT, zero)) &&
+           lowering_step(ret, CM_MULTIPLY, 1);
 }

@@ -6,11 +6,10 @@
  * FLOP a score is the softmax. No mask takes away from what is counted, a causal one neither:
  * how much of it a kernel skips is the kernel's business.
  */
-#include "ops/onnx/attention.h"
-
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
+#include "ops/onnx/patterns.h"
 #include "ops/product.h"
 
 #include "support/banned.h"
@@ -106,11 +105,10 @@ static int walk_modifier(struct op_context *context, const char *name,
 
 /* Operands of four axes; the scores pass through score_mod, their softmax through prob_mod. */
 static int infer_flex_attention(struct op_context *context) {
-    for (size_t i = 0; i < 3; i++)
-        if (op_rank(context, i) != RANK_UNKNOWN && op_rank(context, i) != 4)
-            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 4, got %d", i,
-                           op_rank(context, i));
-    int status = infer_attention(context);
+    int status = CM_OK;
+    for (size_t i = 0; i < 3 && status == CM_OK; i++)
+        status = common_check_rank_is(context, i, 4);
+    if (status == CM_OK) status = infer_attention(context);
     if (status < 0) return status;
     const struct heads q = heads_of(context, 0, "");
     const bool precise = op_dtype(context, 0) == DTYPE_DOUBLE;

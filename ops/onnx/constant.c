@@ -104,10 +104,8 @@ static int infer_constant_of_shape(struct op_context *context) {
         return op_fail(context, DIAG_ATTRIBUTE,
                        "attribute 'value' has %lld elements, expected 1",
                        (long long)fill->n_elements);
-    if (list.n > SHAPE_MAX_RANK)
-        return op_fail(context, DIAG_LIMIT,
-                       "the output would have %zu axes, at most %d are supported", list.n,
-                       SHAPE_MAX_RANK);
+    status = common_check_n_axes(context, list.n);
+    if (status < 0) return status;
     if (!list.known && list.n == 0)
         return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
     if (!list.known) return op_output_dims(context, 0, dtype, (int)list.n, NULL);
@@ -127,15 +125,7 @@ static int fold_constant_of_shape(struct op_context *context) {
                             constant_splat_real(context->arena, DTYPE_FLOAT, shape, 0));
     int status =
         constant_load(fill, &context->model->reader, context->arena, context->diag, &fill);
-    if (status || !fill) return status;
-    if (constant_has_ints(fill))
-        return op_set_value(
-            context, 0,
-            constant_splat_int(context->arena, fill->dtype, shape, constant_int_at(fill, 0)));
-    if (!constant_has_reals(fill)) return 0;
-    return op_set_value(
-        context, 0,
-        constant_splat_real(context->arena, fill->dtype, shape, constant_real_at(fill, 0)));
+    return status || !fill ? status : remap_splat(context, 0, fill);
 }
 
 static int clamp_axis(int64_t axis, int rank) {

@@ -8,8 +8,6 @@
  * A label is a letter, or an axis of the ellipsis; the latter are numbered from the last one,
  * so that those of operands of different ranks line up as broadcasting wants.
  */
-#include "ops/onnx/einsum.h"
-
 #include <string.h>
 
 #include "ops/common.h"
@@ -19,8 +17,8 @@
 
 #include "support/banned.h"
 
-#define N_LETTERS    EINSUM_LETTERS
-#define N_LABELS     EINSUM_LABELS
+#define N_LETTERS    52
+#define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* and the axes of an ellipsis */
 #define MAX_OPERANDS 32
 #define MAX_EXACT    6
 
@@ -352,7 +350,21 @@ static void einsum_macs(const struct op_context *context, struct product *ret) {
     product_add(ret, "contractions, two operands at a time", count_macs(context));
 }
 
-bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
+struct einsum_term {
+    int rank;
+    uint8_t labels[2 * SHAPE_MAX_RANK]; /* of each axis, below N_LABELS */
+};
+
+struct einsum_axes {
+    int n; /* operands: 1 or 2 */
+    struct einsum_term operands[2];
+    struct einsum_term output;
+    int64_t sizes[N_LABELS];
+};
+
+/* Reads the labels of a node whose types are known; returns false if it has more than two
+ * operands or an axis is unknown. An axis of one element may have a label of another size. */
+static bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
     struct einsum einsum;
     struct op_context quiet = *context;
     quiet.diag = NULL;
@@ -382,10 +394,14 @@ bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
  * of elements. An einsum of one operand is a copy in another order, or a sum.
  */
 
-static bool term_has_label(const struct einsum_term *term, int label) {
+static int axis_of(const struct einsum_term *term, int label) {
     for (int i = 0; i < term->rank; i++)
-        if (term->labels[i] == label) return true;
-    return false;
+        if (term->labels[i] == label) return i;
+    return -1;
+}
+
+static bool term_has_label(const struct einsum_term *term, int label) {
+    return axis_of(term, label) >= 0;
 }
 
 /* Whether every axis is as long as its label, and no label stands twice: no diagonals. */
@@ -408,7 +424,7 @@ struct contraction {
 /* False: a label of one operand alone, which is summed over before they are multiplied. */
 static bool read_contraction(const struct einsum_axes *axes, struct contraction *ret) {
     *ret = (struct contraction){1, 1, 1, 1};
-    for (int label = 0; label < EINSUM_LABELS; label++) {
+    for (int label = 0; label < N_LABELS; label++) {
         const bool in_a = term_has_label(&axes->operands[0], label);
         const bool in_b = term_has_label(&axes->operands[1], label);
         const bool in_y = term_has_label(&axes->output, label);
@@ -450,12 +466,6 @@ static bool lower_two(const struct op_context *context, const struct einsum_axes
     set_dims(&ret->inputs[1], sizes.batch, sizes.sums, sizes.columns);
     set_dims(&ret->outputs[0], sizes.batch, sizes.rows, sizes.columns);
     return true;
-}
-
-static int axis_of(const struct einsum_term *term, int label) {
-    for (int i = 0; i < term->rank; i++)
-        if (term->labels[i] == label) return i;
-    return -1;
 }
 
 /* The axes in the order of the result, those that it has not behind them. */

@@ -9,21 +9,32 @@
 
 #include "support/banned.h"
 
-static int refuse_rank(const struct op_context *context, int rank) {
-    return op_fail(context, DIAG_LIMIT,
-                   "the output would have %d axes, at most %d are supported", rank,
-                   SHAPE_MAX_RANK);
+static int infer_gather(struct op_context *context) {
+    const struct shape *data = op_shape(context, 0);
+    const struct shape *indices = op_shape(context, 1);
+    int64_t dims[2 * SHAPE_MAX_RANK];
+    int axis = 0, rank = 0;
+    if (!shape_has_rank(data)) return common_infer_unknown_rank(context);
+    int status = op_axis(context, data->rank, &axis);
+    if (status) return status;
+    if (!shape_has_rank(indices)) return common_infer_unknown_rank(context);
+    for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
+    for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
+    for (int i = axis + 1; i < data->rank; i++) dims[rank++] = data->dims[i];
+    status = common_check_n_axes(context, (size_t)rank);
+    return status ? status : op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* Known data and indices; either NULL where they are not. */
-static int read_operands(struct op_context *context, const struct constant **ret_data,
-                         const struct constant **ret_indices) {
-    int status = op_value(context, 0, ret_data);
-    if (!status) status = op_value(context, 1, ret_indices);
-    if (status) return status;
-    if (*ret_indices && !constant_has_ints(*ret_indices)) *ret_indices = NULL;
-    return 0;
-}
+struct gather {
+    const struct constant *from;
+    const struct shape *data;
+    const struct shape *indices;
+    const int64_t *list; /* the indices, none negative */
+    int axis;
+    int batch, length; /* GatherND: batch_dims, and numbers of an index tuple */
+    int64_t data_strides[SHAPE_MAX_RANK];
+    int64_t index_strides[SHAPE_MAX_RANK];
+};
 
 /*
  * The indices with none negative; entry i points into an axis of dims[i % period]. In the
@@ -49,30 +60,33 @@ static int normalize_indices(struct op_context *context, const struct constant *
     return 0;
 }
 
-static int infer_gather(struct op_context *context) {
-    const struct shape *data = op_shape(context, 0);
-    const struct shape *indices = op_shape(context, 1);
-    int64_t dims[2 * SHAPE_MAX_RANK];
-    int axis = 0, rank = 0;
-    if (!shape_has_rank(data)) return common_infer_unknown_rank(context);
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), data->rank, &axis);
-    if (status) return status;
-    if (!shape_has_rank(indices)) return common_infer_unknown_rank(context);
-    for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
-    for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
-    for (int i = axis + 1; i < data->rank; i++) dims[rank++] = data->dims[i];
-    if (rank > SHAPE_MAX_RANK) return refuse_rank(context, rank);
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+/* Loads data and indices; *ret_indices NULL with 0: either is unknown. */
+static int gather_begin(struct op_context *context, struct gather *gather,
+                        const struct constant **ret_indices) {
+    const struct constant *indices = NULL;
+    *ret_indices = NULL;
+    int status = op_value(context, 0, &gather->from);
+    if (!status) status = op_value(context, 1, &indices);
+    if (status || !gather->from || !indices || !constant_has_ints(indices)) return status;
+    gather->data = &gather->from->shape;
+    gather->indices = &indices->shape;
+    remap_strides(gather->data, gather->data_strides);
+    remap_strides(gather->indices, gather->index_strides);
+    *ret_indices = indices;
+    return 0;
 }
 
-struct gather {
-    const struct shape *data;
-    const struct shape *indices;
-    const int64_t *list; /* the indices, none negative */
-    int axis;
-    int64_t data_strides[SHAPE_MAX_RANK];
-    int64_t index_strides[SHAPE_MAX_RANK];
-};
+/* Folds by indices into the axes of `dims`, in turn. */
+static int gather_fold(struct op_context *context, struct gather *gather,
+                       const struct constant *indices, const int64_t *dims, int64_t period,
+                       int64_t (*source)(const void *context, const int64_t *coords)) {
+    int64_t *list = NULL;
+    int status = normalize_indices(context, indices, dims, period, &list);
+    if (status || !list) return status;
+    gather->list = list;
+    const struct remap remap = {.from = gather->from, .source = source, .context = gather};
+    return remap_fold(context, 0, &remap);
+}
 
 static int64_t gather_source(const void *context, const int64_t *coords) {
     const struct gather *gather = context;
@@ -87,23 +101,14 @@ static int64_t gather_source(const void *context, const int64_t *coords) {
 }
 
 static int fold_gather(struct op_context *context) {
-    struct gather gather = {0};
-    const struct constant *data = NULL, *indices = NULL;
-    int64_t *list = NULL;
-    int status = read_operands(context, &data, &indices);
-    if (status || !data || !indices) return status;
-    status = op_normalize_axis(context, op_attr_int(context, "axis"), data->shape.rank,
-                               &gather.axis);
+    struct gather gather = {.axis = 0};
+    const struct constant *indices = NULL;
+    int status = gather_begin(context, &gather, &indices);
+    if (status || !indices) return status;
+    status = op_axis(context, gather.data->rank, &gather.axis);
     if (status) return status;
-    status = normalize_indices(context, indices, &data->shape.dims[gather.axis], 1, &list);
-    if (status || !list) return status;
-    gather.data = &data->shape;
-    gather.indices = &indices->shape;
-    gather.list = list;
-    remap_strides(gather.data, gather.data_strides);
-    remap_strides(gather.indices, gather.index_strides);
-    const struct remap remap = {.from = data, .source = gather_source, .context = &gather};
-    return remap_fold(context, 0, &remap);
+    return gather_fold(context, &gather, indices, &gather.data->dims[gather.axis], 1,
+                       gather_source);
 }
 
 /* Prints "1024, 192" (rows, width) for a table read by computed indices: an embedding. Any
@@ -123,7 +128,7 @@ static int infer_gather_elements(struct op_context *context) {
     int rank = op_rank(context, 0);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+        int status = op_axis(context, rank, &axis);
         if (status) return status;
         if (op_rank(context, 1) != RANK_UNKNOWN && op_rank(context, 1) != rank)
             return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d",
@@ -145,35 +150,20 @@ static int64_t gather_elements_source(const void *context, const int64_t *coords
 }
 
 /* Off the axis, indices may not reach past the data. */
-static int check_extent(const struct op_context *context, const struct gather *gather) {
-    for (int i = 0; i < gather->data->rank; i++)
-        if (i != gather->axis && gather->indices->dims[i] > gather->data->dims[i])
-            return op_fail(context, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
-                           op_shape_text(context, gather->indices),
-                           op_shape_text(context, gather->data), i);
-    return 0;
-}
-
 static int fold_gather_elements(struct op_context *context) {
-    struct gather gather = {0};
-    const struct constant *data = NULL, *indices = NULL;
-    int64_t *list = NULL;
-    int status = read_operands(context, &data, &indices);
-    if (status || !data || !indices) return status;
-    gather.data = &data->shape;
-    gather.indices = &indices->shape;
-    status = op_normalize_axis(context, op_attr_int(context, "axis"), data->shape.rank,
-                               &gather.axis);
-    if (!status) status = check_extent(context, &gather);
+    struct gather gather = {.axis = 0};
+    const struct constant *indices = NULL;
+    int status = gather_begin(context, &gather, &indices);
+    if (status || !indices) return status;
+    status = op_axis(context, gather.data->rank, &gather.axis);
     if (status) return status;
-    status = normalize_indices(context, indices, &data->shape.dims[gather.axis], 1, &list);
-    if (status || !list) return status;
-    gather.list = list;
-    remap_strides(gather.data, gather.data_strides);
-    remap_strides(gather.indices, gather.index_strides);
-    const struct remap remap = {
-        .from = data, .source = gather_elements_source, .context = &gather};
-    return remap_fold(context, 0, &remap);
+    for (int i = 0; i < gather.data->rank; i++)
+        if (i != gather.axis && gather.indices->dims[i] > gather.data->dims[i])
+            return op_fail(context, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
+                           op_shape_text(context, gather.indices),
+                           op_shape_text(context, gather.data), i);
+    return gather_fold(context, &gather, indices, &gather.data->dims[gather.axis], 1,
+                       gather_elements_source);
 }
 
 /* The length of an index tuple: the last dim of indices, at most the data's axes behind the
@@ -210,22 +200,12 @@ static int infer_gather_nd(struct op_context *context) {
     if (!is_known(length)) return common_infer_unknown_rank(context);
     for (int i = 0; i < indices->rank - 1; i++) dims[rank++] = indices->dims[i];
     for (int i = (int)(batch + length); i < data->rank; i++) dims[rank++] = data->dims[i];
-    if (rank > SHAPE_MAX_RANK) return refuse_rank(context, rank);
-    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    status = common_check_n_axes(context, (size_t)rank);
+    return status ? status : op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-struct gather_nd {
-    const struct shape *data;
-    const struct shape *indices;
-    const int64_t *list;
-    int batch;
-    int length;
-    int64_t data_strides[SHAPE_MAX_RANK];
-    int64_t index_strides[SHAPE_MAX_RANK];
-};
-
 static int64_t gather_nd_source(const void *context, const int64_t *coords) {
-    const struct gather_nd *gather = context;
+    const struct gather *gather = context;
     int tuples = gather->indices->rank - 1;
     int first = gather->batch + gather->length;
     int64_t index = 0, which = 0;
@@ -239,31 +219,23 @@ static int64_t gather_nd_source(const void *context, const int64_t *coords) {
 }
 
 static int fold_gather_nd(struct op_context *context) {
-    struct gather_nd gather = {0};
-    const struct constant *data = NULL, *indices = NULL;
-    int64_t *list = NULL;
+    struct gather gather = {.axis = 0};
+    const struct constant *indices = NULL;
     int64_t length = 0;
     int64_t batch = op_attr_int(context, "batch_dims");
-    int status = read_operands(context, &data, &indices);
-    if (status || !data || !indices) return status;
+    int status = gather_begin(context, &gather, &indices);
+    if (status || !indices) return status;
     status = tuple_length(context, batch, &length);
     if (status || !is_known(length)) return status;
     for (int i = 0; i < batch; i++)
-        if (indices->shape.dims[i] != data->shape.dims[i])
+        if (gather.indices->dims[i] != gather.data->dims[i])
             return op_fail(context, DIAG_SHAPE,
                            "batch axis %d is %lld in indices, %lld in the data", i,
-                           (long long)indices->shape.dims[i], (long long)data->shape.dims[i]);
-    status = normalize_indices(context, indices, &data->shape.dims[batch], length, &list);
-    if (status || !list) return status;
-    gather.data = &data->shape;
-    gather.indices = &indices->shape;
-    gather.list = list;
+                           (long long)gather.indices->dims[i], (long long)gather.data->dims[i]);
     gather.batch = (int)batch;
     gather.length = (int)length;
-    remap_strides(gather.data, gather.data_strides);
-    remap_strides(gather.indices, gather.index_strides);
-    const struct remap remap = {.from = data, .source = gather_nd_source, .context = &gather};
-    return remap_fold(context, 0, &remap);
+    return gather_fold(context, &gather, indices, &gather.data->dims[batch], length,
+                       gather_nd_source);
 }
 
 /* A constant scalar index was x[:, i]: a view, not a copy. */

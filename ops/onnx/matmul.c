@@ -152,15 +152,10 @@ static int infer_det(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank - 2, x->dims);
 }
 
-static int64_t matrix_side(const struct op_context *context) {
-    const int rank = op_rank(context, 0);
-    return rank < 2 ? DIM_UNKNOWN : op_dim(context, 0, rank - 1);
-}
-
 /* Gauss: column k is taken from the k^2 numbers that are left; in all (m - 1) m (2m - 1) / 6.
  */
 static void macs_det(const struct op_context *context, struct product *ret) {
-    const int64_t m = matrix_side(context);
+    const int64_t m = common_last_dim(context, 0);
     const int64_t squares =
         checked_mul(checked_mul(checked_sub(m, 1), m), checked_sub(checked_mul(2, m), 1));
     product_add(ret, "matrices", op_output_elements(context, 0));
@@ -169,7 +164,7 @@ static void macs_det(const struct op_context *context, struct product *ret) {
 
 /* The determinant times the inverse: m systems that share one elimination. */
 static int64_t det_backward(const struct op_context *context, uint32_t wanted) {
-    const int64_t m = matrix_side(context);
+    const int64_t m = common_last_dim(context, 0);
     (void)wanted;
     return checked_mul(op_output_elements(context, 0), checked_mul(m, checked_mul(m, m)));
 }

@@ -94,11 +94,8 @@ static int infer_features(struct op_context *context) {
     size_t n = 0;
     const int64_t *columns = op_attr_ints(context, "inputdimensions", &n);
     int64_t dims[] = {n_rows(context), 0};
-    for (size_t i = 0; i < context->n_inputs; i++) {
-        const int rank = op_rank(context, i);
-        const int64_t own = rank < 1 ? DIM_UNKNOWN : op_dim(context, i, rank - 1);
-        dims[1] = checked_add(dims[1], i < n ? columns[i] : own);
-    }
+    for (size_t i = 0; i < context->n_inputs; i++)
+        dims[1] = checked_add(dims[1], i < n ? columns[i] : common_last_dim(context, i));
     return op_output_dims(context, 0, DTYPE_FLOAT, 2, dims);
 }
 

@@ -93,19 +93,13 @@ static int fold_transpose(struct op_context *context) {
     return fold_strided(context, from, &strided);
 }
 
-static int refuse_rank(const struct op_context *context, size_t rank) {
-    return op_fail(context, DIAG_LIMIT,
-                   "the output would have %zu axes, at most %d are supported", rank,
-                   SHAPE_MAX_RANK);
-}
-
 static int infer_expand(struct op_context *context) {
     struct int_list list;
     int64_t dims[SHAPE_MAX_RANK];
     struct shape shape;
     int status = op_int_list(context, 1, &list);
+    if (!status) status = common_check_n_axes(context, list.n);
     if (status) return status;
-    if (list.n > SHAPE_MAX_RANK) return refuse_rank(context, list.n);
     if (!list.known && list.n == 0) return common_infer_unknown_rank(context);
     const struct shape target = {(int)list.n, dims};
     for (size_t i = 0; i < list.n; i++) {
@@ -154,8 +148,8 @@ static int infer_tile(struct op_context *context) {
     struct int_list repeats;
     int64_t dims[SHAPE_MAX_RANK];
     int status = op_int_list(context, 1, &repeats);
+    if (!status) status = common_check_n_axes(context, repeats.n);
     if (status) return status;
-    if (repeats.n > SHAPE_MAX_RANK) return refuse_rank(context, repeats.n);
     if (!repeats.known && repeats.n == 0) {
         if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
         return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
@@ -325,8 +319,8 @@ static int infer_one_hot(struct op_context *context) {
     if (!shape_has_rank(indices))
         return op_output_dims(context, 0, op_dtype(context, 2), RANK_UNKNOWN, NULL);
     int rank = indices->rank + 1;
-    if (rank > SHAPE_MAX_RANK) return refuse_rank(context, (size_t)rank);
-    status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+    status = common_check_n_axes(context, (size_t)rank);
+    if (!status) status = op_axis(context, rank, &axis);
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis) dims[i] = indices->dims[from++];
@@ -341,9 +335,9 @@ FACETS(ONNX, Expand) {LOWER(lower_expand, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS
     MOVES(scale_through_expand)};
 FACETS(ONNX, Tile) {LOWER(lower_tile, CM_COPY, 0, IMAGES_NONE, LIMIT_TILE), BOUNDS("vv-"),
     MOVES(scale_stays)};
-FACETS(ONNX, DepthToSpace) {LOWER(lower_to_space, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+FACETS(ONNX, DepthToSpace) {LOWER(lower_blocks, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
     MOVES(scale_everywhere)};
-FACETS(ONNX, SpaceToDepth) {LOWER(lower_to_depth, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
+FACETS(ONNX, SpaceToDepth) {LOWER(lower_blocks, CM_COPY, 1, IMAGES_NONE, NULL), BOUNDS("d"),
     MOVES(scale_everywhere)};
 FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_stays)};
 FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_stays), NO_BOUNDS};

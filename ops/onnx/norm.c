@@ -159,7 +159,7 @@ static int infer_layer_norm(struct op_context *context) {
     int rank = op_rank(context, 0);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+        int status = op_axis(context, rank, &axis);
         if (status == CM_OK) status = check_scales(context, axis);
         if (status < 0) return status;
     }
@@ -171,7 +171,7 @@ static int describe_layer_norm(const struct op_context *context, struct text *ou
     int rank = op_rank(context, 0);
     int axis = 0;
     if (rank < 1) return CM_OK;
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+    int status = op_axis(context, rank, &axis);
     if (status < 0) return status;
     describe_tuple(out, (size_t)(rank - axis), op_shape(context, 0)->dims + axis);
     append_eps(context, out);
@@ -183,7 +183,7 @@ static int infer_along_axis(struct op_context *context) {
     int rank = op_rank(context, 0);
     int axis = 0;
     if (rank == RANK_UNKNOWN) return common_infer_same(context);
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+    int status = op_axis(context, rank, &axis);
     return status < 0 ? status : common_infer_same(context);
 }
 

@@ -3,7 +3,6 @@
  */
 #include "ops/onnx/patterns.h"
 
-#include "ops/onnx/attention.h"
 #include "support/diag.h"
 #include "support/text.h"
 

@@ -59,8 +59,11 @@ struct pattern_row {
     const char *pattern;
 };
 
-/* In ops/onnx/activation.c. */
-extern const struct op activation_relu6;
+/* Rows of operations that ONNX has no operator for. */
+extern const struct op activation_relu6; /* ops/onnx/activation.c */
+/* softmax(Q @ K + mask + bias) @ V with operands Q [..., n, d], K [..., d, m] (as the product
+ * has it), V [..., m, v], mask, bias: ops/onnx/attention.c. */
+extern const struct op attention_taken_apart;
 
 size_t patterns_count(void);
 const struct pattern_row *patterns_at(size_t index);

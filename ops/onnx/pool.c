@@ -58,7 +58,7 @@ int pool_infer(struct op_context *context) {
     return status;
 }
 
-static int infer_global(struct op_context *context) {
+int pool_infer_global(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     int rank = op_rank(context, 0);
     int status = common_check_rank(context, 0, 3);
@@ -124,9 +124,8 @@ static int infer_col2im(struct op_context *context) {
     const int rank = op_rank(context, 0);
     int status = op_int_list(context, 1, &image);
     if (status == CM_OK) status = block_elements(context, &block);
+    if (status == CM_OK) status = common_check_rank_is(context, 0, 3);
     if (status < 0) return status;
-    if (rank != RANK_UNKNOWN && rank != 3)
-        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 3, got %d", rank);
     if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(context);
     if (rank == 3) dims[0] = op_dim(context, 0, 0);
     if (rank == 3 && block != 0) dims[1] = checked_div_floor(op_dim(context, 0, 1), block);
@@ -136,12 +135,9 @@ static int infer_col2im(struct op_context *context) {
 }
 
 static int output_regions(struct op_context *context, int64_t height, int64_t width) {
-    int rank = op_rank(context, 0);
-    int rank_rois = op_rank(context, 1);
-    if (rank != RANK_UNKNOWN && rank != 4)
-        return op_fail(context, DIAG_SHAPE, "input 0 must have rank 4, got %d", rank);
-    if (rank_rois != RANK_UNKNOWN && rank_rois != 2)
-        return op_fail(context, DIAG_SHAPE, "input 1 must have rank 2, got %d", rank_rois);
+    int status = common_check_rank_is(context, 0, 4);
+    if (status == CM_OK) status = common_check_rank_is(context, 1, 2);
+    if (status < 0) return status;
     if (height < 1 || width < 1)
         return op_fail(context, DIAG_ATTRIBUTE, "a region of %lld x %lld is empty",
                        (long long)height, (long long)width);
@@ -274,10 +270,10 @@ static const struct op rows[] = {
     POOL(LpPool,               1, pool_infer,   NULL,                  NULL,              "0y",              NULL),
     POOL(LpPool,               2, pool_infer,   NULL,                  NULL,              "0y",              NULL),
     POOL(LpPool,              18, pool_infer,   NULL,                  NULL,              "0y",              NULL),
-    POOL(GlobalAveragePool,    1, infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",                NULL),
-    POOL(GlobalMaxPool,        1, infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",              pool_indices),
-    POOL(GlobalLpPool,         1, infer_global, NULL,                  NULL,              "0y",              NULL),
-    POOL(GlobalLpPool,         2, infer_global, NULL,                  NULL,              "0y",              NULL),
+    POOL(GlobalAveragePool,    1, pool_infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",                NULL),
+    POOL(GlobalMaxPool,        1, pool_infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",              pool_indices),
+    POOL(GlobalLpPool,         1, pool_infer_global, NULL,                  NULL,              "0y",              NULL),
+    POOL(GlobalLpPool,         2, pool_infer_global, NULL,                  NULL,              "0y",              NULL),
     /*     type        since shape rule       saved for backward */
     REGION(MaxUnpool,     9, infer_unpool,    "1,-"),
     REGION(MaxRoiPool,    1, infer_roi_pool,  "01,-"),

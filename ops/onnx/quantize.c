@@ -19,7 +19,7 @@ static int check_scales(const struct op_context *context) {
     int axis = 0;
     bool sliced = scale->rank == 1 && is_known(scale->dims[0]) && scale->dims[0] != 1;
     if (!sliced || !shape_has_rank(x) || context->op->since < 13) return CM_OK;
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), x->rank, &axis);
+    int status = op_axis(context, x->rank, &axis);
     if (status < 0) return status;
     if (!is_known(x->dims[axis]) || x->dims[axis] == scale->dims[0]) return CM_OK;
     return op_fail(context, DIAG_SHAPE, "%lld scales for axis %d of %s",
@@ -85,13 +85,13 @@ FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 
 FACETS(ONNX, DynamicQuantizeLinear) {
     EXACT(.extra = exact_dynamic_scale, .extra_description = "at 5 an input element, and 5"),
     NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ConvInteger) {LOWER(lower_quantized_conv, CM_CONV, 1, IMAGES_HERE, LIMIT_SPATIAL_3),
+FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
     BOUNDS("d-")};
 FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),
     PTFLOPS_ATEN(.per_mac = 1, BIASES), ONNX_TOOL(.per_mac = 1, BIASES),
-    LOWER(lower_quantized_conv, CM_CONV, 3, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
-FACETS(ONNX, MatMulInteger) {LOWER(lower_quantized_matmul, CM_GEMM, 1, IMAGES_NONE, NULL), BOUNDS("d")};
-FACETS(ONNX, QLinearMatMul) {LOWER(lower_quantized_matmul, CM_GEMM, 3, IMAGES_NONE, NULL),
+    LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3), BOUNDS("d-")};
+FACETS(ONNX, MatMulInteger) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL), BOUNDS("d")};
+FACETS(ONNX, QLinearMatMul) {LOWER(lower_matmul, CM_GEMM, 0, IMAGES_NONE, NULL),
     BOUNDS("d")};
 
 #define QUANTIZE(name, from, infer_fn)                                                         \

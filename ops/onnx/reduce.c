@@ -90,7 +90,7 @@ static int infer_arg(struct op_context *context) {
     int rank = op_rank(context, 0);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+        int status = op_axis(context, rank, &axis);
         if (status < 0) return status;
         axes.reduced[axis] = true;
     }
@@ -122,15 +122,6 @@ static bool number_min(struct number *sum, const struct number *x) {
     return true;
 }
 
-static struct number element(const struct constant *constant, int64_t i) {
-    struct number number = {.given = true, .real = constant_has_reals(constant)};
-    if (number.real)
-        number.r = constant_real_at(constant, i);
-    else
-        number.i = constant_int_at(constant, i);
-    return number;
-}
-
 /* Returns the output index of the element at `coords`, ignoring the reduced axes. */
 static int64_t target_of(const struct axes *axes, const struct shape *shape,
                          const int64_t *coords) {
@@ -144,7 +135,7 @@ static bool reduce_all(const struct constant *value, const struct axes *axes,
                        accumulate *combine, struct number *sums) {
     int64_t coords[SHAPE_MAX_RANK] = {0};
     for (int64_t i = 0; i < value->n_elements; i++) {
-        struct number x = element(value, i);
+        struct number x = fold_number(value, i);
         struct number *sum = &sums[target_of(axes, &value->shape, coords)];
         if (!sum->given)
             *sum = x;
@@ -153,24 +144,6 @@ static bool reduce_all(const struct constant *value, const struct axes *axes,
         remap_advance(&value->shape, coords);
     }
     return true;
-}
-
-/* The sums as contents of output 0; one that its type cannot hold leaves them all unknown. */
-static int set_numbers(struct op_context *context, struct number *numbers, int64_t n) {
-    const struct value_info *output = &context->outputs[0];
-    int64_t *ints = arena_array(context->arena, (size_t)n, sizeof(*ints));
-    double *reals = arena_array(context->arena, (size_t)n, sizeof(*reals));
-    if (!ints || !reals) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < n; i++) {
-        if (!fold_store(output->dtype, &numbers[i])) return CM_OK;
-        ints[i] = numbers[i].i;
-        reals[i] = numbers[i].r;
-    }
-    const struct constant *value =
-        dtype_is_float(output->dtype)
-            ? constant_reals(context->arena, output->dtype, &output->shape, reals)
-            : constant_ints(context->arena, output->dtype, &output->shape, ints);
-    return op_set_value(context, 0, value);
 }
 
 static bool can_reduce(const struct op_context *context, const struct constant *value) {
@@ -204,7 +177,7 @@ static int fold_reduce(struct op_context *context, accumulate *combine) {
     struct number *sums = NULL;
     int64_t n = 0;
     int status = reduce_input(context, combine, &sums, &n);
-    return status < 0 || n == 0 ? status : set_numbers(context, sums, n);
+    return status < 0 || n == 0 ? status : fold_set_numbers(context, sums, n);
 }
 
 static int fold_sum(struct op_context *context) {
@@ -234,7 +207,7 @@ static int fold_mean(struct op_context *context) {
         sums[i].i /= share;
         sums[i].r /= (double)share;
     }
-    return set_numbers(context, sums, n);
+    return fold_set_numbers(context, sums, n);
 }
 
 static int cumulated_axis(struct op_context *context, int *ret) {
@@ -274,7 +247,7 @@ static int fold_cumsum(struct op_context *context) {
     struct number *numbers =
         arena_array(context->arena, (size_t)value->n_elements, sizeof(*numbers));
     if (!numbers) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < value->n_elements; i++) numbers[i] = element(value, i);
+    for (int64_t i = 0; i < value->n_elements; i++) numbers[i] = fold_number(value, i);
     int64_t n = value->shape.dims[axis];
     int64_t step = shape_product(&value->shape, axis + 1, value->shape.rank);
     bool reverse = op_attr_int(context, "reverse") != 0;
@@ -282,7 +255,7 @@ static int fold_cumsum(struct op_context *context) {
     for (int64_t i = 0; i < value->n_elements; i++)
         if (i / step % n == 0 && !cumulate(&numbers[i], n, step, reverse, exclusive))
             return CM_OK;
-    return set_numbers(context, numbers, value->n_elements);
+    return fold_set_numbers(context, numbers, value->n_elements);
 }
 
 /* clang-format off */

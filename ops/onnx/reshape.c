@@ -9,12 +9,6 @@
 
 #include "support/banned.h"
 
-static int fold_view(struct op_context *context) {
-    const struct constant *value = NULL;
-    int status = op_value(context, 0, &value);
-    return status || !value ? status : remap_same(context, 0, value);
-}
-
 /* A target under way: what is copied from the input cancels out of both products, so that an
  * unknown batch does not hide the dim that stands as -1. */
 struct target {
@@ -280,7 +274,7 @@ FACETS(ONNX, Identity) {BOUNDS("v"), MOVES(scale_stays)};
 
 #define VIEW(name, from, infer_fn, letters, ...)                                               \
     {                                                                                          \
-        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = fold_view,                     \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = remap_view,                     \
         .memory = MEMORY_VIEW, .param_roles = letters, .backward.saved_for_backward = ",-",    \
         __VA_ARGS__                                                                            \
     }

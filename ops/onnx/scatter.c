@@ -57,7 +57,7 @@ static int infer_scatter_elements(struct op_context *context) {
     int indices = op_rank(context, SCATTER_INDICES);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+        int status = op_axis(context, rank, &axis);
         if (status) return status;
         if (indices != RANK_UNKNOWN && indices != rank)
             return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d",
@@ -97,8 +97,7 @@ static int fold_scatter_elements(struct op_context *context) {
         return op_fail(context, DIAG_SHAPE, "indices %s and updates %s differ",
                        op_shape_text(context, &scatter.indices->shape),
                        op_shape_text(context, &scatter.updates->shape));
-    status = op_normalize_axis(context, op_attr_int(context, "axis"), scatter.data->shape.rank,
-                               &scatter.axis);
+    status = op_axis(context, scatter.data->shape.rank, &scatter.axis);
     remap_strides(&scatter.data->shape, strides);
     for (int64_t i = 0; i < scatter.indices->n_elements && !status; i++) {
         status = scatter_one(context, &scatter, i, coords, strides);

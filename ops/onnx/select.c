@@ -45,7 +45,7 @@ static int infer_top_k(struct op_context *context) {
     int status = read_k(context, &k);
     if (status) return status;
     if (!shape_has_rank(input)) return set_top_k(context, input);
-    status = op_normalize_axis(context, op_attr_int(context, "axis"), input->rank, &axis);
+    status = op_axis(context, input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
     const bool loose = op_is_loose(context, 0) || op_is_loose(context, 1);
@@ -120,14 +120,9 @@ static int compress_extent(const struct op_context *context, int *ret_axis,
         return 0;
     }
     if (rank == RANK_UNKNOWN) return 0;
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, ret_axis);
+    int status = op_axis(context, rank, ret_axis);
     if (!status) *ret_extent = op_dim(context, 0, *ret_axis);
     return status;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    if (!is_known(a) || !is_known(b)) return is_known(a) ? a : b;
-    return a < b ? a : b;
 }
 
 /* How many are chosen: a condition that ends early chooses nothing behind its end. */
@@ -136,7 +131,7 @@ static int count_chosen(struct op_context *context, int64_t extent, int64_t *ret
     int status = op_value(context, 1, &condition);
     if (status) return status;
     *ret = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
-    *ret = op_at_most(context, *ret, smaller(extent, op_elements(context, 1)));
+    *ret = op_at_most(context, *ret, common_smaller(extent, op_elements(context, 1)));
     if (is_visible(condition) && is_known(extent) && condition->n_elements > extent)
         return op_fail(context, DIAG_SHAPE, "the condition has %lld elements for %lld",
                        (long long)condition->n_elements, (long long)extent);
@@ -298,7 +293,7 @@ static int infer_unique(struct op_context *context) {
                       : set_unique(context, &values, distinct, op_elements(context, 0));
     }
     if (!shape_has_rank(input)) return set_unique(context, input, distinct, DIM_UNKNOWN);
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), input->rank, &axis);
+    int status = op_axis(context, input->rank, &axis);
     if (status) return status;
     status = count_distinct(context, axis, &distinct);
     if (status) return status;
@@ -315,7 +310,7 @@ static int64_t most_boxes(const struct op_context *context, const struct int_lis
     const int64_t lists = checked_mul(scores->dims[0], scores->dims[1]);
     int64_t taken = most->known && most->n == 1 ? most->values[0] : DIM_UNKNOWN;
     if (is_known(taken) && taken < 0) taken = DIM_UNKNOWN;
-    return checked_mul(lists, smaller(scores->dims[2], taken));
+    return checked_mul(lists, common_smaller(scores->dims[2], taken));
 }
 
 /* ONNX Runtime's own, before ONNX had one: distinct elements, where each went, their counts. */

@@ -169,7 +169,7 @@ static int infer_split_to_sequence(struct op_context *context) {
         const struct value_info element = value_info_tensor(op_dtype(context, 0), *input);
         return output_sequence(context, &element);
     }
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), input->rank, &axis);
+    int status = op_axis(context, input->rank, &axis);
     if (status) return status;
     /* keepdims is looked at only where there is no split: each part is one slice then. */
     bool drops = !op_has_input(context, 1) && op_attr_int(context, "keepdims") == 0;
@@ -258,7 +258,7 @@ static int infer_concat_from_sequence(struct op_context *context) {
     if (!shape_has_rank(&element.shape))
         return op_output_dims(context, 0, element.dtype, RANK_UNKNOWN, NULL);
     int rank = element.shape.rank + new_axis;
-    status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+    status = op_axis(context, rank, &axis);
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis || !new_axis) dims[i] = element.shape.dims[from++];

@@ -171,8 +171,7 @@ static void macs_irfft(const struct op_context *context, struct product *ret) {
 /* Points of a frame: as asked for, as many as the window has, or the whole signal. */
 static int64_t frame_length(const struct op_context *context) {
     if (op_has_input(context, 3)) return common_integer(context, 3);
-    if (op_has_input(context, 2))
-        return op_rank(context, 2) == 1 ? op_dim(context, 2, 0) : DIM_UNKNOWN;
+    if (op_has_input(context, 2)) return common_dim(context, 2, 1, 0);
     return op_rank(context, 0) >= 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN;
 }
 

@@ -104,11 +104,6 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
     return start > end ? (start - end - 1) / -common_clamp(step, -INT64_MAX, -1) + 1 : 0;
 }
 
-static int64_t least_of(int64_t a, int64_t b) {
-    if (!is_known(a) || !is_known(b)) return is_known(a) ? a : b;
-    return a < b ? a : b;
-}
-
 /* Whether end i may count from either side. */
 static bool end_turns(const struct op_context *context, size_t i) {
     const struct constant *least = op_input(context, 2)->least;
@@ -128,8 +123,9 @@ static int64_t slice_most(const struct op_context *context, const struct slice *
         return dim;
     const int64_t start = slice->starts.values[i];
     const int64_t end = slice->ends.values[i];
-    if (start < 0 && end >= 0) return least_of(dim, least_of(checked_sub(0, start), end));
-    if (start >= 0 && end >= 0) dim = least_of(dim, end);
+    if (start < 0 && end >= 0)
+        return common_smaller(dim, common_smaller(checked_sub(0, start), end));
+    if (start >= 0 && end >= 0) dim = common_smaller(dim, end);
     return is_known(dim) ? slice_count(dim, start, end, step, &begin) : dim;
 }
 
@@ -258,7 +254,7 @@ static int read_split(struct op_context *context, int64_t dim, int64_t *parts) {
 /* The axis, and the lengths of the parts in the rule's arena. */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
     int rank = op_rank(context, 0);
-    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, ret_axis);
+    int status = op_axis(context, rank, ret_axis);
     if (status) return status;
     *ret_parts = arena_array(context->arena, context->n_outputs, sizeof **ret_parts);
     if (!*ret_parts) return diag_no_memory(context->diag);
@@ -300,7 +296,7 @@ static int fold_split(struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), MOVES(scale_stays)};
-FACETS(ONNX, Split) {LOWER(lower_split, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
+FACETS(ONNX, Split) {LOWER(lower_copy, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
     MOVES(scale_stays, .all_outputs = true)};
 
 #define ROW(name, from, infer_fn, folds, letters)                                              \

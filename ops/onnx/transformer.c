@@ -77,10 +77,9 @@ static int check_linear(const struct op_context *context) {
         return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
                        (long long)queries, (long long)heads);
     for (size_t i = 0; i < 3; i++) {
-        const int rank = op_rank(context, i);
-        if (rank != RANK_UNKNOWN && rank != 3)
-            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %d", i, rank);
-        const int64_t columns = rank == 3 ? op_dim(context, i, 2) : DIM_UNKNOWN;
+        int status = common_check_rank_is(context, i, 3);
+        if (status < 0) return status;
+        const int64_t columns = op_dim(context, i, 2);
         if (is_known(columns) && columns % (i == 0 ? queries : heads) != 0)
             return op_fail(context, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
                            (long long)columns, (long long)(i == 0 ? queries : heads));
@@ -162,21 +161,19 @@ static int64_t chunk_states(const struct op_context *context) {
 /* X [B, C, L], weight [C, 1, k]; what is left over for the next call is [B, C, k - 1]. */
 static int infer_causal_conv(struct op_context *context) {
     const int64_t dims[] = {
-        op_rank(context, 0) == 3 ? op_dim(context, 0, 0) : DIM_UNKNOWN,
-        op_rank(context, 0) == 3 ? op_dim(context, 0, 1) : DIM_UNKNOWN,
+        common_dim(context, 0, 3, 0),
+        common_dim(context, 0, 3, 1),
         op_rank(context, 1) == 3 ? checked_sub(op_dim(context, 1, 2), 1) : DIM_UNKNOWN,
     };
-    for (size_t i = 0; i < 2; i++)
-        if (op_rank(context, i) != RANK_UNKNOWN && op_rank(context, i) != 3)
-            return op_fail(context, DIAG_SHAPE, "input %zu must have rank 3, got %d", i,
-                           op_rank(context, i));
-    int status = common_infer_same(context);
+    int status = common_check_rank_is(context, 0, 3);
+    if (status == CM_OK) status = common_check_rank_is(context, 1, 3);
+    if (status == CM_OK) status = common_infer_same(context);
     return status < 0 ? status : op_output_dims(context, 1, op_dtype(context, 0), 3, dims);
 }
 
 static void macs_causal_conv(const struct op_context *context, struct product *ret) {
     product_add(ret, "output elements", op_output_elements(context, 0));
-    product_add(ret, "kernel", op_rank(context, 1) == 3 ? op_dim(context, 1, 2) : DIM_UNKNOWN);
+    product_add(ret, "kernel", common_dim(context, 1, 3, 2));
 }
 
 static bool has_silu(const struct op_context *context) {

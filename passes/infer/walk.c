@@ -3,7 +3,6 @@
  */
 #include "passes/infer/walk.h"
 
-#include "ops/monotone.h"
 #include "passes/infer/bind.h"
 #include "passes/infer/context.h"
 #include "support/arena.h"

@@ -47,7 +47,7 @@ int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
 /*
  * Second walk, with data-dependent dims at their maximum (how many boxes a detector keeps) and
  * propagated through operators whose outputs do not shrink when an operand grows
- * (ops/monotone.h). Other results stay unknown. Its dims, and the contents of shape arithmetic,
+ * (ops/op.h). Other results stay unknown. Its dims, and the contents of shape arithmetic,
  * are never below those of a run; values that the first walk knows are the same.
  * Sets *ret to the first walk's table if that has no unknowns.
  */

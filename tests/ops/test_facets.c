@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "ops/decision.h"
 #include "ops/registry.h"
 
 static bool has_fold(const struct op *op) {
@@ -55,7 +54,7 @@ static bool does_no_work(const struct op *op) {
 /* The facets that no family may decline for its operators. */
 static size_t count_missing(const struct op_family *family, const struct op *op) {
     const struct op_lowering *lowering = op->facets ? &op->facets->lowering : NULL;
-    const char *reason = decision_free(family, op);
+    const char *reason = registry_free(family, op);
     const struct {
         const char *name;
         bool is_stated;

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "ops/decision.h"
 
 static void finds_the_newest_row_not_above_the_opset(void **state) {
     static const struct {
@@ -106,7 +105,7 @@ static void every_row_has_a_cost_or_a_reason(void **state) {
     for (size_t f = 0; f < registry_n_families(); f++)
         for (size_t i = 0; i < registry_family(f)->n_rows; i++) {
             const struct op *row = &registry_family(f)->rows[i];
-            const char *reason = decision_free(registry_family(f), row);
+            const char *reason = registry_free(registry_family(f), row);
             if (!reason || *reason) continue;
             print_message("%s in %s costs nothing, and does not say why\n", row->type,
                           registry_family(f)->name);
