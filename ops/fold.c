@@ -128,13 +128,6 @@ static int load_sources(struct op_context *context, const struct shape *shape,
     return CM_OK;
 }
 
-static int64_t offset_of(const struct source *source, int rank, const int64_t *coords) {
-    int64_t offset = 0;
-    if (source->value->place == CONSTANT_SPLAT) return 0;
-    for (int axis = 0; axis < rank; axis++) offset += coords[axis] * source->strides[axis];
-    return offset;
-}
-
 static bool compute(const struct op_context *context, fold_kernel *kernel,
                     const struct sources *sources, const int64_t *coords, struct number *ret) {
     const struct value_info *output = &context->outputs[0];
@@ -142,8 +135,12 @@ static bool compute(const struct op_context *context, fold_kernel *kernel,
     for (size_t i = 0; i < sources->n; i++) {
         const struct source *source = &sources->items[i];
         x[i] = (struct number){.given = false};
-        if (source->value)
-            x[i] = fold_number(source->value, offset_of(source, output->shape.rank, coords));
+        if (!source->value) continue;
+        int64_t offset = 0;
+        for (int axis = 0; axis < output->shape.rank && source->value->place != CONSTANT_SPLAT;
+             axis++)
+            offset += coords[axis] * source->strides[axis];
+        x[i] = fold_number(source->value, offset);
     }
     *ret = (struct number){.given = true, .real = dtype_is_float(output->dtype)};
     return kernel(context, sources->n, x, ret);

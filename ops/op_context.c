@@ -37,14 +37,11 @@ int op_rank(const struct op_context *context, size_t i) {
     return op_shape(context, i)->rank;
 }
 
-static int64_t shape_dim(const struct shape *shape, int axis) {
+int64_t op_dim(const struct op_context *context, size_t i, int axis) {
+    const struct shape *shape = op_shape(context, i);
     if (!shape_has_rank(shape)) return DIM_UNKNOWN;
     BUG_ON(axis < 0 || axis >= shape->rank);
     return shape->dims[axis];
-}
-
-int64_t op_dim(const struct op_context *context, size_t i, int axis) {
-    return shape_dim(op_shape(context, i), axis);
 }
 
 int64_t op_elements(const struct op_context *context, size_t i) {
@@ -213,30 +210,21 @@ const struct constant *op_attr_tensor(const struct op_context *context, const ch
     return attr ? attr->tensors[0] : NULL;
 }
 
-static int check_dim(const struct op_context *context, size_t i, const struct shape *shape,
-                     int axis) {
-    const int64_t dim = shape->dims[axis];
-    if (is_overflow(dim))
-        return op_fail(context, DIAG_OVERFLOW, "dim %d of output %zu is past 2^63", axis, i);
-    if (is_known(dim) && dim < 0)
-        return op_fail(context, DIAG_SHAPE, "output %zu would have the shape %s", i,
-                       op_shape_text(context, shape));
-    return CM_OK;
-}
-
-static int check_dims(const struct op_context *context, size_t i, const struct shape *shape) {
-    int status = CM_OK;
-    for (int axis = 0; status == CM_OK && axis < shape->rank; axis++)
-        if (shape->dims[axis] < 0) status = check_dim(context, i, shape, axis);
-    return status;
-}
-
 int op_output_shared(struct op_context *context, size_t i, enum dtype dtype,
                      const struct shape *shape) {
     if (!op_has_output(context, i)) return CM_OK;
-    int status = check_dims(context, i, shape);
-    if (status == CM_OK) context->outputs[i] = value_info_tensor(dtype, *shape);
-    return status;
+    for (int axis = 0; axis < shape->rank; axis++) {
+        const int64_t dim = shape->dims[axis];
+        if (dim >= 0) continue;
+        if (is_overflow(dim))
+            return op_fail(context, DIAG_OVERFLOW, "dim %d of output %zu is past 2^63", axis,
+                           i);
+        if (is_known(dim))
+            return op_fail(context, DIAG_SHAPE, "output %zu would have the shape %s", i,
+                           op_shape_text(context, shape));
+    }
+    context->outputs[i] = value_info_tensor(dtype, *shape);
+    return CM_OK;
 }
 
 int op_output(struct op_context *context, size_t i, enum dtype dtype,

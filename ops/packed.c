@@ -31,21 +31,11 @@ static const struct packing packings[] = {
     {"QMoE", 8, "fc3_expert_weight_bits", NULL},
 };
 
-static const struct packing *find(const struct op *op, size_t slot) {
-    for (size_t i = 0; i < sizeof(packings) / sizeof(packings[0]); i++)
-        if (packings[i].slot == slot && text_equal(packings[i].type, op->type))
-            return &packings[i];
-    return NULL;
-}
-
-/* Each weight of a QMoE may have its own. */
-static int64_t bits_of(const struct op_context *context, const char *name) {
-    const bool own = op_has_attr(context, name) || text_equal(name, "bits");
-    return op_attr_int(context, own ? name : "expert_weight_bits");
-}
-
 int64_t packed_numbers(const struct op_context *context, size_t slot) {
-    const struct packing *packing = find(context->op, slot);
+    const struct packing *packing = NULL;
+    for (size_t i = 0; i < sizeof(packings) / sizeof(packings[0]) && !packing; i++)
+        if (packings[i].slot == slot && text_equal(packings[i].type, context->op->type))
+            packing = &packings[i];
     const int64_t elements = op_elements(context, slot);
     const struct shape *out = op_output_shape(context, 0);
     if (!packing || !text_equal(context->op->domain, "com.microsoft")) return elements;
@@ -54,7 +44,9 @@ int64_t packed_numbers(const struct op_context *context, size_t slot) {
     if (!packing->bits)
         return checked_mul(common_last_dim(context, 0),
                            out->rank < 1 ? DIM_UNKNOWN : out->dims[out->rank - 1]);
-    const int64_t bits = bits_of(context, packing->bits);
+    /* each weight of a QMoE may have its own attribute */
+    const bool own = op_has_attr(context, packing->bits) || text_equal(packing->bits, "bits");
+    const int64_t bits = op_attr_int(context, own ? packing->bits : "expert_weight_bits");
     if (op_dtype(context, slot) != DTYPE_UINT8 || bits < 1 || bits > 8) return elements;
     return checked_mul(elements, 8 / bits);
 }

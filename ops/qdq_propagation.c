@@ -198,16 +198,12 @@ static scale_axes without_single(const struct shape *shape, scale_axes axes) {
     return axes;
 }
 
-/* Real numbers of 16 bits and more stand for what was dequantized, those of 8 do not. */
-static bool keeps_integers(enum dtype dtype) {
-    return dtype_is_float(dtype) && dtype_bits(dtype) >= 16;
-}
-
 scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,
                            bool same, size_t slot) {
     const struct value_info *output = &context->outputs[slot];
-    if (!keeps_integers(output->dtype) || output->shape.rank == SHAPE_MAX_RANK)
-        return SCALE_NONE;
+    /* floats of 16 bits and more represent what was dequantized, those of 8 do not */
+    if (!dtype_is_float(output->dtype) || dtype_bits(output->dtype) < 16) return SCALE_NONE;
+    if (output->shape.rank == SHAPE_MAX_RANK) return SCALE_NONE;
     if (!dtype_is_integer(op_dtype(context, 0)))
         return without_single(&output->shape, moved(context, of_values, same, slot));
     if (!integers_are_scaled(context->op)) return SCALE_NONE;
@@ -285,14 +281,6 @@ bool scale_always(const struct op_context *context) {
     return true;
 }
 
-/* Whether operand i is dequantized, and its scale comes out of the sum. */
-static bool comes_out_of(const struct op_context *context, const struct op_qdq *product,
-                         const scale_axes *of_values, size_t i) {
-    const scale_axes given = of_operand(context, of_values, i);
-    if ((given & SCALE_ALL_AXES) == 0) return given != SCALE_NONE;
-    return (given & SCALE_ALL_AXES & product->sums(context, i)) == 0;
-}
-
 /* Whether the operands from `first` on are dequantized, and there are any. */
 static bool all_dequantized(const struct op_context *context, const scale_axes *of_values,
                             size_t first) {
@@ -313,8 +301,12 @@ bool scale_comes_out(const struct op_context *context, const scale_axes *of_valu
     if (!product->sums || (product->is_none && product->is_none(context))) return false;
     const size_t n_factors = product->factors ? product->factors : context->n_inputs;
     if (context->n_inputs < n_factors) return false;
-    for (size_t i = 0; i < n_factors; i++)
-        if (!comes_out_of(context, product, of_values, i)) return false;
+    for (size_t i = 0; i < n_factors; i++) {
+        const scale_axes given = of_operand(context, of_values, i);
+        if (given == SCALE_NONE) return false;
+        const scale_axes varies = given & SCALE_ALL_AXES;
+        if (varies && (varies & product->sums(context, i)) != 0) return false;
+    }
     *ret_rest = all_dequantized(context, of_values, n_factors) &&
                 !(product->does_more && product->does_more(context));
     return true;

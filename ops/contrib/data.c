@@ -13,11 +13,6 @@
 
 #include "support/banned.h"
 
-/* n requests have n + 1 boundaries. */
-static int64_t n_requests(const struct op_context *context, size_t boundaries) {
-    return checked_sub(common_dim(context, boundaries, 1, 0), 1);
-}
-
 static int infer_expand_dims(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const int64_t where = common_integer(context, 1);
@@ -164,7 +159,8 @@ static int infer_hashes(struct op_context *context) {
 }
 
 static int infer_packed_hashes(struct op_context *context) {
-    const int64_t requests = n_requests(context, 3);
+    const int64_t requests =
+        checked_sub(common_dim(context, 3, 1, 0), 1) /* n + 1 boundaries */;
     const int64_t kept[] = {requests, history(context)};
     const int64_t states[] = {requests, op_attr_int(context, "state_update_capacity"),
                               history(context)};

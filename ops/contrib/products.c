@@ -333,15 +333,10 @@ static void macs_moe(const struct op_context *context, struct product *ret) {
                 ret);
 }
 
-/* Bits per element of fc2: its own attribute, or that of all weights. */
-static int64_t fc2_bits(const struct op_context *context) {
-    const int64_t own = op_attr_int(context, "fc2_expert_weight_bits");
-    return own > 0 ? own : op_attr_int(context, "expert_weight_bits");
-}
-
 static void macs_qmoe(const struct op_context *context, struct product *ret) {
     const int64_t bytes = common_dim(context, 5, 3, 2);
-    const int64_t bits = fc2_bits(context);
+    const int64_t own = op_attr_int(context, "fc2_expert_weight_bits");
+    const int64_t bits = own > 0 ? own : op_attr_int(context, "expert_weight_bits");
     const int64_t inner =
         bits < 1 ? DIM_UNKNOWN : checked_div_floor(checked_mul(bytes, 8), bits);
     add_experts(context, inner, checked_add(expert_rows(context, 2), expert_rows(context, 8)),

@@ -44,11 +44,6 @@ static int64_t n_cells(const struct sizes *s) {
     return checked_mul(checked_mul(s->directions, s->batch), s->steps);
 }
 
-static int64_t lstm_macs(const struct sizes *s) {
-    const int64_t gates = checked_mul(4, s->hidden);
-    return checked_mul(n_cells(s), checked_mul(gates, checked_add(s->columns, s->hidden)));
-}
-
 /* W is [D, I, 4 h]. */
 static void macs_quantized(const struct op_context *context, struct product *ret) {
     const struct sizes s = read_sizes(context, common_dim(context, 0, 3, 2));
@@ -80,8 +75,10 @@ static int64_t attention_macs(const struct op_context *context, const struct siz
 
 static void macs_attending(const struct op_context *context, struct product *ret) {
     const struct sizes s = read_sizes(context, common_dim(context, 1, 3, 2));
+    const int64_t each =
+        checked_mul(checked_mul(4, s.hidden), checked_add(s.columns, s.hidden));
     product_add(ret, "products of the cells and of their attention",
-                checked_add(lstm_macs(&s), attention_macs(context, &s)));
+                checked_add(checked_mul(n_cells(&s), each), attention_macs(context, &s)));
 }
 
 /* As for ONNX's LSTM: 10 FLOPs per cell, 2 without biases. */

@@ -218,13 +218,6 @@ static int read_attribute(struct reading *reading, const struct cm_named_size *f
     return status == CM_OK ? check_end(&cursor) : status;
 }
 
-static int read_attributes(struct reading *reading) {
-    int status = check_items(reading, "attributes", reading->from->n_attributes);
-    for (size_t i = 0; i < reading->from->n_attributes && status == CM_OK; i++)
-        status = read_attribute(reading, &reading->from->attributes[i]);
-    return status;
-}
-
 /* An optional input must not define a dim: its size would be unknown if it is omitted. */
 static int read_input(struct reading *reading, size_t index, bool is_required,
                       struct custom_op_dims *ret) {
@@ -276,13 +269,6 @@ static int read_definition(struct reading *reading, size_t index) {
     status = read_expression(reading, &cursor, &is.is);
     if (status == CM_OK) status = check_end(&cursor);
     return status == CM_OK ? define(reading, &name, is) : status;
-}
-
-static int read_where(struct reading *reading) {
-    int status = check_items(reading, "where", reading->from->n_where);
-    for (size_t i = 0; i < reading->from->n_where && status == CM_OK; i++)
-        status = read_definition(reading, i);
-    return status;
 }
 
 /* type = "float16" | "input 1"; "" is "input 0". */
@@ -516,9 +502,14 @@ static int read_description(struct reading *reading) {
     struct custom *ret = reading->ret;
     int status = read_identity(reading);
     if (status == CM_OK && reading->from->like[0]) status = read_like(reading);
-    if (status == CM_OK) status = read_attributes(reading);
+    if (status == CM_OK)
+        status = check_items(reading, "attributes", reading->from->n_attributes);
+    for (size_t i = 0; i < reading->from->n_attributes && status == CM_OK; i++)
+        status = read_attribute(reading, &reading->from->attributes[i]);
     if (status == CM_OK) status = read_inputs(reading);
-    if (status == CM_OK) status = read_where(reading);
+    if (status == CM_OK) status = check_items(reading, "where", reading->from->n_where);
+    for (size_t i = 0; i < reading->from->n_where && status == CM_OK; i++)
+        status = read_definition(reading, i);
     if (status == CM_OK) status = read_outputs(reading);
     if (status == CM_OK) status = read_costs(reading);
     if (status == CM_OK) status = make_row(reading, ret);
@@ -526,16 +517,6 @@ static int read_description(struct reading *reading) {
     ret->names = arena_copy(reading->arena, reading->names,
                             reading->n_names * sizeof(reading->names[0]));
     return arena_failed(reading->arena) ? diag_no_memory(reading->diag) : status;
-}
-
-static int check_unique(const struct custom *items, size_t index, const char *place,
-                        struct cm_diagnostics *diag) {
-    for (size_t i = 0; i < index; i++)
-        if (text_equal(items[i].type, items[index].type) &&
-            text_equal(items[i].domain, items[index].domain) &&
-            items[i].since == items[index].since)
-            return diag_error(diag, DIAG_FORMAT, "%s: the same as operators[%zu]", place, i);
-    return CM_OK;
 }
 
 int custom_op_read(const struct cm_op_description *from, size_t n, struct arena *arena,
@@ -554,7 +535,12 @@ int custom_op_read(const struct cm_op_description *from, size_t n, struct arena 
                                   .ret = &items[i]};
         if (!reading.place) return diag_no_memory(diag);
         status = read_description(&reading);
-        if (status == CM_OK) status = check_unique(items, i, reading.place, diag);
+        for (size_t k = 0; k < i && status == CM_OK; k++)
+            if (text_equal(items[k].type, items[i].type) &&
+                text_equal(items[k].domain, items[i].domain) &&
+                items[k].since == items[i].since)
+                status = diag_error(diag, DIAG_FORMAT, "%s: the same as operators[%zu]",
+                                    reading.place, k);
     }
     if (status == CM_OK) *ret = (struct cm_op_costs){arena, n, items};
     return status;

@@ -104,17 +104,14 @@ static int fold_dropout(struct op_context *context) {
     return status < 0 || !value ? status : op_set_value(context, 0, value);
 }
 
-/* Input 1 from opset 12 on, before it an attribute. */
-static double dropout_ratio(const struct op_context *context) {
-    if (context->op->since < 12) return op_attr_float(context, "ratio");
-    const struct constant *ratio = common_contents(context, 1);
-    bool readable = ratio && constant_has_reals(ratio) && ratio->n_elements > 0;
-    return readable ? constant_real_at(ratio, 0) : 0.5;
-}
-
 static int describe_dropout(const struct op_context *context, struct text *out) {
+    const struct constant *value = common_contents(context, 1); /* from opset 12 on */
+    const bool readable = value && constant_has_reals(value) && value->n_elements > 0;
     text_append(out, "p=");
-    describe_real(out, dropout_ratio(context));
+    if (context->op->since < 12)
+        describe_real(out, op_attr_float(context, "ratio"));
+    else
+        describe_real(out, readable ? constant_real_at(value, 0) : 0.5);
     text_append(out, ", inplace=False");
     return CM_OK;
 }

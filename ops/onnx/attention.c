@@ -124,12 +124,6 @@ static int infer_flex_attention(struct op_context *context) {
     return status < 0 ? status : walk_modifier(context, "prob_mod", &scores);
 }
 
-/* As a composite: the axes in front of the last two are what they are. */
-static int64_t taken_apart_keys(const struct op_context *context) {
-    const int rank = op_rank(context, 1);
-    return rank < 2 ? DIM_UNKNOWN : op_dim(context, 1, rank - 1);
-}
-
 static int64_t attention_rows(const struct op_context *context) {
     if (context->op == &attention_taken_apart) {
         const int rank = op_rank(context, 2);
@@ -143,7 +137,7 @@ static int64_t attention_rows(const struct op_context *context) {
 static int64_t attention_scores(const struct op_context *context) {
     const bool apart = context->op == &attention_taken_apart;
     return checked_mul(attention_rows(context),
-                       apart ? taken_apart_keys(context) : n_keys(context));
+                       apart ? common_last_dim(context, 1) : n_keys(context));
 }
 
 static int attention_masks(const struct op_context *context) {

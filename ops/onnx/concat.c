@@ -62,13 +62,6 @@ static int infer_concat(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* Operand i fills in every row of the output a run of `run` elements from `at` on. */
-static void concat_copy(struct elements *elements, const struct constant *from, int64_t run,
-                        int64_t row, int64_t at) {
-    for (int64_t i = 0; i < from->n_elements; i++)
-        elements_copy(elements, i / run * row + at + i % run, from, i);
-}
-
 static int concat_all(struct op_context *context, int axis, struct elements *elements) {
     const struct shape *output = op_output_shape(context, 0);
     int64_t row = shape_product(output, axis, output->rank);
@@ -79,7 +72,8 @@ static int concat_all(struct op_context *context, int axis, struct elements *ele
         int status = op_value(context, i, &from);
         if (status || !from) return status;
         int64_t run = shape_product(&from->shape, axis, from->shape.rank);
-        if (run > 0) concat_copy(elements, from, run, row, at);
+        for (int64_t k = 0; k < from->n_elements; k++) /* a run in every row, from `at` on */
+            elements_copy(elements, k / run * row + at + k % run, from, k);
         at += run;
     }
     return elements_set(context, 0, elements);

@@ -38,10 +38,6 @@ static enum dtype form_dtype(enum attr_kind kind) {
     return DTYPE_UNDEFINED;
 }
 
-static bool form_is_list(enum attr_kind kind) {
-    return kind == ATTR_INTS || kind == ATTR_FLOATS || kind == ATTR_STRINGS;
-}
-
 static int infer_constant(struct op_context *context) {
     const struct attr *form = NULL;
     int status = constant_form(context, &form);
@@ -49,7 +45,7 @@ static int infer_constant(struct op_context *context) {
     if (form->kind == ATTR_TENSOR)
         return op_output(context, 0, form->tensors[0]->dtype, &form->tensors[0]->shape);
     int64_t length = (int64_t)form->n;
-    if (form_is_list(form->kind))
+    if (form->kind == ATTR_INTS || form->kind == ATTR_FLOATS || form->kind == ATTR_STRINGS)
         return op_output_dims(context, 0, form_dtype(form->kind), 1, &length);
     bool scalar = form_dtype(form->kind) != DTYPE_UNDEFINED; /* a sparse tensor is not read */
     return op_output_dims(context, 0, form_dtype(form->kind), scalar ? 0 : RANK_UNKNOWN, NULL);
@@ -185,6 +181,7 @@ static int fold_size(struct op_context *context) {
 struct range {
     const struct constant *start, *limit, *delta; /* one element each */
     int64_t n;                                    /* DIM_UNKNOWN: too many to count */
+    bool falls;                                   /* delta < 0 */
 };
 
 static int read_scalar(struct op_context *context, size_t i, const struct constant **ret) {
@@ -201,12 +198,6 @@ static int read_scalar(struct op_context *context, size_t i, const struct consta
     return 0;
 }
 
-/* max(ceil((limit - start) / delta), 0), delta not 0 */
-static int64_t count_ints(int64_t start, int64_t limit, int64_t delta) {
-    int64_t n = checked_div_ceil(checked_sub(limit, start), delta);
-    return is_known(n) && n < 0 ? 0 : n;
-}
-
 static int64_t count_reals(enum dtype dtype, double start, double limit, double delta) {
     double span = dtype == DTYPE_FLOAT ? (double)((float)limit - (float)start) : limit - start;
     double steps = span / delta;
@@ -216,41 +207,36 @@ static int64_t count_reals(enum dtype dtype, double start, double limit, double 
     return (double)whole < steps ? whole + 1 : whole;
 }
 
-/* *ret_known false with 0: an operand's contents are not known. */
-/* ONNX Runtime's own Range may leave it out: 1. */
-static int read_delta(struct op_context *context, struct range *range) {
-    const struct shape scalar = {0, NULL};
-    if (op_has_input(context, 2)) return read_scalar(context, 2, &range->delta);
-    if (!range->start) return 0;
-    const enum dtype dtype = range->start->dtype;
-    range->delta = constant_has_ints(range->start)
-                       ? constant_splat_int(context->arena, dtype, &scalar, 1)
-                       : constant_splat_real(context->arena, dtype, &scalar, 1);
-    return range->delta ? 0 : diag_no_memory(context->diag);
-}
-
+/* *ret_known false with 0: an operand's contents are not known. ONNX Runtime's own Range may
+ * omit delta, which is then 1. n = max(ceil((limit - start) / delta), 0). */
 static int read_range(struct op_context *context, struct range *range, bool *ret_known) {
+    static const struct shape scalar = {0, NULL};
     int status = read_scalar(context, 0, &range->start);
     if (!status) status = read_scalar(context, 1, &range->limit);
-    if (!status) status = read_delta(context, range);
+    if (!status && op_has_input(context, 2)) {
+        status = read_scalar(context, 2, &range->delta);
+    } else if (!status && range->start) {
+        const enum dtype dtype = range->start->dtype;
+        range->delta = constant_has_ints(range->start)
+                           ? constant_splat_int(context->arena, dtype, &scalar, 1)
+                           : constant_splat_real(context->arena, dtype, &scalar, 1);
+        if (!range->delta) status = diag_no_memory(context->diag);
+    }
     *ret_known = !status && range->start && range->limit && range->delta;
     if (!*ret_known) return status;
-    bool ints = constant_has_ints(range->delta);
-    if (ints ? constant_int_at(range->delta, 0) == 0 : constant_real_at(range->delta, 0) == 0)
+    const struct number start = fold_number(range->start, 0);
+    const struct number limit = fold_number(range->limit, 0);
+    const struct number delta = fold_number(range->delta, 0);
+    if (delta.real ? delta.r == 0 : delta.i == 0)
         return op_fail(context, DIAG_VALUE, "delta is 0");
-    range->n =
-        ints
-            ? count_ints(constant_int_at(range->start, 0), constant_int_at(range->limit, 0),
-                         constant_int_at(range->delta, 0))
-            : count_reals(range->start->dtype, constant_real_at(range->start, 0),
-                          constant_real_at(range->limit, 0), constant_real_at(range->delta, 0));
+    range->falls = delta.real ? delta.r < 0 : delta.i < 0;
+    if (delta.real) {
+        range->n = count_reals(range->start->dtype, start.r, limit.r, delta.r);
+    } else {
+        range->n = checked_div_ceil(checked_sub(limit.i, start.i), delta.i);
+        if (is_known(range->n) && range->n < 0) range->n = 0;
+    }
     return 0;
-}
-
-/* Going down, the farthest limit is not the largest. */
-static bool goes_down(const struct range *range) {
-    return constant_has_ints(range->delta) ? constant_int_at(range->delta, 0) < 0
-                                           : constant_real_at(range->delta, 0) < 0;
 }
 
 static int infer_range(struct op_context *context) {
@@ -259,7 +245,8 @@ static int infer_range(struct op_context *context) {
     int status = read_range(context, &range, &known);
     if (status) return status;
     const bool loose = op_is_loose(context, 0) || op_is_loose(context, 1);
-    if (known && loose && goes_down(&range)) range.n = DIM_UNKNOWN;
+    if (known && loose && range.falls)
+        range.n = DIM_UNKNOWN; /* the farthest limit is not the largest */
     return op_output_dims(context, 0, op_dtype(context, 0), 1, &range.n);
 }
 

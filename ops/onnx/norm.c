@@ -43,16 +43,11 @@ static int64_t n_statistics(const struct op_context *context) {
     return channels;
 }
 
-static int check_statistics(const struct op_context *context, int64_t channels) {
+static int infer_batch_norm(struct op_context *context) {
+    int64_t channels = n_statistics(context);
     int status = common_check_rank(context, 0, 1);
     for (size_t i = 1; i < 5 && status == CM_OK; i++)
         if (per_channel(context)) status = common_check_length(context, i, channels);
-    return status;
-}
-
-static int infer_batch_norm(struct op_context *context) {
-    int64_t channels = n_statistics(context);
-    int status = check_statistics(context, channels);
     if (status == CM_OK) status = common_infer_same(context);
     for (size_t i = 1; i < context->n_outputs && status == CM_OK; i++) {
         int rank = per_channel(context) ? 1 : RANK_UNKNOWN;
@@ -70,18 +65,13 @@ static bool batch_norm_trains(const struct op_context *context) {
     return false;
 }
 
-/* A framework's momentum is the share of the new statistic, ONNX's that of the old one. */
-static void append_momentum(const struct op_context *context, struct text *out) {
-    char rounded[40];
-    snprintf(rounded, sizeof(rounded), "%.6g", 1 - op_attr_float(context, "momentum"));
-    text_append(out, ", momentum=");
-    describe_real(out, strtod(rounded, NULL));
-}
-
 static int describe_batch_norm(const struct op_context *context, struct text *out) {
+    char rounded[40]; /* PyTorch's momentum weights the new statistic, ONNX's the old one */
+    snprintf(rounded, sizeof(rounded), "%.6g", 1 - op_attr_float(context, "momentum"));
     describe_int(out, n_statistics(context));
     append_eps(context, out);
-    append_momentum(context, out);
+    text_append(out, ", momentum=");
+    describe_real(out, strtod(rounded, NULL));
     text_append(out, ", affine=True, track_running_stats=True");
     return CM_OK;
 }

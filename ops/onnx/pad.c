@@ -15,14 +15,6 @@ struct margins {
     int64_t after[SHAPE_MAX_RANK];
 };
 
-/* Pad-18: `axes` lists the padded axes; default: all. */
-static int margin_axis(const struct op_context *context, const struct int_list *axes, size_t i,
-                       int rank, int *ret) {
-    if (axes->given) return op_normalize_axis(context, axes->values[i], rank, ret);
-    *ret = (int)i;
-    return 0;
-}
-
 static int spread_margins(const struct op_context *context, const struct int_list *pads,
                           const struct int_list *axes, int rank, struct margins *margins) {
     size_t n = axes->given ? axes->n : (size_t)rank;
@@ -32,7 +24,8 @@ static int spread_margins(const struct op_context *context, const struct int_lis
                        "pads has %zu entries, expected 2 for each of %zu axes", pads->n, n);
     for (size_t i = 0; i < n; i++) {
         int axis = 0;
-        int status = margin_axis(context, axes, i, rank, &axis);
+        int status =
+            op_normalize_axis(context, axes->given ? axes->values[i] : (int64_t)i, rank, &axis);
         if (status) return status;
         if (seen[axis])
             return op_fail(context, DIAG_ATTRIBUTE, "axis %d is padded twice", axis);
@@ -41,11 +34,6 @@ static int spread_margins(const struct op_context *context, const struct int_lis
         margins->after[axis] = pads->known ? pads->values[n + i] : DIM_UNKNOWN;
     }
     return 0;
-}
-
-/* ONNX Runtime's own Pad takes [1, 2 rank] too. */
-static bool pads_are_row(const struct op_context *context) {
-    return context->op->domain[0] && op_rank(context, 1) == 2 && op_dim(context, 1, 0) == 1;
 }
 
 static int read_pads_row(struct op_context *context, struct int_list *ret) {
@@ -68,20 +56,17 @@ static int read_margins(struct op_context *context, int rank, struct margins *ma
     const char *name = op_has_attr(context, "paddings") ? "paddings" : "pads";
     struct int_list pads, axes;
     memset(margins, 0, sizeof *margins);
-    int status = pads_are_row(context) ? read_pads_row(context, &pads)
-                                       : op_int_list_any(context, name, 1, &pads);
+    /* ONNX Runtime's own Pad takes [1, 2 rank] too. */
+    const bool is_row =
+        context->op->domain[0] && op_rank(context, 1) == 2 && op_dim(context, 1, 0) == 1;
+    int status =
+        is_row ? read_pads_row(context, &pads) : op_int_list_any(context, name, 1, &pads);
     if (!status) status = op_int_list(context, 3, &axes);
     if (status) return status;
     if (!axes.given || axes.known) return spread_margins(context, &pads, &axes, rank, margins);
     for (int axis = 0; axis < rank; axis++)
         margins->before[axis] = margins->after[axis] = DIM_UNKNOWN;
     return 0;
-}
-
-static bool margins_known(const struct margins *margins, int rank) {
-    for (int axis = 0; axis < rank; axis++)
-        if (!is_known(margins->before[axis]) || !is_known(margins->after[axis])) return false;
-    return true;
 }
 
 static int infer_pad(struct op_context *context) {
@@ -122,20 +107,15 @@ static const char *pad_gradients(const struct op_context *context) {
     return reads ? "0,-" : ",-";
 }
 
-static int64_t modulo(int64_t value, int64_t period) {
-    int64_t rest = value % period;
-    return rest < 0 ? rest + period : rest;
-}
-
 /* Maps a coordinate that may be outside of [0, dim) to its source coordinate; dim > 0. */
 static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
     if (mode == PAD_EDGE) return common_clamp(coord, 0, dim - 1);
-    if (mode == PAD_WRAP) return modulo(coord, dim);
     if (mode == PAD_CONSTANT) return coord < 0 || coord >= dim ? REMAP_FILL : coord;
     if (dim == 1) return 0;
-    /* reflect: 0 1 2 1 | 0 1 2 1 …, period 2 (dim - 1) */
-    int64_t folded = modulo(coord, 2 * (dim - 1));
-    return folded < dim ? folded : 2 * (dim - 1) - folded;
+    /* wrap: 0 1 2 | 0 1 2 …; reflect: 0 1 2 1 | 0 1 2 1 … */
+    const int64_t period = mode == PAD_WRAP ? dim : 2 * (dim - 1);
+    const int64_t folded = (coord % period + period) % period;
+    return folded < dim ? folded : period - folded;
 }
 
 static int64_t pad_source(const void *context, const int64_t *coords) {
@@ -179,7 +159,9 @@ static int fold_pad(struct op_context *context) {
     if (pad.mode == PAD_N || !shape_is_known(op_output_shape(context, 0))) return 0;
     if (pad.mode != PAD_CONSTANT && from->n_elements == 0) return 0; /* nothing to repeat */
     status = read_margins(context, from->shape.rank, &pad.margins);
-    if (status || !margins_known(&pad.margins, from->shape.rank)) return status;
+    if (status) return status;
+    for (int axis = 0; axis < from->shape.rank; axis++)
+        if (!is_known(pad.margins.before[axis]) || !is_known(pad.margins.after[axis])) return 0;
     pad.input = &from->shape;
     remap_strides(&from->shape, pad.strides);
     const struct remap remap = {

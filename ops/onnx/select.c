@@ -230,13 +230,6 @@ static int compare_slices(const void *left, const void *right) {
     return 0;
 }
 
-/* Returns true if an element is NaN: runtimes differ in whether NaN equals NaN. */
-static bool has_nan(const struct constant *value) {
-    for (int64_t i = 0; constant_has_reals(value) && i < value->n_elements; i++)
-        if (isnan(constant_real_at(value, i))) return true;
-    return false;
-}
-
 static int count_slices(struct op_context *context, const struct constant *value, int axis,
                         int64_t *ret) {
     const struct shape *shape = &value->shape;
@@ -266,7 +259,10 @@ static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
         *ret = (axis < 0 ? value->n_elements : value->shape.dims[axis]) > 0;
         return 0;
     }
-    return has_nan(value) ? 0 : count_slices(context, value, axis, ret);
+    for (int64_t i = 0; constant_has_reals(value) && i < value->n_elements; i++)
+        if (isnan(constant_real_at(value, i)))
+            return 0; /* runtimes differ: is NaN equal to NaN? */
+    return count_slices(context, value, axis, ret);
 }
 
 static int set_unique(struct op_context *context, const struct shape *values, int64_t distinct,

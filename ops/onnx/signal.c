@@ -99,16 +99,13 @@ static void add_transforms(int64_t transforms, int64_t n, bool real, struct prod
     product_add(ret, "products of a butterfly's point", real ? 1 : 2);
 }
 
-/* The lines of the signal along the axis. */
-static int64_t n_lines(const struct shape *signal, int axis) {
-    const int64_t before = shape_product(signal, 0, axis);
-    return checked_mul(before, shape_product(signal, axis + 1, signal->rank - 1));
-}
-
 static void macs_dft(const struct op_context *context, struct product *ret) {
     const struct shape *signal = op_shape(context, 0);
     const int axis = signal->rank < 2 ? -1 : transformed_axis(context, signal->rank);
-    const int64_t lines = axis < 0 ? DIM_UNKNOWN : n_lines(signal, axis);
+    int64_t lines = DIM_UNKNOWN; /* of the signal along the axis */
+    if (axis >= 0)
+        lines = checked_mul(shape_product(signal, 0, axis),
+                            shape_product(signal, axis + 1, signal->rank - 1));
     add_transforms(lines, n_points(context, axis), takes_reals(context) || gives_reals(context),
                    ret);
 }

@@ -64,12 +64,6 @@ static int read_slice(struct op_context *context, struct slice *slice) {
     return status;
 }
 
-/* Which axes are sliced is known: only where neither axes nor their number is a riddle. */
-static bool slice_axes_known(const struct slice *slice) {
-    if (slice->axes.given) return slice->axes.known;
-    return slice->starts.known || slice->ends.known;
-}
-
 /* The axis of entry i; one that comes twice is refused. */
 static int slice_axis(const struct op_context *context, const struct slice *slice, size_t i,
                       int rank, bool *seen, int *ret) {
@@ -104,12 +98,6 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
     return start > end ? (start - end - 1) / -common_clamp(step, -INT64_MAX, -1) + 1 : 0;
 }
 
-/* Whether end i may count from either side. */
-static bool end_turns(const struct op_context *context, size_t i) {
-    const struct constant *least = op_input(context, 2)->least;
-    return least && constant_has_ints(least) && constant_int_at(least, (int64_t)i) < 0;
-}
-
 /*
  * Returns the upper bound of the slice length on an axis of at most `dim` elements
  * (DIM_UNKNOWN: any length), with an end that may be an upper bound. The length grows with
@@ -119,8 +107,10 @@ static bool end_turns(const struct op_context *context, size_t i) {
 static int64_t slice_most(const struct op_context *context, const struct slice *slice, size_t i,
                           int64_t dim, int64_t step) {
     int64_t begin = 0;
-    if (!slice->starts.known || !slice->ends.known || step < 0 || end_turns(context, i))
-        return dim;
+    const struct constant *least = op_input(context, 2)->least;
+    if (!slice->starts.known || !slice->ends.known || step < 0) return dim;
+    if (least && constant_has_ints(least) && constant_int_at(least, (int64_t)i) < 0)
+        return dim; /* the end may count from either side */
     const int64_t start = slice->starts.values[i];
     const int64_t end = slice->ends.values[i];
     if (start < 0 && end >= 0)
@@ -156,7 +146,9 @@ static int slice_dims(struct op_context *context, int rank, int64_t *dims, struc
     int status = read_slice(context, &slice);
     if (status) return status;
     walk_init(walk, rank);
-    if (!slice_axes_known(&slice)) {
+    const bool known =
+        slice.axes.given ? slice.axes.known : slice.starts.known || slice.ends.known;
+    if (!known) { /* which axes are sliced */
         for (int axis = 0; axis < rank; axis++)
             dims[axis] = op_at_most(context, DIM_UNKNOWN, dims[axis]);
         return 0;

@@ -20,23 +20,6 @@ static int infer_rotary(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/* Columns of one head; of rank 3 they lie beside each other. */
-static int64_t head_columns(const struct op_context *context) {
-    const int rank = op_rank(context, 0);
-    if (rank == 4) return op_dim(context, 0, 3);
-    const int64_t heads = op_attr_int(context, "num_heads");
-    return rank == 3 && heads > 0 ? checked_div_floor(op_dim(context, 0, 2), heads)
-                                  : DIM_UNKNOWN;
-}
-
-static int64_t rotated(const struct op_context *context) {
-    const int64_t part = op_attr_int(context, "rotary_embedding_dim");
-    const int64_t columns = head_columns(context);
-    const int64_t all = op_elements(context, 0);
-    if (part <= 0 || all == 0) return all;
-    return columns == 0 ? 0 : checked_mul(checked_div_floor(all, columns), part);
-}
-
 /*
  * Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; the state [B, H, k,
  * v] is read by every query, added to by every key, and by the delta rules read by every key
@@ -110,10 +93,6 @@ static int infer_linear_window(struct op_context *context) {
     return op_output_dims(context, 1, kept, 5, states);
 }
 
-static int64_t linear_times(const struct linear *s) {
-    return checked_add(s->queries, checked_mul(s->delta ? 2 : 1, s->heads));
-}
-
 static void macs_linear(const struct op_context *context, struct product *ret) {
     const struct linear s = linear_sizes(context);
     product_add(ret, "batch", s.batch);
@@ -122,7 +101,7 @@ static void macs_linear(const struct op_context *context, struct product *ret) {
     product_add(ret, "columns of a value", s.value);
     product_add(ret,
                 s.delta ? "heads of queries and twice of keys" : "heads of queries and keys",
-                linear_times(&s));
+                checked_add(s.queries, checked_mul(s.delta ? 2 : 1, s.heads)));
 }
 
 /* Decay of the state, what a delta rule takes from the value and its rate, the scale. */
@@ -187,7 +166,15 @@ static const char *causal_conv_gradients(const struct op_context *context) {
 }
 
 int64_t exact_rotary(const struct op_context *context) {
-    return checked_mul(3, rotated(context));
+    const int64_t part = op_attr_int(context, "rotary_embedding_dim");
+    const int64_t heads = op_attr_int(context, "num_heads");
+    const int64_t all = op_elements(context, 0);
+    int64_t columns = common_dim(context, 0, 4, 3); /* of one head; in rank 3 they are packed */
+    if (op_rank(context, 0) == 3 && heads > 0)
+        columns = checked_div_floor(op_dim(context, 0, 2), heads);
+    if (part <= 0 || all == 0) return checked_mul(3, all);
+    if (columns == 0) return 0;
+    return checked_mul(3, checked_mul(checked_div_floor(all, columns), part));
 }
 
 /* clang-format off */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Tests `BOUNDS` of the operators (ops/monotone.h): for models of ONNX's backend tests with one operator,
+Tests `BOUNDS` of the operators (ops/op.h): for models of ONNX's backend tests with one operator,
 shrinks operands at random if their letters allow it, and checks that no output dim, MACs, FLOPs or
 bytes grow.
 
