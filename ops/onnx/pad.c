@@ -114,7 +114,8 @@ static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
     if (dim == 1) return 0;
     /* wrap: 0 1 2 | 0 1 2 …; reflect: 0 1 2 1 | 0 1 2 1 … */
     const int64_t period = mode == PAD_WRAP ? dim : 2 * (dim - 1);
-    const int64_t folded = (coord % period + period) % period;
+    int64_t folded = coord % period;
+    if (folded < 0) folded += period;
     return folded < dim ? folded : period - folded;
 }
 
