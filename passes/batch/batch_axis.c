@@ -2,6 +2,8 @@
 /* The batch axis of each value, one node at a time: see batch_axis.h. */
 #include "passes/batch/batch_axis.h"
 
+#include <string.h>
+
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -20,22 +22,47 @@ static bool has_grown(const struct probe *probe, int64_t small, int64_t large) {
            checked_mul(large, probe->batch) == checked_mul(small, PROBE_BATCH);
 }
 
-/* Returns true if at most one axis of each output grew, by the factor of the batch. */
-static bool is_linear(const struct probe *probe, const struct node *node) {
-    for (size_t i = 0; i < node->n_outputs; i++) {
-        if (node->outputs[i] == ID_NONE) continue;
-        const struct shape *small = &before(probe, node->outputs[i])->shape;
-        const struct shape *large = &after(probe, node->outputs[i])->shape;
-        int n_grown = 0;
-        if (small->rank != large->rank) return false;
-        for (int axis = 0; axis < small->rank; axis++) {
-            if (small->dims[axis] == large->dims[axis]) continue;
-            if (!has_grown(probe, small->dims[axis], large->dims[axis])) return false;
-            n_grown++;
-        }
-        if (n_grown > 1) return false;
+int batch_axis_power(const struct probe *probe, uint32_t value) {
+    const struct shape *small = &before(probe, value)->shape;
+    const struct shape *large = &after(probe, value)->shape;
+    int power = 0;
+    if (small->rank != large->rank) return -1;
+    for (int axis = 0; axis < small->rank; axis++) {
+        if (small->dims[axis] == large->dims[axis]) continue;
+        if (!has_grown(probe, small->dims[axis], large->dims[axis])) return -1;
+        power++;
     }
-    return true;
+    return power;
+}
+
+/* Returns the largest power that an output may have: 2 for a product of the batch with itself
+ * and what is computed from it, else 1. */
+static int allowed_power(const struct probe *probe, const struct node *node,
+                         const struct op *op) {
+    int n_batched = 0;
+    if (!probe->squares) return 1;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        const int power =
+            node->inputs[i] == ID_NONE ? 0 : batch_axis_power(probe, node->inputs[i]);
+        if (power > 1) return 2;
+        n_batched += power == 1;
+    }
+    return op->cost.macs && n_batched > 1 ? 2 : 1;
+}
+
+static const char *objection_to_power(const struct probe *probe, const struct node *node,
+                                      const struct op *op) {
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t value = node->outputs[i];
+        if (value == ID_NONE) continue;
+        const int power = batch_axis_power(probe, value);
+        if (before(probe, value)->shape.rank != after(probe, value)->shape.rank)
+            return "the rank of its output would change with the batch";
+        if (power < 0) return "its output would not scale with the batch";
+        if (power > allowed_power(probe, node, op))
+            return "its output would scale with the square of the batch";
+    }
+    return NULL;
 }
 
 int batch_axis_grown_axis(const struct probe *probe, uint32_t value) {
@@ -62,6 +89,7 @@ static int64_t outer_in_view(const struct probe *probe, const struct node *node,
     if (input == ID_NONE || probe->places[input].axis < 0) return 0;
     int64_t prefix = prefix_of(probe, input);
     int64_t outside = shape_product(shape, 0, axis);
+    if (shape->dims[axis] == probe->batch) return 1;
     return is_known(outside) && outside > 0 && prefix % outside == 0 ? prefix / outside : 0;
 }
 
@@ -94,6 +122,7 @@ void batch_axis_place_outputs(struct probe *probe, uint32_t node_id) {
         struct batch_place place = {.axis = axis, .outer = 0};
         if (axis >= 0 && view) place.outer = outer_in_view(probe, node, shape, axis);
         if (axis >= 0 && !view) place.outer = outer_inherited(probe, node, shape->dims[axis]);
+        if (batch_axis_power(probe, value) > 1) place.outer = 0;
         probe->places[value] = place;
     }
 }
@@ -110,8 +139,7 @@ bool batch_axis_is_fixed(const struct probe *probe, uint32_t value) {
     return true;
 }
 
-/* Returns the operand as a short list of integers, equal at both batches; NULL if it is not. */
-static const struct constant *fixed_list(const struct probe *probe, uint32_t value) {
+const struct constant *batch_axis_fixed_list(const struct probe *probe, uint32_t value) {
     const struct constant *list = value == ID_NONE ? NULL : before(probe, value)->value;
     if (!list || list->shape.rank != 1 || list->n_elements > SHAPE_MAX_RANK) return NULL;
     if (!batch_axis_is_fixed(probe, value)) return NULL;
@@ -120,7 +148,7 @@ static const struct constant *fixed_list(const struct probe *probe, uint32_t val
 }
 
 static bool holds_batch(const struct probe *probe, uint32_t value) {
-    return value != ID_NONE && probe->places[value].axis >= 0;
+    return value != ID_NONE && batch_axis_grown_axis(probe, value) >= 0;
 }
 
 /* Returns true if an output grew, or has an unknown shape, or is constant. */
@@ -135,46 +163,60 @@ static bool may_hold_batch(const struct probe *probe, const struct node *node) {
     return false;
 }
 
-/*
- * Returns true if the output has the operand's batch axis at the file's size: a Resize to fixed
- * sizes, a Slice of the whole batch. At a batch of 1 a summed axis looks the same; then only a
- * node with a fixed list, or an operand other than the first, is at fault.
- */
-static bool cuts_batch(const struct probe *probe, const struct node *node, const struct op *op,
-                       size_t slot) {
+/* Returns true if the output has the operand's batch axis at the file's size: a Resize to fixed
+ * sizes, a Slice of the whole batch. */
+static bool cuts_batch(const struct probe *probe, const struct node *node, size_t slot) {
     const struct shape *in = &before(probe, node->inputs[slot])->shape;
     const struct shape *out = &before(probe, node->outputs[0])->shape;
-    int axis = probe->places[node->inputs[slot]].axis;
-    if (out->rank != in->rank || out->dims[axis] != in->dims[axis]) return false;
-    if (op->algebra == ALGEBRA_REDUCTION) return false; /* its list is one of axes */
-    if (probe->batch > 1 || slot > 0) return true;
-    for (size_t i = 0; i < node->n_inputs; i++)
-        if (fixed_list(probe, node->inputs[i])) return true;
-    return false;
+    int axis = batch_axis_grown_axis(probe, node->inputs[slot]);
+    return out->rank == in->rank && out->dims[axis] == in->dims[axis];
 }
 
-/* Returns true if a fixed list of indices gathers from the batch; a single index may well mean
- * the first sample. */
-static bool picks_batch(const struct probe *probe, const struct node *node, const struct op *op,
-                        size_t slot) {
-    if (slot != 0 || op_role(op, 0) != 'n' || node->n_inputs < 2 || node->inputs[1] == ID_NONE)
-        return false;
-    return shape_elements(&before(probe, node->inputs[1])->shape) != 1 &&
-           batch_axis_grown_axis(probe, node->inputs[1]) < 0;
+/* Returns true if the operator gathers elements of operand 0 by the indices of operand 1. */
+static bool gathers(const struct node *node, const struct op *op) {
+    return op_role(op, 0) == 'n' && node->n_inputs > 1 && node->inputs[1] != ID_NONE;
+}
+
+/* Returns how many nodes gather elements of the value. */
+static size_t n_gathers(const struct probe *probe, uint32_t value_id) {
+    const struct value *value = &probe->model->values[value_id];
+    size_t n = 0;
+    for (uint32_t i = 0; i < value->n_uses; i++)
+        n += value->uses[i].slot == 0 && gathers(&probe->model->nodes[value->uses[i].node],
+                                                 probe->ops[value->uses[i].node]);
+    return n;
+}
+
+/* Returns why a gather from the batch cannot be right, or NULL. One sample at a time is right
+ * in the body of a Loop that runs once for each. Outside, a fixed index may mean the first
+ * sample, unless the batch is 1: then it may also be a loop over samples that was unrolled. */
+static const char *objection_to_gather(const struct probe *probe, const struct node *node,
+                                       bool per_sample) {
+    const struct value_info *index = before(probe, node->inputs[1]);
+    if (shape_elements(&index->shape) != 1)
+        return "its indices select from the batch of the file";
+    if (per_sample && !index->value) return NULL;
+    if (probe->batch > 1 && index->value)
+        return n_gathers(probe, node->inputs[0]) == 1
+                   ? NULL
+                   : "its index selects one of several samples";
+    return index->value ? "its index selects one sample, or each sample of a batch of 1"
+                        : "its index selects samples, but not each of the batch once";
 }
 
 static const char *objection_to_loss(const struct probe *probe, const struct node *node,
-                                     const struct op *op) {
-    if (op->memory == MEMORY_SHAPE_ONLY || node->n_outputs == 0 ||
+                                     const struct op *op, bool per_sample) {
+    if (op->memory == MEMORY_SHAPE_ONLY || op->memory == MEMORY_CONTROL ||
+        op->algebra == ALGEBRA_REDUCTION || node->n_outputs == 0 ||
         node->outputs[0] == ID_NONE || may_hold_batch(probe, node))
         return NULL;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!holds_batch(probe, node->inputs[i])) continue;
         if (op->cost.macs) return "the batch would be summed over";
-        if (cuts_batch(probe, node, op, i))
-            return "its output would keep the batch of the file";
-        if (picks_batch(probe, node, op, i))
-            return "its indices select from the batch of the file";
+        if (i == 0 && gathers(node, op)) return objection_to_gather(probe, node, per_sample);
+        if (before(probe, node->outputs[0])->shape.rank == 0) continue; /* a loss */
+        return cuts_batch(probe, node, i) ? "its output would keep the batch of the file"
+                                          : "its output would not hold the batch";
     }
     return NULL;
 }
@@ -203,37 +245,89 @@ static const char *objection_to_target(const struct probe *probe, const struct n
     return suspect ? "the batch axis of its operand is unknown" : NULL;
 }
 
-static const char *objection_to_node(const struct probe *probe, uint32_t node_id,
-                                     bool in_body) {
-    const struct node *node = &probe->model->nodes[node_id];
-    const struct op *op = probe->ops[node_id];
-    if (!is_linear(probe, node)) return "its output would not scale with the batch";
-    const char *objection = objection_to_loss(probe, node, op);
-    if (!objection) objection = objection_to_target(probe, node, op, in_body);
-    for (size_t i = 0; i < node->n_attrs && !objection; i++) {
-        const struct attr *attr = &node->attrs[i];
-        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
-        for (size_t k = 0; k < attr->n && !objection; k++) {
-            const struct graph *body = &probe->model->graphs[attr->graphs[k]];
-            for (size_t m = 0; m < body->n_nodes && !objection; m++) /* depth: see walk.c */
-                objection = objection_to_node(probe, body->nodes[m], true);
-        }
+static const char *objection_to_node(const struct probe *probe, uint32_t node_id, bool in_body,
+                                     bool per_sample, uint32_t *ret_node);
+
+/* Returns why the body of a Loop, Scan or If cannot be right, or NULL. A Loop over samples runs
+ * as often as the batch is large. */
+static const char *objection_to_body(const struct probe *probe, uint32_t graph, bool outer,
+                                     uint32_t *ret_node) {
+    const struct graph *body = &probe->model->graphs[graph];
+    const int64_t small = probe->before.table->runs[graph];
+    const int64_t large = probe->after.table->runs[graph];
+    const bool per_sample = has_grown(probe, small, large);
+    const char *objection = NULL;
+    if (small != large && !per_sample) {
+        *ret_node = body->owner;
+        return "its trip count would not scale with the batch";
     }
+    for (size_t i = 0; i < body->n_nodes && !objection; i++) /* depth: see walk.c */
+        objection =
+            objection_to_node(probe, body->nodes[i], true, per_sample || outer, ret_node);
     return objection;
 }
 
-const char *batch_axis_objection(const struct probe *probe, uint32_t node_id) {
-    return objection_to_node(probe, node_id, false);
+static const char *objection_to_node(const struct probe *probe, uint32_t node_id, bool in_body,
+                                     bool per_sample, uint32_t *ret_node) {
+    const struct node *node = &probe->model->nodes[node_id];
+    const struct op *op = probe->ops[node_id];
+    const char *objection = NULL;
+    if (op->memory != MEMORY_CONTROL) objection = objection_to_power(probe, node, op);
+    if (!objection && per_sample && op->cost.macs && node->n_outputs > 0 &&
+        holds_batch(probe, node->outputs[0]))
+        objection = "it would process the whole batch for each sample";
+    if (!objection) objection = objection_to_loss(probe, node, op, per_sample);
+    if (!objection) objection = objection_to_target(probe, node, op, in_body);
+    if (objection) *ret_node = node_id;
+    for (size_t i = 0; i < node->n_attrs && !objection; i++) {
+        const struct attr *attr = &node->attrs[i];
+        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
+        for (size_t k = 0; k < attr->n && !objection; k++)
+            objection = objection_to_body(probe, attr->graphs[k], per_sample, ret_node);
+    }
+    if (objection || op->memory != MEMORY_CONTROL) return objection;
+    *ret_node = node_id;
+    return objection_to_power(probe, node, op);
 }
 
-size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
-                             struct batch_candidate out[SHAPE_MAX_RANK]) {
+const char *batch_axis_objection(const struct probe *probe, uint32_t node_id,
+                                 uint32_t *ret_node) {
+    return objection_to_node(probe, node_id, false, false, ret_node);
+}
+
+/* Returns true if the shapes differ in the order of unit axes only: a Transpose that moves such
+ * an axis is the same as a Reshape. */
+static bool moves_unit_axes(const struct shape *from, const struct shape *to) {
+    int i = 0;
+    int k = 0;
+    for (;;) {
+        while (i < from->rank && from->dims[i] == 1) i++;
+        while (k < to->rank && to->dims[k] == 1) k++;
+        if (i == from->rank || k == to->rank) return i == from->rank && k == to->rank;
+        if (from->dims[i++] != to->dims[k++]) return false;
+    }
+}
+
+/* Adds the unit axes to which a Transpose, written as a Reshape, may have moved the batch, if
+ * no axis in row-major order has the batch's size. */
+static size_t add_moved(const struct probe *probe, uint32_t node_id,
+                        struct batch_candidate *out, size_t n) {
     const struct node *node = &probe->model->nodes[node_id];
-    const struct shape *shape = &before(probe, node->outputs[0])->shape;
-    int64_t prefix = prefix_of(probe, node->inputs[0]);
+    const struct shape *from = &before(probe, node->inputs[0])->shape;
+    const struct shape *to = &before(probe, node->outputs[0])->shape;
+    if (!probe->unlikely || probe->batch != 1 || !moves_unit_axes(from, to)) return n;
+    for (size_t i = 0; i < n; i++)
+        if (to->dims[out[i].axis] == 1) return n;
+    for (int axis = 0; axis < to->rank; axis++) {
+        if (to->dims[axis] == 1) out[n++] = (struct batch_candidate){axis, 1};
+    }
+    return n;
+}
+
+size_t batch_axis_places_in(const struct probe *probe, const struct shape *shape,
+                            int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]) {
     int64_t outside = 1; /* elements of the axes before this one */
     size_t n = 0;
-    if (prefix == 0 || !shape_is_known(shape)) return 0;
     for (int axis = 0; axis < shape->rank && outside > 0 && outside <= prefix; axis++) {
         int64_t outer = prefix / outside;
         int64_t dim = shape->dims[axis];
@@ -244,6 +338,15 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
         if (!is_known(outside)) break;
     }
     return n;
+}
+
+size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
+                             struct batch_candidate out[SHAPE_MAX_RANK]) {
+    const struct node *node = &probe->model->nodes[node_id];
+    const struct shape *shape = &before(probe, node->outputs[0])->shape;
+    int64_t prefix = prefix_of(probe, node->inputs[0]);
+    if (prefix == 0 || !shape_is_known(shape)) return 0;
+    return add_moved(probe, node_id, out, batch_axis_places_in(probe, shape, prefix, out));
 }
 
 /* Returns the output axis to which the batch axis of an operand broadcasts, or -1. */
@@ -270,6 +373,27 @@ static bool lists_dims(const struct constant *list, const struct shape *shape, i
     return true;
 }
 
+int batch_axis_grown_list(const struct probe *probe, uint32_t node_id, struct shape *ret) {
+    const struct node *node = &probe->model->nodes[node_id];
+    for (size_t slot = 0; slot < node->n_inputs; slot++) {
+        if (node->inputs[slot] == ID_NONE) continue;
+        const struct constant *small = before(probe, node->inputs[slot])->value;
+        const struct constant *large = after(probe, node->inputs[slot])->value;
+        if (!small || !large || !constant_has_ints(small) || !constant_has_ints(large) ||
+            small->shape.rank != 1 || small->n_elements > SHAPE_MAX_RANK ||
+            small->n_elements != large->n_elements)
+            continue;
+        for (int64_t i = 0; i < small->n_elements; i++) {
+            if (!has_grown(probe, constant_int_at(small, i), constant_int_at(large, i)))
+                continue;
+            if (shape_make(probe->arena, (int)small->n_elements, NULL, ret) < 0) return -1;
+            for (int k = 0; k < ret->rank; k++) ret->dims[k] = constant_int_at(small, k);
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
                             struct batch_change *ret) {
     const struct node *node = &probe->model->nodes[node_id];
@@ -279,7 +403,7 @@ bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
     const struct shape *out = &before(probe, node->outputs[0])->shape;
     int axis = aligned_axis(probe, node);
     for (size_t slot = 0; slot < node->n_inputs && axis >= 0; slot++) {
-        const struct constant *list = fixed_list(probe, node->inputs[slot]);
+        const struct constant *list = batch_axis_fixed_list(probe, node->inputs[slot]);
         if (!list || !lists_dims(list, out, axis)) continue;
         *ret = (struct batch_change){.node = node_id,
                                      .slot = (uint32_t)slot,
@@ -341,5 +465,19 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
                                .info = info,
                                .next = overrides[change->node]};
     overrides[change->node] = entry;
+    return CM_OK;
+}
+
+int batch_axis_push(struct arena *arena, struct change_list *list,
+                    const struct batch_change *change) {
+    if (list->n == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct batch_change *items = arena_array(arena, capacity, sizeof *items);
+        if (!items) return CM_NO_MEMORY;
+        if (list->n > 0) memcpy(items, list->items, list->n * sizeof *items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->n++] = *change;
     return CM_OK;
 }

@@ -32,10 +32,19 @@ struct batch_change {
     const struct shape *dims; /* at the file's batch */
 };
 
+struct change_list {
+    struct batch_change *items;
+    size_t n;
+    size_t capacity;
+};
+
 struct probe {
     const struct model *model;
     const struct op *const *ops;
-    int64_t batch;                     /* the file's own */
+    int64_t batch; /* the file's own */
+    bool unlikely; /* also try less likely places: Reshapes that transpose, and axes that the
+                      batch shares if another is exactly as long as it */
+    bool squares;  /* accept products of the batch with itself */
     struct walk before;                /* at the file's batch */
     struct walk after;                 /* at PROBE_BATCH */
     const struct override **overrides; /* of `after`, by node */
@@ -45,10 +54,11 @@ struct probe {
 
 /*
  * Returns why the node, though inferred at both batches, cannot be right (static text), or
- * NULL. Its outputs must scale with the batch, the batch may not vanish in a product or behind
- * a fixed size, and the batch axis must be known at a Reshape with a fixed target.
+ * NULL; *ret_node is the node at fault, which may be in a body. Its outputs must scale with the
+ * batch, the batch may only vanish in a reduction or a loop over samples, and the batch axis
+ * must be known at a Reshape with a fixed target.
  */
-const char *batch_axis_objection(const struct probe *probe, uint32_t node);
+const char *batch_axis_objection(const struct probe *probe, uint32_t node, uint32_t *ret_node);
 /* Sets probe->places of the node's outputs. */
 void batch_axis_place_outputs(struct probe *probe, uint32_t node);
 /* Adds `change`, at batch `batch`, to overrides[change->node]. CM_OK or CM_NO_MEMORY. */
@@ -61,10 +71,26 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
  */
 size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
                              struct batch_candidate out[SHAPE_MAX_RANK]);
+/* Lists where the batch may be in a tensor of that shape, if `prefix` elements come before it
+ * in row-major order. Returns how many. */
+size_t batch_axis_places_in(const struct probe *probe, const struct shape *shape,
+                            int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]);
+/* Appends to the list. CM_OK or CM_NO_MEMORY. */
+int batch_axis_push(struct arena *arena, struct change_list *list,
+                    const struct batch_change *change) CM_MUST_CHECK;
+
+/* Returns the power of the batch in the value's size, that is, how many of its axes grew by the
+ * factor of the batch; -1 if a dim changed otherwise. */
+int batch_axis_power(const struct probe *probe, uint32_t value);
+/* Returns the value as a short list of integers, equal at both batches; NULL if it is not. */
+const struct constant *batch_axis_fixed_list(const struct probe *probe, uint32_t value);
 /* Returns the axis of the value that scales with the batch, or -1. */
 int batch_axis_grown_axis(const struct probe *probe, uint32_t value);
 /* Returns true if the contents of the value are equal at both batches. */
 bool batch_axis_is_fixed(const struct probe *probe, uint32_t value);
+/* Finds an operand of shape arithmetic that lists dims, one of which grew. Sets *ret to the
+ * dims at the file's batch. Returns the axis, or -1. */
+int batch_axis_grown_list(const struct probe *probe, uint32_t node, struct shape *ret);
 /*
  * Finds an operand that lists the dims of output 0 (of Expand, Resize) with the file's batch on
  * the axis where another operand holds it. Sets *ret to the change that would scale it.

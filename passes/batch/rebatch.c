@@ -11,6 +11,7 @@
 
 #include "ops/product.h"
 #include "passes/batch/batch_axis.h"
+#include "passes/batch/constant_products.h"
 #include "passes/infer/context.h"
 #include "passes/infer/shape_messages.h"
 #include "support/arena.h"
@@ -27,6 +28,9 @@
 /* Backtracking restores the fold budget, so that every path folds alike; total, in budgets. */
 #define REFUNDED_WALKS 16
 
+/* Searches with constants that were tiled to the batch; each finds more of them. */
+#define MAX_TILING_ROUNDS 8
+
 /* A node at which the batch may be on more than one axis. */
 struct choice {
     size_t step;
@@ -36,12 +40,6 @@ struct choice {
     size_t settled; /* index that the first solution took */
     struct op_budget budget;
     struct batch_candidate alternatives[SHAPE_MAX_RANK];
-};
-
-struct change_list {
-    struct batch_change *items;
-    size_t n;
-    size_t capacity;
 };
 
 /* A consistent set of changes for the whole model. */
@@ -58,14 +56,17 @@ struct search {
     struct infer_table before; /* at the batch of the file */
     struct infer_table after;  /* at PROBE_BATCH */
     struct change_list changes;
+    size_t n_tiles; /* leading changes that hold for every path: of constants that were tiled */
     struct choice *choices;
     size_t n_choices;
     size_t choices_capacity;
     size_t n_settled;            /* leading choices that are as in the first solution */
     struct cm_diagnostics *sink; /* messages of the walk at PROBE_BATCH */
     bool misfit;                 /* type inference refused the last tried node */
-    size_t deepest;              /* step of the contradiction latest in the file */
-    const char *reason;          /* its message; NULL if there is none yet */
+    uint32_t at_fault;     /* node that the last tried node failed at: it, or in its body */
+    size_t deepest;        /* step of the contradiction latest in the file */
+    uint32_t deepest_node; /* node at fault there */
+    const char *reason;    /* its message; NULL if there is none yet */
     int64_t steps_left;
     int64_t refunds_left; /* elements */
 };
@@ -90,13 +91,7 @@ static void *grow(struct arena *arena, const void *items, size_t *capacity, size
 }
 
 static int add_change(struct search *search, const struct batch_change *change) {
-    struct change_list *list = &search->changes;
-    if (list->n == list->capacity) {
-        list->items =
-            grow(search->probe.arena, list->items, &list->capacity, sizeof *list->items);
-        if (!list->items) return CM_NO_MEMORY;
-    }
-    list->items[list->n++] = *change;
+    if (batch_axis_push(search->probe.arena, &search->changes, change) < 0) return CM_NO_MEMORY;
     return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
 }
 
@@ -113,18 +108,24 @@ static int add_choice(struct search *search, const struct choice *choice) {
 
 /* Undoes all changes but the first n. */
 static void undo_changes(struct search *search, size_t n) {
-    while (search->changes.n > n)
-        search->probe.overrides[search->changes.items[--search->changes.n].node] = NULL;
+    while (search->changes.n > n) {
+        const uint32_t node = search->changes.items[--search->changes.n].node;
+        search->probe.overrides[node] = search->probe.overrides[node]->next;
+    }
 }
 
 /* Walks the node at PROBE_BATCH. CM_OK, CONTRADICTION with a message in the sink, or
  * CM_NO_MEMORY. */
 static int try_node(struct search *search, uint32_t node) {
+    const bool is_first = cm_diagnostics_count(search->sink) == 0;
+    uint32_t at_fault = node;
     int status = walk_node(&search->probe.after, node);
     if (status == CM_NO_MEMORY) return status;
     search->misfit = status < 0;
-    const char *objection = status < 0 ? NULL : batch_axis_objection(&search->probe, node);
+    const char *objection =
+        status < 0 ? NULL : batch_axis_objection(&search->probe, node, &at_fault);
     if (objection) status = diag_error(search->sink, DIAG_BATCH, "%s", objection);
+    if (is_first) search->at_fault = at_fault;
     return status < 0 ? CONTRADICTION : CM_OK;
 }
 
@@ -160,9 +161,16 @@ static bool keeps_axes(const struct search *search, const struct node *node,
     return choice->alternatives[0].axis == search->probe.places[node->inputs[0]].axis;
 }
 
+static void swap_places(struct batch_candidate *a, struct batch_candidate *b) {
+    const struct batch_candidate first = *a;
+    *a = *b;
+    *b = first;
+}
+
 /*
- * An axis of exactly the batch's size is the likeliest: if there are any, keeps only these, the
- * operand's own axis first. Returns how many there are.
+ * An axis of exactly the batch's size is the likeliest: puts these first, the operand's own
+ * axis before the others, and drops the rest unless unlikely places are asked for. Returns how
+ * many there are.
  */
 static size_t prefer_bare(const struct search *search, const struct node *node,
                           struct choice *choice) {
@@ -171,17 +179,13 @@ static size_t prefer_bare(const struct search *search, const struct node *node,
     int own_axis = search->probe.places[node->inputs[0]].axis;
     size_t n = 0;
     for (size_t i = 0; i < choice->n; i++)
-        if (is_bare(search, dims, &places[i])) places[n++] = places[i];
-    for (size_t i = 1; i < n; i++) {
-        if (places[i].axis != own_axis) continue;
-        struct batch_candidate first = places[0];
-        places[0] = places[i];
-        places[i] = first;
-    }
+        if (is_bare(search, dims, &places[i])) swap_places(&places[n++], &places[i]);
+    for (size_t i = 1; i < n; i++)
+        if (places[i].axis == own_axis) swap_places(&places[0], &places[i]);
     if (n == 0) return 0;
-    choice->n = n;
-    if (keeps_axes(search, node, choice)) choice->n = 1;
-    return choice->n;
+    if (!search->probe.unlikely) choice->n = n;
+    if (!search->probe.unlikely && keeps_axes(search, node, choice)) choice->n = 1;
+    return n;
 }
 
 static bool has_axis(const struct choice *choice, int axis) {
@@ -254,14 +258,16 @@ static const struct shape *batch_operand(const struct search *search, const stru
     return NULL;
 }
 
-/* Changes every constant operand whose dim is `size` at the batch axis of `partner`, counted
- * from the front or the back. */
+/* Changes every constant operand, or list of indices, whose dim is `size` at the batch axis of
+ * `partner`, counted from the front or the back. */
 static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
-                          int axis, int64_t size, bool from_back) {
+                          int axis, int64_t size, bool from_back, bool is_index) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         const struct shape *shape = stale_operand(search, node_id, slot);
-        if (!shape) continue;
+        if (!shape ||
+            (is_index && !dtype_is_integer(before(search, node->inputs[slot])->dtype)))
+            continue;
         int own = from_back ? shape->rank - (partner->rank - axis) : axis;
         if (own < 0 || own >= shape->rank || shape->dims[own] != size) continue;
         const struct batch_change change = {
@@ -282,17 +288,14 @@ static int repair_list(struct search *search, uint32_t node_id) {
     return status;
 }
 
-/* Repairs a node whose constant operands have the file's batch on the batch axis. After a
- * misfit the operator requires equal dims, which may be a multiple of the batch. */
-static int repair_constants(struct search *search, uint32_t node_id, bool misfit) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
+/* Repairs a node that does not fit by scaling its constant operands whose dim is `size` on the
+ * batch axis. */
+static int repair_constants_of_size(struct search *search, uint32_t node_id,
+                                    const struct shape *partner, int axis, int64_t size,
+                                    bool is_index) {
     size_t n_changes = search->changes.n;
-    int axis = -1;
-    const struct shape *partner = batch_operand(search, node, &axis);
-    if (!partner) return CONTRADICTION;
-    const int64_t size = misfit ? partner->dims[axis] : search->probe.batch;
     for (int from_back = 0; from_back < 2; from_back++) {
-        int status = change_aligned(search, node_id, partner, axis, size, from_back);
+        int status = change_aligned(search, node_id, partner, axis, size, from_back, is_index);
         if (status < 0) return status;
         status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
         if (status != CONTRADICTION) return status;
@@ -301,11 +304,103 @@ static int repair_constants(struct search *search, uint32_t node_id, bool misfit
     return CONTRADICTION;
 }
 
+/* Repairs a node whose constant operands have the file's batch on the batch axis. After a
+ * misfit the operator requires equal dims, which may be a multiple of the batch; and so may
+ * those of indices, which the output has. */
+static int repair_constants(struct search *search, uint32_t node_id, bool misfit) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    struct shape listed;
+    int axis = -1;
+    const struct shape *partner = batch_operand(search, node, &axis);
+    if (!partner) {
+        axis = batch_axis_grown_list(&search->probe, node_id, &listed);
+        partner = &listed;
+    }
+    if (axis < 0) return CONTRADICTION;
+    int64_t size = misfit ? partner->dims[axis] : search->probe.batch;
+    int status = repair_constants_of_size(search, node_id, partner, axis, size, false);
+    if (status != CONTRADICTION || size == partner->dims[axis]) return status;
+    return repair_constants_of_size(search, node_id, partner, axis, partner->dims[axis], true);
+}
+
 static int reset_sink(struct search *search) {
     cm_diagnostics_free(search->sink);
     search->sink = cm_diagnostics_new();
     search->probe.after.diag = search->sink;
     return search->sink ? CM_OK : CM_NO_MEMORY;
+}
+
+/* Returns true if each iteration hands the body's input on as it is: a weight, not a state. */
+static bool is_invariant(const struct graph *body, uint32_t input) {
+    for (size_t i = 0; i < body->n_outputs; i++)
+        if (body->outputs[i] == input) return true;
+    return false;
+}
+
+/* Returns the axis on which a constant state of a Loop or Scan must hold the batch, or -1: a
+ * dim that varies from one iteration to the next because the batch joins it; if the body does
+ * not fit, the first dim that is the file's batch. */
+static int state_axis(const struct search *search, const struct graph *body, size_t slot,
+                      const struct shape *shape) {
+    const struct shape *inside = &search->after.infos[body->inputs[slot]].shape;
+    if (inside->rank != shape->rank || is_invariant(body, body->inputs[slot])) return -1;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (search->misfit
+                ? shape->dims[axis] == search->probe.batch
+                : !is_known(inside->dims[axis]) && shape->dims[axis] % search->probe.batch == 0)
+            return axis;
+    return -1;
+}
+
+/* Adds the changes that scale the constant states of a Loop or Scan. */
+static int change_states(struct search *search, uint32_t node_id, uint32_t graph) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    const struct graph *body = &search->analysis->model->graphs[graph];
+    for (size_t slot = 0; slot < node->n_inputs && body->n_inputs == node->n_inputs; slot++) {
+        const struct shape *shape = stale_operand(search, node_id, slot);
+        const int axis = shape ? state_axis(search, body, slot, shape) : -1;
+        const struct batch_change change = {
+            .node = node_id, .slot = (uint32_t)slot, .axis = axis, .dims = shape};
+        if (axis >= 0 && add_change(search, &change) < 0) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+/* Adds the change of a trip count, a constant that is the file's batch. */
+static int change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    const uint32_t trips = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
+    if (trips == ID_NONE || search->probe.batch == 1 ||
+        search->before.runs[graph] != search->probe.batch ||
+        search->after.runs[graph] != search->probe.batch ||
+        shape_elements(&before(search, trips)->shape) != 1 ||
+        !batch_axis_is_fixed(&search->probe, trips))
+        return CM_OK;
+    struct shape *dims = arena_alloc(search->probe.arena, sizeof *dims);
+    if (!dims || shape_make(search->probe.arena, 1, &search->probe.batch, dims) < 0)
+        return CM_NO_MEMORY;
+    const struct batch_change change = {
+        .node = node_id, .slot = 0, .is_target = true, .axis = 0, .dims = dims};
+    return add_change(search, &change);
+}
+
+/* Repairs a Loop or Scan. */
+static int repair_loop(struct search *search, uint32_t node_id) {
+    const struct node *node = &search->analysis->model->nodes[node_id];
+    const struct attr *attr = node_attr(node, "body");
+    int (*const repairs[])(struct search *, uint32_t, uint32_t) = {change_states, change_trips};
+    int status = CONTRADICTION;
+    if (search->probe.ops[node_id]->memory != MEMORY_CONTROL || !attr ||
+        attr->kind != ATTR_GRAPH || attr->n != 1)
+        return CONTRADICTION;
+    for (size_t i = 0; i < 2 && status == CONTRADICTION; i++) {
+        const size_t n_changes = search->changes.n;
+        if (repairs[i](search, node_id, attr->graphs[0]) < 0) return CM_NO_MEMORY;
+        if (search->changes.n == n_changes) continue;
+        if (reset_sink(search) < 0) return CM_NO_MEMORY;
+        status = try_node(search, node_id);
+    }
+    return status;
 }
 
 /* Returns the choice made at this step, or NULL. */
@@ -327,6 +422,7 @@ static int advance(struct search *search, size_t step) {
         status = place_target(search, step, status);
     const bool misfit = search->misfit;
     if (status == CONTRADICTION && !choice_at(search, step)) status = repair_list(search, node);
+    if (status == CONTRADICTION && !choice_at(search, step)) status = repair_loop(search, node);
     if (status == CONTRADICTION && !choice_at(search, step))
         status = repair_constants(search, node, misfit);
     if (status == CM_OK) batch_axis_place_outputs(&search->probe, node);
@@ -421,6 +517,7 @@ static int keep_reason(struct search *search, size_t step) {
         if (message->severity == CM_ERROR) reason = message->message;
     }
     search->deepest = step;
+    search->deepest_node = search->at_fault;
     search->reason = arena_strdup(search->probe.arena, reason);
     return search->reason ? CM_OK : CM_NO_MEMORY;
 }
@@ -469,9 +566,8 @@ static int solve(struct search *search, size_t step) {
     return CM_OK;
 }
 
-static int refuse(const struct search *search, size_t step, uint32_t first, const char *why) {
+static int refuse(const struct search *search, uint32_t node, uint32_t first, const char *why) {
     const struct analysis *analysis = search->analysis;
-    uint32_t node = node_at(search, step);
     struct node_place place = {.model = analysis->model,
                                .op = search->probe.ops[node],
                                .infos = search->before.infos,
@@ -625,7 +721,7 @@ static int compare_solution(struct search *search, struct solution *found, uint3
         search->probe.arena, "the batch may be axis %d or axis %d of the output %s",
         choice->alternatives[choice->settled].axis, choice->alternatives[choice->taken].axis,
         shapes_text(search->analysis, &before(search, node->outputs[0])->shape));
-    return why ? refuse(search, choice->step, first, why) : CM_NO_MEMORY;
+    return why ? refuse(search, node_at(search, choice->step), first, why) : CM_NO_MEMORY;
 }
 
 /* Continues from the first solution to check that there is no other. */
@@ -658,28 +754,113 @@ static void note_fixed_outputs(const struct search *search, const struct solutio
     }
 }
 
-/* Notes products of constants, whose batch axis, if they have one, is unknown. */
-static void note_constant_products(const struct search *search) {
-    const struct analysis *analysis = search->analysis;
-    size_t n = 0;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        const struct node *node = &analysis->model->nodes[id];
-        n += search->probe.ops[id]->cost.macs && node->n_outputs > 0 &&
-             node->outputs[0] != ID_NONE && before(search, node->outputs[0])->is_constant;
+/* Starts the search again from the first node. */
+static int restart(struct search *search) {
+    undo_changes(search, search->n_tiles);
+    search->n_choices = search->n_settled = 0;
+    return walk_start(&search->probe.after);
+}
+
+/*
+ * Finds the first solution: with the likeliest places and at most one batch axis, else with
+ * less likely places too, else, if allowed, with products of the batch with itself.
+ */
+static int solve_widening(struct search *search, bool allow_squares, uint32_t first) {
+    uint32_t at_fault = ID_NONE;
+    int status = CONTRADICTION;
+    const char *reason = NULL;
+    for (int i = 0; i < 2 + allow_squares && status == CONTRADICTION; i++) {
+        search->probe.unlikely = i == 1;
+        search->probe.squares = i == 2;
+        status = restart(search);
+        if (status == CM_OK) status = solve(search, 0);
+        if (i == 2) break;
+        at_fault = search->deepest_node;
+        reason = search->reason;
     }
-    if (n > 0)
-        diag_note(analysis->diag, DIAG_BATCH, "%zu product%s of constants not re-batched", n,
-                  text_plural((int64_t)n));
+    return status == CONTRADICTION ? refuse(search, at_fault, first, reason) : status;
+}
+
+/* Puts the search at a solution. */
+static void load_solution(struct search *search, const struct solution *found) {
+    const struct model *model = search->analysis->model;
+    memcpy(search->after.infos, found->infos, model->n_values * sizeof *found->infos);
+    memcpy(search->probe.overrides, found->overrides,
+           model->n_nodes * sizeof *found->overrides);
+}
+
+/* Returns the first node that depends on the inputs and has other shapes in `found`, or
+ * ID_NONE. */
+static uint32_t first_difference(const struct search *search, const struct solution *found) {
+    const struct model *model = search->analysis->model;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct value *value = &model->values[id];
+        if (value->node != ID_NONE && value->graph == 0 && !before(search, id)->is_constant &&
+            !shape_equal(&search->after.infos[id].shape, &found->infos[id].shape))
+            return value->node;
+    }
+    return ID_NONE;
+}
+
+/* Searches again with constants that are repeated for each sample. */
+static int solve_tiled(struct search *search, const struct change_list *tiles,
+                       struct solution *found, uint32_t first) {
+    load_solution(search, found);
+    memset(search->probe.overrides, 0,
+           search->analysis->model->n_nodes * sizeof *search->probe.overrides);
+    search->changes.n = 0;
+    for (size_t i = 0; i < tiles->n; i++)
+        if (add_change(search, &tiles->items[i]) < 0) return CM_NO_MEMORY;
+    search->n_tiles = tiles->n;
+    search->reason = NULL;
+    int status = solve_widening(search, search->probe.squares, first);
+    if (status < 0) return status;
+    const uint32_t node = first_difference(search, found);
+    if (node != ID_NONE)
+        return refuse(search, node, first,
+                      "a constant that it depends on may or may not hold the batch");
+    status = keep_solution(search, found);
+    return status == CM_OK ? check_unique(search, found, first) : status;
+}
+
+static int refuse_undecided(const struct search *search, uint32_t node, uint32_t constant,
+                            uint32_t first) {
+    const char *why = arena_printf(
+        search->probe.arena,
+        "its result may or may not be repeated for each sample: '%s' %s is a constant",
+        value_name(search->analysis->model, constant),
+        shapes_text(search->analysis, &before(search, constant)->shape));
+    return why ? refuse(search, node, first, why) : CM_NO_MEMORY;
+}
+
+/*
+ * Moves the changes of constants that meet the batch to where they were tiled, if products lie
+ * in between. A constant that holds the batch now may meet others, hence the rounds.
+ */
+static int scale_products(struct search *search, struct solution *found, uint32_t first) {
+    struct change_list tiles = {0};
+    struct scaling *scaling = NULL;
+    uint32_t constant = ID_NONE;
+    for (int round = 0; round < MAX_TILING_ROUNDS; round++) {
+        const size_t n_tiles = tiles.n;
+        load_solution(search, found);
+        int status = constant_products_find(&search->probe, &found->changes, &tiles, &scaling);
+        if (status < 0 || !scaling) return status;
+        if (tiles.n == n_tiles) break;
+        status = solve_tiled(search, &tiles, found, first);
+        if (status < 0) return status;
+    }
+    const uint32_t node = constant_products_undecided(scaling, &constant);
+    return node == ID_NONE ? CM_OK : refuse_undecided(search, node, constant, first);
 }
 
 static int search_changes(struct search *search, uint32_t first, struct change_list *ret) {
     struct solution found = {0};
-    int status = solve(search, 0);
-    if (status == CONTRADICTION) return refuse(search, search->deepest, first, search->reason);
+    int status = solve_widening(search, true, first);
     if (status == CM_OK) status = keep_solution(search, &found);
     if (status == CM_OK) status = check_unique(search, &found, first);
     if (status == CM_OK) note_fixed_outputs(search, &found);
-    if (status == CM_OK) note_constant_products(search);
+    if (status == CM_OK) status = scale_products(search, &found, first);
     *ret = found.changes;
     return status;
 }
