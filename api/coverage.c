@@ -22,6 +22,7 @@ static bool is_run(const struct analysis *analysis, uint32_t graph) {
 }
 
 static bool is_unknown_shape(const struct value_info *info) {
+    if (info->varies) return false; /* known in each iteration */
     switch (info->kind) {
     case CM_TYPE_UNKNOWN:
         return true;

@@ -10,6 +10,13 @@
 
 #include "ops/op_context.h"
 
+/*
+ * Operands of a Loop, and the inputs of its body at the same places: the trip count (in the
+ * body: the number of the iteration), the condition, the state. Output `input - 1` of the body
+ * is what the next iteration takes; the outputs after the state are stacked.
+ */
+enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
+
 struct body {
     uint32_t graph;
     size_t n_inputs;

@@ -47,6 +47,16 @@ struct op_walker {
     /* Returns the info of a value from the last walk of its body. NULL callback: not
      * available. */
     const struct value_info *(*info)(void *context, uint32_t value);
+    /*
+     * Execution of a Loop iteration by iteration; NULL: not available. `begin` returns true if
+     * so many iterations are within the limits and `needed` is set or dims are open.
+     * `iterate` is `walk` for one more iteration; *ret_outputs is NULL if the budget is
+     * exhausted. `end` discards the iterations if `is_done` is false.
+     */
+    bool (*begin)(void *context, uint32_t graph, int64_t trips, bool needed);
+    int (*iterate)(void *context, uint32_t graph, size_t n_inputs,
+                   const struct value_info *inputs, const struct value_info **ret_outputs);
+    void (*end)(void *context, uint32_t graph, int64_t trips, bool is_done);
 };
 
 /*

@@ -9,11 +9,6 @@
 
 #include "support/banned.h"
 
-/* Inputs of a body: the number of the round, the condition, then states; each is the operand
- * of the same number of the Loop, and output `input - 1` of the body is what the next round
- * takes. */
-enum { BODY_ROUND, BODY_CONDITION, BODY_STATE };
-
 /* Values that are looked at for one condition. */
 #define MOST_STEPS  256
 #define MOST_NUMBER (INT64_C(1) << 53)
@@ -174,7 +169,7 @@ static bool line_of_input(const struct search *search, uint32_t id, struct line 
         if (search->body->inputs[i] == id) {
             ret->input = i;
             ret->factor = ret->most_factor = 1;
-            return i != BODY_CONDITION;
+            return i != LOOP_CONDITION;
         }
     return false;
 }
@@ -224,7 +219,7 @@ static bool progress_of(struct search *search, uint32_t id, struct progress *ret
     struct progress input = {0, 1, 0};
     if (!line_of(search, id, &line)) return false;
     if (line.input == ID_NONE) input.step = 0;
-    if (line.input != ID_NONE && line.input >= BODY_STATE &&
+    if (line.input != ID_NONE && line.input >= LOOP_STATE &&
         !progress_of_state(search, line.input, &input, &next))
         return false;
     ret->start = checked_add(checked_mul(line.factor, input.start), line.offset);

@@ -93,11 +93,36 @@ struct batch_table {
     struct rebatched *rebatched;
 };
 
+/* One run of a body inside a Loop that is executed iteration by iteration. */
+struct iteration {
+    uint32_t graph;
+    const struct iteration *outer; /* run of the enclosing body; NULL if that is not executed */
+    struct iteration *before;      /* the previous run of the same body, or NULL */
+    int64_t runs;                  /* per run of `outer` */
+    bool is_iteration;             /* one of several, `runs` is 1 */
+    bool is_assumed;               /* `runs` is unknown, */
+    bool is_alternative;           /* or the body is a branch, see infer_table.alternative */
+    bool is_dropped;               /* a later walk replaced it */
+    const struct value_info *infos; /* of iterations.values */
+};
+
+/* The runs of one body. */
+struct iterations {
+    size_t n_values;
+    const uint32_t *values; /* inputs of the body and outputs of its nodes */
+    struct iteration *last; /* NULL: the body never runs, or is not inside an executed Loop */
+    bool is_executed;       /* it is inside an executed Loop */
+    bool is_mixed; /* a branch, whose condition is static in some runs only: counted in all */
+};
+
 struct infer_table {
     struct value_info *infos; /* by value */
     int64_t *runs;            /* by graph: runs per run of the enclosing graph */
     bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
     bool is_open;      /* some output dims or trip counts are unknown */
+    /* By graph: the runs of bodies whose shapes differ between iterations; NULL if no Loop was
+     * executed. `infos` then hold in every run. */
+    struct iterations *iterations;
     /* Upper-bound variant of this table: data-dependent dims and trip counts at their maximum.
      * Points to this table if every shape is static. */
     const struct infer_table *upper;
@@ -198,6 +223,8 @@ struct count_table {
     int64_t *runs;           /* by graph: per run of the model; 0 for a branch not charged */
     int64_t *most_runs;      /* by graph: upper bound if `runs` is unknown */
     scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
+    struct value_info *run_infos; /* by value: infos in the run of a body that is counted; NULL
+                                     if no Loop is executed */
 };
 
 struct modules_table {

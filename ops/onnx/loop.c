@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loop: a body that runs as often as a trip count and a condition let it. */
+/* Loop: a body that runs as often as a trip count and a condition allow. */
 #include "ops/body.h"
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
+#include "ops/merge.h"
 #include "ops/trip_count.h"
+#include "support/arena.h"
 
 #include "support/banned.h"
 
-/* Inputs of the node (trip count, condition, state) and of the body (iteration, condition,
- * state); the body gives the condition, the state, then what is stacked. */
-enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
+struct loop {
+    struct body body;
+    struct carried carried;
+    int64_t trips; /* the trip count operand; ROUNDS_ENDLESS if omitted */
+    struct rounds rounds;
+};
 
 /* The trip count that is asked for, ROUNDS_ENDLESS where there is none (exporters write 2^63 -
  * 1 for it). */
@@ -90,7 +95,7 @@ static void take_asked(const struct op_context *context, struct rounds *rounds) 
     if (is_known(asked)) rounds->least = rounds->most = asked;
 }
 
-/* Whether it is plain before any walk that the body never runs. */
+/* Sets *ret if the body never runs, as the operands already show. */
 static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
     bool known = false, starts = false;
     int status = body_condition(context, op_input(context, LOOP_CONDITION), &known, &starts);
@@ -98,44 +103,168 @@ static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
     return status;
 }
 
-static int open_loop(struct op_context *context, struct body *body, struct carried *carried) {
-    size_t n = context->n_inputs > LOOP_STATE ? context->n_inputs - LOOP_STATE : 0;
-    *carried = (struct carried){LOOP_STATE, 1, n};
-    int status = body_open(context, "body", body);
-    if (!status)
-        status = body_check(context, body, LOOP_STATE + n,
-                            1 + (context->n_outputs > n ? context->n_outputs : n));
-    return status ? status : loop_inputs(context, body);
+static int open_loop(struct op_context *context, struct loop *loop) {
+    const size_t n = context->n_inputs > LOOP_STATE ? context->n_inputs - LOOP_STATE : 0;
+    const size_t n_outputs = context->n_outputs > n ? context->n_outputs : n;
+    loop->carried = (struct carried){LOOP_STATE, 1, n};
+    int status = body_open(context, "body", &loop->body);
+    if (!status) status = body_check(context, &loop->body, LOOP_STATE + n, 1 + n_outputs);
+    return status ? status : read_trips(context, &loop->trips);
 }
 
-/* Output i: of the state (which goes through untouched when there is no round), or stacked. */
-static int loop_output(struct op_context *context, const struct body *body,
-                       const struct carried *carried, size_t i, const struct rounds *rounds) {
+/* Returns the state of one iteration, with its contents. */
+static struct value_info state_of(const struct value_info *info) {
+    struct value_info copy = *info;
+    copy.is_constant = false;
+    copy.is_weight = false;
+    return copy;
+}
+
+/* Sets output i: a state, which no iteration changes if there is none, or stacked elements. */
+static int loop_output(struct op_context *context, const struct loop *loop, size_t i) {
+    const struct rounds *rounds = &loop->rounds;
     const int64_t times = op_at_most(context, exact_rounds(rounds), most_rounds(rounds));
-    if (i >= carried->n)
-        return body_output_stacked(context, i, &body->outputs[1 + i], 0, times);
-    if (rounds->most == 0) return op_output_like(context, i, LOOP_STATE + i);
-    const struct value_info state = body_last_state(body, carried, i, rounds->least > 0);
+    if (i >= loop->carried.n)
+        return body_output_stacked(context, i, &loop->body.outputs[1 + i], 0, times);
+    const struct value_info state =
+        rounds->most == 0 ? state_of(op_input(context, LOOP_STATE + i))
+                          : body_last_state(&loop->body, &loop->carried, i, rounds->least > 0);
     return op_output_fact(context, i, &state);
 }
 
-static int infer_loop(struct op_context *context) {
-    struct carried carried;
-    struct body body;
-    int64_t trips = 0;
+static int report_rounds(struct op_context *context, struct loop *loop) {
+    take_asked(context, &loop->rounds);
+    return body_rounds(context, &loop->body, exact_rounds(&loop->rounds),
+                       most_rounds(&loop->rounds));
+}
+
+/* Infers the body with infos that hold in every iteration. */
+static int infer_at_once(struct op_context *context, struct loop *loop) {
     bool never = false;
-    struct rounds rounds = {0, 0};
-    int status = open_loop(context, &body, &carried);
-    if (!status) status = read_trips(context, &trips);
-    if (!status) status = never_runs(context, trips, &never);
-    if (!status) status = body_walk_rounds(context, &body, &carried);
-    if (!status && !never) status = loop_rounds(context, &body, trips, &rounds);
-    if (!status) take_asked(context, &rounds);
-    if (!status)
-        status = body_rounds(context, &body, exact_rounds(&rounds), most_rounds(&rounds));
+    loop->rounds = (struct rounds){0, 0};
+    int status = loop_inputs(context, &loop->body);
+    if (!status) status = never_runs(context, loop->trips, &never);
+    if (!status) status = body_walk_rounds(context, &loop->body, &loop->carried);
+    if (!status && !never)
+        status = loop_rounds(context, &loop->body, loop->trips, &loop->rounds);
+    if (!status) status = report_rounds(context, loop);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
-        status = loop_output(context, &body, &carried, i, &rounds);
+        status = loop_output(context, loop, i);
     return status;
+}
+
+/* --- Execution iteration by iteration. --- */
+
+/* Returns true if execution may find more of the output: elements of a sequence, dims, or the
+ * contents of shape arithmetic. */
+static bool is_improvable(const struct value_info *output) {
+    if (output->kind == CM_TYPE_SEQUENCE) return !output->items;
+    if (!value_info_is_settled(output)) return true;
+    return !output->value && dtype_is_integer(output->dtype) &&
+           shape_elements(&output->shape) <= LONGEST_SHORT;
+}
+
+/* Infers iteration k. Sets *ret_goes_on if the next one runs, *ret_done false if that is
+ * unknown or the budget is exhausted. */
+static int infer_iteration(struct op_context *context, struct body *body, int64_t k,
+                           bool *ret_done, bool *ret_goes_on) {
+    const struct shape scalar = {0, NULL};
+    const struct op_walker *walker = context->walker;
+    body->inputs[LOOP_TRIPS].value = constant_ints(context->arena, DTYPE_INT64, &scalar, &k);
+    if (!body->inputs[LOOP_TRIPS].value) return diag_no_memory(context->diag);
+    body->outputs = NULL;
+    int status = walker->iterate(walker->context, body->graph, body->n_inputs, body->inputs,
+                                 &body->outputs);
+    *ret_done = false;
+    if (status || !body->outputs) return status;
+    return body_condition(context, &body->outputs[0], ret_done, ret_goes_on);
+}
+
+/* Merges the elements that this iteration stacks into those of the others. */
+static int merge_stacked(struct op_context *context, const struct loop *loop, int64_t k,
+                         struct value_info *stacked) {
+    for (size_t i = loop->carried.n; i < context->n_outputs; i++) {
+        const struct value_info *element = &loop->body.outputs[1 + i];
+        int status = 0;
+        if (k == 0) stacked[i] = *element;
+        if (k > 0 && !merge_is_same(&stacked[i], element))
+            status = merge_infos(context, &stacked[i], element, &stacked[i]);
+        if (status) return status;
+    }
+    return 0;
+}
+
+/* Runs the iterations. Sets *ret_done if they are all static. */
+static int infer_iterations(struct op_context *context, struct loop *loop, int64_t trips,
+                            struct value_info *stacked, bool *ret_done) {
+    struct body *body = &loop->body;
+    bool goes_on = true;
+    *ret_done = true;
+    int64_t k = 0;
+    for (; *ret_done && goes_on && k < trips; k++) {
+        int status = infer_iteration(context, body, k, ret_done, &goes_on);
+        if (!status && *ret_done) status = merge_stacked(context, loop, k, stacked);
+        if (status || !*ret_done) return status;
+        for (size_t i = 0; i < loop->carried.n; i++)
+            body->inputs[loop->carried.input + i] =
+                state_of(&body->outputs[loop->carried.output + i]);
+    }
+    loop->rounds = (struct rounds){k, k};
+    return 0;
+}
+
+static int iterated_output(struct op_context *context, const struct loop *loop,
+                           const struct value_info *stacked, size_t i) {
+    if (i >= loop->carried.n)
+        return body_output_stacked(context, i, &stacked[i], 0, loop->rounds.most);
+    return op_output_fact(context, i, &loop->body.inputs[loop->carried.input + i]);
+}
+
+/* Infers each iteration with its own shapes and contents. */
+static int infer_each(struct op_context *context, struct loop *loop, int64_t trips,
+                      bool *ret_done) {
+    struct value_info *stacked =
+        arena_array(context->arena, context->n_outputs, sizeof *stacked);
+    if (!stacked) return diag_no_memory(context->diag);
+    int status = loop_inputs(context, &loop->body);
+    for (size_t i = 0; i < loop->carried.n; i++)
+        loop->body.inputs[LOOP_STATE + i] = state_of(op_input(context, LOOP_STATE + i));
+    if (!status) status = infer_iterations(context, loop, trips, stacked, ret_done);
+    if (status || !*ret_done) return status;
+    status = report_rounds(context, loop);
+    for (size_t i = 0; i < context->n_outputs && !status; i++)
+        status = iterated_output(context, loop, stacked, i);
+    return status;
+}
+
+/* Returns the static trip count, or one that is not exceeded before the condition ends the
+ * loop; DIM_UNKNOWN: none. */
+static int64_t static_trips(struct op_context *context, const struct loop *loop) {
+    const int64_t exact = exact_rounds(&loop->rounds);
+    bool begins = false;
+    if (is_known(exact)) return exact;
+    if (starts(context, &begins) || !begins || op_is_loose(context, LOOP_TRIPS))
+        return DIM_UNKNOWN;
+    return loop->trips;
+}
+
+static int infer_loop(struct op_context *context) {
+    const struct op_walker *walker = context->walker;
+    struct loop loop;
+    bool needed = false, done = false;
+    int status = open_loop(context, &loop);
+    if (!status) status = infer_at_once(context, &loop);
+    if (status || !walker->begin) return status;
+    const int64_t trips = static_trips(context, &loop);
+    for (size_t i = 0; i < context->n_outputs; i++)
+        needed = needed || (op_has_output(context, i) && is_improvable(&context->outputs[i]));
+    if (!is_known(trips) || trips < 1 ||
+        !walker->begin(walker->context, loop.body.graph, trips, needed))
+        return 0;
+    status = infer_each(context, &loop, trips, &done);
+    done = done && !status;
+    walker->end(walker->context, loop.body.graph, trips, done);
+    return done || status == CM_NO_MEMORY ? status : infer_at_once(context, &loop);
 }
 
 /* clang-format off */

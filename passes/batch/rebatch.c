@@ -671,6 +671,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->after.inputs = inputs;
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
+    probe->after.executed = &search->before; /* a state that only grows now is an error */
     status = reset_sink(search);
     if (status == CM_OK) status = walk_start(&probe->after);
     search->refunds_left = REFUNDED_WALKS * elements_left(search);

@@ -9,6 +9,7 @@
 #include "ops/flops/conventions.h"
 #include "passes/costs.h"
 #include "passes/infer/context.h"
+#include "passes/infer/iterations.h"
 #include "passes/latency/estimate.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/dequantized.h"
@@ -130,8 +131,71 @@ static int find_terms(const struct analysis *analysis, const struct convention *
     return CM_OK;
 }
 
+/* Returns how often the run of a body happens in one pass through the model. */
+static int64_t iteration_runs(const struct model *model, const struct iteration *iteration,
+                              const int64_t *runs) {
+    int64_t product = iteration->runs;
+    while (iteration->outer) {
+        iteration = iteration->outer;
+        product = checked_mul(product, iteration->runs);
+    }
+    return checked_mul(product, runs[model->graphs[iteration->graph].parent]);
+}
+
+/* Returns true if operands or outputs have other shapes in other iterations of a Loop. */
+static bool varies(const struct analysis *analysis, const struct node *node) {
+    const struct value_info *infos = analysis->infer.infos;
+    if (!iterations_exist(&analysis->infer, node->graph)) return false;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] != ID_NONE && infos[node->inputs[i]].varies) return true;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE && infos[node->outputs[i]].varies) return true;
+    return false;
+}
+
+static void add_terms(const struct count_terms *run, int64_t runs, struct count_terms *sum) {
+    if (sum->n == 0)
+        for (; sum->n < run->n; sum->n++) {
+            sum->terms[sum->n] = run->terms[sum->n];
+            sum->terms[sum->n].count = 0;
+        }
+    for (size_t i = 0; i < sum->n; i++) {
+        const int64_t count = i < run->n ? run->terms[i].count : DIM_UNKNOWN;
+        sum->terms[i].count = checked_add(sum->terms[i].count, checked_mul(count, runs));
+    }
+}
+
+/* Computes the terms of all runs together: 10 output elements for runs of 1, 2, 3 and 4. */
+static int sum_terms(const struct analysis *analysis, const struct convention *convention,
+                     uint32_t id, struct count_terms *ret) {
+    const struct infer_table *infer = &analysis->infer;
+    const struct iterations *of_graph = &infer->iterations[analysis->model->nodes[id].graph];
+    struct op_source source = context_source(analysis);
+    const struct arena_mark mark = arena_save(analysis->arena);
+    int64_t macs = 0;
+    int status = CM_OK;
+    source.infos = analysis->count.run_infos;
+    *ret = (struct count_terms){.runs = 1};
+    for (const struct iteration *at = of_graph->last; at && status == CM_OK; at = at->before) {
+        const int64_t runs = iteration_runs(analysis->model, at, analysis->count.runs);
+        struct op_context context;
+        struct count_terms run;
+        iterations_load(infer, at, analysis->count.run_infos);
+        status = context_make_inferred(&source, id, &context);
+        if (status < 0) return status;
+        macs = checked_add(macs, checked_mul(product_macs(&context), runs));
+        status = find_terms(analysis, convention, &source, &context, &run);
+        if (status == CM_OK) add_terms(&run, runs, ret);
+        arena_restore(analysis->arena, mark);
+    }
+    if (macs != 0) product_add(&ret->macs, "sum over the iterations", macs);
+    return status;
+}
+
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) {
+    if (varies(analysis, &analysis->model->nodes[node]))
+        return sum_terms(analysis, convention, node, ret);
     struct op_source source = context_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
     const struct count_table *table = &analysis->count;
@@ -167,6 +231,14 @@ static void scale(struct cm_costs *costs, int64_t runs) {
     costs->upper_bound = 0;
 }
 
+static int64_t iterations_runs(const struct model *model, const struct iterations *iterations,
+                               const int64_t *runs) {
+    int64_t sum = 0;
+    for (const struct iteration *at = iterations->last; at; at = at->before)
+        sum = checked_add(sum, iteration_runs(model, at, runs));
+    return sum;
+}
+
 /* Computes the runs of each graph in one pass through the model: a product over its parents. */
 static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
                        int64_t *runs) {
@@ -175,7 +247,9 @@ static void total_runs(const struct analysis *analysis, const struct infer_table
         const struct graph *graph = &model->graphs[id];
         /* a graph's parent is always added before it */
         int64_t outer = graph->parent == ID_NONE ? 1 : runs[graph->parent];
-        runs[id] = checked_mul(outer, infer->runs[id]);
+        runs[id] = iterations_exist(infer, id)
+                       ? iterations_runs(model, &infer->iterations[id], runs)
+                       : checked_mul(outer, infer->runs[id]);
     }
 }
 
@@ -311,6 +385,7 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     BUG_ON(!convention); /* names are checked before the passes run */
     const struct arena_mark mark = arena_save(analysis->arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
+        if (iterations_exist(&analysis->infer, model->nodes[id].graph)) continue;
         int status = count_node(analysis, convention, &source, id, &table->nodes[id].costs);
         scale(&table->nodes[id].costs, table->runs[model->nodes[id].graph]);
         if (status == CM_OK)
@@ -319,6 +394,87 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
         arena_restore(analysis->arena, mark);
     }
     return CM_OK;
+}
+
+/* Adds the costs of so many runs; buffers are the same in each of them. */
+static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t runs) {
+    struct cm_costs addend = *costs;
+    const int64_t activations = addend.activation_bytes;
+    scale(&addend, runs);
+    addend.activation_bytes = 0;
+    for (size_t i = 0; i < N_COSTS; i++) {
+        int64_t *figure = costs_figure(sum, i);
+        *figure = checked_add(*figure, *costs_figure(&addend, i));
+    }
+    if (runs != 0 && (activations > sum->activation_bytes || !is_known(activations)) &&
+        is_known(sum->activation_bytes))
+        sum->activation_bytes = activations;
+}
+
+/* Returns true if both branches of an If around the graph are counted. */
+static bool is_in_mixed(const struct analysis *analysis, uint32_t graph) {
+    while (graph != ID_NONE && !analysis->infer.iterations[graph].is_mixed)
+        graph = analysis->model->graphs[graph].parent;
+    return graph != ID_NONE;
+}
+
+/* Replaces unknown figures by their upper bounds. */
+static int bound_unknown(const struct analysis *analysis, const struct convention *convention,
+                         uint32_t id, bool is_assumed, struct cm_costs *costs) {
+    struct cm_costs bounded = *costs;
+    int status = count_most(analysis, convention, id, &bounded);
+    const bool is_mixed = is_in_mixed(analysis, analysis->model->nodes[id].graph);
+    for (size_t i = 0; i < N_COSTS && status == CM_OK; i++) {
+        int64_t *figure = costs_figure(costs, i);
+        if (is_mixed && *figure != 0) costs->upper_bound |= UINT32_C(1) << i;
+        if (!is_assumed && *figure != DIM_UNKNOWN) continue;
+        *figure = *costs_figure(&bounded, i);
+        costs->upper_bound |= bounded.upper_bound & UINT32_C(1) << i;
+    }
+    return status;
+}
+
+/* Counts the nodes of a body inside an executed Loop: each run with its own shapes. */
+static int count_iterations(const struct analysis *analysis, struct count_table *table,
+                            uint32_t graph_id) {
+    const struct graph *graph = &analysis->model->graphs[graph_id];
+    const struct convention *convention = convention_find(analysis->options->convention);
+    struct op_source source = context_source(analysis);
+    struct op_room room;
+    bool is_assumed = false;
+    source.room = &room;
+    source.infos = table->run_infos;
+    const struct arena_mark mark = arena_save(analysis->arena);
+    int status = CM_OK;
+    for (const struct iteration *at = analysis->infer.iterations[graph_id].last; at;
+         at = at->before) {
+        const int64_t runs = iteration_runs(analysis->model, at, table->runs);
+        iterations_load(&analysis->infer, at, table->run_infos);
+        is_assumed = is_assumed || at->is_assumed;
+        for (size_t i = 0; i < graph->n_nodes && status == CM_OK; i++) {
+            struct cm_costs costs = {0};
+            status = count_node(analysis, convention, &source, graph->nodes[i], &costs);
+            add_runs(&table->nodes[graph->nodes[i]].costs, &costs, runs);
+            arena_restore(analysis->arena, mark);
+        }
+    }
+    for (size_t i = 0; i < graph->n_nodes && status == CM_OK; i++)
+        status = bound_unknown(analysis, convention, graph->nodes[i], is_assumed,
+                               &table->nodes[graph->nodes[i]].costs);
+    return status;
+}
+
+static int count_executed(const struct analysis *analysis, struct count_table *table) {
+    const struct model *model = analysis->model;
+    if (!analysis->infer.iterations) return CM_OK;
+    table->run_infos = arena_copy(analysis->arena, analysis->infer.infos,
+                                  model->n_values * sizeof *table->run_infos);
+    if (!table->run_infos) return diag_no_memory(analysis->diag);
+    int status = CM_OK;
+    for (uint32_t id = 0; id < model->n_graphs && status == CM_OK; id++)
+        if (iterations_exist(&analysis->infer, id))
+            status = count_iterations(analysis, table, id);
+    return status;
 }
 
 static bool has_overflow(struct cm_costs *costs) {
@@ -354,6 +510,7 @@ int pass_count(const struct analysis *analysis, void *own) {
     total_runs(analysis, &analysis->infer, table->runs);
     total_runs(analysis, analysis->infer.upper, table->most_runs);
     status = count_nodes(analysis, table);
+    if (status == CM_OK) status = count_executed(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {

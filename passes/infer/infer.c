@@ -43,7 +43,7 @@ int pass_infer(const struct analysis *analysis, void *own) {
     };
     struct infer_table *table = own;
     int status = walk_start(&walk);
-    if (status == CM_OK) status = walk_graph(&walk, 0);
+    if (status == CM_OK) status = walk_model(&walk);
     table->upper = table;
     if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
     return status < 0 ? status : walk_upper_bounds(&walk, &table->upper);

@@ -5,6 +5,7 @@
 
 #include "passes/infer/bind.h"
 #include "passes/infer/context.h"
+#include "passes/infer/iterations.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -23,6 +24,17 @@
 /* Nested Loops are walked until their state is stable, at most this often on average. */
 #define WALKS_PER_NODE 8
 #define MIN_WALKS      4096
+
+/*
+ * A Loop is executed iteration by iteration if it and the executed Loops around it have at most
+ * this many iterations. Work counts node walks and kept infos, of all Loops of the model.
+ */
+#define MAX_EXECUTED_TRIPS 64
+#define EXECUTION_WORK     ((int64_t)1 << 17)
+
+/* Elements that folds inside executed Loops may produce, and what must be left to go on. */
+#define RUN_ELEMENTS ((int64_t)1 << 20)
+#define RUN_RESERVE  ((int64_t)1 << 14)
 
 /* Larger upper bounds are dropped: no machine holds such a tensor, and sums would overflow. */
 #define MAX_BOUND ((int64_t)1 << 48)
@@ -61,11 +73,18 @@ int walk_start(struct walk *walk) {
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
+    walk->assumed =
+        arena_array(walk->arena, model->n_graphs - 1, sizeof(*walk->assumed)); /* one a body */
     walk->trip_uses =
         arena_array(walk->arena, walk->trips ? model->n_nodes : 0, sizeof(*walk->trip_uses));
     if (!table->infos || !table->runs || !table->alternative || !walk->has_assumed ||
-        !walk->trip_uses)
+        !walk->assumed || !walk->trip_uses)
         return diag_no_memory(walk->diag);
+    table->iterations = NULL;
+    walk->n_assumed = 0;
+    walk->nested_trips = 1;
+    walk->work_left = EXECUTION_WORK;
+    walk->run_budget = (struct op_budget){RUN_ELEMENTS, RUN_ELEMENTS};
     walk->n_walked = 0;
     walk_renew_search(walk);
     walk->budget = (struct op_budget){LONG_ELEMENTS,
@@ -118,24 +137,26 @@ static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t 
     return upper;
 }
 
-static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
-                     const struct value_info *inputs, const struct value_info **ret_outputs) {
-    struct walk *walk = context;
+/* Walks the body. `run` keeps its infos (NULL: they are not kept). */
+static int walk_run(struct walk *walk, uint32_t graph_id, const struct value_info *inputs,
+                    struct iteration *run, const struct value_info **ret_outputs) {
     const struct graph *graph = &walk->model->graphs[graph_id];
-    if (n_inputs != graph->n_inputs)
-        return diag_error(walk->diag, DIAG_ARITY, "the body must have %zu inputs, got %zu",
-                          n_inputs, graph->n_inputs);
-    if (walk->depth >= MAX_BODY_DEPTH)
-        return diag_error(walk->diag, DIAG_LIMIT, "bodies must be nested at most %d deep",
-                          MAX_BODY_DEPTH);
+    struct iteration *outer = walk->run;
     struct value_info *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
     if (!outputs) return diag_no_memory(walk->diag);
-    for (size_t i = 0; i < n_inputs; i++)
+    for (size_t i = 0; i < graph->n_inputs; i++)
         walk->table->infos[graph->inputs[i]] =
             walk->exact ? upper_bound_of_value(walk, graph->inputs[i], &inputs[i]) : inputs[i];
     walk->depth++;
+    walk->run = run;
     int status = walk_graph(walk, graph_id);
+    walk->run = outer;
     walk->depth--;
+    if (run)
+        walk->work_left -=
+            (int64_t)(graph->n_nodes + walk->table->iterations[graph_id].n_values);
+    if (run && iterations_keep(walk->arena, walk->table, graph_id, run) < 0)
+        return diag_no_memory(walk->diag);
     if (status < 0) return status;
     for (size_t i = 0; i < graph->n_outputs; i++)
         outputs[i] = walk->table->infos[graph->outputs[i]];
@@ -143,15 +164,105 @@ static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
     return CM_OK;
 }
 
+static int check_body(const struct walk *walk, uint32_t graph, size_t n_inputs) {
+    const size_t n_wanted = walk->model->graphs[graph].n_inputs;
+    if (n_inputs != n_wanted)
+        return diag_error(walk->diag, DIAG_ARITY, "the body must have %zu inputs, got %zu",
+                          n_inputs, n_wanted);
+    if (walk->depth >= MAX_BODY_DEPTH)
+        return diag_error(walk->diag, DIAG_LIMIT, "bodies must be nested at most %d deep",
+                          MAX_BODY_DEPTH);
+    return CM_OK;
+}
+
+static int walk_body(void *context, uint32_t graph, size_t n_inputs,
+                     const struct value_info *inputs, const struct value_info **ret_outputs) {
+    struct walk *walk = context;
+    struct iteration *run = NULL;
+    int status = check_body(walk, graph, n_inputs);
+    if (status < 0) return status;
+    iterations_drop(walk->table, graph, walk->run);
+    if (walk->run) {
+        run = iterations_add(walk->model, walk->arena, walk->table, graph, walk->run);
+        if (!run) return diag_no_memory(walk->diag);
+    }
+    return walk_run(walk, graph, inputs, run, ret_outputs);
+}
+
+/* --- Loops that are executed iteration by iteration. --- */
+
+/* Messages before a node with a body was walked. */
+struct walk_mark {
+    struct cm_diagnostics diag;
+    size_t n_assumed;
+    bool is_open;
+};
+
+/* Removes the messages since the mark. */
+static void remove_messages(struct walk *walk) {
+    if (walk->diag) *walk->diag = walk->mark->diag;
+    while (walk->n_assumed > walk->mark->n_assumed)
+        walk->has_assumed[walk->assumed[--walk->n_assumed]] = false;
+}
+
+static bool begin_iterations(void *context, uint32_t graph, int64_t trips, bool needed) {
+    struct walk *walk = context;
+    if (walk->exact || walk->work_left <= 0 || !(needed || walk->table->is_open)) return false;
+    if (walk->executed && !iterations_last(walk->executed, graph)) return false;
+    if (trips > MAX_EXECUTED_TRIPS / walk->nested_trips) return false;
+    walk->nested_trips *= trips;
+    walk->table->is_open = false;
+    remove_messages(walk);
+    iterations_drop(walk->table, graph, walk->run);
+    return true;
+}
+
+static int walk_iteration(void *context, uint32_t graph, size_t n_inputs,
+                          const struct value_info *inputs,
+                          const struct value_info **ret_outputs) {
+    struct walk *walk = context;
+    int status = check_body(walk, graph, n_inputs);
+    if (status < 0) return status;
+    struct iteration *run =
+        iterations_add(walk->model, walk->arena, walk->table, graph, walk->run);
+    if (!run) return diag_no_memory(walk->diag);
+    run->is_iteration = true;
+    status = walk_run(walk, graph, inputs, run, ret_outputs);
+    const struct op_budget *left = &walk->run_budget;
+    if (walk->work_left <= 0 || left->short_left < RUN_RESERVE || left->long_left < RUN_RESERVE)
+        *ret_outputs = NULL;
+    return status;
+}
+
+static void end_iterations(void *context, uint32_t graph, int64_t trips, bool is_done) {
+    struct walk *walk = context;
+    walk->nested_trips /= trips;
+    if (is_done) return;
+    remove_messages(walk);
+    iterations_drop(walk->table, graph, walk->run);
+}
+
+/* Stores how often the newest run of a body inside an executed Loop repeats. */
+static void run_repeats(struct walk *walk, uint32_t graph, int64_t times, bool alternative) {
+    struct iteration *last = iterations_last(walk->table, graph);
+    if (!walk->run || !last || last->outer != walk->run || last->is_iteration) return;
+    last->runs = is_known(times) ? times : 1;
+    last->is_assumed = !is_known(times);
+    last->is_alternative = alternative;
+}
+
 static int body_runs(void *context, uint32_t graph, int64_t times, const char *assumption) {
     struct walk *walk = context;
+    if (walk->exact && iterations_exist(walk->exact, graph)) times = walk->exact->runs[graph];
     bool known = is_known(times);
     walk->table->is_open = walk->table->is_open || !known;
     walk->table->runs[graph] = known ? times : 1;
     walk->table->alternative[graph] = known && assumption;
+    run_repeats(walk, graph, times, known && assumption);
     uint32_t owner = walk->model->graphs[graph].owner;
     if (!assumption || walk->has_assumed[owner]) return CM_OK;
     walk->has_assumed[owner] = true;
+    walk->assumed[walk->n_assumed++] = owner;
     diag_note(walk->diag, DIAG_ASSUMPTION, "%s", assumption);
     return CM_OK;
 }
@@ -178,6 +289,10 @@ static bool may_search(void *context) {
 
 /* --- The exact walk. --- */
 
+static struct op_budget *budget_of(struct walk *walk) {
+    return walk->run ? &walk->run_budget : &walk->budget;
+}
+
 /* Infers the types of the outputs. */
 static int infer_types(struct walk *walk, struct op_context *context) {
     const struct op_walker walker = {.walk = walk_body,
@@ -185,11 +300,27 @@ static int infer_types(struct walk *walk, struct op_context *context) {
                                      .context = walk,
                                      .may_search = may_search,
                                      .trips = requested_trips,
-                                     .info = value_info_of};
+                                     .info = value_info_of,
+                                     .begin = begin_iterations,
+                                     .iterate = walk_iteration,
+                                     .end = end_iterations};
     context->walker = &walker;
-    context->budget = &walk->budget;
+    context->budget = budget_of(walk);
     int status = context->op->infer(context);
     context->walker = NULL;
+    return status;
+}
+
+/* Infers a node with bodies, and marks the messages and open dims before it. */
+static int infer_control(struct walk *walk, struct op_context *context) {
+    const struct walk_mark *outer = walk->mark;
+    struct walk_mark mark = {.n_assumed = walk->n_assumed, .is_open = walk->table->is_open};
+    if (walk->diag) mark.diag = *walk->diag;
+    walk->mark = &mark;
+    walk->table->is_open = false;
+    const int status = infer_types(walk, context);
+    walk->table->is_open = walk->table->is_open || mark.is_open;
+    walk->mark = outer;
     return status;
 }
 
@@ -215,7 +346,7 @@ static bool affords_outputs(const struct op_context *context) {
 }
 
 static int fold_contents(struct walk *walk, struct op_context *context) {
-    context->budget = &walk->budget;
+    context->budget = budget_of(walk);
     if (!context->op->fold) return CM_OK;
     if (!context->op->fold_partial && !inputs_are_valued(context)) return CM_OK;
     return affords_outputs(context) ? context->op->fold(context) : CM_OK;
@@ -223,11 +354,13 @@ static int fold_contents(struct walk *walk, struct op_context *context) {
 
 /* Marks outputs that do not depend on the model's inputs. A node without operands is
  * deterministic only if its row folds: Constant, not RandomNormal. */
-static void mark_constant(const struct op_context *context, struct value_info *output) {
+static void mark_constant(const struct walk *walk, const struct op_context *context,
+                          struct value_info *output) {
     bool deterministic = context->n_inputs > 0 || context->op->fold;
     bool computed = deterministic && context->op->memory != MEMORY_CONTROL &&
                     !bind_is_unknown(context->op) && inputs_are_constant(context);
-    output->is_constant = output->is_constant || computed || output->value;
+    /* inside an executed Loop, contents may differ between iterations */
+    output->is_constant = output->is_constant || computed || (output->value && !walk->run);
     output->is_weight = context->n_inputs == 0 && context->op->fold &&
                         context->op->memory != MEMORY_CONTROL; /* Constant */
     if (output->is_weight && output->value && output->value->place != CONSTANT_SPLAT &&
@@ -264,7 +397,7 @@ static int keep_outputs(struct walk *walk, const struct op_context *context) {
         struct value_info *info = &context->outputs[i];
         int status = apply_declared_type(walk, value, info);
         if (status < 0) return status;
-        mark_constant(context, info);
+        mark_constant(walk, context, info);
         walk->table->is_open = walk->table->is_open || !value_info_is_settled(info);
         walk->table->infos[value] = *info;
     }
@@ -454,6 +587,7 @@ int walk_node(struct walk *walk, uint32_t id) {
     int status = context_make(&source, id, &context);
     if (status < 0) return status;
     walk->n_walked++;
+    if (walk->run) walk->walks_limit++; /* work_left bounds executed Loops */
     if (walk->exact) {
         status = upper_bound_of_node(walk, &context);
         arena_restore(walk->scratch, mark);
@@ -465,7 +599,8 @@ int walk_node(struct walk *walk, uint32_t id) {
                                .pass = walk->pass,
                                .node = id};
     node_place_push(&place, walk->diag);
-    status = infer_types(walk, &context);
+    status = context.op->memory == MEMORY_CONTROL ? infer_control(walk, &context)
+                                                  : infer_types(walk, &context);
     if (status == CM_OK) status = fold_contents(walk, &context);
     node_place_pop(&place, walk->diag);
     if (status == CM_OK)
@@ -489,6 +624,14 @@ int walk_graph(struct walk *walk, uint32_t graph_id) {
     return worst;
 }
 
+int walk_model(struct walk *walk) {
+    const int status = walk_graph(walk, 0);
+    if (status < 0) return status;
+    return iterations_settle(walk->model, walk->arena, walk->table) < 0
+               ? diag_no_memory(walk->diag)
+               : CM_OK;
+}
+
 int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) {
     struct walk walk = *exact;
     *ret = exact->table;
@@ -499,6 +642,8 @@ int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) 
     if (!walk.table) return diag_no_memory(exact->diag);
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_graph(&walk, 0);
+    if (status == CM_OK)
+        status = iterations_settle_upper(walk.model, walk.arena, exact->table, walk.table);
     *ret = walk.table;
     walk.table->upper = walk.table;
     return status < 0 ? diag_no_memory(exact->diag) : CM_OK;

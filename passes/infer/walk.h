@@ -26,12 +26,21 @@ struct walk {
     const struct infer_table
         *exact; /* of the first walk, during walk_upper_bounds; else NULL */
     int depth;  /* of nested bodies */
+    const struct infer_table
+        *executed;         /* only Loops that this walk executed are; NULL: no restriction */
+    struct iteration *run; /* of the body that is walked; NULL outside of executed Loops */
+    const struct walk_mark *mark; /* before the innermost node with a body that is walked */
     /* Set by walk_start: */
     enum trip_use *trip_uses; /* by node: outcome of `trips` */
     bool *has_assumed;        /* by node: the note about its assumption is emitted */
+    uint32_t *assumed;        /* these nodes, in the order of the notes */
+    size_t n_assumed;
+    int64_t nested_trips; /* product of the trip counts of the executed Loops */
+    int64_t work_left;    /* node walks and kept infos that executed Loops may still use */
     struct op_budget budget;
-    int64_t n_walked;    /* nodes, counting those of bodies at each walk */
-    int64_t walks_limit; /* n_walked from which on bodies are not walked again */
+    struct op_budget run_budget; /* inside executed Loops */
+    int64_t n_walked;            /* nodes, counting those of bodies at each walk */
+    int64_t walks_limit;         /* n_walked from which on bodies are not walked again */
 };
 
 /* Allocates the table and sets the inputs and initializers. */
@@ -40,6 +49,8 @@ int walk_start(struct walk *walk) CM_MUST_CHECK;
 void walk_renew_search(struct walk *walk);
 /* Infers one node whose operands are known; leaves its outputs unknown after an error. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
+/* Walks the main graph and settles what holds in every iteration of executed Loops. */
+int walk_model(struct walk *walk) CM_MUST_CHECK;
 /* Walks every node of a graph, also after errors. Returns the worst status; stops at
  * CM_NO_MEMORY. */
 int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;

@@ -5,10 +5,13 @@ Compares the trip counts of Loops with counting conditions with the reference ev
 Python package onnx, which runs the loops. The loops are random combinations of counters, limits and
 comparisons from a fixed seed; each iteration stacks an element.
 
-    run_loops.py --costmodel PROGRAM [--loops N] [--seed N] [--runtime]
+Also compares shapes and MACs of random Loops whose iterations have different shapes (loop_models.py):
+sequences, growing states, nested Loops and branches.
 
---runtime uses ONNX Runtime instead. Prints how many trip counts are right, open (unknown) or wrong, and
-exits with 1 if one is wrong or more than a fifth are open.
+    run_loops.py --costmodel PROGRAM [--loops N] [--models N] [--seed N] [--runtime]
+
+--runtime uses ONNX Runtime instead (of the models: besides). Prints how many trip counts, shapes and MACs are
+right, open (unknown or an upper bound) or wrong, and exits with 1 if one is wrong or too many are open.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -22,6 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 SKIPPED = 77
+MOST_OPEN = 0.1  # of the shapes in models of loop_models.py
 MOST_ROUNDS = 300  # of a loop that is run; those that run longer are not looked at
 try:
     import numpy
@@ -31,6 +35,8 @@ try:
 except ImportError:
     print("the Python package onnx is not installed")
     sys.exit(SKIPPED)
+
+import loop_models
 
 INTS = {TensorProto.INT64: numpy.int64, TensorProto.INT32: numpy.int32}
 COMPARISONS = {"Less": numpy.less, "LessOrEqual": numpy.less_equal, "Greater": numpy.greater,
@@ -138,10 +144,100 @@ def run_by_program(costmodel, path, model):
     return next(o["shape"][0] for n in nodes for o in n["outputs"] if o["name"] == "all")
 
 
+def judge(output, shapes):
+    """Compares the reported shape of a value with those that its runs had."""
+    have = output["shape"]
+    if have is None:
+        return "open"
+    for want in shapes:
+        if len(want) != len(have) or any(h is not None and h != w for h, w in zip(have, want)):
+            return "wrong"
+    return "open" if len(shapes) == 1 and None in have else "right"
+
+
+def judge_macs(document, macs):
+    have = document["totals"]["macs"]
+    bounded = "upper_bound" in document["totals"] or \
+        any(message["code"] == "assumption" for message in document["diagnostics"])
+    if have is None or any(node["macs"] is None for node in document["nodes"]):
+        return "open"
+    if bounded:
+        return "open" if have >= macs else "wrong"
+    return "right" if have == macs else "wrong"
+
+
+def runtime_differs(model, values):
+    """Runs the model with every tensor of the main graph as an output."""
+    import onnxruntime
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    del copy.graph.output[:]
+    names = [name for node in copy.graph.node for name in node.output if not isinstance(values[name], list)]
+    for name in names:
+        kind = helper.np_dtype_to_tensor_dtype(numpy.asarray(values[name]).dtype)
+        copy.graph.output.append(helper.make_tensor_value_info(name, kind, None))
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(copy.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    results = session.run(names, {"x": values["x"]})
+    return [name for name, result in zip(names, results) if result.shape != numpy.shape(values[name])]
+
+
+def compare_model(costmodel, path, chance, runtime, seen):
+    model = loop_models.make(chance)
+    done = loop_models.run(model)
+    if done is None:
+        return
+    log, values = done
+    last = model.graph.output[0]
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info(
+        last.name, helper.np_dtype_to_tensor_dtype(numpy.asarray(values[last.name]).dtype), None)
+        if not isinstance(values[last.name], list) else
+        helper.make_tensor_sequence_value_info(last.name, TensorProto.FLOAT, None))
+    if runtime and runtime_differs(model, values):
+        print("the interpreter differs from ONNX Runtime")
+        seen["wrong shapes"] += 1
+    onnx.save(model, path)
+    result = subprocess.run([costmodel, path, "--format", "json"], capture_output=True, text=True, timeout=60)
+    if result.returncode:
+        print(f"wrong: {result.stderr}\n{onnx.printer.to_text(model)}")
+        seen["wrong shapes"] += 1
+        return
+    document = json.loads(result.stdout)
+    verdicts = Counter()
+    for node in document["nodes"]:
+        for output in node["outputs"]:
+            if output["name"] in log.shapes and output.get("dtype") != "sequence":
+                verdict = judge(output, log.shapes[output["name"]])
+                verdicts[verdict + " shapes"] += 1
+                if verdict == "wrong":
+                    print(f"wrong: {output} of {node['op']}, runs have {log.shapes[output['name']]}")
+    verdict = judge_macs(document, log.macs)
+    verdicts[verdict + " MACs"] += 1
+    if verdict == "wrong":
+        print(f"wrong: {document['totals']['macs']} MACs, runs have {log.macs}")
+    if verdicts["wrong shapes"] or verdicts["wrong MACs"]:
+        print(onnx.printer.to_text(model))
+    seen.update(verdicts)
+
+
+def compare_models(args, path):
+    chance = random.Random(args.seed)
+    seen = Counter()
+    while seen["right MACs"] + seen["open MACs"] + seen["wrong MACs"] < args.models:
+        compare_model(args.costmodel, path, chance, args.runtime, seen)
+    for what in "shapes", "MACs":
+        print(f"{what}: " + ", ".join(f"{seen[f'{verdict} {what}']} {verdict}"
+                                      for verdict in ("right", "open", "wrong")))
+    return seen["wrong shapes"] + seen["wrong MACs"] > 0 or \
+        seen["open shapes"] > MOST_OPEN * (seen["right shapes"] + 1)
+
+
 def main():
     parser = argparse.ArgumentParser(description="loops that count, against those who run them")
     parser.add_argument("--costmodel", required=True)
     parser.add_argument("--loops", type=int, default=300)
+    parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runtime", action="store_true")
     args = parser.parse_args()
@@ -160,8 +256,9 @@ def main():
             seen["open" if have is None else "right" if have == want else "wrong"] += 1
             if have not in (None, want):
                 print(f"wrong: {have} rounds, {want} are run\n{onnx.printer.to_text(model)}")
+        fails = compare_models(args, path)
     print(f"loops: {seen['right']} right, {seen['open']} open, {seen['wrong']} wrong")
-    return seen["wrong"] > 0 or seen["open"] * 5 > args.loops
+    return fails or seen["wrong"] > 0 or seen["open"] * 5 > args.loops
 
 
 if __name__ == "__main__":

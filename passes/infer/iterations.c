@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See iterations.h. */
+#include "passes/infer/iterations.h"
+
+#include "ops/merge.h"
+#include "ops/op_context.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* Lists the inputs of the graph and the outputs of its nodes. */
+static int list_values(const struct model *model, struct arena *arena, uint32_t id,
+                       struct iterations *ret) {
+    const struct graph *graph = &model->graphs[id];
+    size_t n = graph->n_inputs;
+    for (size_t i = 0; i < graph->n_nodes; i++) n += model->nodes[graph->nodes[i]].n_outputs;
+    uint32_t *values = arena_array(arena, n, sizeof *values);
+    if (!values) return CM_NO_MEMORY;
+    n = 0;
+    for (size_t i = 0; i < graph->n_inputs; i++) values[n++] = graph->inputs[i];
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct node *node = &model->nodes[graph->nodes[i]];
+        for (size_t k = 0; k < node->n_outputs; k++)
+            if (node->outputs[k] != ID_NONE) values[n++] = node->outputs[k];
+    }
+    ret->values = values;
+    ret->n_values = n;
+    return CM_OK;
+}
+
+struct iteration *iterations_add(const struct model *model, struct arena *arena,
+                                 struct infer_table *table, uint32_t graph,
+                                 const struct iteration *outer) {
+    if (!table->iterations)
+        table->iterations = arena_array(arena, model->n_graphs, sizeof *table->iterations);
+    struct iteration *iteration = arena_alloc(arena, sizeof *iteration);
+    if (!table->iterations || !iteration) return NULL;
+    struct iterations *of_graph = &table->iterations[graph];
+    if (!of_graph->values && list_values(model, arena, graph, of_graph) < 0) return NULL;
+    *iteration =
+        (struct iteration){.graph = graph, .outer = outer, .before = of_graph->last, .runs = 1};
+    return of_graph->last = iteration;
+}
+
+int iterations_keep(struct arena *arena, const struct infer_table *table, uint32_t graph,
+                    struct iteration *iteration) {
+    const struct iterations *of_graph = &table->iterations[graph];
+    struct value_info *infos = arena_array_raw(arena, of_graph->n_values, sizeof *infos);
+    if (!infos) return CM_NO_MEMORY;
+    for (size_t i = 0; i < of_graph->n_values; i++)
+        infos[i] = table->infos[of_graph->values[i]];
+    iteration->infos = infos;
+    return CM_OK;
+}
+
+/* Returns true if the run is not part of the result. */
+static bool is_replaced(const struct iteration *run) {
+    while (run && !run->is_dropped) run = run->outer;
+    return run != NULL;
+}
+
+void iterations_drop(struct infer_table *table, uint32_t graph, const struct iteration *outer) {
+    if (!table->iterations) return;
+    struct iterations *of_graph = &table->iterations[graph];
+    for (; of_graph->last && (of_graph->last->outer == outer || is_replaced(of_graph->last));
+         of_graph->last = of_graph->last->before)
+        of_graph->last->is_dropped = true;
+}
+
+struct iteration *iterations_last(const struct infer_table *table, uint32_t graph) {
+    return table->iterations ? table->iterations[graph].last : NULL;
+}
+
+bool iterations_exist(const struct infer_table *table, uint32_t graph) {
+    return table->iterations && table->iterations[graph].is_executed;
+}
+
+void iterations_load(const struct infer_table *table, const struct iteration *iteration,
+                     struct value_info *infos) {
+    for (; iteration; iteration = iteration->outer) {
+        const struct iterations *of_graph = &table->iterations[iteration->graph];
+        for (size_t i = 0; i < of_graph->n_values; i++)
+            infos[of_graph->values[i]] = iteration->infos[i];
+    }
+}
+
+/* --- After the walk. --- */
+
+/* Removes runs that a later walk replaced and bodies that do not run, and sums up the runs per
+ * outer run. */
+static void remove_replaced(const struct model *model, struct infer_table *table,
+                            uint32_t graph) {
+    const uint32_t parent = model->graphs[graph].parent;
+    const bool in_executed = parent != ID_NONE && table->iterations[parent].is_executed;
+    struct iterations *of_graph = &table->iterations[graph];
+    struct iteration **link = &of_graph->last;
+    int64_t most = 0, sum = 0;
+    bool some = false, all = true;
+    const struct iteration *inside = NULL;
+    while (*link) {
+        const struct iteration *at = *link;
+        if (at->runs == 0 || (at->outer ? at->outer->is_dropped : in_executed)) {
+            (*link)->is_dropped = true;
+            *link = at->before;
+            continue;
+        }
+        sum = at->outer == inside ? sum + at->runs : at->runs;
+        inside = at->outer;
+        most = sum > most ? sum : most;
+        some = some || at->is_alternative;
+        all = all && at->is_alternative;
+        link = &(*link)->before;
+    }
+    of_graph->is_executed = in_executed || of_graph->last;
+    if (!of_graph->is_executed) return;
+    table->runs[graph] = most;
+    table->alternative[graph] = some && all;
+    of_graph->is_mixed = some && !all;
+}
+
+static bool have_same_contents(const struct constant *a, const struct constant *b) {
+    if (a == b) return true;
+    if (!a || !b || a->dtype != b->dtype || a->n_elements != b->n_elements) return false;
+    const bool ints = constant_has_ints(a) && constant_has_ints(b);
+    if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
+    if (a->n_elements > CONSTANT_MAX_ELEMENTS) return false;
+    for (int64_t i = 0; i < a->n_elements; i++)
+        if (ints ? constant_int_at(a, i) != constant_int_at(b, i)
+                 : constant_real_at(a, i) < constant_real_at(b, i) ||
+                       constant_real_at(a, i) > constant_real_at(b, i))
+            return false;
+    return true;
+}
+
+/* Merges `one` into `all`: dims that differ become unknown, or with RULE_MOST the larger. */
+static int merge_run(struct op_context *context, const struct value_info *one,
+                     struct value_info *all) {
+    const bool same = have_same_contents(all->value, one->value);
+    const bool constant = all->is_constant && one->is_constant;
+    const bool weight = all->is_weight && one->is_weight;
+    const struct constant *value = same ? all->value : NULL;
+    if (!merge_is_same(all, one)) {
+        const int status = merge_infos(context, all, one, all);
+        if (status == CM_NO_MEMORY) return status;
+        if (status < 0) *all = value_info_unknown();
+    }
+    all->value = value;
+    all->is_constant = constant && same;
+    all->is_weight = weight && same;
+    return CM_OK;
+}
+
+/* Merges value i of the body over all of its runs. */
+static int merge_runs(const struct model *model, struct arena *arena,
+                      const struct iterations *of_graph, size_t i, enum op_end end,
+                      struct value_info *ret) {
+    struct op_context context = {.model = model, .arena = arena, .end = end};
+    struct value_info all = of_graph->last->infos[i];
+    for (const struct iteration *at = of_graph->last->before; at; at = at->before) {
+        const int status = merge_run(&context, &at->infos[i], &all);
+        if (status < 0) return status;
+    }
+    all.is_constant = all.is_constant || all.value;
+    *ret = all;
+    return CM_OK;
+}
+
+static bool is_settled_in_each(const struct iterations *of_graph, size_t i) {
+    const struct iteration *at = of_graph->last;
+    while (at && value_info_is_settled(&at->infos[i])) at = at->before;
+    return !at;
+}
+
+int iterations_settle(const struct model *model, struct arena *arena,
+                      struct infer_table *table) {
+    if (!table->iterations) return CM_OK;
+    for (uint32_t graph = 0; graph < model->n_graphs; graph++) {
+        const struct iterations *of_graph = &table->iterations[graph];
+        remove_replaced(model, table, graph);
+        for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
+            struct value_info *all = &table->infos[of_graph->values[i]];
+            if (merge_runs(model, arena, of_graph, i, RULE_EXACT, all) < 0) return CM_NO_MEMORY;
+            if (value_info_is_settled(all)) continue;
+            all->varies = is_settled_in_each(of_graph, i);
+            table->is_open = true;
+        }
+    }
+    return CM_OK;
+}
+
+int iterations_settle_upper(const struct model *model, struct arena *arena,
+                            const struct infer_table *exact, struct infer_table *upper) {
+    if (!exact->iterations) return CM_OK;
+    for (uint32_t graph = 0; graph < model->n_graphs; graph++) {
+        const struct iterations *of_graph = &exact->iterations[graph];
+        for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
+            const uint32_t id = of_graph->values[i];
+            if (!exact->infos[id].varies) continue;
+            if (merge_runs(model, arena, of_graph, i, RULE_MOST, &upper->infos[id]) < 0)
+                return CM_NO_MEMORY;
+        }
+    }
+    return CM_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runs of bodies inside a Loop that is executed iteration by iteration, each with its own
+ * shapes. Example: iteration i of a torch.split appends x[2 * i : 2 * i + 2].
+ */
+#ifndef PASSES_INFER_ITERATIONS_H
+#define PASSES_INFER_ITERATIONS_H
+
+#include "passes/pass.h"
+
+/* Appends a run of the body inside `outer` (NULL: the enclosing graph is not executed). Returns
+ * NULL if memory ran out. */
+struct iteration *iterations_add(const struct model *model, struct arena *arena,
+                                 struct infer_table *table, uint32_t graph,
+                                 const struct iteration *outer);
+/* Copies the infos of the body's values, after the body was walked. */
+int iterations_keep(struct arena *arena, const struct infer_table *table, uint32_t graph,
+                    struct iteration *iteration) CM_MUST_CHECK;
+/* Removes the newest runs of the body inside `outer`, with the runs inside them. */
+void iterations_drop(struct infer_table *table, uint32_t graph, const struct iteration *outer);
+/* Returns the newest run of the body, or NULL. */
+struct iteration *iterations_last(const struct infer_table *table, uint32_t graph);
+
+/* After the walk of the model: removes runs that a later walk replaced, and sets table->infos
+ * of the bodies to what holds in every run. */
+int iterations_settle(const struct model *model, struct arena *arena,
+                      struct infer_table *table) CM_MUST_CHECK;
+/* Sets the infos of the bodies, where they are bounds, to the largest shapes of all runs. */
+int iterations_settle_upper(const struct model *model, struct arena *arena,
+                            const struct infer_table *exact,
+                            struct infer_table *upper) CM_MUST_CHECK;
+
+/* Returns true if the graph is a body inside an executed Loop. */
+bool iterations_exist(const struct infer_table *table, uint32_t graph);
+/* Copies into `infos` (by value) the infos of the run and of those around it. */
+void iterations_load(const struct infer_table *table, const struct iteration *iteration,
+                     struct value_info *infos);
+
+#endif
