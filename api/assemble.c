@@ -161,6 +161,18 @@ static void take_modules(struct assembly *assembly) {
     result->totals = table->modules[0].costs;
 }
 
+static void take_framework(struct assembly *assembly) {
+    const struct framework_table *table = &assembly->analysis->params.framework;
+    assembly->result->framework = (struct cm_framework){
+        .params = public_count(table->elements),
+        .n_absent = (int64_t)table->n_absent,
+        .n_unknown = (int64_t)table->n_unknown,
+        .unknown = assembly_text(assembly, table->unknown ? table->unknown : ""),
+        .shared = assembly_text(assembly, table->shared ? table->shared : ""),
+        .n_sharing = (int64_t)table->n_sharing,
+    };
+}
+
 static const size_t *node_list(struct assembly *assembly,
                                const struct fused_pattern *fused_pattern) {
     size_t *nodes = assembly_array(assembly, fused_pattern->n_nodes, sizeof(*nodes));
@@ -426,6 +438,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         take_options(&assembly);
         take_nodes(&assembly);
         take_modules(&assembly);
+        take_framework(&assembly);
         take_fused_patterns(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);

@@ -263,6 +263,7 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     profile->figures.model.inputs = result->model.inputs;
     profile->figures.options = result->options;
     profile->figures.totals = result->totals;
+    profile->figures.framework.params = result->framework.params;
     profile->figures.memory.peak_activation_bytes = result->memory.peak_activation_bytes;
     profile->figures.memory.peak_in_place_bytes = result->memory.peak_in_place_bytes;
     profile->figures.memory.arena_bytes = result->memory.arena_bytes;

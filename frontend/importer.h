@@ -56,7 +56,12 @@ struct importer {
     bool out_of_order;   /* that failed: a value is used before it is defined */
     struct map shared;   /* strings that many nodes share; the values are not used */
     struct map places;   /* text of a place -> index into place_list */
-    struct map marks;    /* names in the exporter's signature -> enum param_mark */
+    struct map marks;    /* names in the exporter's signature -> enum param_mark, and for
+                            parameters their index times N_MARKS */
+    size_t n_params;     /* parameters in `marks` */
+    struct derived_param *derived_params;
+    size_t n_derived_params;
+    size_t derived_capacity;
     const struct place **place_list;
     size_t n_places;
     size_t place_capacity;
@@ -176,8 +181,10 @@ int import_signature(struct importer *importer, const struct message *graph) CM_
 /* Returns the mark of the constant by its name alone. */
 enum param_mark import_named_mark(const struct importer *importer, struct span name);
 /* Replaces *mark if the metadata of the value has one. */
-int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info,
+int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint32_t id,
                 uint8_t *mark) CM_MUST_CHECK;
+/* Moves the list of parameters to the model. */
+int import_framework_params(struct importer *importer, struct model *model) CM_MUST_CHECK;
 
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;

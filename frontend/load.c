@@ -148,6 +148,7 @@ static int import_model(struct importer *importer, const char *path, struct mode
     if (status == CM_OK) status = import_model_properties(importer, model);
     if (status == CM_OK) status = import_functions(importer);
     if (status == CM_OK) status = import_main(importer);
+    if (status == CM_OK) status = import_framework_params(importer, model);
     if (status < 0) return status;
     if (importer->sorted)
         diag_note(importer->diag, DIAG_GRAPH,

@@ -16,6 +16,8 @@
 
 #include "support/banned.h"
 
+#define MAX_PARAMS (UINT32_MAX / N_MARKS - 1)
+
 /* Returns the mark of InputSpec.kind; MARK_NONE for inputs of the user. */
 static enum param_mark mark_of_kind(const char *kind, size_t length) {
     static const struct {
@@ -46,8 +48,12 @@ static int read_line(struct importer *importer, const char *line, size_t length)
     const enum param_mark mark = mark_of_kind(kind + 1, (size_t)(target - kind - 1));
     const char *name = target + skipped;
     const char *quote = memchr(name, '\'', (size_t)(end - name));
-    if (mark == MARK_NONE || !quote) return CM_OK;
-    return map_add_n(&importer->marks, name, (size_t)(quote - name), mark, &existing);
+    if (mark == MARK_NONE || !quote || importer->n_params > MAX_PARAMS) return CM_OK;
+    const uint32_t index = mark == MARK_PARAMETER ? (uint32_t)importer->n_params : 0;
+    const int status = map_add_n(&importer->marks, name, (size_t)(quote - name),
+                                 index * N_MARKS + mark, &existing);
+    importer->n_params += mark == MARK_PARAMETER && existing == MAP_NONE;
+    return status;
 }
 
 static int read_signature(struct importer *importer, struct span text) {
@@ -75,37 +81,78 @@ int import_signature(struct importer *importer, const struct message *graph) {
 
 enum param_mark import_named_mark(const struct importer *importer, struct span name) {
     const uint32_t mark = map_get_n(&importer->marks, (const char *)name.at, span_size(name));
-    return mark == MAP_NONE ? MARK_NONE : (enum param_mark)mark;
+    return mark == MAP_NONE ? MARK_NONE : (enum param_mark)(mark % N_MARKS);
 }
 
-/* Returns the mark of a tensor that was computed from those of the list. Names that are not in
- * the signature are intermediate values: their own sources are in the list too. */
-static enum param_mark mark_of_sources(const struct importer *importer, const char *list) {
+/* Records that the value was computed from one parameter alone. */
+static int add_derived(struct importer *importer, uint32_t value, uint32_t param) {
+    if (importer->n_derived_params == importer->derived_capacity) {
+        const size_t n = importer->n_derived_params;
+        const size_t capacity = n ? n * 2 : 64;
+        struct derived_param *list = arena_array(importer->scratch, capacity, sizeof *list);
+        if (!list) return diag_no_memory(importer->diag);
+        if (n) memcpy(list, importer->derived_params, n * sizeof *list);
+        importer->derived_params = list;
+        importer->derived_capacity = capacity;
+    }
+    importer->derived_params[importer->n_derived_params++] =
+        (struct derived_param){value, param};
+    return CM_OK;
+}
+
+/* Sets *ret to the mark of a tensor that was computed from those of the list. Names that are
+ * not in the signature are intermediate values: their own sources are in the list too. */
+static int mark_of_sources(struct importer *importer, const char *list, uint32_t id,
+                           enum param_mark *ret) {
     enum param_mark mark = MARK_CONSTANT;
     const char *at = list;
-    if (*at++ != '[' || importer->marks.n_entries == 0) return MARK_NONE;
-    while (*at != ']') {
+    uint32_t found = MAP_NONE;
+    size_t n = 0;
+    if (*at++ != '[' || importer->marks.n_entries == 0) return CM_OK;
+    for (; *at != ']'; n++) {
         const char *end = metadata_skip_quoted(at);
-        if (!end) return MARK_NONE;
-        if (map_get_n(&importer->marks, at + 1, (size_t)(end - at) - 2) == MARK_PARAMETER)
-            mark = MARK_DERIVED;
+        if (!end) return CM_OK;
+        found = map_get_n(&importer->marks, at + 1, (size_t)(end - at) - 2);
+        if (found != MAP_NONE && found % N_MARKS == MARK_PARAMETER) mark = MARK_DERIVED;
         at = end + strspn(end, ", ");
     }
-    return mark;
+    *ret = mark;
+    if (n != 1 || mark != MARK_DERIVED || id == ID_NONE) return CM_OK;
+    return add_derived(importer, id, found / N_MARKS);
 }
 
-int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint8_t *mark) {
+int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint32_t id,
+                uint8_t *mark) {
     const char *values[N_METADATA_KEYS] = {NULL};
     enum param_mark found = MARK_NONE;
-    for (size_t i = 0; i < info->n_metadata_props; i++) {
-        const int status =
-            metadata_read(importer, span_of_bytes(&info->metadata_props[i]), values);
-        if (status < 0) return status;
-    }
+    int status = CM_OK;
+    for (size_t i = 0; i < info->n_metadata_props && status == CM_OK; i++)
+        status = metadata_read(importer, span_of_bytes(&info->metadata_props[i]), values);
     const char *kind = values[METADATA_KIND];
     if (kind) found = mark_of_kind(kind, strlen(kind));
-    if (found == MARK_NONE && values[METADATA_FOLDED_FROM])
-        found = mark_of_sources(importer, values[METADATA_FOLDED_FROM]);
+    if (status == CM_OK && found == MARK_NONE && values[METADATA_FOLDED_FROM])
+        status = mark_of_sources(importer, values[METADATA_FOLDED_FROM], id, &found);
     if (found != MARK_NONE) *mark = (uint8_t)found;
-    return CM_OK;
+    return status;
+}
+
+int import_framework_params(struct importer *importer, struct model *model) {
+    const struct map *marks = &importer->marks;
+    const char **names = arena_array(importer->arena, importer->n_params, sizeof *names);
+    if (!names) return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < marks->n_entries; i++) {
+        const struct map_entry *entry = &marks->entries[i];
+        if (entry->value % N_MARKS != MARK_PARAMETER) continue;
+        const char *name = arena_strndup(importer->arena, entry->key, entry->length);
+        if (!name) return diag_no_memory(importer->diag);
+        names[entry->value / N_MARKS] = name;
+    }
+    model->framework_params = names;
+    model->n_framework_params = importer->n_params;
+    model->n_derived_params = importer->n_derived_params;
+    if (importer->n_derived_params == 0) return CM_OK;
+    model->derived_params =
+        arena_copy(importer->arena, importer->derived_params,
+                   importer->n_derived_params * sizeof *importer->derived_params);
+    return model->derived_params ? CM_OK : diag_no_memory(importer->diag);
 }

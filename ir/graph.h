@@ -54,6 +54,7 @@ enum param_mark {
     MARK_PARAMETER,
     MARK_DERIVED,  /* computed at export from at least one parameter */
     MARK_CONSTANT, /* a buffer or a constant, or computed from such alone */
+    N_MARKS
 };
 
 struct use {
@@ -89,6 +90,12 @@ struct place_part {
 struct place {
     size_t n_parts;
     const struct place_part *parts;
+};
+
+/* A constant that the exporter computed from one parameter in one step. */
+struct derived_param {
+    uint32_t value;
+    uint32_t param; /* index into model.framework_params */
 };
 
 /* One entry of a model's metadata_props. */
@@ -160,6 +167,12 @@ struct model {
     const struct opset *opsets;
     size_t n_properties;
     const struct property *properties;
+    /* Names of the parameters of the framework's model, in its order, if the exporter listed
+     * them. Some have no tensor of their own in the file. */
+    size_t n_framework_params;
+    const char *const *framework_params;
+    size_t n_derived_params;
+    const struct derived_param *derived_params;
     size_t n_nodes;
     struct node *nodes;
     size_t n_values;

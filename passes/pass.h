@@ -206,9 +206,20 @@ struct param {
     int64_t bytes;
 };
 
+/* Parameters of the framework's model, derived from the exporter's list of their names. */
+struct framework_table {
+    int64_t elements;    /* DIM_UNKNOWN if the file does not determine it, DIM_OVERFLOW */
+    size_t n_absent;     /* listed parameters without a tensor of their own in the file */
+    size_t n_unknown;    /* of these, with an unknown number of elements */
+    const char *unknown; /* the first of them */
+    const char *shared;  /* tensor that replaces equal ones of most modules; NULL if none */
+    size_t n_sharing;    /* modules that use it, its own included */
+};
+
 struct params_table {
     size_t n_params;
     struct param *params;
+    struct framework_table framework;
     uint32_t *of_value; /* by value: index into params, ID_NONE */
     /* Params that each node uses, directly or through views, slices and casts. */
     uint32_t *n_used;      /* by node */

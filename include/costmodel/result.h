@@ -532,6 +532,19 @@ struct cm_advice {
     const size_t *modules; /* their modules: indices */
 };
 
+/*
+ * Parameters of the framework's model, from the list of their names that PyTorch's exporter
+ * records. The file may have others: it folds, merges and copies tensors.
+ */
+struct cm_framework {
+    int64_t params;      /* elements; CM_UNKNOWN if not recorded, or the file does not determine it */
+    int64_t n_absent;    /* listed tensors that the file does not have on their own */
+    int64_t n_unknown;   /* of these, tensors of unknown size; 0 if params is known */
+    const char *unknown; /* name of the first of them; "" */
+    const char *shared;  /* tensor that replaces equal ones of most other modules; "" if none */
+    int64_t n_sharing;   /* modules that use it, its own included */
+};
+
 struct cm_result {
     struct {
         const char *path;
@@ -558,6 +571,7 @@ struct cm_result {
         const struct cm_named_size *trip_counts; /* as in cm_options */
     } options;
     struct cm_costs totals;
+    struct cm_framework framework;
     struct cm_memory memory;
     struct cm_training training;
     size_t n_modules; /* >= 1; modules[0] is the root; parents precede children */

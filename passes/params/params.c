@@ -13,6 +13,7 @@
 #include "ops/packed.h"
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
+#include "passes/params/framework_params.h"
 #include "passes/params/loop_state.h"
 #include "passes/params/names.h"
 #include "passes/params/param_uses.h"
@@ -71,6 +72,9 @@ static bool is_learned(const struct param_study *study, uint32_t value) {
     if (!is_float && !may_be_quantized(study, value)) return false;
     if (mark == MARK_DERIVED) return purposes != 0;
     if (mark == MARK_CONSTANT && is_float) return false;
+    /* the framework's parameters are initializers */
+    if (study->sources[value] == SOURCE_NODE && study->model->n_framework_params > 0)
+        return false;
     if (purposes & FOR_WEIGHT) return study->sources[value] != SOURCE_NONE;
     switch ((enum param_source)study->sources[value]) {
     case SOURCE_INITIALIZER:
@@ -283,6 +287,8 @@ static int list_users(const struct param_study *study, struct params_table *tabl
 int pass_params(const struct analysis *analysis, void *own) {
     struct param_study study = {0};
     int status = param_uses_find(analysis, &study);
+    struct params_table *table = own;
     if (status == CM_OK) status = list_params(&study, own);
+    if (status == CM_OK) status = framework_params_find(analysis, &table->framework);
     return status < 0 ? status : list_users(&study, own);
 }

@@ -57,6 +57,7 @@ const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figur
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "peak of live activation bytes; as in memory"),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "size of the arena that holds all activations; as in memory"),
+    OPTIONAL("framework_params", JSON_COUNT, struct cm_result, framework.params, "elements of the parameters of the framework's model, before the exporter folded and merged tensors; `null` if the exporter did not list them or the file does not determine their sizes"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of the figures above that are upper bounds; missing if all are exact"));
 
 const struct json_record json_step = RECORD(struct cm_step, "step", "A share of a training step",

@@ -125,6 +125,45 @@ static void write_options(struct page *page, const struct cm_result *result) {
     label_name(page, "group", result->options.group);
 }
 
+/* "106 tensors folded or merged, norm1.weight is shared by 25 modules" */
+static void write_folded(struct page *page, const struct cm_framework *framework) {
+    page_print(page, STYLE_PLAIN, ",");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_item_print(page, STYLE_PLAIN, " %" PRId64 " tensor%s folded or merged%s",
+                    framework->n_absent, text_plural(framework->n_absent),
+                    framework->n_sharing > 0 ? "," : "");
+    if (framework->n_sharing == 0) return;
+    page_item_name(page, STYLE_PLAIN, framework->shared);
+    page_item_print(page, STYLE_PLAIN, "is shared by %" PRId64 " modules",
+                    framework->n_sharing);
+}
+
+/* "unknown: the size of cls_token and 2 others is not in the file" */
+static void write_undetermined(struct page *page, const struct cm_framework *framework) {
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_words(page, STYLE_PLAIN, "unknown: the size of");
+    page_item_name(page, STYLE_PLAIN, framework->unknown);
+    if (framework->n_unknown > 1)
+        page_item_print(page, STYLE_PLAIN, "and %" PRId64 " other%s", framework->n_unknown - 1,
+                        text_plural(framework->n_unknown - 1));
+    page_words(page, STYLE_PLAIN, "is not in the file");
+}
+
+/* Explains the difference to the count of the framework. */
+static void write_framework(struct page *page, const struct cm_result *result) {
+    static const char label[] = "framework params";
+    const struct cm_framework *framework = &result->framework;
+    if (framework->n_absent == 0 || framework->params == result->totals.params) return;
+    if (is_known(framework->params)) {
+        label_figure(page, label, NUMBER_PARAMS, framework->params);
+        write_folded(page, framework);
+    } else {
+        label_write(page, label);
+        write_undetermined(page, framework);
+    }
+    page_end_line(page);
+}
+
 static void write_totals(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < n_columns; i++) {
         if (!column_is_there(&columns[i], result)) continue;
@@ -138,6 +177,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
             page_print(page, STYLE_PLAIN, " ps%s%s", *kind == '\0' ? "" : ", ", kind);
         }
         page_end_line(page);
+        if (text_equal(columns[i].key, "params")) write_framework(page, result);
     }
 }
 

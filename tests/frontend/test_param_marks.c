@@ -142,6 +142,33 @@ static void a_kind_precedes_the_sources(void **state) {
     expect_mark(graph, MARK_PARAMETER, 0);
 }
 
+static void lists_the_parameters_of_the_framework(void **state) {
+    static const char signature[] = "p_v: PARAMETER target='v'\n"
+                                    "b_m: BUFFER target='m' persistent=True\n"
+                                    "p_u: PARAMETER target='u'\np_v: PARAMETER target='v'\n";
+    static const struct {
+        const char *folded_from;
+        size_t n_derived;
+    } rows[] = {{"['u']", 1}, {"['u', 'v']", 0}, {"['u', 'val_3']", 0}, {"['m']", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes graph = graph_with(*state, signature);
+        struct bytes info = value_of(*state, "w", 1, dims);
+        put_property(&info, 4, FOLDED, rows[i].folded_from);
+        put_message(&graph, 13, info);
+        struct loading loading = load_bytes(model_of(*state, graph));
+        const struct model *model = loading.model;
+        assert_int_equal(model->n_framework_params, 2);
+        assert_string_equal(model->framework_params[0], "v");
+        assert_string_equal(model->framework_params[1], "u");
+        assert_int_equal(model->n_derived_params, rows[i].n_derived);
+        if (rows[i].n_derived > 0) {
+            assert_int_equal(model->derived_params[0].param, 1);
+            assert_string_equal(model->values[model->derived_params[0].value].name, "w");
+        }
+        loading_free(&loading);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_the_kind_of_a_value, make, end),
@@ -149,6 +176,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(reads_the_signature_of_the_graph, make, end),
         cmocka_unit_test_setup_teardown(follows_folded_values_to_their_sources, make, end),
         cmocka_unit_test_setup_teardown(a_kind_precedes_the_sources, make, end),
+        cmocka_unit_test_setup_teardown(lists_the_parameters_of_the_framework, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #define MAX_DIMS   8
 #define MAX_LISTED 32
 #define MAX_DEPTH  8
+#define MAX_PARAMS 8
 
 /* The graph or body whose lines are being read. */
 struct level {
@@ -46,6 +47,10 @@ struct parser {
     struct level levels[MAX_DEPTH];
     size_t depth;
     struct level *level; /* levels[depth] */
+    size_t n_params;
+    const char *params[MAX_PARAMS];
+    size_t n_derived;
+    struct derived_param derived[MAX_PARAMS];
 };
 
 static size_t split(struct arena *arena, const char *line, size_t length, char **words) {
@@ -324,6 +329,23 @@ static void mark_constant(struct parser *parser, char **words) {
     graph_value_at(parser->builder, value_named(parser, words[1]))->mark = mark;
 }
 
+/* Appends the words to the list of the framework's parameters. */
+static void list_params(struct parser *parser, char **words, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        assert_true(parser->n_params < MAX_PARAMS);
+        parser->params[parser->n_params++] =
+            arena_strndup(parser->arena, words[i], strlen(words[i]));
+    }
+}
+
+static void derive_constant(struct parser *parser, char **words) {
+    uint32_t param = 0;
+    while (param < parser->n_params && strcmp(parser->params[param], words[2]) != 0) param++;
+    assert_true(param < parser->n_params && parser->n_derived < MAX_PARAMS);
+    parser->derived[parser->n_derived++] =
+        (struct derived_param){value_named(parser, words[1]), param};
+}
+
 static void open_level(struct parser *parser, const char *attr) {
     struct graph graph = {.name = attr ? attr : "torch_jit",
                           .parent = attr ? parser->level->graph : ID_NONE,
@@ -384,6 +406,10 @@ static void add_line(struct parser *parser, const char *line, size_t length) {
         declare_type(parser, words);
     else if (strcmp(words[0], "mark") == 0)
         mark_constant(parser, words);
+    else if (strcmp(words[0], "params") == 0)
+        list_params(parser, words, n);
+    else if (strcmp(words[0], "derived") == 0)
+        derive_constant(parser, words);
     else if (strcmp(words[0], "body") == 0)
         open_level(parser, words[1]);
     else if (strcmp(words[0], "close") == 0)
@@ -415,6 +441,12 @@ static void build(struct bench *bench, const char *lines) {
     bench->model.arena = bench->arena;
     bench->model.path = "folder/small.onnx";
     bench->model.producer = "";
+    bench->model.framework_params =
+        arena_copy(bench->arena, parser.params, sizeof parser.params);
+    bench->model.n_framework_params = parser.n_params;
+    bench->model.derived_params =
+        arena_copy(bench->arena, parser.derived, sizeof parser.derived);
+    bench->model.n_derived_params = parser.n_derived;
     assert_int_equal(graph_finish(parser.builder, &bench->model), CM_OK);
 }
 

@@ -12,6 +12,8 @@
  *     node /fc/Gemm Gemm x fc.weight - -> y transB=1 pads=[0,0] mode=linear
  *     node - com.me::Odd y -> z       of another domain
  *     type z float[1,3]               declared type of a value
+ *     params a.weight a.bias          parameters of the framework's model, by the exporter's list
+ *     derived val_3 a.weight          constant that was computed from one of them
  *     mark w parameter                record of the exporter: parameter, derived, constant
  *     at :Net layer1:Block            metadata of the following nodes: the modules around them;
  *                                     "fused" for "at": nodes fused from several; "at" alone: none

@@ -322,6 +322,10 @@ static void test_marked_parameters_are_learned(void **state) {
         {"in x float[2]\ninit unused float[2]\nmark unused parameter\n"
          "node a Relu x -> y\nout y\n",
          {{"unused", PARAM_NONE}}},
+        /* constants of nodes are not parameters of a framework that listed its own */
+        {"in x float[1,3,8]\nparams c.weight\ninit c.weight float[4,3,1]\nconst b float[4]\n"
+         "node a Conv x c.weight b -> y\nout y\n",
+         {{"c.weight", PARAM_LEARNED}, {"b", PARAM_NONE}}},
         /* not a second parameter */
         {"in x float[1,3]\ninit a.weight float[3]\nmark a.weight parameter\n"
          "node i Identity a.weight -> b.weight\nnode m Mul x b.weight -> y\nout y\n",

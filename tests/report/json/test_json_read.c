@@ -193,10 +193,10 @@ static const struct {
     {"\"dtype\":\"float\"", "\"dtype\":{}",
      "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
      "object without it"},
-    {"\"arena_bytes\":510000000}",
-     "\"arena_bytes\":510000000,\"upper_bound\":[\"macs\",\"speed\"]}",
+    {"\"framework_params\":null}",
+     "\"framework_params\":null,\"upper_bound\":[\"macs\",\"speed\"]}",
      "totals.upper_bound[1]: expected the key of a figure, have another value"},
-    {"\"arena_bytes\":510000000}", "\"arena_bytes\":510000000,\"upper_bound\":true}",
+    {"\"framework_params\":null}", "\"framework_params\":null,\"upper_bound\":true}",
      "totals.upper_bound: expected an array, have true or false"},
     {"\"shape\":[32,3,1024]", "\"shape\":[32,null,1024],\"shape_upper_bound\":[32,3]",
      "model.inputs[0].shape_upper_bound: expected as many dims as the shape has, have another "

@@ -137,6 +137,50 @@ static void what_fits_is_said(void **state) {
     }
 }
 
+static void explains_the_difference_to_the_framework(void **state) {
+    static const struct {
+        struct cm_framework framework;
+        const char *words;
+    } rows[] = {
+        {{3464000, 12, 0, "", "", 0},
+         "framework params:   3.46 M          (3,464,000), 12 tensors folded or merged\n"},
+        {{3464000, 1, 0, "", "a.weight", 2},
+         "framework params:   3.46 M          (3,464,000), 1 tensor folded or merged, "
+         "a.weight\n"
+         "                      is shared by 2 modules\n"},
+        {{CM_UNKNOWN, 5, 1, "cls_token", "", 0},
+         "framework params:   unknown: the size of cls_token is not in the file\n"},
+        {{CM_UNKNOWN, 5, 2, "cls_token", "", 0},
+         "framework params:   unknown: the size of cls_token and 1 other is not in the file\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cm_text_options options = defaults();
+        struct cm_result result = fixture_pointnet;
+        result.framework = rows[i].framework;
+        char *text = fixture_text(&result, &options);
+        if (strstr(text, rows[i].words) == NULL) fail_msg("row %zu: %s", i, text);
+        free(text);
+    }
+}
+
+static void omits_the_framework_if_it_agrees(void **state) {
+    static const struct cm_framework rows[] = {
+        {CM_UNKNOWN, 0, 0, "", "", 0},
+        {3463763, 0, 0, "", "", 0},
+        {3463763, 3, 0, "", "", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cm_text_options options = defaults();
+        struct cm_result result = fixture_pointnet;
+        result.framework = rows[i];
+        char *text = fixture_text(&result, &options);
+        assert_null(strstr(text, "framework"));
+        free(text);
+    }
+}
+
 static void what_is_not_known_is_said(void **state) {
     (void)state;
     expect(&fixture_hostile, defaults(), "hostile.txt");
@@ -264,6 +308,8 @@ int main(void) {
         cmocka_unit_test(colours_stand_out_and_change_no_text),
         cmocka_unit_test(a_curve_is_drawn_in_block_elements_where_they_can_be_shown),
         cmocka_unit_test(what_fits_is_said),
+        cmocka_unit_test(explains_the_difference_to_the_framework),
+        cmocka_unit_test(omits_the_framework_if_it_agrees),
         cmocka_unit_test(what_is_not_known_is_said),
         cmocka_unit_test(what_is_asked_for_follows_the_tree),
         cmocka_unit_test(a_known_model_has_no_question_mark),
