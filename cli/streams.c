@@ -25,6 +25,7 @@ void streams_prepare(void) {
     fill_hole(STDOUT_FILENO, O_RDONLY);
     fill_hole(STDERR_FILENO, O_RDONLY);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* Returns 0 if everything was written, else an errno value. */

@@ -12,8 +12,8 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /*
  * Must run before any file is opened: replaces closed standard streams with failing ones, so
- * that no file gets their descriptor, and makes a broken pipe a write error instead of a
- * signal.
+ * that no file gets their descriptor, and makes a broken pipe and the limit of the file size
+ * write errors instead of signals.
  */
 void streams_prepare(void);
 

@@ -50,6 +50,10 @@ foreach(target IN ITEMS layer_frontend layer_frontend_wire)
   target_link_libraries(${target} PUBLIC layer_proto)
 endforeach()
 
+# For O_TMPFILE, which is not in POSIX.
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c
+  APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
+
 # Search paths of modules: relative to the program's folder, and the installed folder.
 file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
   ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)

@@ -5,6 +5,7 @@
 #define SUPPORT_BANNED_H
 
 #if defined(__GNUC__)
+#undef alloca /* a macro of glibc */
 #pragma GCC poison strcpy strcat sprintf vsprintf gets strtok strncpy strncat atoi atol atoll  \
     atof
 #pragma GCC poison alloca setjmp longjmp tmpnam mktemp

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Atomic file output. The temporary file is in the folder of the target, because rename is
- * atomic only within one file system.
+ * atomic only within one file system. It has no name until it is complete, so that
+ * nothing is left if a signal ends the program (docs/decisions/temporary-files.md).
  */
 #include "support/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,7 +25,7 @@
 struct output {
     FILE *stream;
     char target[PATH_MAX];
-    char temporary[PATH_MAX]; /* "": the target is written directly */
+    bool is_beside; /* the stream writes a file that replaces the target */
 };
 
 /* Returns the length of `path` up to its last slash, inclusive; 0 if it has none. */
@@ -58,30 +60,66 @@ static int resolve_links(struct output *output) {
     return ELOOP;
 }
 
-/* Creates a file with a unique name in the folder of the target, with permissions by the umask.
- * Returns a descriptor, or -1 with errno. */
-static int create_temporary(struct output *output) {
+/* Writes the attempt's name of a temporary file in the folder of the target. Returns 0 or an
+ * errno. */
+static int name_temporary(const struct output *output, int attempt, char name[PATH_MAX]) {
     const int folder = (int)folder_length(output->target);
+    const int n = snprintf(name, PATH_MAX, "%.*s.costmodel-%ld-%d", folder, output->target,
+                           (long)getpid(), attempt);
+    return n < 0 || n >= PATH_MAX ? ENAMETOOLONG : 0;
+}
+
+/* Delays the signals that end a program while a temporary file has a name. */
+static void block_signals(sigset_t *ret_before) {
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &ending, ret_before);
+}
+
+/* Creates a file and removes its name. Returns a descriptor, or -1 with errno. */
+static int create_unlinked(const struct output *output) {
+    char name[PATH_MAX];
+    sigset_t before;
     int fd = -1;
-    for (int i = 0; i < MAX_ATTEMPTS && fd < 0; i++) {
-        const int n =
-            snprintf(output->temporary, sizeof output->temporary, "%.*s.costmodel-%ld-%d",
-                     folder, output->target, (long)getpid(), i);
-        if (n < 0 || (size_t)n >= sizeof output->temporary) errno = ENAMETOOLONG;
-        if (n < 0 || (size_t)n >= sizeof output->temporary) break;
-        fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST) break;
+    int error = EEXIST;
+    block_signals(&before);
+    for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
+        error = name_temporary(output, i, name);
+        if (error != 0) break;
+        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        error = fd < 0 ? errno : 0;
     }
-    if (fd < 0) output->temporary[0] = '\0';
+    if (fd >= 0) (void)unlink(name);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return fd;
+}
+
+/* Creates a file without a name in the folder of the target, with permissions by the umask.
+ * Returns a descriptor, or -1 with errno. */
+static int create_unnamed(const struct output *output) {
+#ifdef O_TMPFILE
+    char folder[PATH_MAX];
+    const int length = (int)folder_length(output->target);
+    const int n = snprintf(folder, sizeof folder, "%.*s.", length, output->target);
+    const int fd = n < 0 || (size_t)n >= sizeof folder
+                       ? -1
+                       : open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+    if (fd >= 0) return fd;
+#endif
+    return create_unlinked(output); /* a file system without such files */
 }
 
 /* Opens the stream to a temporary file. The new file inherits the permissions of the old one; a
  * read-only file is not replaced. Returns 0 or an errno. */
 static int open_beside(struct output *output, const struct stat *replaced) {
     if (replaced != NULL && access(output->target, W_OK) != 0) return errno;
-    const int fd = create_temporary(output);
+    const int fd = create_unnamed(output);
     if (fd < 0) return errno;
+    output->is_beside = true;
     if (replaced != NULL) (void)fchmod(fd, replaced->st_mode & 0777);
     output->stream = fdopen(fd, "w");
     if (output->stream != NULL) return 0;
@@ -126,23 +164,80 @@ FILE *output_stream(struct output *output) {
     return output->stream;
 }
 
-/* Flushes and closes the stream. Returns 0 or an errno; EIO if an earlier write failed. */
-static int close_stream(struct output *output) {
-    int error = ferror(output->stream) ? EIO : 0;
-    if (fflush(output->stream) != 0) error = errno;
-    if (fclose(output->stream) != 0 && error == 0) error = errno;
-    output->stream = NULL;
+/* Returns 0, also for a file system without fsync, or an errno. */
+static int sync_file(int fd) {
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+}
+
+/* Returns 0 or an errno. */
+static int copy_bytes(int from, int to) {
+    char bytes[4096];
+    off_t at = 0;
+    for (;;) {
+        const ssize_t n = pread(from, bytes, sizeof bytes, at);
+        if (n <= 0) return n < 0 ? errno : sync_file(to);
+        const ssize_t written = write(to, bytes, (size_t)n);
+        if (written < 0) return errno;
+        at += written;
+        if (written < n && lseek(to, at, SEEK_SET) < 0) return errno;
+    }
+}
+
+/* Copies an open file to a new file of that name. Returns 0 or an errno. */
+static int copy_file(int from, const char *name) {
+    struct stat status;
+    if (fstat(from, &status) != 0) return errno;
+    const int to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (to < 0) return errno;
+    int error = copy_bytes(from, to);
+    if (fchmod(to, status.st_mode & 0777) != 0 && error == 0) error = errno;
+    if (close(to) != 0 && error == 0) error = errno;
+    if (error != 0) (void)unlink(name);
+    return error;
+}
+
+/* Gives an open file without a name a new name. Returns 0 or an errno. */
+static int link_file(int from, const char *name) {
+    char open_file[32];
+    (void)snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", from);
+    if (linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    return errno == EEXIST ? EEXIST : copy_file(from, name);
+}
+
+/* Replaces the target by the file without a name. Returns 0 or an errno. */
+static int replace_target(const struct output *output) {
+    char name[PATH_MAX];
+    int error = EEXIST;
+    for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
+        error = name_temporary(output, i, name);
+        if (error == 0) error = link_file(fileno(output->stream), name);
+    }
+    if (error != 0 || rename(name, output->target) == 0) return error;
+    error = errno;
+    (void)unlink(name);
+    return error;
+}
+
+/* Returns 0 or an errno; EIO if an earlier write failed. */
+static int finish(struct output *output) {
+    sigset_t before;
+    if (ferror(output->stream)) return EIO;
+    if (fflush(output->stream) != 0) return errno;
+    if (!output->is_beside) return 0;
+    /* After a crash the target must not be an incomplete file. */
+    int error = sync_file(fileno(output->stream));
+    if (error != 0) return error;
+    block_signals(&before);
+    error = replace_target(output);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
 int output_commit(struct output *output, struct cm_diagnostics *diag) {
-    int status = CM_OK;
-    int error = close_stream(output);
-    if (error == 0 && output->temporary[0] != '\0') {
-        if (rename(output->temporary, output->target) != 0) error = errno;
-        if (error == 0) output->temporary[0] = '\0';
-    }
-    if (error != 0) status = diag_system(diag, "write", output->target, error);
+    int error = finish(output);
+    if (fclose(output->stream) != 0 && error == 0) error = errno;
+    output->stream = NULL;
+    const int status = error == 0 ? CM_OK : diag_system(diag, "write", output->target, error);
     output_abandon(output);
     return status;
 }
@@ -150,7 +245,6 @@ int output_commit(struct output *output, struct cm_diagnostics *diag) {
 void output_abandon(struct output *output) {
     if (output == NULL) return;
     if (output->stream != NULL) fclose(output->stream);
-    if (output->temporary[0] != '\0') unlink(output->temporary);
     free(output);
 }
 

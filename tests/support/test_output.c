@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Output whole or not at all. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +18,26 @@
 
 #include "costmodel/costmodel.h"
 #include "support/file.h"
+
+/*
+ * A file system without O_TMPFILE: the linker replaces calls of open (--wrap), whose name is
+ * open64 in glibc with 64-bit offsets.
+ */
+static bool refuses_unnamed;
+
+int __real_open64(const char *path, int flags, ...); // NOLINT(bugprone-reserved-identifier)
+int __wrap_open64(const char *path, int flags, ...); // NOLINT(bugprone-reserved-identifier)
+
+int __wrap_open64(const char *path, int flags, ...) {
+    const int unnamed = 020000000; /* what O_TMPFILE adds to O_DIRECTORY */
+    va_list args;
+    va_start(args, flags);
+    const mode_t mode = (flags & (O_CREAT | unnamed)) != 0 ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (!refuses_unnamed || (flags & unnamed) == 0) return __real_open64(path, flags, mode);
+    errno = EOPNOTSUPP;
+    return -1;
+}
 
 struct fixture {
     char folder[32];
@@ -120,6 +142,37 @@ static void what_is_abandoned_leaves_the_old_file(void **state) {
     assert_holds(f->target, "old");
     assert_int_equal(count_files(f->folder), 1);
     output_abandon(NULL);
+}
+
+static void a_file_that_is_not_complete_has_no_name(void **state) {
+    const struct fixture *f = *state;
+    struct output *output = open_output(f, f->target);
+    fputs("half", output_stream(output));
+    fflush(output_stream(output));
+    assert_int_equal(count_files(f->folder), 0);
+    output_abandon(output);
+}
+
+static int make_without_unnamed_files(void **state) {
+    refuses_unnamed = true;
+    return make(state);
+}
+
+static int end_without_unnamed_files(void **state) {
+    refuses_unnamed = false;
+    return end(state);
+}
+
+/* More than the buffer of the copy. */
+static void without_unnamed_files_the_content_is_copied(void **state) {
+    const struct fixture *f = *state;
+    struct stat status;
+    struct output *output = open_output(f, f->target);
+    for (int i = 0; i < 10000; i++) fputs("0123456789", output_stream(output));
+    assert_int_equal(output_commit(output, f->diag), CM_OK);
+    assert_int_equal(stat(f->target, &status), 0);
+    assert_int_equal(status.st_size, 100000);
+    put(f->target, "old");
 }
 
 static void two_writers_do_not_meet(void **state) {
@@ -227,6 +280,12 @@ static void a_target_that_becomes_a_folder_leaves_nothing_behind(void **state) {
     rmdir(f->target);
 }
 
+#define WITHOUT_UNNAMED_FILES(test)                                                            \
+    {                                                                                          \
+        "without_unnamed_files_" #test, test, make_without_unnamed_files,                      \
+            end_without_unnamed_files, NULL                                                    \
+    }
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_committed_is_there_whole, make, end),
@@ -234,6 +293,7 @@ int main(void) {
                                         end),
         cmocka_unit_test_setup_teardown(a_file_that_is_replaced_hands_on_its_rights, make, end),
         cmocka_unit_test_setup_teardown(what_is_abandoned_leaves_the_old_file, make, end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_not_complete_has_no_name, make, end),
         cmocka_unit_test_setup_teardown(two_writers_do_not_meet, make, end),
         cmocka_unit_test_setup_teardown(a_link_stays_a_link, make, end),
         cmocka_unit_test_setup_teardown(a_ring_of_links_is_refused, make, end),
@@ -243,6 +303,16 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_target_that_cannot_be_is_refused, make, end),
         cmocka_unit_test_setup_teardown(a_target_that_becomes_a_folder_leaves_nothing_behind,
                                         make, end),
+        WITHOUT_UNNAMED_FILES(what_is_committed_is_there_whole),
+        WITHOUT_UNNAMED_FILES(a_new_file_has_the_rights_that_the_umask_leaves),
+        WITHOUT_UNNAMED_FILES(a_file_that_is_replaced_hands_on_its_rights),
+        WITHOUT_UNNAMED_FILES(what_is_abandoned_leaves_the_old_file),
+        WITHOUT_UNNAMED_FILES(a_file_that_is_not_complete_has_no_name),
+        WITHOUT_UNNAMED_FILES(two_writers_do_not_meet),
+        WITHOUT_UNNAMED_FILES(a_link_stays_a_link),
+        WITHOUT_UNNAMED_FILES(a_target_that_cannot_be_is_refused),
+        WITHOUT_UNNAMED_FILES(a_target_that_becomes_a_folder_leaves_nothing_behind),
+        WITHOUT_UNNAMED_FILES(without_unnamed_files_the_content_is_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
