@@ -29,6 +29,9 @@
  * are dropped. */
 #define MAX_UNPACKED 65536
 
+/* Bytes kept of the main graph, and of the rest of the model: protobuf's limit is 2^31 - 1. */
+#define MAX_STRUCTURE ((size_t)1 << 30)
+
 /* Bit w: wire type w exists. */
 #define WIRES (1 << WIRE_VARINT | 1 << WIRE_FIXED64 | 1 << WIRE_BYTES | 1 << WIRE_FIXED32)
 
@@ -119,7 +122,9 @@ static int reserve(struct skimmer *skimmer, size_t extra) {
     struct piece_list *list = skimmer->list;
     if (list->capacity - list->size >= extra) return CM_OK;
     size_t moved = list->size - list->field;
-    if (extra > SIZE_MAX / 4 || moved > SIZE_MAX / 4) return diag_no_memory(skimmer->diag);
+    if (list->total + list->size + extra > MAX_STRUCTURE)
+        return diag_error(skimmer->diag, DIAG_LIMIT,
+                          "the structure of the model takes more than 1 GiB");
     size_t needed = moved + extra;
     size_t capacity = needed < list->usual / 2 ? list->usual : needed + needed / 2;
     struct fields *piece = arena_alloc(skimmer->arena, sizeof(*piece));
@@ -413,10 +418,6 @@ static int open_message(struct skimmer *skimmer, const struct field_key *key, ui
  * contents if the varint becomes longer. */
 static int set_length(struct skimmer *skimmer, const struct open_message *message) {
     uint64_t length = next_place(skimmer) - message->contents;
-    if (length > INT32_MAX)
-        return diag_error(skimmer->diag, DIAG_LIMIT,
-                          "the structure of a %s alone takes more than 2 GiB",
-                          message->type->name);
     if (length == message->length) return CM_OK;
     size_t size = message->length_size;
     size_t wanted = wire_varint_size(length);
@@ -463,6 +464,11 @@ static int note_skipped(struct skimmer *skimmer, uint32_t number, uint64_t offse
 static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
                       uint64_t length) {
     struct span bytes;
+    if (field->kind != FIELD_PAYLOAD && length > field->most)
+        return diag_error(skimmer->diag, DIAG_LIMIT,
+                          "at byte %llu: %s.%s must have at most %u bytes, has %llu",
+                          (unsigned long long)position(skimmer), skimmer->innermost->type->name,
+                          field->name, field->most, (unsigned long long)length);
     int status = keep(skimmer, (size_t)length);
     if (status < 0 || field->element == WIRE_BYTES || length == 0) return status;
     status = last_bytes(skimmer, (size_t)length, &bytes);

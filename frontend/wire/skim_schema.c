@@ -11,29 +11,31 @@
 #define NUMBER(name)                                                                           \
     {                                                                                          \
         name, FIELD_NUMBER, MESSAGE_NONE, false, WIRE_VARINT,                                  \
-            MAY_BE(WIRE_VARINT) | MAY_BE(WIRE_BYTES)                                           \
+            MAY_BE(WIRE_VARINT) | MAY_BE(WIRE_BYTES), SKIM_MOST_FIELD                          \
     }
 #define FLOATS(name)                                                                           \
     {                                                                                          \
         name, FIELD_FLOAT, MESSAGE_NONE, false, WIRE_FIXED32,                                  \
-            MAY_BE(WIRE_FIXED32) | MAY_BE(WIRE_BYTES)                                          \
+            MAY_BE(WIRE_FIXED32) | MAY_BE(WIRE_BYTES), SKIM_MOST_FIELD                         \
     }
+#define NAME(name)                                                                             \
+    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), SKIM_MOST_NAME }
 #define TEXT(name)                                                                             \
-    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES) }
+    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), SKIM_MOST_FIELD }
 #define MESSAGE(child, name)                                                                   \
-    { name, FIELD_MESSAGE, child, false, WIRE_BYTES, MAY_BE(WIRE_BYTES) }
+    { name, FIELD_MESSAGE, child, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), 0 }
 #define ONE(child, name)                                                                       \
-    { name, FIELD_MESSAGE, child, true, WIRE_BYTES, MAY_BE(WIRE_BYTES) }
+    { name, FIELD_MESSAGE, child, true, WIRE_BYTES, MAY_BE(WIRE_BYTES), 0 }
 #define PAYLOAD(wire, name)                                                                    \
-    { name, FIELD_PAYLOAD, MESSAGE_NONE, false, wire, MAY_BE(wire) | MAY_BE(WIRE_BYTES) }
+    { name, FIELD_PAYLOAD, MESSAGE_NONE, false, wire, MAY_BE(wire) | MAY_BE(WIRE_BYTES), 0 }
 #define FIELDS(list) list, sizeof(list) / sizeof *(list)
 
 /* clang-format off */
 static const struct skim_field model_fields[] = {
     [1]  = NUMBER("ir_version"),
-    [2]  = TEXT("producer_name"),
-    [3]  = TEXT("producer_version"),
-    [4]  = TEXT("domain"),
+    [2]  = NAME("producer_name"),
+    [3]  = NAME("producer_version"),
+    [4]  = NAME("domain"),
     [5]  = NUMBER("model_version"),
     [7]  = ONE(MESSAGE_GRAPH, "graph"),
     [8]  = MESSAGE(MESSAGE_OPSET, "opset_import"),
@@ -43,7 +45,7 @@ static const struct skim_field model_fields[] = {
 
 static const struct skim_field graph_fields[] = {
     [1]  = MESSAGE(MESSAGE_NODE, "node"),
-    [2]  = TEXT("name"),
+    [2]  = NAME("name"),
     [5]  = MESSAGE(MESSAGE_TENSOR, "initializer"),
     [11] = MESSAGE(MESSAGE_VALUE_INFO, "input"),
     [12] = MESSAGE(MESSAGE_VALUE_INFO, "output"),
@@ -53,18 +55,18 @@ static const struct skim_field graph_fields[] = {
 };
 
 static const struct skim_field node_fields[] = {
-    [1]  = TEXT("input"),
-    [2]  = TEXT("output"),
-    [3]  = TEXT("name"),
-    [4]  = TEXT("op_type"),
+    [1]  = NAME("input"),
+    [2]  = NAME("output"),
+    [3]  = NAME("name"),
+    [4]  = NAME("op_type"),
     [5]  = MESSAGE(MESSAGE_ATTRIBUTE, "attribute"),
-    [7]  = TEXT("domain"),
-    [8]  = TEXT("overload"),
+    [7]  = NAME("domain"),
+    [8]  = NAME("overload"),
     [9]  = MESSAGE(MESSAGE_METADATA, "metadata_props"),
 };
 
 static const struct skim_field attribute_fields[] = {
-    [1]  = TEXT("name"),
+    [1]  = NAME("name"),
     [2]  = FLOATS("f"),
     [3]  = NUMBER("i"),
     [4]  = TEXT("s"),
@@ -78,7 +80,7 @@ static const struct skim_field attribute_fields[] = {
     [14] = ONE(MESSAGE_TYPE, "tp"),
     [15] = MESSAGE(MESSAGE_TYPE, "type_protos"),
     [20] = NUMBER("type"),
-    [21] = TEXT("ref_attr_name"),
+    [21] = NAME("ref_attr_name"),
     [22] = ONE(MESSAGE_SPARSE, "sparse_tensor"),
     [23] = MESSAGE(MESSAGE_SPARSE, "sparse_tensors"),
 };
@@ -90,7 +92,7 @@ static const struct skim_field tensor_fields[] = {
     [5]  = PAYLOAD(WIRE_VARINT, "int32_data"),
     [6]  = PAYLOAD(WIRE_BYTES, "string_data"),
     [7]  = PAYLOAD(WIRE_VARINT, "int64_data"),
-    [8]  = TEXT("name"),
+    [8]  = NAME("name"),
     [9]  = PAYLOAD(WIRE_BYTES, "raw_data"),
     [10] = PAYLOAD(WIRE_FIXED64, "double_data"),
     [11] = PAYLOAD(WIRE_VARINT, "uint64_data"),
@@ -105,18 +107,18 @@ static const struct skim_field sparse_fields[] = {
 };
 
 static const struct skim_field function_fields[] = {
-    [1]  = TEXT("name"),
-    [4]  = TEXT("input"),
-    [5]  = TEXT("output"),
+    [1]  = NAME("name"),
+    [4]  = NAME("input"),
+    [5]  = NAME("output"),
     [7]  = MESSAGE(MESSAGE_NODE, "node"),
     [9]  = MESSAGE(MESSAGE_OPSET, "opset_import"),
-    [10] = TEXT("domain"),
+    [10] = NAME("domain"),
     [11] = MESSAGE(MESSAGE_ATTRIBUTE, "attribute_proto"),
-    [13] = TEXT("overload"),
+    [13] = NAME("overload"),
 };
 
 static const struct skim_field value_info_fields[] = {
-    [1]  = TEXT("name"),
+    [1]  = NAME("name"),
     [2]  = ONE(MESSAGE_TYPE, "type"),
     [4]  = MESSAGE(MESSAGE_METADATA, "metadata_props"),
 };
@@ -149,16 +151,16 @@ static const struct skim_field shape_fields[] = {
 
 static const struct skim_field dimension_fields[] = {
     [1]  = NUMBER("dim_value"),
-    [2]  = TEXT("dim_param"),
+    [2]  = NAME("dim_param"),
 };
 
 static const struct skim_field entry_fields[] = {
-    [1]  = TEXT("key"),
+    [1]  = NAME("key"),
     [2]  = TEXT("value"),
 };
 
 static const struct skim_field opset_fields[] = {
-    [1]  = TEXT("domain"),
+    [1]  = NAME("domain"),
     [2]  = NUMBER("version"),
 };
 

@@ -37,6 +37,10 @@ enum field_kind {
     FIELD_PAYLOAD, /* contents of a tensor: kept if small, else skipped */
 };
 
+#define SKIM_MOST_NAME ((uint32_t)64 << 10) /* bytes of a name, of a domain */
+#define SKIM_MOST_FIELD                                                                        \
+    ((uint32_t)256 << 20) /* bytes of the contents of an attribute, of metadata */
+
 struct skim_field {
     const char *name; /* NULL if the field is not read */
     enum field_kind kind;
@@ -44,6 +48,7 @@ struct skim_field {
     bool once;               /* may occur once, if FIELD_MESSAGE */
     uint8_t element;         /* wire type of an element that may be packed, else WIRE_BYTES */
     uint8_t wires;           /* bit w: wire type w is valid */
+    uint32_t most;           /* bytes; a longer one is refused, if FIELD_TEXT or a list */
 };
 
 struct skim_message {

@@ -98,6 +98,7 @@ static int mark_numbers(const char *text, size_t size, struct arena *arena,
                         struct cm_diagnostics *diag, char **ret, size_t *ret_size) {
     const char *end = text + size;
     size_t n = 0;
+    size_t n_values = 1; /* at most: the first of each array and object, and one per comma */
     size_t length = 0;
     if (!text_is_utf8(text, size)) return diag_error(diag, DIAG_FORMAT, "not UTF-8 text");
     for (const char *at = text; at < end; at += length) {
@@ -106,6 +107,11 @@ static int mark_numbers(const char *text, size_t size, struct arena *arena,
             return diag_error(diag, DIAG_FORMAT, "not JSON: invalid %s in line %zu",
                               *at == '"' ? "string" : "number", line_number(text, at));
         n += token == TOKEN_NUMBER;
+        n_values += token == TOKEN_OTHER && (*at == ',' || *at == '[' || *at == '{');
+        if (n_values > JSON_MOST_VALUES)
+            return diag_error(diag, DIAG_LIMIT,
+                              "at most %zu JSON values are read, line %zu has more",
+                              JSON_MOST_VALUES, line_number(text, at));
     }
     if (n > (SIZE_MAX - size - 1) / MARK_EXTRA) return diag_no_memory(diag);
     char *to = arena_alloc(arena, size + n * MARK_EXTRA + 1);

@@ -285,10 +285,22 @@ def einsum(n):
                        [value_info(name, [100, 100]) for name in names], [Y]))
 
 
+def long_field(size, *path):
+    """A field of `size` zeros in a hole of the file, which ends with it, inside messages with these
+    numbers: the first bytes and the size of the file."""
+    head = b""
+    for number_ in reversed(path):
+        head = varint(number_ << 3 | 2) + varint(size + len(head)) + head
+    return head, size + len(head)
+
+
 def main():
     """hostile.py CASE(arguments) FILE: a process of its own, so that its memory is not counted."""
+    made = eval(sys.argv[1])  # pylint: disable=eval-used; from our own table
+    head, size = made if isinstance(made, tuple) else (made, len(made))
     with open(sys.argv[2], "wb") as file:
-        file.write(eval(sys.argv[1]))  # pylint: disable=eval-used; from our own table
+        file.write(head)
+        file.truncate(size)
 
 
 if __name__ == "__main__":

@@ -142,6 +142,33 @@ static void limits_the_messages_in_a_message(void **state) {
                    "limit: at byte 44989: a node holds more than 4096 messages");
 }
 
+/* A name of 64 KiB is read: it ends too early, not too late. */
+static void refuses_a_long_name_from_its_header(void **state) {
+    static const char name[] = "\x12\x81\x80\x04";    /* producer_name of 65537 bytes */
+    static const char allowed[] = "\x12\x80\x80\x04"; /* of 65536 */
+    static const char value[] = "\x72\x87\x80\x80\x80\x01\x12\x81\x80\x80\x80\x01";
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *message;
+    } rows[] = {
+        {BYTES(name),
+         "limit: at byte 4: model.producer_name must have at most 65536 bytes, has "
+         "65537"},
+        {BYTES(allowed),
+         "format: the file ends at byte 4, inside a field that claims 65536 more bytes"},
+        {BYTES(value),
+         "limit: at byte 12: entry.value must have at most 268435456 bytes, has 268435457"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loading loading = load_pipe(rows[i].bytes, rows[i].size);
+        assert_int_equal(loading.status, CM_REFUSED);
+        assert_string_equal(loading_message(&loading), rows[i].message);
+        loading_free(&loading);
+    }
+}
+
 static void refuses_an_empty_pipe(void **state) {
     (void)state;
     struct loading loading = load_pipe("", 0);
@@ -350,6 +377,7 @@ int main(void) {
         cmocka_unit_test(limits_nesting_without_stack_overflow),
         cmocka_unit_test(refuses_a_second_singular_message),
         cmocka_unit_test(limits_the_messages_in_a_message),
+        cmocka_unit_test(refuses_a_long_name_from_its_header),
         cmocka_unit_test(refuses_an_empty_pipe),
         cmocka_unit_test(reports_where_a_pipe_ends),
         cmocka_unit_test(keeps_small_payloads_and_locates_large_ones),

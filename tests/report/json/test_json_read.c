@@ -327,10 +327,10 @@ static void a_text_too_long_is_refused_unread(void **state) {
     (void)state;
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_result *result = NULL;
-    assert_int_equal(cm_result_read_json("{}", 536870913, "p", diagnostics, &result),
+    assert_int_equal(cm_result_read_json("{}", 134217729, "p", diagnostics, &result),
                      CM_REFUSED);
     assert_string_equal(cm_diagnostics_get(diagnostics, 0)->message,
-                        "536870913 bytes of JSON, at most 536870912 are read");
+                        "134217729 bytes of JSON, at most 134217728 are read");
     cm_diagnostics_free(diagnostics);
 }
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -101,12 +102,31 @@ static void rejects_what_is_not_json(void **state) {
     }
 }
 
+static void refuses_more_values_than_the_limit_before_it_allocates_them(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    const size_t size = 2 * JSON_MOST_VALUES + 3;
+    char *text = malloc(size);
+    struct json_value *root = NULL;
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < size; i += 2) memcpy(text + i, "0,", i + 1 < size ? 2 : 1);
+    text[0] = '[';
+    text[size - 1] = ']';
+    assert_int_equal(json_parse(text, size, diag, &root), CM_REFUSED);
+    assert_null(root);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "at most 8388608 JSON values are read, line 1 has more");
+    free(text);
+    cm_diagnostics_free(diag);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_integers_past_2_to_the_53_exactly),
         cmocka_unit_test(finds_members_by_key),
         cmocka_unit_test(treats_a_missing_value_as_null),
         cmocka_unit_test(rejects_what_is_not_json),
+        cmocka_unit_test(refuses_more_values_than_the_limit_before_it_allocates_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
