@@ -94,7 +94,8 @@ static int add_module(const struct module_place *place, const char *name, struct
     if (before != NULL)
         (void)reason_fail(&entry->reason, 0, "%s comes first",
                           before->path ? before->path : "the built-in one");
-    else if (loader_load(entry->path, &entry->backend, &entry->reason) != CM_BACKEND_OK)
+    else if (loader_load(entry->path, place->any_owner, &entry->backend, &entry->reason) !=
+             CM_BACKEND_OK)
         entry->backend = NULL;
     list->n++;
     return CM_OK;
@@ -129,7 +130,7 @@ int backends_list(const struct places *places, struct arena *arena, struct backe
 
 /* Finds the module in the first folder that has it, as backends_list does. */
 static int find_module(const struct places *places, const char *name, struct arena *arena,
-                       const char **ret_path, struct cm_reason *reason) {
+                       const char **ret_path, bool *ret_any_owner, struct cm_reason *reason) {
     for (size_t i = 0; i < places->n; i++) {
         if (places->items[i].reason.text[0] != '\0') continue;
         const char *path =
@@ -137,6 +138,7 @@ static int find_module(const struct places *places, const char *name, struct are
         if (path == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
         if (access(path, F_OK) != 0) continue;
         *ret_path = path;
+        *ret_any_owner = places->items[i].any_owner;
         return CM_BACKEND_OK;
     }
     return reason_fail(reason, CM_BACKEND_REFUSED,
@@ -148,6 +150,7 @@ static int find_module(const struct places *places, const char *name, struct are
 int backends_find(const struct places *places, const char *name, struct arena *arena,
                   const struct cm_backend **ret, struct cm_reason *reason) {
     const char *path = NULL;
+    bool any_owner = false;
     for (size_t i = 0; i < N_BUILT_IN; i++) {
         if (!text_equal(built_in[i]->name, name)) continue;
         *ret = built_in[i];
@@ -157,15 +160,17 @@ int backends_find(const struct places *places, const char *name, struct arena *a
         return reason_fail(reason, CM_BACKEND_REFUSED,
                            "'%s' cannot be the name of a backend: small letters, digits and -",
                            name);
-    const int status = find_module(places, name, arena, &path, reason);
-    return status == CM_BACKEND_OK ? loader_load(path, ret, reason) : status;
+    const int status = find_module(places, name, arena, &path, &any_owner, reason);
+    return status == CM_BACKEND_OK ? loader_load(path, any_owner, ret, reason) : status;
 }
 
 const char *backends_module(const struct places *places, const char *name,
                             struct arena *arena) {
     struct cm_reason reason;
     const char *path = NULL;
+    bool any_owner = false;
     for (size_t i = 0; i < N_BUILT_IN; i++)
         if (text_equal(built_in[i]->name, name)) return NULL;
-    return find_module(places, name, arena, &path, &reason) == CM_BACKEND_OK ? path : NULL;
+    return find_module(places, name, arena, &path, &any_owner, &reason) == CM_BACKEND_OK ? path
+                                                                                         : NULL;
 }

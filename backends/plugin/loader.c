@@ -3,9 +3,11 @@
 #include "backends/plugin/loader.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "backends/plugin/reason.h"
 
@@ -56,8 +58,56 @@ static int check_file(const char *path, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-int loader_load(const char *path, const struct cm_backend **ret, struct cm_reason *reason) {
-    const int status = check_file(path, reason);
+/* Checks one file or folder. */
+static int check_access(const char *path, bool any_owner, struct cm_reason *reason) {
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", path);
+    const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+    if ((status.st_mode & S_IWOTH) != 0 && !is_sticky)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' must not be writable by everyone",
+                           path);
+    if (any_owner || status.st_uid == 0 || status.st_uid == geteuid()) return CM_BACKEND_OK;
+    return reason_fail(reason, CM_BACKEND_REFUSED,
+                       "'%s' must belong to root or to you, not to user %lu, unless "
+                       "COSTMODEL_BACKEND_PATH names its folder",
+                       path, (unsigned long)status.st_uid);
+}
+
+/* Checks a path without links: the file or folder and each folder above it. */
+static int check_path(const char *path, bool any_owner, struct cm_reason *reason) {
+    char part[PATH_MAX];
+    memcpy(part, path, strlen(path) + 1);
+    for (;;) {
+        const int status = check_access(part, any_owner, reason);
+        if (status != CM_BACKEND_OK || part[1] == '\0') return status;
+        char *slash = strrchr(part, '/');
+        slash[slash == part] = '\0'; /* "/a" -> "/" */
+    }
+}
+
+/* Sets `ret` to the path without links. Checks it, and the folder of `name`, which may hold a
+ * link. */
+static int resolve(const char *name, bool any_owner, char ret[PATH_MAX],
+                   struct cm_reason *reason) {
+    char folder[PATH_MAX];
+    if (realpath(name, ret) == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", name);
+    memcpy(folder, name, strlen(name) + 1); /* at most PATH_MAX: realpath took it */
+    strrchr(folder, '/')[1] = '\0';
+    char *resolved = realpath(folder, NULL);
+    if (resolved == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", folder);
+    int status = check_path(resolved, any_owner, reason);
+    free(resolved);
+    return status == CM_BACKEND_OK ? check_path(ret, any_owner, reason) : status;
+}
+
+int loader_load(const char *name, bool any_owner, const struct cm_backend **ret,
+                struct cm_reason *reason) {
+    char path[PATH_MAX];
+    int status = check_file(name, reason);
+    if (status == CM_BACKEND_OK) status = resolve(name, any_owner, path, reason);
     if (status != CM_BACKEND_OK) return status;
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL) {

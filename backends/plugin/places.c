@@ -30,6 +30,7 @@ int places_from(const char *path, struct arena *arena, struct places *ret) {
         if (length > 0) {
             items[n].path = arena_strndup(arena, path, length);
             if (items[n].path == NULL) return CM_NO_MEMORY;
+            items[n].any_owner = true;
             if (path[0] != '/')
                 (void)reason_fail(&items[n].reason, 0, "is not absolute: not searched");
             n++;

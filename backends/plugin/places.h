@@ -3,6 +3,7 @@
 #ifndef BACKENDS_PLUGIN_PLACES_H
 #define BACKENDS_PLUGIN_PLACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "costmodel/backend.h"
@@ -11,6 +12,7 @@ struct arena;
 
 struct module_place {
     const char *path;
+    bool any_owner;          /* modules may belong to any user: the user named the place */
     struct cm_reason reason; /* why it is not searched; "" if it is */
 };
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -194,7 +194,8 @@ static void the_working_directory_is_never_searched(void **state) {
     places = places_of(*state, ".:::");
     assert_int_equal(backends_find(&places, "good", *state, &backend, &reason),
                      CM_BACKEND_REFUSED);
-    assert_int_equal(loader_load("costmodel-good.so", &backend, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(loader_load("costmodel-good.so", true, &backend, &reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "the path 'costmodel-good.so' is not absolute");
     assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
     assert_int_equal(places_find(*state, &places), 0);
@@ -212,13 +213,98 @@ static void the_environment_names_the_places(void **state) {
     assert_string_equal(places.items[1].path, "/b");
 }
 
+enum refusal { LOADED, WRITABLE, OWNED };
+
+static void expect_loading(struct arena *arena, const char *module, bool any_owner,
+                           enum refusal want, const char *path) {
+    const struct cm_backend *backend = NULL;
+    struct cm_reason reason = {""};
+    const int status = loader_load(module, any_owner, &backend, &reason);
+    const char *text = "";
+    if (want == WRITABLE)
+        text = arena_printf(arena, "'%s' must not be writable by everyone", path);
+    if (want == OWNED)
+        text = arena_printf(arena,
+                            "'%s' must belong to root or to you, not to user 12345, unless "
+                            "COSTMODEL_BACKEND_PATH names its folder",
+                            path);
+    assert_string_equal(reason.text, text);
+    assert_int_equal(status, want == LOADED ? CM_BACKEND_OK : CM_BACKEND_REFUSED);
+    assert_int_equal(backend == NULL, want != LOADED);
+}
+
+/* A module is code: a copy of one in folder/inner, with other rights and owners. */
+static void loads_no_module_that_others_can_replace(void **state) {
+    char folder[] = "/tmp/test_modules_XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    const char *inner = arena_printf(*state, "%s/inner", folder);
+    const char *module = arena_printf(*state, "%s/costmodel-good.so", inner);
+    const struct {
+        const char *path; /* whose rights or owner differ */
+        mode_t mode;
+        uid_t owner;
+        bool any_owner;
+        enum refusal refusal;
+    } rows[] = {
+        {module, 0755, 0, false, LOADED},
+        {module, 0775, 0, false, LOADED}, /* a group of the user's own is common */
+        {module, 0757, 0, true, WRITABLE},
+        {module, 01757, 0, true, WRITABLE},
+        {inner, 0777, 0, true, WRITABLE},
+        {inner, 01777, 0, false, LOADED},
+        {folder, 0777, 0, false, WRITABLE},
+        {module, 0755, 12345, false, OWNED},
+        {inner, 0755, 12345, false, OWNED},
+        {folder, 0755, 12345, false, OWNED},
+        {folder, 0755, 12345, true, LOADED},
+    };
+    assert_int_equal(mkdir(inner, 0755), 0);
+    const char *copy =
+        arena_printf(*state, "cp " MODULES "/costmodel-good.so %s && chmod 755 %s %s", inner,
+                     module, folder);
+    assert_int_equal(system(copy), 0); // NOLINT(cert-env33-c)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const bool other = rows[i].owner != 0;
+        if (other && chown(rows[i].path, rows[i].owner, (gid_t)-1) != 0)
+            continue; /* not root */
+        assert_int_equal(chmod(rows[i].path, rows[i].mode), 0);
+        expect_loading(*state, module, rows[i].any_owner, rows[i].refusal, rows[i].path);
+        assert_int_equal(chmod(rows[i].path, 0755), 0);
+        if (other) assert_int_equal(chown(rows[i].path, 0, (gid_t)-1), 0);
+    }
+    assert_int_equal(unlink(module), 0);
+    assert_int_equal(rmdir(inner), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void checks_the_folder_of_a_link_and_its_target(void **state) {
+    char folder[] = "/tmp/test_modules_XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    const char *link = arena_printf(*state, "%s/costmodel-good.so", folder);
+    assert_int_equal(symlink(MODULES "/costmodel-good.so", link), 0);
+    expect_loading(*state, link, true, LOADED, folder);
+    assert_int_equal(chmod(folder, 0777), 0);
+    expect_loading(*state, link, true, WRITABLE, folder);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void only_places_of_the_environment_may_have_any_owner(void **state) {
+    struct places places = places_of(*state, "/a");
+    assert_true(places.items[0].any_owner);
+    assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
+    assert_int_equal(places_find(*state, &places), 0);
+    for (size_t i = 0; i < places.n; i++) assert_false(places.items[i].any_owner);
+}
+
 static void does_not_load_non_files(void **state) {
     (void)state;
     const struct cm_backend *backend = NULL;
     struct cm_reason reason = {""};
-    assert_int_equal(loader_load("/nonexistent/a.so", &backend, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(loader_load("/nonexistent/a.so", true, &backend, &reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "file '/nonexistent/a.so' not found");
-    assert_int_equal(loader_load("/tmp", &backend, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(loader_load("/tmp", true, &backend, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "'/tmp' is not a file");
 }
 
@@ -235,6 +321,9 @@ int main(void) {
         cmocka_unit_test(the_working_directory_is_never_searched),
         cmocka_unit_test(the_environment_names_the_places),
         cmocka_unit_test(does_not_load_non_files),
+        cmocka_unit_test(loads_no_module_that_others_can_replace),
+        cmocka_unit_test(checks_the_folder_of_a_link_and_its_target),
+        cmocka_unit_test(only_places_of_the_environment_may_have_any_owner),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -32,7 +32,7 @@ static int make(void **state) {
     struct cm_reason reason = {""};
     if (f == NULL) return 1;
     *state = f;
-    if (loader_load(TEST_CUDA_MODULE, &f->backend, &reason) != CM_BACKEND_OK) {
+    if (loader_load(TEST_CUDA_MODULE, true, &f->backend, &reason) != CM_BACKEND_OK) {
         print_error("%s\n", reason.text);
         return 1;
     }

@@ -53,7 +53,7 @@ static int make(void **state) {
     if (f == NULL) return 1;
     *state = f;
     f->arena = arena_new("test", 0);
-    if (loader_load(TEST_ONEDNN_MODULE, &f->backend, &reason) != CM_BACKEND_OK) {
+    if (loader_load(TEST_ONEDNN_MODULE, true, &f->backend, &reason) != CM_BACKEND_OK) {
         print_error("%s\n", reason.text);
         return 1;
     }
