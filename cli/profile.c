@@ -49,7 +49,7 @@ static int check_times(const struct invocation *call, const struct request *requ
                        const struct cm_result *result) {
     const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
     if (request->format->draws_times && !cm_result_timed(result))
-        return diag_error(call->diag, DIAG_USAGE,
+        return diag_error(call->diag, result->measure == NULL ? DIAG_USAGE : DIAG_BACKEND,
                           "--format trace requires times, and there are none");
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
     return options_fault(
@@ -230,18 +230,41 @@ static bool is_complete(const struct cm_result *result) {
 static const struct {
     const char *state;
     int exit_status;
+    enum diag_code code; /* of the message */
 } ends[] = {
-    {"done", EXIT_DONE},      {"incomplete", EXIT_INCOMPLETE}, {"usage", EXIT_USAGE},
-    {"misfit", EXIT_REFUSED}, {"refused", EXIT_REFUSED},       {"failed", EXIT_REFUSED},
+    {"done", EXIT_DONE, DIAG_N_CODES},     {"incomplete", EXIT_INCOMPLETE, DIAG_N_CODES},
+    {"usage", EXIT_USAGE, DIAG_USAGE},     {"misfit", EXIT_REFUSED, DIAG_FIT},
+    {"refused", EXIT_REFUSED, DIAG_BATCH}, {"failed", EXIT_REFUSED, DIAG_BATCH},
 };
+
+/* Returns the index of the row's state in `ends`. */
+static size_t end_of(const struct cm_sweep_row *row) {
+    size_t end = 0;
+    while (end + 1 < sizeof(ends) / sizeof(ends[0]) && !text_equal(ends[end].state, row->state))
+        end++;
+    return end;
+}
 
 /* Returns the exit status of the worst batch. */
 static int sweep_exit(const struct cm_sweep *sweep) {
     size_t worst = 0;
     for (size_t i = 0; i < sweep->n_rows; i++)
-        for (size_t k = worst; k < sizeof(ends) / sizeof(ends[0]); k++)
-            if (text_equal(ends[k].state, sweep->rows[i].state)) worst = k;
+        if (end_of(&sweep->rows[i]) > worst) worst = end_of(&sweep->rows[i]);
     return ends[worst].exit_status;
+}
+
+/* Reports how many batches failed, and why the first of them did. */
+static void report_failures(const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
+    const struct cm_sweep_row *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < sweep->n_rows; i++) {
+        if (ends[end_of(&sweep->rows[i])].code == DIAG_N_CODES) continue;
+        if (n++ == 0) first = &sweep->rows[i];
+    }
+    if (first == NULL) return;
+    (void)diag_error(diag, ends[end_of(first)].code,
+                     "%zu of %zu batches failed, the first is %" PRId64 ": %s", n,
+                     sweep->n_rows, first->batch, first->problem);
 }
 
 static int find_formula(const struct request *request, const struct cm_options *options,
@@ -272,6 +295,7 @@ static int run_report(const struct invocation *call, const struct request *reque
         status = profile_model(request, options, diag, NULL, &sweep);
     else
         status = profile_model(request, options, diag, &result, NULL);
+    if (sweep != NULL) report_failures(sweep, diag);
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK) {
