@@ -29,6 +29,9 @@
  * parameters of any size have the name of the last. */
 #define MAX_MERGED 1024
 
+/* Bytes; parameters with longer names are not looked for. */
+#define MAX_NAME 1024
+
 struct listed {
     int64_t elements; /* DIM_UNKNOWN until found; DIM_OVERFLOW if findings contradict */
     bool stored;
@@ -58,12 +61,14 @@ static const char *leaf_of(const char *name) {
 /* Returns the listed parameter `leaf` of a module, or NULL. */
 static struct listed *find_listed(const struct framework_search *search, const char *module,
                                   size_t length, const char *leaf) {
-    struct arena *scratch = search->analysis->scratch;
-    const struct arena_mark mark = arena_save(scratch);
-    const char *name =
-        arena_printf(scratch, "%.*s%s%s", (int)length, module, length > 0 ? "." : "", leaf);
-    const uint32_t found = name ? map_get(&search->index, name) : MAP_NONE;
-    arena_restore(scratch, mark);
+    char name[MAX_NAME];
+    const size_t n_leaf = strlen(leaf);
+    const size_t prefix = length > 0 ? length + 1 : 0;
+    if (length >= MAX_NAME || n_leaf >= MAX_NAME - prefix) return NULL;
+    memcpy(name, module, length);
+    if (length > 0) name[length] = '.';
+    memcpy(name + prefix, leaf, n_leaf);
+    const uint32_t found = map_get_n(&search->index, name, prefix + n_leaf);
     return found == MAP_NONE ? NULL : &search->listed[found];
 }
 
