@@ -13,7 +13,7 @@ struct message_list {
 };
 
 /* Copies the messages from index `from` on. CM_OK; CM_NO_MEMORY, also if a message was dropped
- * for lack of memory. */
+ * for an allocation failure. */
 int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
                       struct message_list *ret) CM_MUST_CHECK;
 

@@ -85,7 +85,7 @@ static int read_profile(struct source *source, struct cm_diagnostics *diagnostic
     char *text = NULL;
     size_t size = 0;
     int status = arena
-                     ? source_read_all(source, FILE_MOST_JSON, arena, diagnostics, &text, &size)
+                     ? source_read_all(source, FILE_MAX_JSON, arena, diagnostics, &text, &size)
                      : diag_no_memory(diagnostics);
     if (status == CM_OK)
         status = cm_result_read_json(text, size, source_name(source), diagnostics, ret_result);

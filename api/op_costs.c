@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-#define MOST_BYTES ((size_t)1 << 20) /* of a hand-written file */
+#define MAX_BYTES ((size_t)1 << 20) /* of a hand-written file */
 
 static int make(const struct cm_op_description *operators, size_t n, struct arena *arena,
                 struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
@@ -36,9 +36,9 @@ int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
 }
 
 static int check_size(size_t size, const char *name, struct cm_diagnostics *diagnostics) {
-    if (size <= MOST_BYTES) return CM_OK;
+    if (size <= MAX_BYTES) return CM_OK;
     return diag_error(diagnostics, DIAG_LIMIT, "'%s' must have at most %zu bytes", name,
-                      MOST_BYTES);
+                      MAX_BYTES);
 }
 
 int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
@@ -60,9 +60,9 @@ int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
 static int read_source(struct source *source, const char *path,
                        struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
     struct arena *arena = arena_new("op costs text", 0);
-    char *text = arena ? arena_alloc(arena, MOST_BYTES + 1) : NULL;
+    char *text = arena ? arena_alloc(arena, MAX_BYTES + 1) : NULL;
     size_t size = 0;
-    int status = text ? source_read(source, text, MOST_BYTES + 1, &size, diagnostics)
+    int status = text ? source_read(source, text, MAX_BYTES + 1, &size, diagnostics)
                       : diag_no_memory(diagnostics);
     if (status == CM_OK) status = cm_op_costs_load_memory(text, size, path, diagnostics, ret);
     arena_free(arena);

@@ -14,7 +14,7 @@ struct sweeping {
     struct cm_model *model;
     struct cm_options options;
     struct cm_diagnostics *said; /* messages of the profiles */
-    size_t n_unsaid;             /* messages that were dropped for lack of memory */
+    size_t n_unsaid;             /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
     bool failed; /* out of memory */
 };

@@ -72,7 +72,7 @@ static int time_planned(struct planned *planned, bool is_network,
         take_facts(planned, ret);
     else
         ret->reason = reason;
-    /* Any further call may hang on a lost device. */
+    /* If the device is lost, any further call may block forever. */
     if (status != CM_BACKEND_BROKEN) planned->backend->drop(planned->plan);
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-struct rounds {
+struct trip_count {
     const struct repeat_job *job;
     size_t done;
     size_t total;
@@ -24,7 +24,7 @@ static double drift_between(const struct cm_measurement *first,
     return fabs(later->cold.median / first->cold.median - 1);
 }
 
-static void measure(struct rounds *rounds, int round, size_t index,
+static void measure(struct trip_count *rounds, int round, size_t index,
                     struct cm_measurement *ret) {
     const struct repeat_job *job = rounds->job;
     if (job->progress != NULL) job->progress(job->context, round, rounds->done, rounds->total);
@@ -57,7 +57,7 @@ static struct cm_measurement choose(const struct cm_measurement *a,
     return chosen;
 }
 
-static void settle(struct rounds *rounds, size_t index, const struct cm_measurement *second,
+static void settle(struct trip_count *rounds, size_t index, const struct cm_measurement *second,
                    double drift, struct cm_measurement *first) {
     if (!was_timed(second)) {
         keep_what_was_timed(first, second);
@@ -80,7 +80,7 @@ static void settle(struct rounds *rounds, size_t index, const struct cm_measurem
 
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret) {
-    struct rounds rounds = {job, 0, n};
+    struct trip_count rounds = {job, 0, n};
     struct cm_measurement second;
     for (size_t i = 0; i < n; i++) {
         measure(&rounds, 1, i, &ret[i]);

@@ -18,7 +18,7 @@ const struct timing_policy timing_default_policy = {
     .sample_s = 1e-3,
     .most_per_sample = 512,
     .fewest_samples = 11,
-    .most_samples = TIMING_MOST_SAMPLES,
+    .most_samples = TIMING_MAX_SAMPLES,
     .doubt = 0.01,
     .budget_s = 0.2,
     .limit_s = 2.0,
@@ -111,8 +111,8 @@ static void insert_sorted(double *sorted, int32_t n, double value) {
 }
 
 static int32_t most_samples(const struct timing_policy *policy) {
-    return policy->most_samples < TIMING_MOST_SAMPLES ? policy->most_samples
-                                                      : TIMING_MOST_SAMPLES;
+    return policy->most_samples < TIMING_MAX_SAMPLES ? policy->most_samples
+                                                     : TIMING_MAX_SAMPLES;
 }
 
 static bool is_enough(const struct timing_policy *policy, const struct cm_timing *timing,
@@ -125,7 +125,7 @@ static bool is_enough(const struct timing_policy *policy, const struct cm_timing
 int timing_run(const struct timing_job *job, const struct timing_policy *policy,
                const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
                uint32_t *flags, struct cm_reason *reason) {
-    double sorted[TIMING_MOST_SAMPLES];
+    double sorted[TIMING_MAX_SAMPLES];
     struct cm_timing timing = {.n_samples = 0};
     double fastest = 0;
     double sampled = 0;

@@ -8,7 +8,7 @@
 
 #include "costmodel/backend.h"
 
-#define TIMING_MOST_SAMPLES 201
+#define TIMING_MAX_SAMPLES 201
 
 struct timing_policy {
     int32_t warm_up_runs; /* minimum number of warm-up calls */
@@ -16,7 +16,7 @@ struct timing_policy {
     double sample_s;      /* target duration of a sample, seconds */
     uint32_t most_per_sample;
     int32_t fewest_samples; /* minimum */
-    int32_t most_samples;   /* maximum, <= TIMING_MOST_SAMPLES */
+    int32_t most_samples;   /* maximum, <= TIMING_MAX_SAMPLES */
     double doubt;           /* stop at this relative uncertainty of the median */
     double budget_s;        /* or at this total time of the samples */
     double limit_s;         /* or at this wall time, also for the warm-up */

@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MODELS = ("pointnet.onnx:32", "resnet50.onnx:1")
-MOST_RATIO = 1.10
+MAX_RATIO = 1.10
 LEAST_SHARE = 0.95
 TIMED = ("measured", "proxy")
 
@@ -88,7 +88,7 @@ def compare(args, name):
               f"{r['unstable']:3} of {r['primitives']:3}  {r['stolen']:.2%}")
         if r["warning"]:
             print(f"       {r['warning']}")
-    held = ratio <= MOST_RATIO and all(r["share"] >= LEAST_SHARE for r in runs)
+    held = ratio <= MAX_RATIO and all(r["share"] >= LEAST_SHARE for r in runs)
     print(f"  ratio {ratio:.4f}, {'held' if held else 'MISSED'}")
     for difference, factor, text in furthest(*profiles, 5):
         print(f"    {difference:+10.3f} ms  x {factor:.3f}  {text[:100]}")

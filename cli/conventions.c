@@ -101,8 +101,8 @@ struct job {
 /* Returns all operations that the convention counts, on floats and integers. */
 static int64_t operations_of(const struct cm_convention *convention,
                              const struct cm_costs *costs) {
-    return convention->tells_integers ? checked_add(costs->flops, costs->int_ops)
-                                      : costs->flops;
+    return convention->separates_integers ? checked_add(costs->flops, costs->int_ops)
+                                          : costs->flops;
 }
 
 static int64_t beyond_macs(const struct cm_convention *convention, const struct cm_node *node) {

@@ -53,11 +53,11 @@ const struct option profile_options[] = {
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"
              "no GPU if --device names one"},
     {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan), .hidden = true},
-    {.name = "end-to-end", .kind = OPTION_SET, .offset = AT(bool, timing.e2e),
+    {.name = "end-to-end", .kind = OPTION_SET, .offset = AT(bool, timing.end_to_end),
      .rules = ONE_BATCH,
      .help = "also run all measured layers as one network and compare the time with\n"
              "the sum of its layers"},
-    {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, timing.e2e), .hidden = true},
+    {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, timing.end_to_end), .hidden = true},
     {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
      .value = "FILE.json", .rules = NO_FORMULA,
      .help = "measure the peak rates of the device and write a device description\n"

@@ -84,7 +84,7 @@ const char *timing_given(const struct timing *timing) {
     struct timing defaults;
     timing_defaults(&defaults);
     if (timing->plan) return "cudnn-plan";
-    if (timing->e2e) return "end-to-end";
+    if (timing->end_to_end) return "end-to-end";
     return options_changed(timing_options, timing, &defaults, 0);
 }
 
@@ -129,7 +129,7 @@ static int find_cache(struct arena *arena, const char **ret) {
 static int check_timing(const struct invocation *call, const struct timing *timing, int n) {
     const bool is_timed = n > 0 || timing->plan;
     const bool is_run = n > 0 && !timing->plan && timing->device == NULL;
-    if (timing->e2e && !is_run)
+    if (timing->end_to_end && !is_run)
         return options_fault(call, "option --end-to-end requires --measure or --backend");
     if (timing->autotune > 0 && !is_run)
         return options_fault(call, "option --autotune requires --measure or --backend");
@@ -156,7 +156,7 @@ int timing_read(const struct invocation *call, const struct timing *timing,
     options->precision = (enum cm_precision)timing->precision;
     options->layout = (enum cm_layout)timing->layout;
     if (timing->plan) return read_plan(call, timing, options);
-    options->e2e = timing->e2e;
+    options->end_to_end = timing->end_to_end;
     if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
     options->backend = timing->backend ? timing->backend : backends[timing->measure];

@@ -57,7 +57,7 @@ static const char *keep(struct check *check, const char *text) {
 static int read_limits(struct check *check, const char *convention) {
     const bool given = check->options->n_limits > 0;
     const struct cm_check_limit *from = given ? check->options->limits : default_limits;
-    const size_t n_defaults = N_DEFAULTS - !conventions_tell_integers(convention);
+    const size_t n_defaults = N_DEFAULTS - !conventions_separate_integers(convention);
     check->n_limits = given ? check->options->n_limits : n_defaults;
     check->limits = arena_array(check->arena, check->n_limits, sizeof(*check->limits));
     if (check->limits == NULL) return diag_no_memory(check->diag);
@@ -123,7 +123,7 @@ static void judge_nothing(const char *because, struct gathered *gathered) {
         .state = judgement_name(JUDGED_NOT_COMPARED),
         .value = CM_UNKNOWN,
         .old = CM_UNKNOWN,
-        .bound = CM_UNKNOWN,
+        .allowed = CM_UNKNOWN,
         .over = CM_UNKNOWN,
         .because = because,
     };

@@ -78,7 +78,7 @@ enum judgement judge(const struct limit *limit, const struct figure *figure,
     ret->old = figure->old.value;
     ret->upper_bound = figure->now.upper_bound;
     ret->old_upper_bound = is_known(figure->old.value) && figure->old.upper_bound;
-    ret->bound = most;
+    ret->allowed = most;
     ret->over = best == JUDGED_REGRESSION ? checked_sub(figure->now.value, most) : CM_UNKNOWN;
     if (is_overflow(ret->over)) ret->over = INT64_MAX;
     ret->because = because(limit, figure, best);

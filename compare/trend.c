@@ -23,8 +23,9 @@ struct scale {
     struct limit *limits;
 };
 
-static int make_scale(bool tells_integers, size_t n_limits, const struct cm_check_limit *limits,
-                      struct arena *arena, struct cm_diagnostics *diag, struct scale *ret) {
+static int make_scale(bool separates_integers, size_t n_limits,
+                      const struct cm_check_limit *limits, struct arena *arena,
+                      struct cm_diagnostics *diag, struct scale *ret) {
     struct cm_metric metric;
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
@@ -34,7 +35,7 @@ static int make_scale(bool tells_integers, size_t n_limits, const struct cm_chec
     if (ret->counts == NULL || ret->limits == NULL) return diag_no_memory(diag);
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         /* int_ops is a cost only if the convention excludes it from flops. */
-        const bool apart = tells_integers && text_equal(metric.key, "int_ops");
+        const bool apart = separates_integers && text_equal(metric.key, "int_ops");
         ret->counts[i] = (metric.is_cost || apart) && !metric.timed;
     }
     for (size_t i = 0; i < n_limits; i++) {
@@ -49,12 +50,12 @@ static int make_scale(bool tells_integers, size_t n_limits, const struct cm_chec
 static void compare_change(const struct cm_change *change, const char *key, const char *path,
                            struct cm_baseline_trend *trend) {
     if (!is_known(change->old_value) || !is_known(change->new_value)) return;
-    trend->cheaper |= change->new_value < change->old_value;
+    trend->decreased |= change->new_value < change->old_value;
     if (change->new_value <= change->old_value) return;
-    trend->dearer = true;
-    if (trend->dearest != NULL) return;
-    trend->dearest = key;
-    trend->dearest_module = path;
+    trend->increased = true;
+    if (trend->increased_metric != NULL) return;
+    trend->increased_metric = key;
+    trend->increased_module = path;
 }
 
 static bool is_limited(const struct scale *scale, size_t metric, const char *path) {
@@ -145,10 +146,10 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
     struct arena *arena = arena_new("trend", 0);
     struct scale scale;
     if (arena == NULL) return diag_no_memory(diagnostics);
-    const bool tells_integers =
+    const bool separates_integers =
         now->n_profiles > 0 &&
-        conventions_tell_integers(now->profiles[0].figures.options.convention);
-    int status = make_scale(tells_integers, n_limits, limits, arena, diagnostics, &scale);
+        conventions_separate_integers(now->profiles[0].figures.options.convention);
+    int status = make_scale(separates_integers, n_limits, limits, arena, diagnostics, &scale);
     if (status == CM_OK) status = compare_all(old, now, &scale, arena, diagnostics, &trend);
     status = arena_end(arena, status);
     if (status != CM_OK) return diag_finish(diagnostics, status);

@@ -19,10 +19,10 @@
 
 #include "support/banned.h"
 
-#define LINE_POINTS   (POLYNOMIAL_MOST_DEGREE + 2) /* one more than determine it */
+#define LINE_POINTS   (POLYNOMIAL_MAX_DEGREE + 2) /* one more than determine it */
 #define LARGEST_BEGIN 256
 #define ANY_BATCH     7919 /* a size that models do not contain */
-#define MOST_LINES    3    /* accepted lines tried per step */
+#define MAX_LINES     3    /* accepted lines tried per step */
 
 /* Sizes for which text, audio and image models are exported, the likely ones first. */
 static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 1024};
@@ -53,10 +53,10 @@ static int bind_dims(struct points *points, int64_t batch, struct batch_table *r
 
 static int add_dim(struct points *points, const char *name) {
     const size_t index = points->n_variables;
-    if (index == POLYNOMIAL_MOST_VARIABLES - 1) {
+    if (index == POLYNOMIAL_MAX_VARIABLES - 1) {
         const int status =
             diag_error(points->diag, DIAG_LIMIT, "at most %d free dims are supported",
-                       POLYNOMIAL_MOST_VARIABLES - 1);
+                       POLYNOMIAL_MAX_VARIABLES - 1);
         diag_hint(points->diag, "bind some free dims with --dim NAME=SIZE");
         return status;
     }
@@ -195,7 +195,7 @@ struct line {
 
 static int take_point(const struct search *search, size_t variable, int64_t size,
                       const int64_t **ret) {
-    int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
     const struct point *point = NULL;
     step_to(search, variable, size, sizes);
     const int status = points_at(search->points, sizes, &point);
@@ -229,7 +229,7 @@ static int degree_of(const struct line *line, size_t figure) {
         if (line->far[i] &&
             !polynomial_continues(values, LINE_POINTS, far[i], line->far[i][figure]))
             return -1;
-    return polynomial_degree(values, LINE_POINTS, POLYNOMIAL_MOST_DEGREE);
+    return polynomial_degree(values, LINE_POINTS, POLYNOMIAL_MAX_DEGREE);
 }
 
 /* Returns how many figures of the root are polynomial. *ret_degree: highest degree of any
@@ -276,7 +276,7 @@ static int try_step(const struct search *search, size_t variable, int64_t step,
     for (int64_t from = step; status == CM_OK && from <= LARGEST_BEGIN; from *= 2) {
         status = try_line(search, variable, (struct axis){from, step, 0}, best, &suits);
         n_lines += suits;
-        if (is_done(search, best) || n_lines == MOST_LINES) return status;
+        if (is_done(search, best) || n_lines == MAX_LINES) return status;
     }
     if (status < 0 || n_lines > 0 || anchor % step != 0) return status;
     return try_line(search, variable, (struct axis){anchor, step, 0}, best, &suits);

@@ -19,19 +19,19 @@
 
 #include "support/banned.h"
 
-#define MOST_GRID         1024
-#define N_CHECKS          6
-#define N_SHOWN           4  /* samples of a figure that is not a polynomial */
-#define MOST_CANDIDATES   64 /* polynomials of nodes for the peak */
-#define MOST_ALTERNATIVES 4  /* shown in max(...) */
+#define MAX_GRID         1024
+#define N_CHECKS         6
+#define N_SHOWN          4  /* samples of a figure that is not a polynomial */
+#define MAX_CANDIDATES   64 /* polynomials of nodes for the peak */
+#define MAX_ALTERNATIVES 4  /* shown in max(...) */
 
 struct fit {
     struct points *points;
     struct arena *arena; /* of the result */
     struct arena *scratch;
     size_t n_axes; /* independent variables */
-    struct axis axes[POLYNOMIAL_MOST_VARIABLES];
-    size_t of_axis[POLYNOMIAL_MOST_VARIABLES]; /* its variable */
+    struct axis axes[POLYNOMIAL_MAX_VARIABLES];
+    size_t of_axis[POLYNOMIAL_MAX_VARIABLES]; /* its variable */
     struct interpolation interpolation;
     const struct point **grid;
     bool *in_grid;   /* by profile */
@@ -62,9 +62,9 @@ static int choose_axes(struct fit *fit) {
         fit->of_axis[fit->n_axes] = i;
         fit->axes[fit->n_axes++] = points->variables[i].axis;
         n *= (size_t)points->variables[i].axis.degree + 1;
-        if (n <= MOST_GRID) continue;
+        if (n <= MAX_GRID) continue;
         const int status = diag_error(points->diag, DIAG_LIMIT,
-                                      "--formula needs more than %d profiles", MOST_GRID);
+                                      "--formula needs more than %d profiles", MAX_GRID);
         diag_hint(points->diag, "bind some free dims with --dim NAME=SIZE");
         return status;
     }
@@ -95,8 +95,8 @@ static int refuse_point(const struct fit *fit, const int64_t *sizes) {
 }
 
 static int take_grid(struct fit *fit) {
-    int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
-    int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
+    int64_t at[POLYNOMIAL_MAX_VARIABLES] = {0};
     for (size_t i = 0; i < fit->interpolation.n_points; i++) {
         const struct point *point = NULL;
         size_t rest = i;
@@ -118,8 +118,8 @@ static int take_grid(struct fit *fit) {
  * model does not accept such sizes. */
 static int take_checks(struct fit *fit) {
     static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
-    int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
-    int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
+    int64_t at[POLYNOMIAL_MAX_VARIABLES] = {0};
     for (size_t i = 0; i < N_CHECKS; i++) {
         const struct point *point = NULL;
         for (int64_t nearer = 1; nearer <= 256 && !point; nearer *= 4) {
@@ -171,7 +171,7 @@ static bool fit_covers(const struct fit *fit, const struct point *point) {
 
 /* Returns true if fit->numerators give the value of the figure at the point. */
 static bool fit_has_value(const struct fit *fit, const struct point *point, size_t figure) {
-    int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int64_t at[POLYNOMIAL_MAX_VARIABLES] = {0};
     for (size_t i = 0; i < fit->n_axes; i++) at[i] = point->sizes[fit->of_axis[i]];
     return polynomial_has_value(&fit->interpolation, fit->numerators, at,
                                 point->values[figure]);
@@ -224,7 +224,7 @@ static int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_
     struct cm_monomial *terms = arena_array(fit->arena, n, sizeof(*terms));
     if (!terms) return no_memory(fit);
     size_t at = 0;
-    for (int degree = POLYNOMIAL_MOST_DEGREE * POLYNOMIAL_MOST_VARIABLES; degree >= 0; degree--)
+    for (int degree = POLYNOMIAL_MAX_DEGREE * POLYNOMIAL_MAX_VARIABLES; degree >= 0; degree--)
         for (size_t i = n_points; i > 0; i--) {
             if (fit->numerators[i - 1] == 0 || total_degree(fit, i - 1) != degree) continue;
             if (!polynomial_term(&fit->interpolation, fit->numerators[i - 1],
@@ -306,7 +306,7 @@ struct front {
     size_t figure; /* of the first node */
     size_t peak;   /* the figure that is the largest of them */
     size_t n;
-    wide *numerators[MOST_CANDIDATES];
+    wide *numerators[MAX_CANDIDATES];
 };
 
 static bool is_below(const struct front *front, const wide *a, const wide *b) {
@@ -353,7 +353,7 @@ static int take_nodes(struct front *front, bool *ret_found) {
         }
         if (is_below_any(front, fit->numerators)) continue;
         drop_below(front, fit->numerators);
-        *ret_found = front->n < MOST_CANDIDATES;
+        *ret_found = front->n < MAX_CANDIDATES;
         if (!*ret_found) break;
         wide *copy = arena_copy(fit->scratch, fit->numerators, size);
         if (!copy) return diag_no_memory(fit->points->diag);
@@ -391,7 +391,7 @@ static int choose(struct front *front, bool *ret_found) {
     bool *done = arena_array(front->fit->scratch, points->n, sizeof(*done));
     if (!done) return diag_no_memory(points->diag);
     size_t n = 0;
-    for (; n < front->n && n < MOST_ALTERNATIVES; n++) {
+    for (; n < front->n && n < MAX_ALTERNATIVES; n++) {
         size_t best = n;
         size_t most = 0;
         for (size_t i = n; i < front->n; i++) {
@@ -408,7 +408,7 @@ static int choose(struct front *front, bool *ret_found) {
     *ret_found = true;
     for (size_t k = 0; k < points->n; k++)
         if (!done[k] && fit_covers(front->fit, &points->items[k])) *ret_found = false;
-    if (front->n > MOST_ALTERNATIVES) front->n = n;
+    if (front->n > MAX_ALTERNATIVES) front->n = n;
     return CM_OK;
 }
 

@@ -14,8 +14,8 @@
 
 #include "support/banned.h"
 
-#define MOST_PROFILES 4096
-#define MOST_BYTES    ((size_t)1 << 30) /* of figures */
+#define MAX_PROFILES 4096
+#define MAX_BYTES    ((size_t)1 << 30) /* of figures */
 
 static const char peak[] = "peak_activation_bytes";
 
@@ -93,7 +93,7 @@ static int take_values(struct points *points, const struct analysis *analysis,
     if (status < 0 || !is_alike(points, modules)) return status;
     const size_t n_nodes = analysis->model->n_nodes;
     const size_t n = modules->n_modules * n_metrics + n_nodes;
-    if (n > MOST_BYTES / sizeof(int64_t) / (points->n + 1))
+    if (n > MAX_BYTES / sizeof(int64_t) / (points->n + 1))
         return diag_error(points->diag, DIAG_LIMIT, "the figures of %zu profiles exceed 1 GiB",
                           points->n + 1);
     int64_t *values = arena_array(points->arena, n, sizeof(*values));
@@ -132,9 +132,9 @@ static struct point *find(const struct points *points, const int64_t *sizes) {
 }
 
 static int add(struct points *points, const int64_t *sizes, struct point **ret) {
-    if (points->n == MOST_PROFILES)
+    if (points->n == MAX_PROFILES)
         return diag_error(points->diag, DIAG_LIMIT, "--formula needs more than %d profiles",
-                          MOST_PROFILES);
+                          MAX_PROFILES);
     if (points->n == points->capacity) {
         const size_t capacity = points->capacity ? 2 * points->capacity : 64;
         struct point *items = arena_array(points->arena, capacity, sizeof(*items));

@@ -16,7 +16,7 @@ struct variable {
 };
 
 struct point {
-    int64_t sizes[POLYNOMIAL_MOST_VARIABLES];
+    int64_t sizes[POLYNOMIAL_MAX_VARIABLES];
     /* By module and metric, then live bytes by node; NULL: the model does not accept the sizes.
      */
     const int64_t *values;
@@ -28,7 +28,7 @@ struct points {
     struct arena *arena;
     struct cm_diagnostics *diag;
     size_t n_variables;
-    struct variable variables[POLYNOMIAL_MOST_VARIABLES];
+    struct variable variables[POLYNOMIAL_MAX_VARIABLES];
     size_t n_modules; /* of every profile; 0 before the first */
     const char **paths;
     size_t n_metrics;

@@ -14,8 +14,8 @@
 
 #include "support/banned.h"
 
-#define N_POWERS    (POLYNOMIAL_MOST_DEGREE + 1)
-#define MOST_VALUES 16 /* on one line */
+#define N_POWERS   (POLYNOMIAL_MAX_DEGREE + 1)
+#define MAX_VALUES 16 /* on one line */
 
 static wide power(wide base, int exponent) {
     wide product = 1;
@@ -159,9 +159,9 @@ bool polynomial_term(const struct interpolation *interpolation, wide numerator,
 }
 
 int polynomial_degree(const int64_t *values, size_t n, int most) {
-    wide differences[MOST_VALUES];
+    wide differences[MAX_VALUES];
     int degree = 0;
-    if (n > MOST_VALUES) return -1;
+    if (n > MAX_VALUES) return -1;
     for (size_t i = 0; i < n; i++) differences[i] = values[i];
     for (size_t k = 1; k < n; k++) {
         for (size_t i = n - 1; i >= k; i--) differences[i] -= differences[i - 1];
@@ -171,10 +171,10 @@ int polynomial_degree(const int64_t *values, size_t n, int most) {
 }
 
 bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value) {
-    wide differences[MOST_VALUES];
+    wide differences[MAX_VALUES];
     wide sum = 0;
     wide binomial = 1;
-    if (n > MOST_VALUES) return false;
+    if (n > MAX_VALUES) return false;
     for (size_t i = 0; i < n; i++) differences[i] = values[i];
     for (size_t k = 1; k < n; k++)
         for (size_t i = n - 1; i >= k; i--) differences[i] -= differences[i - 1];

@@ -12,8 +12,8 @@
 
 struct arena;
 
-#define POLYNOMIAL_MOST_DEGREE    4 /* in one variable: attention over an image has it */
-#define POLYNOMIAL_MOST_VARIABLES 8
+#define POLYNOMIAL_MAX_DEGREE    4 /* in one variable: attention over an image has it */
+#define POLYNOMIAL_MAX_VARIABLES 8
 
 /* Values of one variable: from, from + step ... from + degree * step. */
 struct axis {
@@ -30,7 +30,7 @@ struct interpolation {
     const struct axis *axes;
     size_t n_points; /* of the grid, last axis fastest; also the number of coefficients */
     wide denominator;
-    wide (*basis)[POLYNOMIAL_MOST_DEGREE + 1][POLYNOMIAL_MOST_DEGREE + 1]; /* by axis */
+    wide (*basis)[POLYNOMIAL_MAX_DEGREE + 1][POLYNOMIAL_MAX_DEGREE + 1]; /* by axis */
     wide *work;
 };
 

@@ -56,8 +56,8 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
     return context->walker->runs(context->walker->context, body->graph, times, assumption);
 }
 
-int body_rounds(struct op_context *context, const struct body *body, int64_t times,
-                int64_t most) {
+int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
+                           int64_t most) {
     const char *assumption = "the trip count is not known: one iteration is counted";
     times = op_at_most(context, times, most);
     if (is_known(times)) return body_runs(context, body, times, NULL);
@@ -126,8 +126,8 @@ static void forget_shapes(struct body *body, const struct carried *carried) {
     }
 }
 
-int body_walk_rounds(struct op_context *context, struct body *body,
-                     const struct carried *carried) {
+int body_walk_iterations(struct op_context *context, struct body *body,
+                         const struct carried *carried) {
     bool changed = true;
     for (int round = 0; changed && round <= MAX_ROUNDS; round++) {
         if (!may_search(context)) round = MAX_ROUNDS;

@@ -54,16 +54,16 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
 
 /* Reports the trip count `times`. DIM_UNKNOWN: assumes 1 and adds a note; the upper-bound walk
  * uses `most` instead (DIM_UNKNOWN: unlimited). */
-int body_rounds(struct op_context *context, const struct body *body, int64_t times,
-                int64_t most);
+int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
+                           int64_t most);
 
 /* Returns the info of a value that changes in every iteration: its type without contents. */
 struct value_info body_varying(const struct value_info *info);
 
 /* Infers the body repeatedly until its carried inputs are a fixed point: they then hold in
  * every iteration. */
-int body_walk_rounds(struct op_context *context, struct body *body,
-                     const struct carried *carried);
+int body_walk_iterations(struct op_context *context, struct body *body,
+                         const struct carried *carried);
 
 /* Returns carried value i after the last iteration. `ran`: the body runs at least once. */
 struct value_info body_last_state(const struct body *body, const struct carried *carried,

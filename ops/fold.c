@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of elementwise folds: see fold.h. */
+/* Constant folding of elementwise operators: see fold.h. */
 #include "ops/fold.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ static const char *const kind_names[] = {
 /* One dim that holds of either; of bounds the larger. */
 static int64_t merge_dims(const struct op_context *context, int64_t a, int64_t b) {
     if (a == b) return a;
-    if (context->end != RULE_MOST || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
+    if (context->bound != OP_UPPER_BOUND || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
     return a > b ? a : b;
 }
 
@@ -45,7 +45,7 @@ static int merge_tensors(struct op_context *context, const struct value_info *a,
     if (status) return status;
     struct value_info merged = value_info_tensor(known ? a->dtype : DTYPE_UNDEFINED, shape);
     merged.kind = a->kind;
-    merged.is_upper_bound = context->end == RULE_MOST;
+    merged.is_upper_bound = context->bound == OP_UPPER_BOUND;
     *ret = merged;
     return 0;
 }

@@ -65,7 +65,7 @@ int64_t op_output_elements(const struct op_context *context, size_t i) {
 }
 
 int64_t op_at_most(const struct op_context *context, int64_t dim, int64_t most) {
-    return dim == DIM_UNKNOWN && context->end == RULE_MOST ? most : dim;
+    return dim == DIM_UNKNOWN && context->bound == OP_UPPER_BOUND ? most : dim;
 }
 
 bool op_is_loose(const struct op_context *context, size_t i) {
@@ -251,10 +251,10 @@ int op_output_like(struct op_context *context, size_t i, size_t from) {
     info.least = NULL;
     info.is_constant = false;
     info.is_weight = false;
-    return op_output_fact(context, i, &info);
+    return op_output_info(context, i, &info);
 }
 
-int op_output_fact(struct op_context *context, size_t i, const struct value_info *info) {
+int op_output_info(struct op_context *context, size_t i, const struct value_info *info) {
     if (op_has_output(context, i)) context->outputs[i] = *info;
     return CM_OK;
 }
@@ -298,8 +298,8 @@ static bool broadcast_dim(const struct op_context *context, int64_t a, int64_t b
     if (a == 1 || b == 1)
         *ret = a == 1 ? b : a;
     else if (!is_known(a) || !is_known(b))
-        *ret = context->end == RULE_MOST ? DIM_UNKNOWN : is_known(a) ? a : b;
-    else if (a == b || context->end == RULE_MOST)
+        *ret = context->bound == OP_UPPER_BOUND ? DIM_UNKNOWN : is_known(a) ? a : b;
+    else if (a == b || context->bound == OP_UPPER_BOUND)
         *ret = a > b ? a : b;
     else
         return false;

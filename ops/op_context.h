@@ -38,12 +38,12 @@ struct op_walker {
      */
     int (*runs)(void *context, uint32_t graph, int64_t times, const char *assumption);
     void *context;
-    /* Whether a body may be walked again in search of what holds in every round; NULL: always.
-     */
+    /* Returns true if a body may be walked again in search of infos that hold in every
+     * iteration; NULL: always. */
     bool (*may_search)(void *context);
-    /* The rounds of a Loop, DIM_UNKNOWN and `most` at most, as the caller wants them taken;
-     * NULL: as they are. */
-    int64_t (*trips)(void *context, uint32_t node, int64_t rounds, int64_t most);
+    /* Returns the requested trip count of a Loop (--trip-count), DIM_UNKNOWN if none. `exact`
+     * is DIM_UNKNOWN if data-dependent, `upper` its upper bound. NULL: none is requested. */
+    int64_t (*trips)(void *context, uint32_t node, int64_t exact, int64_t upper);
     /* Returns the info of a value from the last walk of its body. NULL callback: not
      * available. */
     const struct value_info *(*info)(void *context, uint32_t value);
@@ -68,8 +68,8 @@ struct op_budget {
     int64_t short_left;
 };
 
-/* Whether data-dependent operands are exact, or at their lower or upper bound. */
-enum op_end { RULE_EXACT, RULE_LEAST, RULE_MOST };
+/* Data-dependent operands are unknown (OP_EXACT), or at their lower or upper bound. */
+enum op_bound { OP_EXACT, OP_LOWER_BOUND, OP_UPPER_BOUND };
 
 struct op_context {
     const struct model *model;
@@ -84,8 +84,8 @@ struct op_context {
     struct arena *arena;
     struct cm_diagnostics *diag;
     const struct op_walker *walker;
-    struct op_budget *budget; /* NULL: without end */
-    enum op_end end;
+    struct op_budget *budget; /* NULL: unlimited */
+    enum op_bound bound;
     int64_t macs; /* MACs of one run; set only for `extra` of struct op_flops */
 };
 
@@ -163,7 +163,7 @@ int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int r
 int op_output_like(struct op_context *context, size_t i, size_t from)
     __attribute__((warn_unused_result));
 /* Any fact, for sequences, optionals and bodies. */
-int op_output_fact(struct op_context *context, size_t i, const struct value_info *info)
+int op_output_info(struct op_context *context, size_t i, const struct value_info *info)
     __attribute__((warn_unused_result));
 /* The contents of output i; its dtype and shape must be those that infer gave. NULL `value`: no
  * memory. */

@@ -9,20 +9,20 @@
 
 #include "support/banned.h"
 
-/* Values that are looked at for one condition. */
-#define MOST_STEPS  256
-#define MOST_NUMBER (INT64_C(1) << 53)
+/* Values visited for one condition. */
+#define MAX_STEPS  256
+#define MAX_NUMBER (INT64_C(1) << 53)
 
-/* Up to which magnitude a type has every integer. */
+/* The dtype represents every integer up to this magnitude. */
 static const int64_t exact_to[DTYPE_N] = {
     [DTYPE_INT8] = INT8_MAX,
     [DTYPE_INT16] = INT16_MAX,
     [DTYPE_INT32] = INT32_MAX,
-    [DTYPE_INT64] = MOST_NUMBER,
+    [DTYPE_INT64] = MAX_NUMBER,
     [DTYPE_BFLOAT16] = INT64_C(1) << 8,
     [DTYPE_FLOAT16] = INT64_C(1) << 11,
     [DTYPE_FLOAT] = INT64_C(1) << 24,
-    [DTYPE_DOUBLE] = MOST_NUMBER,
+    [DTYPE_DOUBLE] = MAX_NUMBER,
 };
 
 struct search {
@@ -33,25 +33,25 @@ struct search {
     int status;
 };
 
-/* factor * input + offset, of an input of the body (ID_NONE: a number that stays). */
+/* factor * input + offset of an input of the body; input ID_NONE: a constant. */
 struct line {
     uint32_t input;
     int64_t factor, offset;
-    /* Of all values on the way: the largest magnitudes, and up to where each type is exact. */
-    int64_t most_factor, most_offset, exact_to;
+    /* Over all intermediate values: largest magnitudes, and smallest exact range of a dtype. */
+    int64_t max_factor, max_offset, exact_to;
 };
 
-/* A number in round k, from 0 on: start + k * step. */
+/* The value in iteration k >= 0: start + k * step. */
 struct progress {
     int64_t start, step;
-    int64_t last; /* up to this k nothing on the way leaves its type; -1 */
+    int64_t last; /* largest k without an overflow of an intermediate value; -1: none */
 };
 
-static int64_t least_of(int64_t a, int64_t b) {
+static int64_t smaller_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t most_of(int64_t a, int64_t b) {
+static int64_t larger_of(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
@@ -61,14 +61,15 @@ static bool is_within(int64_t number, int64_t most) {
 
 /* ---- numbers ---- */
 
-/* A condition is one element, and so is what it is made of, whatever is known of its shape. */
+/* A condition and the values it is computed from have one element, even if their shape is
+ * unknown. */
 static bool may_be_single(const struct value_info *info) {
     const int64_t elements = shape_elements(&info->shape);
     return info->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
 }
 
-/* The one element, an integer of whatever type; false: not known, or none. One that cannot be
- * read is not known. */
+/* Returns true and the only element if it is a known integer. An unreadable constant is
+ * unknown. */
 static bool read_number(struct search *search, const struct value_info *info, int64_t *ret) {
     const struct constant *value = NULL;
     const struct op_context *context = search->context;
@@ -79,13 +80,13 @@ static bool read_number(struct search *search, const struct value_info *info, in
     if (status < 0 || !value) return false;
     if (constant_has_reals(value)) {
         const double real = constant_real_at(value, 0);
-        if (!(fabs(real) <= (double)MOST_NUMBER) || real != floor(real)) return false;
+        if (!(fabs(real) <= (double)MAX_NUMBER) || real != floor(real)) return false;
         *ret = (int64_t)real;
         return true;
     }
     if (!constant_has_ints(value)) return false;
     *ret = constant_int_at(value, 0);
-    return is_within(*ret, MOST_NUMBER);
+    return is_within(*ret, MAX_NUMBER);
 }
 
 /* ---- lines ---- */
@@ -96,12 +97,12 @@ static int64_t magnitude(int64_t number) {
     return number < 0 ? -number : number;
 }
 
-/* A value on the way, made of `line`: false where its numbers are too large. */
+/* Records an intermediate value; returns false if its numbers are too large. */
 static bool note_line(struct line *line) {
-    if (!is_within(line->factor, MOST_NUMBER) || !is_within(line->offset, MOST_NUMBER))
+    if (!is_within(line->factor, MAX_NUMBER) || !is_within(line->offset, MAX_NUMBER))
         return false;
-    line->most_factor = most_of(line->most_factor, magnitude(line->factor));
-    line->most_offset = most_of(line->most_offset, magnitude(line->offset));
+    line->max_factor = larger_of(line->max_factor, magnitude(line->factor));
+    line->max_offset = larger_of(line->max_offset, magnitude(line->offset));
     return true;
 }
 
@@ -148,15 +149,15 @@ static bool line_of_node(struct search *search, const struct node *node, struct 
         if (!text_equal(node->type, arithmetic[i].type)) continue;
         if (!line_of(search, node->inputs[0], &a) || !line_of(search, node->inputs[1], &b))
             return false;
-        ret->exact_to = least_of(a.exact_to, b.exact_to);
-        ret->most_factor = most_of(a.most_factor, b.most_factor);
-        ret->most_offset = most_of(a.most_offset, b.most_offset);
+        ret->exact_to = smaller_of(a.exact_to, b.exact_to);
+        ret->max_factor = larger_of(a.max_factor, b.max_factor);
+        ret->max_offset = larger_of(a.max_offset, b.max_offset);
         return arithmetic[i].combine(&a, &b, ret) && note_line(ret);
     }
     return false;
 }
 
-/* The node of ONNX that makes the value within the body; NULL: none does. */
+/* Returns the ai.onnx node of the body that produces the value, or NULL. */
 static const struct node *maker_of(const struct search *search, uint32_t id) {
     const struct value *value = &search->context->model->values[id];
     if (value->graph != search->graph || value->node == ID_NONE) return NULL;
@@ -168,7 +169,7 @@ static bool line_of_input(const struct search *search, uint32_t id, struct line 
     for (uint32_t i = 0; i < search->body->n_inputs; i++)
         if (search->body->inputs[i] == id) {
             ret->input = i;
-            ret->factor = ret->most_factor = 1;
+            ret->factor = ret->max_factor = 1;
             return i != LOOP_CONDITION;
         }
     return false;
@@ -179,17 +180,17 @@ static bool line_of(struct search *search, uint32_t id, struct line *ret) {
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return false;
     const struct value_info *info = walker->info(walker->context, id);
     const struct node *node = maker_of(search, id);
-    *ret = (struct line){.input = ID_NONE, .exact_to = MOST_NUMBER};
+    *ret = (struct line){.input = ID_NONE, .exact_to = MAX_NUMBER};
     if (!may_be_single(info)) return false;
     if (!read_number(search, info, &ret->offset) &&
         !(node ? line_of_node(search, node, ret) : line_of_input(search, id, ret)))
         return false;
     if (!note_line(ret)) return false;
-    ret->exact_to = least_of(ret->exact_to, exact_to[info->dtype]);
+    ret->exact_to = smaller_of(ret->exact_to, exact_to[info->dtype]);
     return true;
 }
 
-/* How a state goes on from round to round, and what lies on its way. */
+/* Computes the progression of a state over the iterations. */
 static bool progress_of_state(struct search *search, uint32_t input, struct progress *ret,
                               struct line *ret_next) {
     if (!read_number(search, op_input(search->context, input), &ret->start)) return false;
@@ -199,23 +200,23 @@ static bool progress_of_state(struct search *search, uint32_t input, struct prog
     return stays || (ret_next->input == input && ret_next->factor == 1);
 }
 
-/* Up to which k start + k * step lies within +-room. */
+/* Returns the largest k for which start + k * step is within +-room. */
 static int64_t last_within(int64_t start, int64_t step, int64_t room) {
     if (!is_within(start, room)) return -1;
-    if (step == 0) return ROUNDS_ENDLESS;
+    if (step == 0) return TRIP_COUNT_UNLIMITED;
     return step > 0 ? (room - start) / step : (start + room) / -step;
 }
 
 /* Returns how far the input of a line may change before a value on the way overflows its dtype.
  */
 static int64_t room_in(const struct line *line) {
-    const int64_t room = line->exact_to - line->most_offset;
-    return room < 0 || line->most_factor == 0 ? room : room / line->most_factor;
+    const int64_t room = line->exact_to - line->max_offset;
+    return room < 0 || line->max_factor == 0 ? room : room / line->max_factor;
 }
 
 static bool progress_of(struct search *search, uint32_t id, struct progress *ret) {
     struct line line;
-    struct line next = {.exact_to = MOST_NUMBER};
+    struct line next = {.exact_to = MAX_NUMBER};
     struct progress input = {0, 1, 0};
     if (!line_of(search, id, &line)) return false;
     if (line.input == ID_NONE) input.step = 0;
@@ -224,33 +225,33 @@ static bool progress_of(struct search *search, uint32_t id, struct progress *ret
         return false;
     ret->start = checked_add(checked_mul(line.factor, input.start), line.offset);
     ret->step = checked_mul(line.factor, input.step);
-    ret->last = least_of(last_within(input.start, input.step, room_in(&line)),
-                         last_within(input.start, input.step, room_in(&next)));
-    return is_within(ret->start, MOST_NUMBER) && is_within(ret->step, MOST_NUMBER);
+    ret->last = smaller_of(last_within(input.start, input.step, room_in(&line)),
+                           last_within(input.start, input.step, room_in(&next)));
+    return is_within(ret->start, MAX_NUMBER) && is_within(ret->step, MAX_NUMBER);
 }
 
 /* ---- conditions ---- */
 
-static const struct rounds not_said = {0, ROUNDS_ENDLESS};
+static const struct trip_count not_said = {0, TRIP_COUNT_UNLIMITED};
 
-/* The first k from 0 on at which start + k * step < bound is as wanted. */
+/* Returns the first k >= 0 at which (start + k * step < bound) == want. */
 static int64_t first_below(int64_t start, int64_t step, int64_t bound, bool want) {
     if ((start < bound) == want) return 0;
-    if (step == 0 || (step < 0) != want) return ROUNDS_ENDLESS;
+    if (step == 0 || (step < 0) != want) return TRIP_COUNT_UNLIMITED;
     return want ? (start - bound) / -step + 1 : (bound - start + step - 1) / step;
 }
 
 static const struct {
     const char *type;
     bool turned;   /* its second operand is the smaller one */
-    int64_t bound; /* of integers whose difference lies below it */
+    int64_t bound; /* the comparison is true if the difference is below it */
 } comparisons[] = {{"Less", false, 0},
                    {"Greater", true, 0},
                    {"LessOrEqual", false, 1},
                    {"GreaterOrEqual", true, 1}};
 
-static struct rounds first_compared(struct search *search, const struct node *node, size_t row,
-                                    bool want) {
+static struct trip_count first_compared(struct search *search, const struct node *node,
+                                        size_t row, bool want) {
     const bool turned = comparisons[row].turned;
     struct progress x, y;
     if (!progress_of(search, node->inputs[turned], &x) ||
@@ -258,19 +259,21 @@ static struct rounds first_compared(struct search *search, const struct node *no
         return not_said;
     const int64_t k =
         first_below(x.start - y.start, x.step - y.step, comparisons[row].bound, want);
-    const int64_t last = least_of(x.last, y.last);
-    return k <= last ? (struct rounds){k, k} : (struct rounds){last + 1, ROUNDS_ENDLESS};
+    const int64_t last = smaller_of(x.last, y.last);
+    return k <= last ? (struct trip_count){k, k}
+                     : (struct trip_count){last + 1, TRIP_COUNT_UNLIMITED};
 }
 
-static struct rounds first_of(struct search *search, uint32_t id, bool want);
+static struct trip_count first_of(struct search *search, uint32_t id, bool want);
 
-/* Of two conditions that either is as wanted, or that both are. */
-static struct rounds first_of_two(struct search *search, const struct node *node, bool both,
-                                  bool want) {
-    const struct rounds a = first_of(search, node->inputs[0], want);
-    const struct rounds b = first_of(search, node->inputs[1], want);
-    if (!both) return (struct rounds){least_of(a.least, b.least), least_of(a.most, b.most)};
-    return (struct rounds){a.least > b.least ? a.least : b.least, ROUNDS_ENDLESS};
+/* Combines the bounds of two conditions: both or either must be as requested. */
+static struct trip_count first_of_two(struct search *search, const struct node *node, bool both,
+                                      bool want) {
+    const struct trip_count a = first_of(search, node->inputs[0], want);
+    const struct trip_count b = first_of(search, node->inputs[1], want);
+    if (!both)
+        return (struct trip_count){smaller_of(a.lower, b.lower), smaller_of(a.upper, b.upper)};
+    return (struct trip_count){a.lower > b.lower ? a.lower : b.lower, TRIP_COUNT_UNLIMITED};
 }
 
 static bool is_zero(struct search *search, uint32_t id) {
@@ -280,8 +283,8 @@ static bool is_zero(struct search *search, uint32_t id) {
            number == 0;
 }
 
-/* The condition that a node hands on, also as a number; PaddlePaddle's exporter adds 0 to what
- * it copies. ID_NONE: none. */
+/* Returns the condition that a node forwards, also as a number (PaddlePaddle's exporter copies
+ * by adding 0); ID_NONE if it forwards none. */
 static uint32_t handed_on(struct search *search, const struct node *node) {
     if (passes_on(node)) return node->inputs[0];
     if (!text_equal(node->type, "Add")) return ID_NONE;
@@ -289,7 +292,8 @@ static uint32_t handed_on(struct search *search, const struct node *node) {
     return is_zero(search, node->inputs[1]) ? node->inputs[0] : ID_NONE;
 }
 
-static struct rounds first_of_node(struct search *search, const struct node *node, bool want) {
+static struct trip_count first_of_node(struct search *search, const struct node *node,
+                                       bool want) {
     const uint32_t same = handed_on(search, node);
     if (same != ID_NONE) return first_of(search, same, want);
     if (text_equal(node->type, "Not")) return first_of(search, node->inputs[0], !want);
@@ -301,8 +305,8 @@ static struct rounds first_of_node(struct search *search, const struct node *nod
     return not_said;
 }
 
-/* The first round, from 0 on, in which the condition is as wanted. */
-static struct rounds first_of(struct search *search, uint32_t id, bool want) {
+/* Bounds the first iteration, from 0, in which the condition has the requested value. */
+static struct trip_count first_of(struct search *search, uint32_t id, bool want) {
     const struct op_walker *walker = search->context->walker;
     int64_t number = 0;
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return not_said;
@@ -310,22 +314,23 @@ static struct rounds first_of(struct search *search, uint32_t id, bool want) {
     const struct node *node = maker_of(search, id);
     if (!may_be_single(info)) return not_said;
     if (read_number(search, info, &number)) {
-        const int64_t k = (number != 0) == want ? 0 : ROUNDS_ENDLESS;
-        return (struct rounds){k, k};
+        const int64_t k = (number != 0) == want ? 0 : TRIP_COUNT_UNLIMITED;
+        return (struct trip_count){k, k};
     }
     return node ? first_of_node(search, node, want) : not_said;
 }
 
 static int64_t one_more(int64_t k) {
-    return k == ROUNDS_ENDLESS ? k : k + 1;
+    return k == TRIP_COUNT_UNLIMITED ? k : k + 1;
 }
 
-int trip_count_find(struct op_context *context, const struct body *body, struct rounds *ret) {
+int trip_count_find(struct op_context *context, const struct body *body,
+                    struct trip_count *ret) {
     struct search search = {.context = context,
                             .body = &context->model->graphs[body->graph],
                             .graph = body->graph,
-                            .steps_left = MOST_STEPS};
-    const struct rounds first = first_of(&search, search.body->outputs[0], false);
-    *ret = (struct rounds){one_more(first.least), one_more(first.most)};
+                            .steps_left = MAX_STEPS};
+    const struct trip_count first = first_of(&search, search.body->outputs[0], false);
+    *ret = (struct trip_count){one_more(first.lower), one_more(first.upper)};
     return search.status;
 }

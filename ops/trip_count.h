@@ -10,11 +10,11 @@
 #include "ops/body.h"
 
 /* No upper bound is known. */
-#define ROUNDS_ENDLESS INT64_MAX
+#define TRIP_COUNT_UNLIMITED INT64_MAX
 
-/* Bounds of the trip count; a data-dependent exit may end a loop earlier than `most`. */
-struct rounds {
-    int64_t least, most;
+/* Bounds of the trip count; a data-dependent exit may end a loop earlier than `upper`. */
+struct trip_count {
+    int64_t lower, upper;
 };
 
 /*
@@ -22,6 +22,7 @@ struct rounds {
  * returns. The last walk of the body must have used inputs that hold in every iteration.
  * Returns 0, or a negative status after a message.
  */
-int trip_count_find(struct op_context *context, const struct body *body, struct rounds *ret);
+int trip_count_find(struct op_context *context, const struct body *body,
+                    struct trip_count *ret);
 
 #endif

@@ -73,7 +73,7 @@ int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
-#define FILE_MOST_JSON ((size_t)128 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
+#define FILE_MAX_JSON ((size_t)128 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
 
 /*
  * Reads the rest into one block of `arena`, but at most one byte more than `most`. CM_OK,

@@ -296,21 +296,21 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 }
 
 #define FIRST_PIECE ((size_t)1 << 16)
-#define MOST_PIECES 48 /* each twice the one before */
+#define MAX_PIECES  48 /* each twice the one before */
 
 /* Blocks read from a source of unknown size. */
 struct pieces {
     struct arena *arena;
     size_t n;
-    char *bytes[MOST_PIECES];
-    size_t sizes[MOST_PIECES];
+    char *bytes[MAX_PIECES];
+    size_t sizes[MAX_PIECES];
     size_t size; /* of all */
 };
 
 /* Reads one byte more than allowed, to detect an excess. */
 static int read_pieces(struct source *source, size_t most, struct cm_diagnostics *diag,
                        struct pieces *pieces) {
-    for (size_t want = FIRST_PIECE; pieces->n < MOST_PIECES; want *= 2, pieces->n++) {
+    for (size_t want = FIRST_PIECE; pieces->n < MAX_PIECES; want *= 2, pieces->n++) {
         const size_t left = most + 1 - pieces->size;
         size_t *size = &pieces->sizes[pieces->n];
         if (want > left) want = left;

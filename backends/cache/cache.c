@@ -130,11 +130,11 @@ int cache_save(struct cache *cache, struct cm_reason *reason) {
     if (lock < 0) return CM_BACKEND_REFUSED;
     int status = merge(cache, &all);
     if (status == CM_BACKEND_NO_MEMORY) (void)reason_fail(reason, 0, "out of memory");
-    const size_t n = all.n < CACHE_MOST_ENTRIES ? all.n : CACHE_MOST_ENTRIES;
+    const size_t n = all.n < CACHE_MAX_ENTRIES ? all.n : CACHE_MAX_ENTRIES;
     if (status == CM_BACKEND_OK) status = cache_file_write(&cache->file, &all, n, reason);
     if (status == CM_BACKEND_OK) {
         cache->fresh = (struct cache_list){0, 0, NULL};
-        cache_folder_prune(cache->file.folder, ".times", CACHE_MOST_FILES);
+        cache_folder_prune(cache->file.folder, ".times", CACHE_MAX_FILES);
     }
     cache_file_unlock(lock);
     return status;

@@ -11,8 +11,8 @@
 
 #include "backends/timing.h"
 
-#define CACHE_MOST_ENTRIES 2048 /* per file; the oldest entries are dropped */
-#define CACHE_MOST_FILES   32   /* per folder; the files written longest ago are removed */
+#define CACHE_MAX_ENTRIES 2048 /* per file; the oldest entries are dropped */
+#define CACHE_MAX_FILES   32   /* per folder; the files written longest ago are removed */
 
 struct arena;
 struct cache;

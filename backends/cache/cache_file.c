@@ -142,11 +142,11 @@ static bool is_entry(const struct cache_file *file, const struct cache_entry *en
 /* Returns a static text with the fault; NULL if the header is valid. */
 static const char *check_head(const struct cache_file *file, const struct head *head,
                               int64_t size) {
-    if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0) return "it is no such file";
+    if (memcmp(head->magic, MAGIC, sizeof(head->magic)) != 0) return "it is not a cache file";
     if (head->format != FORMAT || head->entry_size != sizeof(struct cache_entry))
         return "another version wrote it";
     if (head->key_size != strlen(file->key)) return "it is of another device";
-    if (head->n_entries > CACHE_MOST_ENTRIES) return "it holds too much";
+    if (head->n_entries > CACHE_MAX_ENTRIES) return "it holds too much";
     const int64_t want = (int64_t)sizeof(*head) + head->key_size +
                          (int64_t)head->n_entries * (int64_t)sizeof(struct cache_entry);
     return size == want ? NULL : "it is not whole";

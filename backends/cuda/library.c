@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relative paths and the working directory are never searched: whoever can write a file there
- * could run code as the user. A library that is already loaded satisfies later loads of its
- * soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
+ * Relative paths and the working directory are never searched: a user who can write a file
+ * there could run code as the user. A library that is already loaded satisfies later loads of
+ * its soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
  */
 #include "backends/cuda/library.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Roofline model (Williams, Waterman, Patterson, CACM 2009): the time is at least that of the
+ * Roofline model (Williams, Waterman, Patterson, CACM 2009): an arithmetic intensity in FLOP
+ * per byte below peak rate / peak bandwidth is memory bound. The time is at least that of the
  * arithmetic at peak rate and that of the bytes at peak bandwidth. The kernel launch floor of
  * the device, if known, is added because nothing overlaps with it.
  *     seconds = max(flops / rate, (read + written) / bandwidth) + floor

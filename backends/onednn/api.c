@@ -37,7 +37,7 @@ static void *open_installed(struct cm_reason *reason) {
     if (library != NULL) return library;
     const char *why = dlerror();
     (void)onednn_refuse(reason, 0, "oneDNN cannot be loaded: %s", why ? why : "?");
-    for (int minor = ONEDNN_MOST_MINOR; minor >= 0 && library == NULL; minor--) {
+    for (int minor = ONEDNN_MAX_MINOR; minor >= 0 && library == NULL; minor--) {
         (void)snprintf(name, sizeof(name), "%s.%d", ONEDNN_SONAME, minor);
         library = open_named(name);
     }

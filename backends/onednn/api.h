@@ -30,7 +30,7 @@
 #if DNNL_VERSION_MAJOR >= 3
 #define ONEDNN_SONAME "libdnnl.so.3"
 /* Debian 13 and Ubuntu 24.04 put the minor version into the file name. */
-#define ONEDNN_MOST_MINOR 31
+#define ONEDNN_MAX_MINOR 31
 #define ONEDNN_OWN(X)                                                                          \
     X(dnnl_memory_desc_create_with_strides) X(dnnl_memory_desc_create_with_tag)                \
     X(dnnl_memory_desc_destroy)                                                                \
@@ -57,7 +57,7 @@
 typedef const_dnnl_memory_desc_t onednn_desc;
 #else
 #define ONEDNN_SONAME "libdnnl.so.2"
-#define ONEDNN_MOST_MINOR -1
+#define ONEDNN_MAX_MINOR -1
 #define ONEDNN_OWN(X)                                                                          \
     X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_desc_init_by_tag)                        \
     X(dnnl_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)                \

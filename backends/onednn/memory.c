@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large blocks use huge pages if the system provides them (docs/measuring.md says why). */
+/* Large blocks use huge pages if the system provides them (the reason is in docs/measuring.md).
+ */
 #include "backends/onednn/memory.h"
 
 #include <stdbool.h>

@@ -230,7 +230,7 @@ static int bring_weights(struct network_build *build, const struct cm_network_st
     return CM_BACKEND_OK;
 }
 
-/* Returns the number of products summed per element of the result; 1 if it is no product. */
+/* Returns the number of products summed per element of the result; 1 if it is not a product. */
 static int64_t count_summands(const struct cm_primitive *primitive, int operand) {
     const struct cm_tensor *weights = &primitive->inputs[operand];
     if (operand != 1 || weights->rank < 2) return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Search path of modules. It never includes the working directory: whoever can write a file
+/* Search path of modules. It never includes the working directory: a user who can write a file
  * there could run code as the user. */
 #include "backends/plugin/places.h"
 

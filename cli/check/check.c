@@ -86,7 +86,7 @@ static int read_baseline_text(const struct check *check, char **ret_text, size_t
     *ret_text = NULL;
     *ret_size = 0;
     if (!text_equal(path, "-") && access(path, F_OK) != 0) return CM_OK;
-    return read_file(check->call, path, FILE_MOST_JSON, ret_text, ret_size);
+    return read_file(check->call, path, FILE_MAX_JSON, ret_text, ret_size);
 }
 
 /* Reads a baseline or makes it from a profile; a missing file is CM_OK without a baseline. */
@@ -382,10 +382,10 @@ static int write_reports(const struct check *check, const struct cm_verdict *ver
 static const char *first_increase(const struct check *check,
                                   const struct cm_baseline_trend *trend) {
     struct text text = {.arena = check->call->arena};
-    text_append(&text, trend->dearest);
-    if (trend->dearest_module[0] != '\0') {
+    text_append(&text, trend->increased_metric);
+    if (trend->increased_module[0] != '\0') {
         text_append(&text, " of ");
-        text_append_label(&text, trend->dearest_module);
+        text_append_label(&text, trend->increased_module);
     }
     return text_string(&text);
 }
@@ -398,11 +398,11 @@ static void print_ratchet(const struct check *check, const struct cm_baseline_tr
         text_append(&line, " not updated: unknown operators or shapes");
     else if (!trend->comparable)
         text_append(&line, " not updated: it has other batches or options");
-    else if (trend->dearer)
+    else if (trend->increased)
         text_printf(&line, " not updated: %s increased", first_increase(check, trend));
     else
-        text_append(&line, trend->cheaper ? " updated: costs decreased"
-                                          : " not updated: no cost decreased");
+        text_append(&line, trend->decreased ? " updated: costs decreased"
+                                            : " not updated: no cost decreased");
     fprintf(stderr, "costmodel: %s\n", text_string(&line));
 }
 
@@ -416,7 +416,7 @@ static int ratchet(const struct check *check) {
     if (status != CM_OK) return status;
     status = cm_baseline_compare(old, now, check->n_limits, check->limits, check->call->diag,
                                  &trend);
-    if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
+    if (status == CM_OK && trend.decreased && !trend.increased && !trend.incomplete)
         status = save_baseline(check, now);
     if (status == CM_OK) print_ratchet(check, &trend);
     cm_baseline_free(now);
@@ -470,7 +470,7 @@ static int check_reason(const struct check *check, const struct cm_baseline *now
                              "unknown operators or shapes, %s would be too low: an update "
                              "requires --reason",
                              check->request.baseline);
-    if (!trend.dearer) return CM_OK;
+    if (!trend.increased) return CM_OK;
     return options_fault(check->call, "%s increased: an update requires --reason",
                          first_increase(check, &trend));
 }

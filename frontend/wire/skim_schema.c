@@ -11,17 +11,17 @@
 #define NUMBER(name)                                                                           \
     {                                                                                          \
         name, FIELD_NUMBER, MESSAGE_NONE, false, WIRE_VARINT,                                  \
-            MAY_BE(WIRE_VARINT) | MAY_BE(WIRE_BYTES), SKIM_MOST_FIELD                          \
+            MAY_BE(WIRE_VARINT) | MAY_BE(WIRE_BYTES), SKIM_MAX_FIELD                           \
     }
 #define FLOATS(name)                                                                           \
     {                                                                                          \
         name, FIELD_FLOAT, MESSAGE_NONE, false, WIRE_FIXED32,                                  \
-            MAY_BE(WIRE_FIXED32) | MAY_BE(WIRE_BYTES), SKIM_MOST_FIELD                         \
+            MAY_BE(WIRE_FIXED32) | MAY_BE(WIRE_BYTES), SKIM_MAX_FIELD                          \
     }
 #define NAME(name)                                                                             \
-    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), SKIM_MOST_NAME }
+    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), SKIM_MAX_NAME }
 #define TEXT(name)                                                                             \
-    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), SKIM_MOST_FIELD }
+    { name, FIELD_TEXT, MESSAGE_NONE, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), SKIM_MAX_FIELD }
 #define MESSAGE(child, name)                                                                   \
     { name, FIELD_MESSAGE, child, false, WIRE_BYTES, MAY_BE(WIRE_BYTES), 0 }
 #define ONE(child, name)                                                                       \

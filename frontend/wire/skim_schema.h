@@ -37,8 +37,8 @@ enum field_kind {
     FIELD_PAYLOAD, /* contents of a tensor: kept if small, else skipped */
 };
 
-#define SKIM_MOST_NAME ((uint32_t)64 << 10) /* bytes of a name, of a domain */
-#define SKIM_MOST_FIELD                                                                        \
+#define SKIM_MAX_NAME ((uint32_t)64 << 10) /* bytes of a name, of a domain */
+#define SKIM_MAX_FIELD                                                                         \
     ((uint32_t)256 << 20) /* bytes of the contents of an attribute, of metadata */
 
 struct skim_field {

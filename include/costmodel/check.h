@@ -110,7 +110,7 @@ struct cm_check_finding {
     const char *state;    /* as in cm_check_case */
     int64_t value;        /* CM_UNKNOWN: none */
     int64_t old;          /* baseline value; CM_UNKNOWN: none */
-    int64_t bound;        /* largest value that the limit allows; CM_UNKNOWN */
+    int64_t allowed;      /* largest value that the limit allows; CM_UNKNOWN */
     int64_t over;         /* value - bound of a regression; else CM_UNKNOWN */
     const char *because;  /* why it is not-compared or ambiguous; "" */
     bool upper_bound;     /* value is an upper bound */
@@ -201,10 +201,10 @@ CM_API void cm_baseline_free(struct cm_baseline *baseline);
  * or have a limit, without times. A module that only `now` has counts only if it has a limit.
  */
 struct cm_baseline_trend {
-    bool cheaper;               /* some metric decreased */
-    bool dearer;                /* some metric increased */
-    const char *dearest;        /* key of the first metric that increased; NULL: none */
-    const char *dearest_module; /* its module, a path of `now`; "": the whole model */
+    bool decreased;               /* some metric decreased */
+    bool increased;               /* some metric increased */
+    const char *increased_metric; /* key of the first metric that increased; NULL: none */
+    const char *increased_module; /* its module, a path of `now`; "": the whole model */
     bool comparable; /* false: other batches or options; then only `incomplete` is valid */
     bool incomplete; /* `now` has unknown operators or unbounded shapes */
 };

@@ -161,7 +161,7 @@ struct cm_options {
     const char *backend;
     enum cm_precision precision; /* compute precision of the timed layers */
     bool plan_only;              /* only report how the backend would run each layer */
-    bool e2e;                    /* also run all measured layers once as one network */
+    bool end_to_end;             /* also run all measured layers once as one network */
     /* Directory that caches measured times between calls; created if missing. NULL: none. */
     const char *cache;
     enum cm_layout layout; /* image layout of the timed layers */
@@ -180,7 +180,7 @@ struct cm_convention {
     const char *meaning; /* one line */
     /* True: FLOPs cover floating-point operations only; integer operations are counted
      * separately. False: the tool ignores types, so FLOPs include integer operations. */
-    bool tells_integers;
+    bool separates_integers;
 };
 
 /* Returns a convention by index, the default first; NULL past the last. */

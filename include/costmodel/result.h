@@ -457,8 +457,8 @@ struct cm_ceilings {
 };
 
 /*
- * All measured layers, run again as one network (cm_options.e2e) in execution order with warm
- * activations, for comparison with the sum of the layers.
+ * All measured layers, run again as one network (cm_options.end_to_end) in execution order with
+ * warm activations, for comparison with the sum of the layers.
  */
 struct cm_end_to_end {
     const char *state;  /* as in cm_timed */

@@ -194,10 +194,10 @@ FACETS(CONTRIB, EmbedLayerNormalization) {
     EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 an output element, and 2 a row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GroupNorm) {
-    EXACT(.extra = exact_vendor_group_norm, .extra_description = "at 7 an input element, 5 a SiLU, and 2 a row"),
+    EXACT(.extra = exact_contrib_group_norm, .extra_description = "at 7 an input element, 5 a SiLU, and 2 a row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipGroupNorm) {
-    EXACT(.extra = exact_vendor_group_norm, .extra_description = "sums, 7 an input element, 5 a SiLU, and 2 a row"),
+    EXACT(.extra = exact_contrib_group_norm, .extra_description = "sums, 7 an input element, 5 a SiLU, and 2 a row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QLinearAdd) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, QLinearMul) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};

@@ -239,7 +239,7 @@ static int infer_compiled(struct op_context *context) {
     const struct value_info nothing = value_info_unknown();
     int status = CM_OK;
     for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++)
-        status = op_output_fact(context, i, &nothing);
+        status = op_output_info(context, i, &nothing);
     return status;
 }
 

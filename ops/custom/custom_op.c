@@ -13,14 +13,14 @@
 
 #include "support/banned.h"
 
-#define MOST_SLOTS (CUSTOM_OP_MOST_NAMES + 2 * CUSTOM_OP_MOST_ITEMS)
+#define MAX_SLOTS (CUSTOM_OP_MAX_NAMES + 2 * CUSTOM_OP_MAX_ITEMS)
 
 /* A description bound to a node. */
 struct evaluation {
     const struct custom *custom;
     const struct op_context *context;
-    int64_t values[MOST_SLOTS]; /* by slot */
-    struct shape rest;          /* dims of "..."; RANK_UNKNOWN if not bound */
+    int64_t values[MAX_SLOTS]; /* by slot */
+    struct shape rest;         /* dims of "..."; RANK_UNKNOWN if not bound */
     int64_t rest_dims[SHAPE_MAX_RANK];
 };
 
@@ -177,7 +177,7 @@ static int infer_output(const struct evaluation *evaluation, struct op_context *
                         size_t index) {
     const struct custom_op_output *output = &evaluation->custom->outputs[index];
     const bool is_open = output->dims.has_rest && !shape_has_rank(&evaluation->rest);
-    int64_t dims[SHAPE_MAX_RANK + CUSTOM_OP_MOST_DIMS];
+    int64_t dims[SHAPE_MAX_RANK + CUSTOM_OP_MAX_DIMS];
     int rank = 0;
     for (size_t i = 0; i < output->dims.n; i++) {
         const int status = append_dim(evaluation, &output->dims.items[i], dims, &rank);

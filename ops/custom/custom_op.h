@@ -18,11 +18,11 @@
 
 struct arena;
 
-#define CUSTOM_OP_MOST       1024 /* descriptions in one file */
-#define CUSTOM_OP_MOST_ITEMS 64   /* in each list of a description: inputs, outputs, ... */
-#define CUSTOM_OP_MOST_DIMS  16   /* of one operand */
-#define CUSTOM_OP_MOST_NAMES 128  /* of one description, without "in0", "out0", ... */
-#define CUSTOM_OP_MOST_STEPS 2048 /* of all expressions of a description */
+#define CUSTOM_OP_MAX       1024 /* descriptions in one file */
+#define CUSTOM_OP_MAX_ITEMS 64   /* in each list of a description: inputs, outputs, ... */
+#define CUSTOM_OP_MAX_DIMS  16   /* of one operand */
+#define CUSTOM_OP_MAX_NAMES 128  /* of one description, without "in0", "out0", ... */
+#define CUSTOM_OP_MAX_STEPS 2048 /* of all expressions of a description */
 
 /* Meaning of a name. Its index in the list is its slot. */
 enum custom_op_kind {

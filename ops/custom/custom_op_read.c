@@ -30,7 +30,7 @@ struct reading {
     /* Names are searched linearly: descriptions are short. */
     size_t n_names;
     size_t n_operands; /* of the names: elements of operands, added when first used */
-    struct custom_op_name names[CUSTOM_OP_MOST_NAMES + 2 * CUSTOM_OP_MOST_ITEMS];
+    struct custom_op_name names[CUSTOM_OP_MAX_NAMES + 2 * CUSTOM_OP_MAX_ITEMS];
 };
 
 /* Returns "operators[0].inputs[2]"; "" if memory ran out, which the arena remembers. */
@@ -43,9 +43,9 @@ static const char *place_of(const struct reading *reading, const char *key, size
 }
 
 static int check_items(const struct reading *reading, const char *key, size_t n) {
-    if (n <= CUSTOM_OP_MOST_ITEMS) return CM_OK;
+    if (n <= CUSTOM_OP_MAX_ITEMS) return CM_OK;
     return diag_error(reading->diag, DIAG_LIMIT, "%s must have at most %d items, got %zu",
-                      place_of(reading, key, CM_NO_INDEX), CUSTOM_OP_MOST_ITEMS, n);
+                      place_of(reading, key, CM_NO_INDEX), CUSTOM_OP_MAX_ITEMS, n);
 }
 
 static int begin(const struct reading *reading, const char *key, size_t index, const char *text,
@@ -102,7 +102,7 @@ static int find_or_add(void *context, const char *name, size_t length) {
     if (!is_operand(name, length, &is.kind, &is.index)) return NOT_FOUND;
     const size_t most =
         is.kind == CUSTOM_OP_INPUT ? reading->most_inputs : reading->most_outputs;
-    if (is.index >= most || is.index >= CUSTOM_OP_MOST_ITEMS) return NOT_FOUND;
+    if (is.index >= most || is.index >= CUSTOM_OP_MAX_ITEMS) return NOT_FOUND;
     reading->n_operands++;
     return append_name(reading, name, length, is);
 }
@@ -113,9 +113,9 @@ static int read_expression(struct reading *reading, struct expression_cursor *cu
     const int status = expression_read(cursor, &lookup, reading->arena, ret);
     if (status != CM_OK) return status;
     reading->n_steps += ret->n;
-    if (reading->n_steps <= CUSTOM_OP_MOST_STEPS) return CM_OK;
+    if (reading->n_steps <= CUSTOM_OP_MAX_STEPS) return CM_OK;
     return expression_fault(cursor, "more than %d steps in one description",
-                            CUSTOM_OP_MOST_STEPS);
+                            CUSTOM_OP_MAX_STEPS);
 }
 
 /* Reads the name at the cursor and defines it in the next slot. */
@@ -130,8 +130,8 @@ static int define(struct reading *reading, struct expression_cursor *cursor,
         return expression_fault(cursor, "the name is reserved");
     if (find_name(reading, name, length) != NOT_FOUND)
         return expression_fault(cursor, "the name is defined twice");
-    if (reading->n_names - reading->n_operands == CUSTOM_OP_MOST_NAMES)
-        return expression_fault(cursor, "more than %d names", CUSTOM_OP_MOST_NAMES);
+    if (reading->n_names - reading->n_operands == CUSTOM_OP_MAX_NAMES)
+        return expression_fault(cursor, "more than %d names", CUSTOM_OP_MAX_NAMES);
     if (append_name(reading, name, length, is) == NOT_FOUND)
         return diag_no_memory(cursor->diag);
     cursor->at += length;
@@ -173,11 +173,11 @@ static int read_dim(struct reading *reading, struct expression_cursor *cursor, b
 /* dims = [ dim { "," dim } ], up to the end. */
 static int read_dims(struct reading *reading, struct expression_cursor *cursor, bool binds,
                      struct custom_op_dims *ret) {
-    struct custom_op_dim items[CUSTOM_OP_MOST_DIMS];
+    struct custom_op_dim items[CUSTOM_OP_MAX_DIMS];
     struct custom_op_dims dims = {.text = arena_strdup(reading->arena, cursor->text)};
     while (!expression_at_end(cursor)) {
-        if (dims.n == CUSTOM_OP_MOST_DIMS)
-            return expression_fault(cursor, "more than %d dims", CUSTOM_OP_MOST_DIMS);
+        if (dims.n == CUSTOM_OP_MAX_DIMS)
+            return expression_fault(cursor, "more than %d dims", CUSTOM_OP_MAX_DIMS);
         struct custom_op_dim *dim = &items[dims.n++];
         const int status = read_dim(reading, cursor, binds, dim);
         if (status != CM_OK) return status;
@@ -280,7 +280,7 @@ static int read_type(const struct reading *reading, const char *text,
     ret->dtype = dtype_from_name(text);
     if (ret->dtype != DTYPE_UNDEFINED || text[0] == '\0') return CM_OK;
     if (text_starts_with(text, prefix) && text_to_int64(number, strlen(number), &from) &&
-        from >= 0 && from < CUSTOM_OP_MOST_ITEMS && from < reading->ret->op.max_inputs) {
+        from >= 0 && from < CUSTOM_OP_MAX_ITEMS && from < reading->ret->op.max_inputs) {
         ret->from = (size_t)from;
         return CM_OK;
     }
@@ -522,9 +522,9 @@ static int read_description(struct reading *reading) {
 int custom_op_read(const struct cm_op_description *from, size_t n, struct arena *arena,
                    struct cm_diagnostics *diag, struct cm_op_costs *ret) {
     int status = CM_OK;
-    if (n > CUSTOM_OP_MOST)
+    if (n > CUSTOM_OP_MAX)
         return diag_error(diag, DIAG_LIMIT, "operators must have at most %d items, got %zu",
-                          CUSTOM_OP_MOST, n);
+                          CUSTOM_OP_MAX, n);
     struct custom *items = arena_array(arena, n, sizeof(*items));
     if (!items) return diag_no_memory(diag);
     for (size_t i = 0; i < n && status == CM_OK; i++) {

@@ -22,7 +22,7 @@ enum step_kind {
     STEP_DIVIDE,
     STEP_DIVIDE_UP,
     STEP_LEAST,
-    STEP_MOST,
+    STEP_MAX,
 };
 
 struct expression_step {
@@ -35,7 +35,7 @@ struct reading {
     const struct expression_names *names;
     size_t n;
     int depth;
-    struct expression_step steps[EXPRESSION_MOST_STEPS];
+    struct expression_step steps[EXPRESSION_MAX_STEPS];
 };
 
 int expression_begin(const char *text, const char *place, struct cm_diagnostics *diag,
@@ -109,9 +109,9 @@ const char *expression_peek_name(struct expression_cursor *cursor, size_t *ret_l
 }
 
 static int add_step(struct reading *reading, enum step_kind kind, int64_t value) {
-    if (reading->n == EXPRESSION_MOST_STEPS)
+    if (reading->n == EXPRESSION_MAX_STEPS)
         return expression_fault(reading->cursor, "more than %d numbers, names and signs",
-                                EXPRESSION_MOST_STEPS);
+                                EXPRESSION_MAX_STEPS);
     reading->steps[reading->n++] = (struct expression_step){kind, value};
     return CM_OK;
 }
@@ -147,8 +147,8 @@ struct function {
 };
 
 static const struct function functions[] = {
-    {"min", STEP_LEAST, 2, EXPRESSION_MOST_STEPS},
-    {"max", STEP_MOST, 2, EXPRESSION_MOST_STEPS},
+    {"min", STEP_LEAST, 2, EXPRESSION_MAX_STEPS},
+    {"max", STEP_MAX, 2, EXPRESSION_MAX_STEPS},
     {"ceildiv", STEP_DIVIDE_UP, 2, 2},
 };
 
@@ -271,7 +271,7 @@ static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
     if (kind == STEP_ADD) return checked_add(a, b);
     if (kind == STEP_SUBTRACT) return checked_sub(a, b);
     if (kind == STEP_MULTIPLY) return checked_mul(a, b);
-    if (kind == STEP_LEAST || kind == STEP_MOST) return min_or_max(a, b, kind == STEP_LEAST);
+    if (kind == STEP_LEAST || kind == STEP_MAX) return min_or_max(a, b, kind == STEP_LEAST);
     if (b != 0) return kind == STEP_DIVIDE ? checked_div_floor(a, b) : checked_div_ceil(a, b);
     *by_zero = true;
     return DIM_UNKNOWN;
@@ -279,7 +279,7 @@ static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
 
 int64_t expression_value(const struct expression *expression, const int64_t *values,
                          bool *by_zero) {
-    int64_t stack[EXPRESSION_MOST_STEPS] = {DIM_UNKNOWN};
+    int64_t stack[EXPRESSION_MAX_STEPS] = {DIM_UNKNOWN};
     size_t n = 0;
     for (size_t i = 0; i < expression->n; i++) {
         const struct expression_step *step = &expression->steps[i];

@@ -18,9 +18,9 @@
 struct arena;
 struct cm_diagnostics;
 
-#define EXPRESSION_LONGEST    1000 /* bytes */
-#define EXPRESSION_MOST_STEPS 256
-#define EXPRESSION_DEEPEST    32 /* nested parentheses, calls and signs */
+#define EXPRESSION_LONGEST   1000 /* bytes */
+#define EXPRESSION_MAX_STEPS 256
+#define EXPRESSION_DEEPEST   32 /* nested parentheses, calls and signs */
 
 /* A position in a text. */
 struct expression_cursor {

@@ -125,8 +125,8 @@ size_t convention_terms(const struct convention *convention, const struct op_con
     const bool has_integers = integers->macs != 0 || integers->rest;
     struct sum sum = {.terms = terms,
                       .integers = integers,
-                      .tells =
-                          has_integers && conventions_find(convention->name)->tells_integers};
+                      .tells = has_integers &&
+                               conventions_find(convention->name)->separates_integers};
     add_all(&sum, convention, context);
     if (has_integers && !sum.tells) add_integers(&sum, context);
     return sum.n;

@@ -224,7 +224,7 @@ int64_t exact_embedding_norm(const struct op_context *context) {
 }
 
 /* Groups of a picture, with a skip and its bias where there are some, and a SiLU. */
-int64_t exact_vendor_group_norm(const struct op_context *context) {
+int64_t exact_contrib_group_norm(const struct op_context *context) {
     if (op_rank(context, 0) < 1) return DIM_UNKNOWN;
     const int64_t rows = checked_mul(op_dim(context, 0, 0), op_attr_int(context, "groups"));
     const int64_t each = 7 + (op_attr_int(context, "activation") != 0 ? 5 : 0) +

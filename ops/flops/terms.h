@@ -55,7 +55,7 @@ FLOPS_FUNCTION(exact_momentum);
 FLOPS_FUNCTION(exact_intercepts);
 FLOPS_FUNCTION(exact_skip_norm);
 FLOPS_FUNCTION(exact_embedding_norm);
-FLOPS_FUNCTION(exact_vendor_group_norm);
+FLOPS_FUNCTION(exact_contrib_group_norm);
 FLOPS_FUNCTION(exact_fast_gelu);
 FLOPS_FUNCTION(exact_fused);
 FLOPS_FUNCTION(exact_mean_variance);

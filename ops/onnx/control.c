@@ -17,12 +17,12 @@ static int infer_taken(struct op_context *context, struct body *taken,
         struct value_info info = taken->outputs[i];
         info.is_constant = info.is_constant && op_input(context, 0)->is_constant;
         info.is_weight = false;
-        status = op_output_fact(context, i, &info);
+        status = op_output_info(context, i, &info);
     }
     return status;
 }
 
-/* Which branch costs more is seen when both are counted. */
+/* Pass count finds the more expensive branch. */
 static int infer_either(struct op_context *context, struct body *left, struct body *right) {
     const char *assumption =
         "the condition is data-dependent: counting the more expensive branch";
@@ -33,7 +33,7 @@ static int infer_either(struct op_context *context, struct body *left, struct bo
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         struct value_info info;
         status = merge_infos(context, &left->outputs[i], &right->outputs[i], &info);
-        if (!status) status = op_output_fact(context, i, &info);
+        if (!status) status = op_output_info(context, i, &info);
     }
     return status;
 }
@@ -52,7 +52,7 @@ static int infer_if(struct op_context *context) {
                      : infer_taken(context, &else_body, &then_body);
 }
 
-/* One round an element of operand 0; of other operands sequences go by element too. */
+/* One iteration per element of operand 0; other sequence operands advance with it. */
 static int infer_sequence_map(struct op_context *context) {
     struct body body;
     int status = body_open(context, "body", &body);
@@ -65,12 +65,12 @@ static int infer_sequence_map(struct op_context *context) {
     }
     status = body_walk(context, &body);
     const struct value_info *first = op_input(context, 0);
-    const int64_t rounds = first->items ? (int64_t)first->n_items : DIM_UNKNOWN;
-    if (!status) status = body_rounds(context, &body, rounds, DIM_UNKNOWN);
+    const int64_t times = first->items ? (int64_t)first->n_items : DIM_UNKNOWN;
+    if (!status) status = body_report_trip_count(context, &body, times, DIM_UNKNOWN);
     for (size_t i = 0; i < context->n_outputs && !status; i++) {
         struct value_info sequence;
         status = merge_container(context, CM_TYPE_SEQUENCE, &body.outputs[i], &sequence);
-        if (!status) status = op_output_fact(context, i, &sequence);
+        if (!status) status = op_output_info(context, i, &sequence);
     }
     return status;
 }

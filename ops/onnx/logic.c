@@ -18,7 +18,7 @@ static bool number_either(const struct op_context *context, size_t n, const stru
                           struct number *ret) {
     (void)n;
     const bool first = x[1].real ? x[1].r > x[2].r : x[1].i > x[2].i;
-    *ret = first == (context->end == RULE_MOST) ? x[1] : x[2];
+    *ret = first == (context->bound == OP_UPPER_BOUND) ? x[1] : x[2];
     return true;
 }
 
@@ -50,7 +50,7 @@ static int fold_where(struct op_context *context) {
     if (!op_input(context, 1)->value || !op_input(context, 2)->value) return CM_OK;
     if (op_input(context, 0)->value) return fold_elements(context, number_where);
     either.inputs = choices;
-    return context->end == RULE_EXACT ? CM_OK : fold_elements(&either, number_either);
+    return context->bound == OP_EXACT ? CM_OK : fold_elements(&either, number_either);
 }
 
 static int infer_compare(struct op_context *context) {

@@ -13,17 +13,17 @@
 struct loop {
     struct body body;
     struct carried carried;
-    int64_t trips; /* the trip count operand; ROUNDS_ENDLESS if omitted */
-    struct rounds rounds;
+    int64_t trips; /* the trip count operand; TRIP_COUNT_UNLIMITED if omitted */
+    struct trip_count trip_count;
 };
 
-/* The trip count that is asked for, ROUNDS_ENDLESS where there is none (exporters write 2^63 -
- * 1 for it). */
+/* Reads the trip count operand. Returns TRIP_COUNT_UNLIMITED in *ret if it is omitted;
+ * exporters also write 2^63 - 1. */
 static int read_trips(struct op_context *context, int64_t *ret) {
     struct int_list list;
     int status = op_int_list(context, LOOP_TRIPS, &list);
     if (status) return status;
-    *ret = op_has_input(context, LOOP_TRIPS) ? DIM_UNKNOWN : ROUNDS_ENDLESS;
+    *ret = op_has_input(context, LOOP_TRIPS) ? DIM_UNKNOWN : TRIP_COUNT_UNLIMITED;
     if (list.known && list.n == 1) *ret = list.values[0] < 0 ? 0 : list.values[0];
     return 0;
 }
@@ -32,7 +32,8 @@ static struct value_info scalar_of(enum dtype dtype) {
     return value_info_tensor(dtype, (struct shape){0, NULL});
 }
 
-/* A round runs only while the condition holds, so a body sees it true. */
+/* Sets the inputs of the body. An iteration runs only if the condition is true, so the body
+ * sees true. */
 static int loop_inputs(struct op_context *context, struct body *body) {
     const struct shape scalar = {0, NULL};
     body->inputs[0] = scalar_of(DTYPE_INT64);
@@ -46,16 +47,16 @@ static int loop_inputs(struct op_context *context, struct body *body) {
 
 /* Bounds the trip count of a loop that starts, from the condition that its body returns. */
 static int trip_count_of_condition(struct op_context *context, const struct body *body,
-                                   struct rounds *ret) {
+                                   struct trip_count *ret) {
     bool goes_on = false, known = false;
     int status = body_condition(context, &body->outputs[0], &known, &goes_on);
-    *ret = (struct rounds){known && goes_on ? ROUNDS_ENDLESS : 1,
-                           known && !goes_on ? 1 : ROUNDS_ENDLESS};
+    *ret = (struct trip_count){known && goes_on ? TRIP_COUNT_UNLIMITED : 1,
+                               known && !goes_on ? 1 : TRIP_COUNT_UNLIMITED};
     if (status || known || !context->walker->info) return status;
     return trip_count_find(context, body, ret);
 }
 
-/* Whether it is known that the first round is let in. */
+/* Sets *ret to true if the condition operand is known or omitted: the loop starts. */
 static int starts(struct op_context *context, bool *ret) {
     bool condition = false;
     *ret = true;
@@ -63,36 +64,39 @@ static int starts(struct op_context *context, bool *ret) {
     return body_condition(context, op_input(context, LOOP_CONDITION), ret, &condition);
 }
 
-/* Rounds of a loop that may run and whose body was walked. */
-static int loop_rounds(struct op_context *context, const struct body *body, int64_t trips,
-                       struct rounds *ret) {
+/* Bounds the trip count of a loop that may run and whose body was walked. */
+static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
+                           struct trip_count *ret) {
     bool started = false;
     int status = trip_count_of_condition(context, body, ret);
     if (!status) status = starts(context, &started);
-    if (is_known(trips) && trips < ret->least) ret->least = trips;
-    if (is_known(trips) && trips < ret->most) ret->most = trips;
-    if (!started || !is_known(trips) || op_is_loose(context, LOOP_TRIPS)) ret->least = 0;
+    if (is_known(trips) && trips < ret->lower) ret->lower = trips;
+    if (is_known(trips) && trips < ret->upper) ret->upper = trips;
+    if (!started || !is_known(trips) || op_is_loose(context, LOOP_TRIPS)) ret->lower = 0;
     return status;
 }
 
-static int64_t exact_rounds(const struct rounds *rounds) {
-    const bool ends = rounds->least == rounds->most && rounds->most != ROUNDS_ENDLESS;
-    return ends ? rounds->most : DIM_UNKNOWN;
+static int64_t exact_trip_count(const struct trip_count *trip_count) {
+    const bool ends =
+        trip_count->lower == trip_count->upper && trip_count->upper != TRIP_COUNT_UNLIMITED;
+    return ends ? trip_count->upper : DIM_UNKNOWN;
 }
 
 /* Returns the upper bound of the trip count. Values near INT32_MAX or INT64_MAX, which
  * exporters write for "unlimited", are not a bound. */
-static int64_t most_rounds(const struct rounds *rounds) {
-    return rounds->most < INT32_MAX / 2 ? rounds->most : DIM_UNKNOWN;
+static int64_t upper_bound_of(const struct trip_count *trip_count) {
+    return trip_count->upper < INT32_MAX / 2 ? trip_count->upper : DIM_UNKNOWN;
 }
 
 /* Uses the trip count of --trip-count if it is not static. */
-static void take_asked(const struct op_context *context, struct rounds *rounds) {
+static void use_requested_trip_count(const struct op_context *context,
+                                     struct trip_count *trip_count) {
     const struct op_walker *walker = context->walker;
     if (!walker->trips) return;
-    const int64_t asked = walker->trips(walker->context, context->node_id, exact_rounds(rounds),
-                                        most_rounds(rounds));
-    if (is_known(asked)) rounds->least = rounds->most = asked;
+    const int64_t requested =
+        walker->trips(walker->context, context->node_id, exact_trip_count(trip_count),
+                      upper_bound_of(trip_count));
+    if (is_known(requested)) trip_count->lower = trip_count->upper = requested;
 }
 
 /* Sets *ret if the body never runs, as the operands already show. */
@@ -122,32 +126,34 @@ static struct value_info state_of(const struct value_info *info) {
 
 /* Sets output i: a state, which no iteration changes if there is none, or stacked elements. */
 static int loop_output(struct op_context *context, const struct loop *loop, size_t i) {
-    const struct rounds *rounds = &loop->rounds;
-    const int64_t times = op_at_most(context, exact_rounds(rounds), most_rounds(rounds));
+    const struct trip_count *trip_count = &loop->trip_count;
+    const int64_t times =
+        op_at_most(context, exact_trip_count(trip_count), upper_bound_of(trip_count));
     if (i >= loop->carried.n)
         return body_output_stacked(context, i, &loop->body.outputs[1 + i], 0, times);
     const struct value_info state =
-        rounds->most == 0 ? state_of(op_input(context, LOOP_STATE + i))
-                          : body_last_state(&loop->body, &loop->carried, i, rounds->least > 0);
-    return op_output_fact(context, i, &state);
+        trip_count->upper == 0
+            ? state_of(op_input(context, LOOP_STATE + i))
+            : body_last_state(&loop->body, &loop->carried, i, trip_count->lower > 0);
+    return op_output_info(context, i, &state);
 }
 
-static int report_rounds(struct op_context *context, struct loop *loop) {
-    take_asked(context, &loop->rounds);
-    return body_rounds(context, &loop->body, exact_rounds(&loop->rounds),
-                       most_rounds(&loop->rounds));
+static int report_trip_count(struct op_context *context, struct loop *loop) {
+    use_requested_trip_count(context, &loop->trip_count);
+    return body_report_trip_count(context, &loop->body, exact_trip_count(&loop->trip_count),
+                                  upper_bound_of(&loop->trip_count));
 }
 
 /* Infers the body with infos that hold in every iteration. */
 static int infer_at_once(struct op_context *context, struct loop *loop) {
     bool never = false;
-    loop->rounds = (struct rounds){0, 0};
+    loop->trip_count = (struct trip_count){0, 0};
     int status = loop_inputs(context, &loop->body);
     if (!status) status = never_runs(context, loop->trips, &never);
-    if (!status) status = body_walk_rounds(context, &loop->body, &loop->carried);
+    if (!status) status = body_walk_iterations(context, &loop->body, &loop->carried);
     if (!status && !never)
-        status = loop_rounds(context, &loop->body, loop->trips, &loop->rounds);
-    if (!status) status = report_rounds(context, loop);
+        status = find_trip_count(context, &loop->body, loop->trips, &loop->trip_count);
+    if (!status) status = report_trip_count(context, loop);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
         status = loop_output(context, loop, i);
     return status;
@@ -209,15 +215,15 @@ static int infer_iterations(struct op_context *context, struct loop *loop, int64
             body->inputs[loop->carried.input + i] =
                 state_of(&body->outputs[loop->carried.output + i]);
     }
-    loop->rounds = (struct rounds){k, k};
+    loop->trip_count = (struct trip_count){k, k};
     return 0;
 }
 
 static int iterated_output(struct op_context *context, const struct loop *loop,
                            const struct value_info *stacked, size_t i) {
     if (i >= loop->carried.n)
-        return body_output_stacked(context, i, &stacked[i], 0, loop->rounds.most);
-    return op_output_fact(context, i, &loop->body.inputs[loop->carried.input + i]);
+        return body_output_stacked(context, i, &stacked[i], 0, loop->trip_count.upper);
+    return op_output_info(context, i, &loop->body.inputs[loop->carried.input + i]);
 }
 
 /* Infers each iteration with its own shapes and contents. */
@@ -231,7 +237,7 @@ static int infer_each(struct op_context *context, struct loop *loop, int64_t tri
         loop->body.inputs[LOOP_STATE + i] = state_of(op_input(context, LOOP_STATE + i));
     if (!status) status = infer_iterations(context, loop, trips, stacked, ret_done);
     if (status || !*ret_done) return status;
-    status = report_rounds(context, loop);
+    status = report_trip_count(context, loop);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
         status = iterated_output(context, loop, stacked, i);
     return status;
@@ -240,7 +246,7 @@ static int infer_each(struct op_context *context, struct loop *loop, int64_t tri
 /* Returns the static trip count, or one that is not exceeded before the condition ends the
  * loop; DIM_UNKNOWN: none. */
 static int64_t static_trips(struct op_context *context, const struct loop *loop) {
-    const int64_t exact = exact_rounds(&loop->rounds);
+    const int64_t exact = exact_trip_count(&loop->trip_count);
     bool begins = false;
     if (is_known(exact)) return exact;
     if (starts(context, &begins) || !begins || op_is_loose(context, LOOP_TRIPS))

@@ -164,7 +164,7 @@ static int infer_zip_map(struct op_context *context) {
     rows.kind = CM_TYPE_SEQUENCE;
     rows.element = map.element ? arena_copy(context->arena, &map, sizeof map) : NULL;
     if (!rows.element) return diag_no_memory(context->diag);
-    return op_output_fact(context, 0, &rows);
+    return op_output_info(context, 0, &rows);
 }
 
 /* The rows' share of a model whose coefficients each meet every row once. */

@@ -9,9 +9,9 @@
 #include "support/banned.h"
 
 /*
- * Operands: [sequence_lens, opset 8 only] state… scanned…; the body takes the state and a slice
- * of each scanned operand. Opset 8 puts a batch axis before everything, and scans axis 1; from
- * 9 on there is none, and attributes name the axes.
+ * Operands: [sequence_lens, opset 8 only] state… scanned…; the body reads the state and a slice
+ * of each scanned operand. Opset 8 has a leading batch axis and scans axis 1; from opset 9
+ * there is no batch axis, and attributes name the scanned axes.
  */
 struct scan {
     struct body body;
@@ -19,7 +19,7 @@ struct scan {
     size_t first; /* operand: the first state */
     size_t n_scanned;
     bool batched;
-    int64_t batch;  /* 1 where there is none */
+    int64_t batch;  /* 1 without a batch axis */
     int64_t length; /* of the scanned axis */
 };
 
@@ -41,7 +41,7 @@ static int open_scan(struct op_context *context, struct scan *scan) {
     return status ? status : body_check(context, &scan->body, operands, context->n_outputs);
 }
 
-/* Takes a dim that several operands must agree on. */
+/* Merges a dim that must be equal in several operands. */
 static int agree(const struct op_context *context, const char *what, int64_t dim,
                  int64_t *common) {
     if (is_known(dim) && is_known(*common) && dim != *common)
@@ -51,8 +51,8 @@ static int agree(const struct op_context *context, const char *what, int64_t dim
     return 0;
 }
 
-/* The operand without its axis `axis`, whose dim is given back; a rank that is too low is
- * refused. */
+/* Returns the operand without axis `axis`, and the dim of that axis. Error if the rank is too
+ * low. */
 static int drop_axis(struct op_context *context, const struct value_info *from, int64_t axis,
                      struct value_info *ret, int64_t *ret_dim) {
     const struct shape *shape = &from->shape;
@@ -73,14 +73,14 @@ static int drop_axis(struct op_context *context, const struct value_info *from, 
     return 0;
 }
 
-/* Entry i of a list attribute, 0 where it is absent. */
+/* Returns entry i of a list attribute, 0 if it is absent. */
 static int64_t axis_of(const struct op_context *context, const char *attr, size_t i) {
     size_t n = 0;
     const int64_t *axes = op_attr_ints(context, attr, &n);
     return i < n ? axes[i] : 0;
 }
 
-/* Operand i as the body sees it. */
+/* Returns the input of the body for operand i: a slice if it is scanned. */
 static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
     struct value_info info = body_varying(op_input(context, scan->first + i));
     int64_t dim = DIM_UNKNOWN;
@@ -104,7 +104,7 @@ static int scan_output(struct op_context *context, const struct scan *scan, size
     int status = 0;
     if (i < scan->state.n) {
         const bool ran =
-            is_known(scan->length) && scan->length > 0 && context->end == RULE_EXACT;
+            is_known(scan->length) && scan->length > 0 && context->bound == OP_EXACT;
         info = body_last_state(&scan->body, &scan->state, i, ran);
     } else {
         info = scan->body.outputs[i];
@@ -114,17 +114,17 @@ static int scan_output(struct op_context *context, const struct scan *scan, size
         info = context->outputs[i];
     }
     return scan->batched ? body_output_stacked(context, i, &info, 0, scan->batch)
-                         : op_output_fact(context, i, &info);
+                         : op_output_info(context, i, &info);
 }
 
-/* One run for each element of the batch and of the scanned axis. */
-static int scan_rounds(struct op_context *context, const struct scan *scan) {
-    const int64_t rounds = checked_mul(scan->batch, scan->length);
-    if (is_overflow(rounds))
+/* Reports the trip count: batch size times length of the scanned axis. */
+static int report_scan_trip_count(struct op_context *context, const struct scan *scan) {
+    const int64_t times = checked_mul(scan->batch, scan->length);
+    if (is_overflow(times))
         return op_fail(context, DIAG_OVERFLOW,
                        "the body runs %lld times for each of %lld of the batch, past 2^63",
                        (long long)scan->length, (long long)scan->batch);
-    return body_rounds(context, &scan->body, rounds, DIM_UNKNOWN);
+    return body_report_trip_count(context, &scan->body, times, DIM_UNKNOWN);
 }
 
 static int infer_scan(struct op_context *context) {
@@ -132,8 +132,8 @@ static int infer_scan(struct op_context *context) {
     int status = open_scan(context, &scan);
     for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
         status = scan_input(context, &scan, i);
-    if (!status) status = body_walk_rounds(context, &scan.body, &scan.state);
-    if (!status) status = scan_rounds(context, &scan);
+    if (!status) status = body_walk_iterations(context, &scan.body, &scan.state);
+    if (!status) status = report_scan_trip_count(context, &scan);
     for (size_t i = 0; i < context->n_outputs && !status; i++)
         status = scan_output(context, &scan, i);
     return status;

@@ -310,7 +310,7 @@ static int64_t most_boxes(const struct op_context *context, const struct int_lis
 }
 
 /* ONNX Runtime's own, before ONNX had one: distinct elements, where each went, their counts. */
-static int infer_vendor_unique(struct op_context *context) {
+static int infer_contrib_unique(struct op_context *context) {
     const int64_t n = op_elements(context, 0);
     int64_t distinct = DIM_UNKNOWN;
     int status = count_distinct(context, -1, &distinct);
@@ -352,7 +352,7 @@ static const struct op rows[] = {
     ROW(ONNX,    NonZero,              9, infer_non_zero,            fold_non_zero, "i",  "-"),
     ROW(ONNX,    Compress,             9, infer_compress,            fold_compress, "pi", "1,-"),
     ROW(ONNX,    Unique,              11, infer_unique,              NULL,          "i",  "-"),
-    ROW(CONTRIB, Unique,               1, infer_vendor_unique,       NULL,          "i",  "-"),
+    ROW(CONTRIB, Unique,               1, infer_contrib_unique,       NULL,          "i",  "-"),
     ROW(ONNX,    NonMaxSuppression,   10, infer_non_max_suppression, NULL,          "i",  "-"),
 };
 /* clang-format on */

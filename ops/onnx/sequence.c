@@ -27,14 +27,14 @@ static int check_sequence(const struct op_context *context) {
 static int output_sequence(struct op_context *context, const struct value_info *element) {
     struct value_info sequence;
     int status = merge_container(context, CM_TYPE_SEQUENCE, element, &sequence);
-    return status ? status : op_output_fact(context, 0, &sequence);
+    return status ? status : op_output_info(context, 0, &sequence);
 }
 
 static int output_items(struct op_context *context, size_t n, const struct value_info *items,
                         const struct value_info *none) {
     struct value_info sequence;
     int status = merge_sequence(context, n, items, none, &sequence);
-    return status ? status : op_output_fact(context, 0, &sequence);
+    return status ? status : op_output_info(context, 0, &sequence);
 }
 
 static int infer_sequence_construct(struct op_context *context) {
@@ -195,7 +195,7 @@ static int infer_sequence_at(struct op_context *context) {
     if (!status && sequence->items)
         status = read_place(context, 1, (int64_t)sequence->n_items, 0, &known, &at);
     if (!status && known) element = sequence->items[at];
-    return status ? status : op_output_fact(context, 0, &element);
+    return status ? status : op_output_info(context, 0, &element);
 }
 
 static int erase_item(struct op_context *context, const struct value_info *sequence,
@@ -269,7 +269,7 @@ static int infer_concat_from_sequence(struct op_context *context) {
 static int infer_optional(struct op_context *context) {
     struct value_info optional;
     int status = merge_container(context, CM_TYPE_OPTIONAL, op_input(context, 0), &optional);
-    return status ? status : op_output_fact(context, 0, &optional);
+    return status ? status : op_output_info(context, 0, &optional);
 }
 
 /* Since opset 18 an input that is not an optional is returned itself. */
@@ -279,7 +279,7 @@ static int infer_optional_get_element(struct op_context *context) {
         return op_output_like(context, 0, 0);
     struct value_info element = merge_element(input);
     int status = check_kind(context, 0, CM_TYPE_OPTIONAL, "optional");
-    return status ? status : op_output_fact(context, 0, &element);
+    return status ? status : op_output_info(context, 0, &element);
 }
 
 static int infer_optional_has_element(struct op_context *context) {

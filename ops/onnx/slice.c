@@ -126,7 +126,7 @@ static int slice_one(const struct op_context *context, const struct slice *slice
     int64_t step = slice->steps.known ? slice->steps.values[i] : 1;
     dims[axis] = DIM_UNKNOWN;
     if (step == 0) return op_fail(context, DIAG_VALUE, "the step of axis %d is 0", axis);
-    if (context->end == RULE_MOST) {
+    if (context->bound == OP_UPPER_BOUND) {
         const bool stepped = slice->steps.given && !slice->steps.known;
         dims[axis] = stepped ? dim : slice_most(context, slice, i, dim, step);
         return 0;
@@ -181,7 +181,7 @@ static int fold_slice(struct op_context *context) {
     int status = op_value(context, 0, &from);
     if (status || !from || !shape_is_known(op_output_shape(context, 0))) return status;
     for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
-    cut.end = RULE_EXACT;
+    cut.bound = OP_EXACT;
     status = slice_dims(&cut, from->shape.rank, dims, &walk);
     const struct shape sliced = {from->shape.rank, dims};
     if (status || !shape_is_known(&sliced)) return status;

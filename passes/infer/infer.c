@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass infer: infers the type of every value and folds shape arithmetic, at the input shapes
+ * Pass infer: shape inference and constant folding of shape arithmetic, at the input shapes
  * and with the overrides that pass batch chose.
  */
 #include "passes/infer/trip_counts.h"

@@ -132,7 +132,8 @@ static bool have_same_contents(const struct constant *a, const struct constant *
     return true;
 }
 
-/* Merges `one` into `all`: dims that differ become unknown, or with RULE_MOST the larger. */
+/* Merges `one` into `all`: dims that differ become unknown, or with OP_UPPER_BOUND the larger.
+ */
 static int merge_run(struct op_context *context, const struct value_info *one,
                      struct value_info *all) {
     const bool same = have_same_contents(all->value, one->value);
@@ -152,9 +153,9 @@ static int merge_run(struct op_context *context, const struct value_info *one,
 
 /* Merges value i of the body over all of its runs. */
 static int merge_runs(const struct model *model, struct arena *arena,
-                      const struct iterations *of_graph, size_t i, enum op_end end,
+                      const struct iterations *of_graph, size_t i, enum op_bound bound,
                       struct value_info *ret) {
-    struct op_context context = {.model = model, .arena = arena, .end = end};
+    struct op_context context = {.model = model, .arena = arena, .bound = bound};
     struct value_info all = of_graph->last->infos[i];
     for (const struct iteration *at = of_graph->last->before; at; at = at->before) {
         const int status = merge_run(&context, &at->infos[i], &all);
@@ -179,7 +180,7 @@ int iterations_settle(const struct model *model, struct arena *arena,
         remove_replaced(model, table, graph);
         for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
             struct value_info *all = &table->infos[of_graph->values[i]];
-            if (merge_runs(model, arena, of_graph, i, RULE_EXACT, all) < 0) return CM_NO_MEMORY;
+            if (merge_runs(model, arena, of_graph, i, OP_EXACT, all) < 0) return CM_NO_MEMORY;
             if (value_info_is_settled(all)) continue;
             all->varies = is_settled_in_each(of_graph, i);
             table->is_open = true;
@@ -196,7 +197,7 @@ int iterations_settle_upper(const struct model *model, struct arena *arena,
         for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
             const uint32_t id = of_graph->values[i];
             if (!exact->infos[id].varies) continue;
-            if (merge_runs(model, arena, of_graph, i, RULE_MOST, &upper->infos[id]) < 0)
+            if (merge_runs(model, arena, of_graph, i, OP_UPPER_BOUND, &upper->infos[id]) < 0)
                 return CM_NO_MEMORY;
         }
     }

@@ -432,9 +432,9 @@ static int lower_bound_dims(struct arena *arena, const struct value_info *exact,
     return CM_OK;
 }
 
-/* Makes a loose operand that may only vary as the operator allows, at its bound `end`. */
+/* Makes a loose operand that may only vary as the operator allows, at that bound. */
 static int operand_at_bound(struct walk *walk, const struct op_context *context, size_t slot,
-                            enum op_end end, struct value_info *ret) {
+                            enum op_bound bound, struct value_info *ret) {
     const char letter = monotone_letter(context->op, slot);
     const struct value_info *exact = &walk->exact->infos[context->node->inputs[slot]];
     *ret = *context->inputs[slot];
@@ -442,15 +442,15 @@ static int operand_at_bound(struct walk *walk, const struct op_context *context,
     if (letter == MONOTONE_NOT) *ret = *exact;
     if (letter == MONOTONE_DIMS) ret->value = ret->least = NULL;
     const bool falls = letter == MONOTONE_FALLING;
-    if (ret->least && (end == RULE_LEAST) != falls) ret->value = ret->least;
-    if (end == RULE_LEAST && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
+    if (ret->least && (bound == OP_LOWER_BOUND) != falls) ret->value = ret->least;
+    if (bound == OP_LOWER_BOUND && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
         return lower_bound_dims(walk->arena, exact, ret);
     return CM_OK;
 }
 
-/* Copies the context with its operands at the bound `end` and its outputs unknown. */
+/* Copies the context with its operands at that bound and its outputs unknown. */
 static int context_at_bound(struct walk *walk, const struct op_context *context,
-                            enum op_end end, struct op_context *ret) {
+                            enum op_bound bound, struct op_context *ret) {
     const struct value_info **inputs =
         arena_array(walk->arena, context->n_inputs, sizeof *inputs);
     struct value_info *outputs = arena_array(walk->arena, context->n_outputs, sizeof *outputs);
@@ -460,13 +460,13 @@ static int context_at_bound(struct walk *walk, const struct op_context *context,
         inputs[i] = context->inputs[i];
         if (!op_is_loose(context, i)) continue;
         struct value_info *info = arena_array(walk->arena, 1, sizeof *info);
-        if (!info || operand_at_bound(walk, context, i, end, info) < 0) return CM_NO_MEMORY;
+        if (!info || operand_at_bound(walk, context, i, bound, info) < 0) return CM_NO_MEMORY;
         inputs[i] = info;
     }
     *ret = *context;
     ret->inputs = inputs;
     ret->outputs = outputs;
-    ret->end = end;
+    ret->bound = bound;
     return CM_OK;
 }
 
@@ -491,10 +491,10 @@ static bool is_monotone_here(const struct op_context *context) {
     return true;
 }
 
-/* Folds the outputs, whose shapes are known, with operands at the bound `end`. */
-static int fold_at_bound(struct walk *walk, const struct op_context *context, enum op_end end,
-                         struct op_context *ret) {
-    int status = context_at_bound(walk, context, end, ret);
+/* Folds the outputs, whose shapes are known, with operands at that bound. */
+static int fold_at_bound(struct walk *walk, const struct op_context *context,
+                         enum op_bound bound, struct op_context *ret) {
+    int status = context_at_bound(walk, context, bound, ret);
     for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++) {
         if (!op_has_output(context, i)) continue;
         ret->outputs[i] = walk->exact->infos[context->node->outputs[i]];
@@ -538,8 +538,8 @@ static int fold_upper_bounds(struct walk *walk, const struct op_context *context
             !value_info_is_complete(&walk->exact->infos[context->node->outputs[i]]))
             return CM_OK;
     if (!is_monotone_here(context)) return CM_OK;
-    int status = fold_at_bound(walk, context, RULE_MOST, &most);
-    if (status == CM_OK) status = fold_at_bound(walk, context, RULE_LEAST, &least);
+    int status = fold_at_bound(walk, context, OP_UPPER_BOUND, &most);
+    if (status == CM_OK) status = fold_at_bound(walk, context, OP_LOWER_BOUND, &least);
     if (status < 0) return status;
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i))
@@ -555,7 +555,7 @@ static int upper_bound_of_node(struct walk *walk, const struct op_context *conte
         if (node->outputs[i] != ID_NONE)
             walk->table->infos[node->outputs[i]] = walk->exact->infos[node->outputs[i]];
     if (!may_improve(walk, context)) return CM_OK;
-    int status = context_at_bound(walk, context, RULE_MOST, &most);
+    int status = context_at_bound(walk, context, OP_UPPER_BOUND, &most);
     if (status == CM_OK) status = infer_types(walk, &most);
     for (size_t i = 0; i < node->n_outputs && status == CM_OK; i++)
         if (node->outputs[i] != ID_NONE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One walk over a model that infers the type of every value and folds shape arithmetic. Shape
- * inference and folding are one walk because a Reshape's shape is a folded constant. Pass infer
- * walks once; pass batch walks at the file's own batch and at another one to compare them.
+ * One walk over a model: shape inference, and constant folding of shape arithmetic. They are
+ * one walk because a Reshape's shape is a folded constant. Pass infer walks once; pass batch
+ * walks at the file's own batch and at another one to compare them.
  */
 #ifndef PASSES_INFER_WALK_H
 #define PASSES_INFER_WALK_H

@@ -27,7 +27,7 @@
 #define FULL_MEMORY       0.9  /* share of the device's */
 #define TINY_GRID_SHARE   0.02 /* share of the latency that one layer must have */
 #define LEAST_TRANSPOSE   0.8  /* workspace / (input + output): such a workspace holds copies */
-#define MOST_TRANSPOSE    1.3
+#define MAX_TRANSPOSE     1.3
 #define VECTOR_BYTES      16 /* alignment of matrix rows for tensor cores */
 
 /* The findings of one rule. Times are seconds in one pass through the model. */
@@ -191,7 +191,7 @@ static bool hides_transposes(const struct advice_case *advice, uint32_t node) {
     if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return false;
     if (x->rank < 3 || x->dims[1] < 2 || !primitive_is_packed(x)) return false;
     return images > 0 && workspace >= LEAST_TRANSPOSE * images &&
-           workspace <= MOST_TRANSPOSE * images;
+           workspace <= MAX_TRANSPOSE * images;
 }
 
 /* The gain is the time of one more read and write of both images. */

@@ -202,7 +202,7 @@ static void check_network_time(const struct session *session, const struct netwo
 static int run_network(const struct session *session, struct estimate_table *ret) {
     const struct cm_progress at = {.what = "network"};
     struct network network;
-    if (!session->analysis->options->e2e) return CM_OK;
+    if (!session->analysis->options->end_to_end) return CM_OK;
     const int status = network_build(session->analysis, ret, &network);
     if (status != CM_OK) return status;
     ret->network.in_it = network.in_it;

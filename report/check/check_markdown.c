@@ -80,7 +80,7 @@ static void append_bounded(struct text *row, const char *unit, int64_t value,
 
 /* The row of a case without findings. */
 static const struct cm_check_finding nothing = {
-    .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .bound = CM_UNKNOWN, .because = ""};
+    .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .allowed = CM_UNKNOWN, .because = ""};
 
 static void write_row(struct comment *comment, const struct cm_check_case *case_,
                       const struct cm_check_finding *finding) {
@@ -105,7 +105,7 @@ static void write_row(struct comment *comment, const struct cm_check_case *case_
     text_append(&row, " | ");
     check_append_change(&row, (finding == NULL ? &nothing : finding)->value,
                         (finding == NULL ? &nothing : finding)->old);
-    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->bound, false);
+    append_bounded(&row, case_->unit, (finding == NULL ? &nothing : finding)->allowed, false);
     text_append(&row, " | ");
     append_words(&row, (finding == NULL ? &nothing : finding)->because);
     text_append(&row, " |\n");

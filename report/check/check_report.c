@@ -105,7 +105,7 @@ void check_append_sentence(struct text *text, const struct cm_check_case *case_,
         text_append(text, "; ");
         check_append_figure(text, case_->unit, finding->over);
         text_append(text, " more than the limit of ");
-        check_append_figure(text, case_->unit, finding->bound);
+        check_append_figure(text, case_->unit, finding->allowed);
     }
     if (finding->because[0] == '\0') return;
     text_append(text, "; ");

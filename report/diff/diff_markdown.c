@@ -19,9 +19,9 @@
 
 #include "support/banned.h"
 
-#define ROOM_OF_ENDS    600 /* for "and n more" and the ends of folds */
-#define FOLDED_FROM     5   /* rows that are shown without a click */
-#define MOST_CONDITIONS ((size_t)12)
+#define ROOM_OF_ENDS   600 /* for "and n more" and the ends of folds */
+#define FOLDED_FROM    5   /* rows that are shown without a click */
+#define MAX_CONDITIONS ((size_t)12)
 
 struct writer {
     const struct cm_diff *diff;
@@ -68,7 +68,7 @@ static void put_change(struct writer *writer, struct view_look look,
 
 static void put_conditions(struct writer *writer) {
     const size_t n = writer->diff->n_conditions;
-    for (size_t i = 0; i < n && i < MOST_CONDITIONS; i++) {
+    for (size_t i = 0; i < n && i < MAX_CONDITIONS; i++) {
         const struct cm_condition *condition = &writer->diff->conditions[i];
         text_append(&writer->text, i == 0 ? "\nDiffers: " : ", ");
         put_name(writer, condition->key);
@@ -77,7 +77,7 @@ static void put_conditions(struct writer *writer) {
         text_append(&writer->text, " → ");
         put_name(writer, condition->new_value);
     }
-    if (n > MOST_CONDITIONS) text_printf(&writer->text, " and %zu more", n - MOST_CONDITIONS);
+    if (n > MAX_CONDITIONS) text_printf(&writer->text, " and %zu more", n - MAX_CONDITIONS);
     if (n > 0) text_append(&writer->text, "\n");
 }
 
@@ -110,7 +110,7 @@ static void write_head(struct writer *writer) {
                   alike ? "\n" MARKDOWN_DESCRIBED ": " : "\n" MARKDOWN_DESCRIBED ", new: ",
                   &diff->new_result->coverage);
     text_append(&writer->text, cm_diff_differs(diff) ? "\n" : "\nNothing differs.\n");
-    (void)flush(writer, MARKDOWN_MOST_BYTES);
+    (void)flush(writer, MARKDOWN_MAX_BYTES);
 }
 
 /* Of a table of totals the rows that say something. */
@@ -129,7 +129,7 @@ static void write_totals(struct writer *writer) {
     }
     if (head[0] != '\0' && cm_diff_differs(diff))
         text_append(&writer->text, "No total changed.\n");
-    (void)flush(writer, MARKDOWN_MOST_BYTES);
+    (void)flush(writer, MARKDOWN_MAX_BYTES);
 }
 
 static void put_label(struct writer *writer, size_t row) {
@@ -188,7 +188,7 @@ struct section {
 
 /* Rows as long as there is room, and how many there are beside. */
 static void write_section(struct writer *writer, const struct section *section) {
-    const size_t room = MARKDOWN_MOST_BYTES - ROOM_OF_ENDS;
+    const size_t room = MARKDOWN_MAX_BYTES - ROOM_OF_ENDS;
     const size_t most = view_shown(writer->options, section->n);
     size_t shown = 0;
     bool fits = true;
@@ -200,7 +200,7 @@ static void write_section(struct writer *writer, const struct section *section) 
     text_append(&writer->text, section->head);
     if (section->beside)
         text_printf(&writer->text, " %s |\n|---|---:|---:|---:|---:|---:|\n", section->beside);
-    (void)flush(writer, MARKDOWN_MOST_BYTES);
+    (void)flush(writer, MARKDOWN_MAX_BYTES);
     while (fits && shown < most) {
         const struct arena_mark mark = arena_save(writer->arena);
         section->put(writer, shown);
@@ -211,7 +211,7 @@ static void write_section(struct writer *writer, const struct section *section) 
     }
     if (shown < section->n) text_printf(&writer->text, "\nand %zu more\n", section->n - shown);
     if (section->folded) text_append(&writer->text, "\n</details>\n");
-    (void)flush(writer, MARKDOWN_MOST_BYTES);
+    (void)flush(writer, MARKDOWN_MAX_BYTES);
 }
 
 int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_options *options,

@@ -440,7 +440,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_LIST] = read_list,         [JSON_TEXTS] = read_list,
     [JSON_INDICES] = read_list,      [JSON_SIZES] = read_sizes,
     [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
-    [JSON_MOST] = read_upper_bounds, [JSON_BOUNDS] = read_bounds,
+    [JSON_MAX] = read_upper_bounds,  [JSON_BOUNDS] = read_bounds,
     [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
 };
 
@@ -548,9 +548,9 @@ static int parse_document(const struct json_document *document, const char *text
                           struct cm_diagnostics *diag, void *ret) {
     struct json_value *root = NULL;
     void *base = NULL;
-    if (size > FILE_MOST_JSON)
+    if (size > FILE_MAX_JSON)
         return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read", size,
-                          FILE_MOST_JSON);
+                          FILE_MAX_JSON);
     int status = json_parse(text, size, diag, &root);
     if (status < 0) return status;
     struct arena *arena = arena_new("result", 0);

@@ -81,7 +81,7 @@ static const struct json_record finding_record = RECORD(struct cm_check_finding,
     VALUE("old", JSON_COUNT, struct cm_check_finding, old, "baseline value; `null`: none"),
     OPTIONAL("new_upper_bound", JSON_FLAG, struct cm_check_finding, upper_bound, "`new` is an upper bound"),
     OPTIONAL("old_upper_bound", JSON_FLAG, struct cm_check_finding, old_upper_bound, "`old` is an upper bound"),
-    VALUE("allowed", JSON_COUNT, struct cm_check_finding, bound, "largest value that the limit allows; `null` if unknown"),
+    VALUE("allowed", JSON_COUNT, struct cm_check_finding, allowed, "largest value that the limit allows; `null` if unknown"),
     VALUE("over", JSON_COUNT, struct cm_check_finding, over, "excess over `allowed`, for a regression"),
     VALUE("because", JSON_TEXT, struct cm_check_finding, because, "why it is ambiguous or not compared; empty otherwise"));
 

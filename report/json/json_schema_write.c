@@ -35,7 +35,7 @@ static const struct {
     [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], "
                     "\"items\": {\"type\": [\"integer\", \"null\"]}",
                     "list of integers"},
-    [JSON_MOST] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
+    [JSON_MAX] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
                    "list of integers"},
     [JSON_BOUNDS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of keys"},
     [JSON_MODULE] = {"\"type\": [\"string\", \"null\"]", "text"},
@@ -63,12 +63,12 @@ static const char dtype_schema[] =
     "      }}\n"
     "    ]}";
 
-#define MOST_RECORDS 64
+#define MAX_RECORDS 64
 
 /* The distinct records of a document, outermost first. */
 struct records {
     size_t n;
-    const struct json_record *items[MOST_RECORDS];
+    const struct json_record *items[MAX_RECORDS];
 };
 
 static bool is_listed(const struct records *records, const struct json_record *record) {
@@ -79,7 +79,7 @@ static bool is_listed(const struct records *records, const struct json_record *r
 
 static void add_record(struct records *records, const struct json_record *record) {
     if (is_listed(records, record)) return;
-    BUG_ON(records->n == MOST_RECORDS);
+    BUG_ON(records->n == MAX_RECORDS);
     records->items[records->n++] = record;
 }
 

@@ -62,11 +62,11 @@ bool column_is_upper_bound(const struct column *column, const struct cm_costs *c
 }
 
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {
-    const bool tells = conventions_tell_integers(result->options.convention);
+    const bool tells = conventions_separate_integers(result->options.convention);
     return tells ? checked_add_known(flops, int_ops) : flops;
 }
 
-bool column_says(const struct column *column, const struct cm_costs *costs) {
+bool column_is_printed(const struct column *column, const struct cm_costs *costs) {
     return !column->part || column_get(column, costs) != 0;
 }
 

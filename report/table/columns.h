@@ -46,6 +46,6 @@ uint32_t column_bit(const struct column *column);
 /* Returns the sum of operations on floats and integers that the convention counts. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
 /* Returns false for a partial figure (`part`) of 0, which reports omit. */
-bool column_says(const struct column *column, const struct cm_costs *costs);
+bool column_is_printed(const struct column *column, const struct cm_costs *costs);
 
 #endif

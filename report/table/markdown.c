@@ -44,16 +44,16 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
     text_append(text, "</code>");
 }
 
-#define MOST_OPERATORS ((size_t)12) /* the rest is counted */
+#define MAX_OPERATORS ((size_t)12) /* the rest is counted */
 
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena) {
-    for (size_t i = 0; i < n && i < MOST_OPERATORS; i++) {
+    for (size_t i = 0; i < n && i < MAX_OPERATORS; i++) {
         text_append(text, i == 0 ? "" : ", ");
         markdown_append_name(text, operators[i].name, arena);
         text_printf(text, " x %" PRId64, operators[i].count);
     }
-    if (n > MOST_OPERATORS) text_printf(text, " and %zu more", n - MOST_OPERATORS);
+    if (n > MAX_OPERATORS) text_printf(text, " and %zu more", n - MAX_OPERATORS);
 }
 
 static void put_cell(struct text *line, const struct field *field, const struct cell *cell,
@@ -85,7 +85,7 @@ static void put_row(struct text *line, struct listing *listing, size_t row,
 /* Appends as many rows to `text` as fit. */
 static void put_rows(struct text *text, struct listing *listing, enum number_units units,
                      FILE *out) {
-    const size_t room = MARKDOWN_MOST_BYTES - 100; /* for the last line */
+    const size_t room = MARKDOWN_MAX_BYTES - 100; /* for the last line */
     struct text line;
     size_t row = 0;
     size_t n_bytes = text->length;

@@ -10,7 +10,7 @@ struct cm_name_count;
 struct text;
 
 /* A GitHub comment is limited to 65,536. */
-#define MARKDOWN_MOST_BYTES 60000
+#define MARKDOWN_MAX_BYTES 60000
 
 /* Appends a name as code: `layer1.0.conv1`; <code>a&#124;b</code> if a span cannot hold it. */
 void markdown_append_name(struct text *text, const char *name, struct arena *arena);

@@ -9,8 +9,8 @@
 
 #include "support/banned.h"
 
-#define HANG         4
-#define MOST_MODULES 3
+#define HANG        4
+#define MAX_MODULES 3
 
 /* `R3 channels-last, gain 1.2 ms modelled (4.32% of latency)` */
 static void write_title(struct page *page, const struct cm_result *result,
@@ -41,7 +41,7 @@ static void write_modules(struct page *page, const struct cm_result *result,
     page_indent(page, HANG);
     page_list(page, " ", HANG);
     page_words(page, STYLE_PLAIN, "in");
-    for (size_t i = 0; i < advice->n_modules && i < MOST_MODULES; i++) {
+    for (size_t i = 0; i < advice->n_modules && i < MAX_MODULES; i++) {
         if (advice->modules[i] >= result->n_modules) continue;
         const struct cm_module *module = &result->modules[advice->modules[i]];
         struct text *item = page_item(page);
@@ -49,9 +49,9 @@ static void write_modules(struct page *page, const struct cm_result *result,
         if (i + 1 < advice->n_modules) text_append(item, ",");
         page_item_end(page, STYLE_NAME);
     }
-    if (advice->n_modules > MOST_MODULES) {
+    if (advice->n_modules > MAX_MODULES) {
         page_item_print(page, STYLE_PLAIN, "and %zu more: see --format json",
-                        advice->n_modules - MOST_MODULES);
+                        advice->n_modules - MAX_MODULES);
     }
     page_end_line(page);
 }

@@ -197,7 +197,7 @@ static void write_by_terms(struct page *page, const struct cm_explained_by *by, 
 /* All operations that it counts, whatever they are on. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
-    const bool tells = conventions_tell_integers(by->convention);
+    const bool tells = conventions_separate_integers(by->convention);
     struct text figure = {.arena = page->arena};
     append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
     write_padded(page, by->convention, CONVENTION_WIDTH);

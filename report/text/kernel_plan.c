@@ -16,8 +16,8 @@
 
 #include "support/banned.h"
 
-#define INDENT     4
-#define MOST_NODES 3 /* named; the rest is counted */
+#define INDENT    4
+#define MAX_NODES 3 /* named; the rest is counted */
 
 struct totals {
     size_t n_planned; /* primitives */
@@ -76,7 +76,7 @@ static void write_nodes(struct page *page, const struct cm_result *result,
     page_print(page, STYLE_PLAIN, "%zu node%s: ", primitive->n_nodes,
                text_plural((int64_t)primitive->n_nodes));
     page_list(page, ", ", 2 * INDENT);
-    for (size_t i = 0; i < primitive->n_nodes && i < MOST_NODES; i++) {
+    for (size_t i = 0; i < primitive->n_nodes && i < MAX_NODES; i++) {
         const size_t at = primitive->nodes[i]; /* unchecked if read from a file */
         const bool named = at < result->n_nodes && result->nodes[at].name[0] != '\0';
         struct text *item = page_item(page);
@@ -86,8 +86,8 @@ static void write_nodes(struct page *page, const struct cm_result *result,
             text_printf(item, "%zu", at);
         page_item_end(page, STYLE_NAME);
     }
-    if (primitive->n_nodes > MOST_NODES)
-        page_print(page, STYLE_PLAIN, " and %zu more", primitive->n_nodes - MOST_NODES);
+    if (primitive->n_nodes > MAX_NODES)
+        page_print(page, STYLE_PLAIN, " and %zu more", primitive->n_nodes - MAX_NODES);
     page_end_line(page);
 }
 

@@ -167,7 +167,7 @@ static void write_framework(struct page *page, const struct cm_result *result) {
 static void write_totals(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < n_columns; i++) {
         if (!column_is_there(&columns[i], result)) continue;
-        if (!column_says(&columns[i], &result->totals)) continue;
+        if (!column_is_printed(&columns[i], &result->totals)) continue;
         label_figure(page, columns[i].heading, columns[i].unit,
                      column_get(&columns[i], &result->totals));
         if (column_is_upper_bound(&columns[i], &result->totals))

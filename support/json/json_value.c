@@ -108,10 +108,10 @@ static int mark_numbers(const char *text, size_t size, struct arena *arena,
                               *at == '"' ? "string" : "number", line_number(text, at));
         n += token == TOKEN_NUMBER;
         n_values += token == TOKEN_OTHER && (*at == ',' || *at == '[' || *at == '{');
-        if (n_values > JSON_MOST_VALUES)
+        if (n_values > JSON_MAX_VALUES)
             return diag_error(diag, DIAG_LIMIT,
                               "at most %zu JSON values are read, line %zu has more",
-                              JSON_MOST_VALUES, line_number(text, at));
+                              JSON_MAX_VALUES, line_number(text, at));
     }
     if (n > (SIZE_MAX - size - 1) / MARK_EXTRA) return diag_no_memory(diag);
     char *to = arena_alloc(arena, size + n * MARK_EXTRA + 1);

@@ -24,11 +24,11 @@ struct cm_diagnostics;
 struct json_value;
 
 /* A value takes up to 150 bytes; a profile has 65 values per node. */
-#define JSON_MOST_VALUES ((size_t)1 << 23)
+#define JSON_MAX_VALUES ((size_t)1 << 23)
 
 /*
  * `text` need not end in NUL. Rejects, besides syntax errors, text that is not UTF-8, control
- * bytes in strings, \u0000, and more than JSON_MOST_VALUES values. On CM_OK the caller frees
+ * bytes in strings, \u0000, and more than JSON_MAX_VALUES values. On CM_OK the caller frees
  * *ret with json_free. CM_REFUSED, CM_NO_MEMORY.
  */
 int json_parse(const char *text, size_t size, struct cm_diagnostics *diag,

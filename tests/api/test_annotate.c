@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile written into its model: what nodes say when functions stand between. */
+/* A profile written into its model: metadata of nodes inside model-local functions. */
 #include "costmodel/costmodel.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptions of operators: what is refused and how it is told, and what the library does with
+/* Descriptions of operators: errors and their messages, and what the library does with
  * those that are not. */
 #include "costmodel/op_costs.h"
 

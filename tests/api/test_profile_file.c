@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A path may hold a model or a profile of one; which, its first bytes say. */
 #include "costmodel/costmodel.h"
+#include "tests/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static void a_model_is_a_model(void **state) {
 
 /* Behind blanks, longer than any one read. */
 static void a_profile_is_read_back(void **state) {
-    char path[] = "/tmp/test_profile_file_XXXXXX";
+    char path[TEMPORARY_PATH];
+    temporary_path(path);
     struct cm_options options;
     struct fixture f;
     struct cm_model *none = NULL;
@@ -85,7 +87,8 @@ static void what_cannot_be_read_is_neither(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char path[] = "/tmp/test_profile_file_XXXXXX";
+        char path[TEMPORARY_PATH];
+        temporary_path(path);
         struct fixture f;
         set_up(&f);
         write_file(path, cases[i].text);

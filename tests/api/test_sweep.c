@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some batches of a model: each row is what a profile of that batch alone says. */
+/* Several batches of a model: each row equals a profile of that batch alone. */
 #include "costmodel/costmodel.h"
+#include "tests/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,12 +65,13 @@ static void a_row_is_the_profile_of_its_batch(void **state) {
     tear_down(&f);
 }
 
-/* The first layer is something else of its size; that says nothing of the other times. */
+/* The first layer is a proxy; the other times are not affected. */
 static void a_proxy_among_the_layers_is_not_what_times_are(void **state) {
     static const char table[] = "conv: proxy 0.001\neltwise: 0.001\n";
     static const int64_t batches[] = {1};
-    char path[] = "/tmp/test_sweep_XXXXXX";
-    char backend[64];
+    char path[TEMPORARY_PATH];
+    temporary_path(path);
+    char backend[TEMPORARY_PATH + 32];
     struct fixture f;
     struct cm_sweep *sweep = NULL;
     const int file = mkstemp(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of this layer share. */
+/* Helpers of the backend tests. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -98,7 +98,7 @@ char *fixture_print(const struct cm_primitive *primitive) {
 
 void fixture_write(const char *text, char *path) {
     const size_t length = strlen(text);
-    snprintf(path, FIXTURE_PATH, "/tmp/test_backends_XXXXXX");
+    temporary_path(path);
     const int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, text, length), (ssize_t)length);

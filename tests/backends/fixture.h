@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "costmodel/backend.h"
+#include "tests/temporary.h"
 
 /* Packed, of `rank` dims. */
 struct cm_tensor fixture_tensor(int32_t element, int32_t rank, const int64_t *dims);
@@ -21,7 +22,7 @@ struct cm_primitive fixture_gemm(int32_t element, int64_t m, int64_t k, int64_t 
 char *fixture_print(const struct cm_primitive *primitive);
 
 /* A file with this text; `path` has room for FIXTURE_PATH. The caller unlinks it. */
-#define FIXTURE_PATH 64
+#define FIXTURE_PATH TEMPORARY_PATH
 void fixture_write(const char *text, char *path);
 
 #endif

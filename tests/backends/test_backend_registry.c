@@ -38,7 +38,7 @@ static struct places places_of(struct arena *arena, const char *path) {
     return places;
 }
 
-/* Modules that are not what they should be, and what is said of each. */
+/* Invalid modules and their messages. */
 static const char *const faulty[][2] = {
     {"newer", "the module has interface version 999, this program has 2"},
     {"larger", "the module's struct has 4096 bytes, this program's has 112"},
@@ -180,7 +180,7 @@ static void reports_places_outside_block(void **state) {
     assert_non_null(find(&list, "good", 0)->backend);
 }
 
-/* Whoever can leave a file in the working directory must not run code in our name. */
+/* A file in the working directory must not be loaded as a module. */
 static void the_working_directory_is_never_searched(void **state) {
     char before[4096];
     struct cm_reason reason = {""};

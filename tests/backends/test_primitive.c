@@ -130,7 +130,7 @@ static void packing_is_row_major_and_clears_unused_dims(void **state) {
     assert_true(primitive_is_packed(&tensor));
     tensor.strides[1] = 5;
     assert_false(primitive_is_packed(&tensor));
-    tensor.dims[1] = 1; /* where one element stands alone a stride says nothing */
+    tensor.dims[1] = 1; /* the stride of an axis of size 1 has no effect */
     tensor.strides[0] = 4;
     assert_true(primitive_is_packed(&tensor));
 }

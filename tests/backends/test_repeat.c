@@ -15,7 +15,7 @@
 #define N(array)   (sizeof(array) / sizeof((array)[0]))
 #define MAX_ROUNDS 3
 
-/* What a primitive takes in each round, in ms; 0: it cannot be measured. */
+/* Time of a primitive in each round, in ms; 0: it cannot be measured. */
 struct script {
     double ms[4][MAX_ROUNDS];
     int round[4];

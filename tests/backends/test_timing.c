@@ -181,7 +181,7 @@ static void samples_end_at_the_most(void **state) {
     patient.most_samples = 100000; /* more than there is room for */
     assert_int_equal(timing_run(&job, &patient, &clock, CM_WARM, &timing, &flags, &reason),
                      CM_BACKEND_OK);
-    assert_int_equal(timing.n_samples, TIMING_MOST_SAMPLES);
+    assert_int_equal(timing.n_samples, TIMING_MAX_SAMPLES);
 }
 
 static void flags_few_samples_of_slow_job(void **state) {

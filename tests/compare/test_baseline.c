@@ -277,15 +277,15 @@ static void ignores_unknown_values_in_a_trend(void **state) {
     less.totals.macs = CM_UNKNOWN;
     struct cm_baseline *now = reread(&less, diag);
     assert_int_equal(cm_baseline_compare(old, now, 0, NULL, diag, &trend), CM_OK);
-    assert_true(trend.comparable && !trend.cheaper && !trend.dearer);
+    assert_true(trend.comparable && !trend.decreased && !trend.increased);
     cm_baseline_free(now);
     less.totals.macs = full.totals.macs - 1;
     less.totals.flops = full.totals.flops + 1;
     less.totals.latency_ps = 1;
     now = reread(&less, diag);
     assert_int_equal(cm_baseline_compare(old, now, 0, NULL, diag, &trend), CM_OK);
-    assert_true(trend.comparable && trend.cheaper && trend.dearer);
-    assert_string_equal(trend.dearest, "flops");
+    assert_true(trend.comparable && trend.decreased && trend.increased);
+    assert_string_equal(trend.increased_metric, "flops");
     cm_baseline_free(now);
     cm_baseline_free(old);
     cm_diagnostics_free(diag);

@@ -15,7 +15,7 @@
 
 #define EXACT(value)                                                                           \
     { value, value, value, false }
-#define AT_MOST(value)                                                                         \
+#define UPPER_BOUND(value)                                                                     \
     { value, value, value, true }
 #define BETWEEN(low, high)                                                                     \
     { ((low) + (high)) / 2, low, high, false }
@@ -43,29 +43,29 @@ static const struct row rows[] = {
     {"latency <= +0%",     {.now = BETWEEN(92, 110), .old = BETWEEN(80, 90)},  "regression"},
 
     /* An upper bound within the limit passes; above it the true value may be less. */
-    {"macs <= 100",        {.now = AT_MOST(100)},                              "pass"},
-    {"macs <= 100",        {.now = AT_MOST(101)},                              "not-compared"},
-    {"macs <= +10%",       {.now = AT_MOST(110), .old = EXACT(100)},           "pass"},
-    {"macs <= +10%",       {.now = AT_MOST(111), .old = EXACT(100)},           "not-compared"},
+    {"macs <= 100",        {.now = UPPER_BOUND(100)},                              "pass"},
+    {"macs <= 100",        {.now = UPPER_BOUND(101)},                              "not-compared"},
+    {"macs <= +10%",       {.now = UPPER_BOUND(110), .old = EXACT(100)},           "pass"},
+    {"macs <= +10%",       {.now = UPPER_BOUND(111), .old = EXACT(100)},           "not-compared"},
     /* The true baseline value may be less: only values above its bound are regressions. */
-    {"macs <= +10%",       {.now = EXACT(50), .old = AT_MOST(100)},            "not-compared"},
-    {"macs <= +10%",       {.now = EXACT(111), .old = AT_MOST(100)},           "regression"},
-    {"macs <= +60",        {.now = EXACT(60), .old = AT_MOST(100)},            "pass"},
-    {"macs <= 60",         {.now = EXACT(61), .old = AT_MOST(100)},            "regression"},
+    {"macs <= +10%",       {.now = EXACT(50), .old = UPPER_BOUND(100)},            "not-compared"},
+    {"macs <= +10%",       {.now = EXACT(111), .old = UPPER_BOUND(100)},           "regression"},
+    {"macs <= +60",        {.now = EXACT(60), .old = UPPER_BOUND(100)},            "pass"},
+    {"macs <= 60",         {.now = EXACT(61), .old = UPPER_BOUND(100)},            "regression"},
     /* Two upper bounds are compared as values, except with an absolute limit. */
-    {"macs <= +10%",       {.now = AT_MOST(110), .old = AT_MOST(100)},         "pass"},
-    {"macs <= +10%",       {.now = AT_MOST(111), .old = AT_MOST(100)},         "regression"},
-    {"macs <= 50",         {.now = AT_MOST(110), .old = AT_MOST(100)},         "not-compared"},
-    {"macs <= 50 | +10%",  {.now = AT_MOST(110), .old = AT_MOST(100)},         "pass"},
-    {"macs <= 50 | +10%",  {.now = AT_MOST(111), .old = AT_MOST(100)},         "not-compared"},
+    {"macs <= +10%",       {.now = UPPER_BOUND(110), .old = UPPER_BOUND(100)},         "pass"},
+    {"macs <= +10%",       {.now = UPPER_BOUND(111), .old = UPPER_BOUND(100)},         "regression"},
+    {"macs <= 50",         {.now = UPPER_BOUND(110), .old = UPPER_BOUND(100)},         "not-compared"},
+    {"macs <= 50 | +10%",  {.now = UPPER_BOUND(110), .old = UPPER_BOUND(100)},         "pass"},
+    {"macs <= 50 | +10%",  {.now = UPPER_BOUND(111), .old = UPPER_BOUND(100)},         "not-compared"},
     /* With allow_incomplete upper bounds count as values. */
-    {"macs <= 100",        {.now = AT_MOST(101), .bounds_count = true},        "regression"},
-    {"macs <= +10%",       {.now = AT_MOST(111), .old = EXACT(100), .bounds_count = true},
+    {"macs <= 100",        {.now = UPPER_BOUND(101), .bounds_count = true},        "regression"},
+    {"macs <= +10%",       {.now = UPPER_BOUND(111), .old = EXACT(100), .bounds_count = true},
                                                                                "regression"},
     /* A partial sum is a lower bound, unless it contains an upper bound. */
     {"macs <= 100",        {.now = EXACT(100), .no_value = "why"},             "not-compared"},
     {"macs <= 100",        {.now = EXACT(101), .no_value = "why"},             "regression"},
-    {"macs <= 100",        {.now = AT_MOST(101), .no_value = "why"},           "not-compared"},
+    {"macs <= 100",        {.now = UPPER_BOUND(101), .no_value = "why"},           "not-compared"},
 };
 /* clang-format on */
 
@@ -90,7 +90,8 @@ static void judges_exact_measured_and_bounded_values(void **state) {
 static void gives_the_reason_that_applies_to_the_limit(void **state) {
     struct arena *arena = arena_new("test", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    const struct figure figure = {.now = AT_MOST(101), .old = NONE, .no_old = "no baseline"};
+    const struct figure figure = {
+        .now = UPPER_BOUND(101), .old = NONE, .no_old = "no baseline"};
     struct cm_check_finding finding = {.path = ""};
     struct limit limit;
     (void)state;

@@ -58,7 +58,7 @@ static void a_renamed_tree_is_one_row(void **state) {
                 "renamed body -> trunk\n");
 }
 
-/* Which has changed inside: its place under the parent says which it is, the names the rest. */
+/* A changed module is matched by its position under the parent, the others by name. */
 static void reports_changes_inside_a_renamed_tree(void **state) {
     (void)state;
     tree_expect(NET,

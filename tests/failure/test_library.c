@@ -17,8 +17,8 @@
 #include "failing.h"
 
 /* Number of allocations per case that fail: the first ones, and a sample of the others. */
-#define MOST_FAILURES 400
-#define FIRST_ONES    150
+#define MAX_FAILURES 400
+#define FIRST_ONES   150
 
 /* A job for the library: `run` returns the written text, which the caller frees. */
 struct job {
@@ -194,7 +194,7 @@ static char *expect_clean(const struct job *job) {
     char *want = NULL;
     assert_int_equal(run_failing(job, 0, false, &want, &n), CM_OK);
     assert_true(n > 0);
-    const size_t stride = n / MOST_FAILURES + 1;
+    const size_t stride = n / MAX_FAILURES + 1;
     for (size_t nth = 1; nth <= n; nth += nth <= FIRST_ONES ? 1 : stride) {
         expect_same_or_no_memory(job, nth, false, want);
         expect_same_or_no_memory(job, nth, true, want);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formulas of real models: what a hand derivation says they are, and that they have the figures
+ * Formulas of real models: they equal a derivation by hand, and have the figures
  * of profiles which they were not made from.
  */
 #include "costmodel/costmodel.h"
@@ -124,7 +124,7 @@ static void the_peak_is_the_largest_of_several(void **state) {
     tear_down(&f);
 }
 
-/* What was bound is a constant: at 16 tokens 16^2 and 16 go into the factors of N. */
+/* A bound dim is a constant: at 16 tokens 16^2 and 16 are in the coefficients of N. */
 static void a_dim_that_is_bound_is_no_variable(void **state) {
     static const struct cm_dim_option dims[] = {{"seq", 16}};
     const struct coefficient macs[] = {{{1, 0}, 2048 * 256 + 3401728 * 16}};

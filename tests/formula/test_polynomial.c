@@ -13,12 +13,12 @@
 
 #include "support/arena.h"
 
-#define N(array)   (sizeof(array) / sizeof((array)[0]))
-#define MOST_TERMS 64
+#define N(array)  (sizeof(array) / sizeof((array)[0]))
+#define MAX_TERMS 64
 
 struct found {
     struct interpolation interpolation;
-    wide numerators[MOST_TERMS];
+    wide numerators[MAX_TERMS];
     bool fits;
 };
 
@@ -36,7 +36,7 @@ static struct found interpolate(struct arena *arena, const struct axis *axes, si
                                 const int64_t *values) {
     struct found found;
     assert_int_equal(polynomial_prepare(arena, axes, n_axes, &found.interpolation), 0);
-    assert_true(found.interpolation.n_points <= MOST_TERMS);
+    assert_true(found.interpolation.n_points <= MAX_TERMS);
     found.fits = polynomial_interpolate(&found.interpolation, values, found.numerators);
     return found;
 }

@@ -17,6 +17,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "tests/temporary.h"
 
 #define WEIGHTS 5000 /* more than skim keeps: stepped over */
 
@@ -210,7 +211,8 @@ static void refuses_a_file_with_fewer_nodes(void **state) {
 static void refuse_large(struct bytes begin, uint64_t hole, struct bytes rest,
                          const char *message) {
     const struct annotator annotator = {"costmodel.", 1, annotate, &(struct noting){"#"}};
-    char path[] = "/tmp/test_annotate_XXXXXX";
+    char path[TEMPORARY_PATH];
+    temporary_path(path);
     char *text = NULL;
     size_t size = 0;
     struct source *source = NULL;

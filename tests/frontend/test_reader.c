@@ -15,11 +15,12 @@
 
 #include "loading.h"
 #include "support/arena.h"
+#include "tests/temporary.h"
 
 struct fixture {
     struct arena *arena;
-    char folder[64]; /* holds inside/ (the model's) and outside.bin */
-    char model[128];
+    char folder[TEMPORARY_PATH]; /* holds inside/ (the model's) and outside.bin */
+    char model[TEMPORARY_PATH + 32];
 };
 
 static void path_in(const struct fixture *f, const char *name, char *path, size_t size) {
@@ -35,10 +36,10 @@ static void write_file(const char *path, const void *data, size_t size) {
 
 static int make(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     if (f == NULL) return 1;
     f->arena = arena_new("test", 0);
-    snprintf(f->folder, sizeof f->folder, "/tmp/test_reader_XXXXXX");
+    temporary_path(f->folder);
     if (f->arena == NULL || mkdtemp(f->folder) == NULL) return 1;
     path_in(f, "inside", path, sizeof path);
     if (mkdir(path, 0700) != 0) return 1;
@@ -59,7 +60,7 @@ static int end(void **state) {
     static const char *const names[] = {"inside/model.onnx", "inside/link.bin",
                                         "inside/pipe.bin", "inside/weights.bin", "outside.bin"};
     struct fixture *f = *state;
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         path_in(f, names[i], path, sizeof path);
         unlink(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the harnesses share: the entry points, which libFuzzer named, and what they demand. */
+/* Shared by the fuzzers: the entry points, named by libFuzzer, and the checks. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -20,7 +20,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 #define FUZZ_REQUIRE(holds) fuzz_require((holds), #holds, __FILE__, __LINE__)
 void fuzz_require(int holds, const char *what, const char *file, int line);
 
-/* Ends the program where `status` is no status, or a failure without a message. */
+/* Aborts if `status` is not a valid status, or a failure without a message. */
 void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics);
 
 /*
@@ -34,17 +34,17 @@ void fuzz_require_round_trip(const struct cm_result *result);
 /* Writes everything that writes a result. */
 void fuzz_write_all(const struct cm_result *result, uint8_t flags);
 
-/* What must hold of a comparison: no change between a result and itself, and modules that
- * account for the whole of a change. */
+/* Checks the invariants of a comparison: no change between a result and itself, and modules
+ * that account for the whole of a change. */
 void fuzz_require_diff(const struct cm_result *one, const struct cm_result *two);
 
 /* Ends the program when one input took longer, in seconds of the processor. */
-#define FUZZ_MOST_SECONDS 20
+#define FUZZ_MAX_SECONDS 20
 double fuzz_now(void);
 void fuzz_require_fast(double since);
 
 /*
- * The options of an analysis stand in the input itself, as a field that ONNX does not have
+ * The options of an analysis are stored in the input itself, as a field that ONNX does not have
  * (number 2000, FUZZ_ASKED bytes) at its very end, so that every model is an input as it is.
  */
 #define FUZZ_ASKED       12

@@ -78,11 +78,12 @@ static void require_verdict(const struct cm_verdict *verdict) {
         for (size_t k = 0; k < one->n_findings; k++) {
             const struct cm_check_finding *finding = &one->findings[k];
             if (strcmp(finding->state, "pass") == 0)
-                FUZZ_REQUIRE(finding->value != CM_UNKNOWN && finding->value <= finding->bound);
+                FUZZ_REQUIRE(finding->value != CM_UNKNOWN &&
+                             finding->value <= finding->allowed);
             if (strcmp(finding->state, "regression") != 0) continue;
-            FUZZ_REQUIRE(finding->value > finding->bound);
+            FUZZ_REQUIRE(finding->value > finding->allowed);
             FUZZ_REQUIRE(finding->over == CM_UNKNOWN ||
-                         finding->over == finding->value - finding->bound);
+                         finding->over == finding->value - finding->allowed);
         }
     }
     FUZZ_REQUIRE(n == verdict->passed + verdict->regressions + verdict->ambiguous +

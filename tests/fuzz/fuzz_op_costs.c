@@ -72,10 +72,10 @@ static void run_rule(struct op_context *context) {
 /* Operators with `like` require the checks of pass bind; the others accept any operands. */
 static void run_row(const struct custom *row, struct bytes *bytes, struct arena *arena,
                     struct cm_diagnostics *diag) {
-    static const uint32_t outputs[CUSTOM_OP_MOST_ITEMS];
+    static const uint32_t outputs[CUSTOM_OP_MAX_ITEMS];
     struct value_info infos[MAX_OPERANDS];
     const struct value_info *inputs[MAX_OPERANDS];
-    struct value_info made[CUSTOM_OP_MOST_ITEMS];
+    struct value_info made[CUSTOM_OP_MAX_ITEMS];
     const struct node node = {.domain = "", .type = "", .name = "", .outputs = outputs};
     struct op_context context = {.node = &node,
                                  .op = &row->op,

@@ -10,10 +10,10 @@
 #include "frontend/wire/skim_schema.h"
 
 #define WIRE_MAX_FIELDS 16384
-#define WIRE_ROOT       UINT32_MAX /* the parent of what stands at the top */
+#define WIRE_ROOT       UINT32_MAX /* the parent of top-level fields */
 
 struct wire_field {
-    uint32_t parent;          /* index of the field whose message it stands in, or WIRE_ROOT */
+    uint32_t parent;          /* index of the field whose message contains it, or WIRE_ROOT */
     enum message_kind inside; /* that message */
     const struct skim_field *row; /* NULL: the schema does not have it */
     uint32_t number;
@@ -30,7 +30,7 @@ struct wire {
     struct wire_field fields[WIRE_MAX_FIELDS];
 };
 
-/* Parses until something is no field, or there are too many. */
+/* Parses up to the first invalid field, or until there are too many. */
 void wire_parse(struct wire *wire, const uint8_t *data, size_t size);
 
 /* The kind of message that a field holds; MESSAGE_NONE. The root's is the model. */

@@ -148,7 +148,7 @@ static void reads_raw_and_external_bytes_alike(void **state) {
         assert_int_equal(constant_load(&constant, NULL, f->arena, f->diag, &loaded), CM_OK);
         assert_elements(&rows[i], loaded);
         constant.place = CONSTANT_EXTERNAL;
-        constant.length = 0; /* not said */
+        constant.length = 0; /* absent */
         assert_int_equal(constant_load(&constant, &reader, f->arena, f->diag, &loaded), CM_OK);
         assert_elements(&rows[i], loaded);
     }

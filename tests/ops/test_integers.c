@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which arithmetic of single nodes is on integers; what graphs add is tests/passes. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,7 +171,7 @@ static void tool_conventions_ignore_dtypes(void **state) {
     (void)state;
     for (size_t i = 0; conventions_at(i); i++) {
         const struct convention *convention = convention_find(conventions_at(i)->name);
-        const bool tells = conventions_at(i)->tells_integers;
+        const bool tells = conventions_at(i)->separates_integers;
         assert_int_equal(tells, i == 1); /* exact */
         assert_int_equal(sum_by(convention->name, &bench->context, &integers, false),
                          tells ? 0 : 24 * convention->per_mac);

@@ -5,7 +5,7 @@
  * that no tensor has, or costs below nothing, and the sanitizers watch the rest. By itself it
  * takes some seconds, and always the same nodes; `test_ops_random_nodes SEED ROUNDS` goes on.
  */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -25,10 +25,10 @@
 
 #define DEFAULT_SEED   20240917
 #define DEFAULT_ROUNDS 40 /* nodes of each row */
-#define MOST_OPERANDS  24
-#define MOST_EXTRA     4 /* operands of a variadic row, beyond those it must have */
-#define MOST_AXES      8
-#define MOST_CONTENTS  12
+#define MAX_OPERANDS   24
+#define MAX_EXTRA      4 /* operands of a variadic row, beyond those it must have */
+#define MAX_AXES       8
+#define MAX_CONTENTS   12
 #define ITEMS(array)   (sizeof(array) / sizeof((array)[0]))
 
 struct chance {
@@ -177,10 +177,10 @@ struct stage {
 };
 
 static struct shape any_shape(struct stage *stage) {
-    int64_t dims[MOST_AXES];
+    int64_t dims[MAX_AXES];
     struct shape shape = shape_unknown();
     if (one_in(stage->chance, 12)) return shape;
-    const int rank = (int)below(stage->chance, MOST_AXES + 1);
+    const int rank = (int)below(stage->chance, MAX_AXES + 1);
     for (int axis = 0; axis < rank; axis++) dims[axis] = any_dim(stage->chance);
     assert_int_equal(shape_make(stage->bench->arena, rank, dims, &shape), CM_OK);
     return shape;
@@ -198,12 +198,12 @@ static const struct constant *any_contents(struct stage *stage, const struct val
     struct arena *arena = stage->bench->arena;
     const enum dtype_class class = dtype_class(info->dtype);
     const bool whole = class == DTYPE_CLASS_INT || class == DTYPE_CLASS_BOOL;
-    int64_t ints[MOST_CONTENTS];
-    double reals[MOST_CONTENTS];
+    int64_t ints[MAX_CONTENTS];
+    double reals[MAX_CONTENTS];
     if (!shape_is_known(&info->shape) || (!whole && class != DTYPE_CLASS_FLOAT)) return NULL;
     const int64_t n = shape_elements(&info->shape);
     if (!is_known(n)) return NULL;
-    if (n > MOST_CONTENTS || one_in(stage->chance, 4))
+    if (n > MAX_CONTENTS || one_in(stage->chance, 4))
         return whole ? constant_splat_int(arena, info->dtype, &info->shape,
                                           any_number(stage->chance))
                      : constant_splat_real(arena, info->dtype, &info->shape,
@@ -226,7 +226,7 @@ static struct value_info any_tensor(struct stage *stage) {
 
 /* A list as shapes, axes, pads and counts are. */
 static struct value_info any_list(struct stage *stage) {
-    const int64_t n = (int64_t)below(stage->chance, MOST_CONTENTS);
+    const int64_t n = (int64_t)below(stage->chance, MAX_CONTENTS);
     const bool scalar = one_in(stage->chance, 3);
     struct shape shape;
     assert_int_equal(shape_make(stage->bench->arena, scalar ? 0 : 1, &n, &shape), CM_OK);
@@ -267,7 +267,7 @@ static struct value_info any_fact(struct stage *stage, const struct value_info *
 
 static void set_list(struct stage *stage, struct attr *attr) {
     struct arena *arena = stage->bench->arena;
-    attr->n = below(stage->chance, MOST_AXES + 2);
+    attr->n = below(stage->chance, MAX_AXES + 2);
     int64_t *ints = arena_array(arena, attr->n + 1, sizeof(*ints));
     double *reals = arena_array(arena, attr->n + 1, sizeof(*reals));
     const char **words = arena_array(arena, attr->n + 1, sizeof(*words));
@@ -319,9 +319,9 @@ static void set_attrs(struct stage *stage, const struct op *op) {
 }
 
 static size_t how_many(struct chance *chance, int32_t least, int32_t most) {
-    const size_t room = most == VARIADIC ? MOST_EXTRA : (size_t)(most - least);
+    const size_t room = most == VARIADIC ? MAX_EXTRA : (size_t)(most - least);
     const size_t n = (size_t)least + below(chance, room + 1);
-    return n < MOST_OPERANDS ? n : MOST_OPERANDS;
+    return n < MAX_OPERANDS ? n : MAX_OPERANDS;
 }
 
 static void set_operands(struct stage *stage, const struct op *op) {

@@ -3,7 +3,7 @@
  * Rules of ONNX Runtime's own operators against what it gave itself: runtime_cases.txt, a row a
  * node, in the notation of op_harness.h. tests/truth/make_runtime.py writes the outputs.
  */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

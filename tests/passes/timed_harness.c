@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "timed_harness.h"
+#include "tests/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +20,9 @@ struct bench *timed_open(const char *lines, const char *table) {
 
 struct bench *timed_open_with(const char *lines, const char *table,
                               const struct cm_options *options) {
-    char path[] = "/tmp/test_times_XXXXXX";
-    char backend[64];
+    char path[TEMPORARY_PATH];
+    temporary_path(path);
+    char backend[TEMPORARY_PATH + 32];
     struct cm_options timed = *options;
     const int file = mkstemp(path);
     assert_true(file >= 0);

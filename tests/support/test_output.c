@@ -18,6 +18,7 @@
 
 #include "costmodel/costmodel.h"
 #include "support/file.h"
+#include "tests/temporary.h"
 
 /*
  * A file system without O_TMPFILE: the linker replaces calls of open (--wrap), whose name is
@@ -40,15 +41,15 @@ int __wrap_open64(const char *path, int flags, ...) {
 }
 
 struct fixture {
-    char folder[32];
-    char target[64];
-    char other[64];
+    char folder[TEMPORARY_PATH];
+    char target[TEMPORARY_PATH + 32];
+    char other[TEMPORARY_PATH + 32];
     struct cm_diagnostics *diag;
 };
 
 static int make(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
-    snprintf(f->folder, sizeof f->folder, "/tmp/test_output_XXXXXX");
+    temporary_path(f->folder);
     if (mkdtemp(f->folder) == NULL) return 1;
     snprintf(f->target, sizeof f->target, "%s/target", f->folder);
     snprintf(f->other, sizeof f->other, "%s/other", f->folder);

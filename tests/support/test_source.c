@@ -17,13 +17,14 @@
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "tests/temporary.h"
 
 #define N_BYTES ((size_t)100000)
 
 struct fixture {
-    char folder[32];
-    char file[64];
-    char fifo[64];
+    char folder[TEMPORARY_PATH];
+    char file[TEMPORARY_PATH + 32];
+    char fifo[TEMPORARY_PATH + 32];
     uint8_t *bytes;
     struct cm_diagnostics *diag;
 };
@@ -34,7 +35,7 @@ static uint8_t byte_at(size_t i) {
 
 static int make(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
-    snprintf(f->folder, sizeof f->folder, "/tmp/test_source_XXXXXX");
+    temporary_path(f->folder);
     if (mkdtemp(f->folder) == NULL) return 1;
     snprintf(f->file, sizeof f->file, "%s/file", f->folder);
     snprintf(f->fifo, sizeof f->fifo, "%s/fifo", f->folder);
@@ -246,14 +247,14 @@ static void standard_input_may_be_a_file_that_was_begun(void **state) {
 static void what_cannot_be_read_is_an_io_error(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
-    char missing[80];
+    char missing[TEMPORARY_PATH + 32];
     snprintf(missing, sizeof missing, "%s/missing", f->folder);
     assert_int_equal(source_open(missing, f->diag, &source), CM_IO);
     assert_int_equal(source_open(f->folder, f->diag, &source), CM_IO);
     assert_int_equal(source_open("", f->diag, &source), CM_IO);
     assert_null(source);
     const char *message = cm_diagnostics_get(f->diag, 0)->message;
-    assert_non_null(strstr(message, "cannot open \"/tmp/test_source_"));
+    assert_non_null(strstr(message, "cannot open \""));
     assert_non_null(strstr(message, "/missing\": No such file or directory"));
     assert_non_null(strstr(cm_diagnostics_get(f->diag, 1)->message, "Is a directory"));
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Runs single nodes of ONNX Runtime's own domains in it and writes tests/ops/runtime_cases.txt,
-in the notation of tests/ops/rule_harness.h. It needs the Python packages onnx and onnxruntime;
+in the notation of tests/ops/op_harness.h. It needs the Python packages onnx and onnxruntime;
 the test ops.runtime, which compares the rules with the file, needs neither.
 
     make_runtime.py FILE     updates the outputs and the origin of each row

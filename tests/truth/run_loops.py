@@ -25,8 +25,8 @@ from collections import Counter
 from pathlib import Path
 
 SKIPPED = 77
-MOST_OPEN = 0.1  # of the shapes in models of loop_models.py
-MOST_ROUNDS = 300  # of a loop that is run; those that run longer are not looked at
+MAX_OPEN = 0.1  # of the shapes in models of loop_models.py
+MAX_ROUNDS = 300  # of a loop that is run; those that run longer are not looked at
 try:
     import numpy
     import onnx
@@ -115,7 +115,7 @@ def make(chance):
 
 def rounds_of(body, goes_on, following, starts):
     """Runs the body alone, so that a loop which does not end is left in time."""
-    most = min(int(starts.get("n", MOST_ROUNDS + 1)), MOST_ROUNDS + 1)
+    most = min(int(starts.get("n", MAX_ROUNDS + 1)), MAX_ROUNDS + 1)
     dtype = helper.np_dtype_to_tensor_dtype(starts["s0"].dtype)
     scalar = lambda name, kind: helper.make_tensor_value_info(name, kind, [])
     graph = helper.make_graph(body.nodes, "round",
@@ -230,7 +230,7 @@ def compare_models(args, path):
         print(f"{what}: " + ", ".join(f"{seen[f'{verdict} {what}']} {verdict}"
                                       for verdict in ("right", "open", "wrong")))
     return seen["wrong shapes"] + seen["wrong MACs"] > 0 or \
-        seen["open shapes"] > MOST_OPEN * (seen["right shapes"] + 1)
+        seen["open shapes"] > MAX_OPEN * (seen["right shapes"] + 1)
 
 
 def main():
@@ -248,7 +248,7 @@ def main():
         while seen.total() < args.loops:
             model, *parts = make(chance)
             want = rounds_of(*parts)
-            if want > MOST_ROUNDS:
+            if want > MAX_ROUNDS:
                 continue
             if args.runtime:
                 want = run_by_runtime(model)

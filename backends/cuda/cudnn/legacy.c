@@ -24,7 +24,8 @@ struct legacy {
     cudnnRNNDescriptor_t rnn;
     cudnnRNNDataDescriptor_t rnn_x, rnn_y;
     cudnnDropoutDescriptor_t dropout;
-    /* RNN: the workspace holds the weights, the result if it is no operand, scratch memory. */
+    /* RNN: the workspace holds the weights, the result if it is not an operand, scratch memory.
+     */
     int64_t workspace_bytes;
     int64_t weight_bytes;
     int64_t result_bytes; /* 0 if the output operand takes the whole result */

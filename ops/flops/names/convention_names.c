@@ -36,7 +36,7 @@ const struct cm_convention *conventions_find(const char *name) {
     return NULL;
 }
 
-bool conventions_tell_integers(const char *name) {
+bool conventions_separate_integers(const char *name) {
     const struct cm_convention *convention = conventions_find(name);
-    return convention != NULL && convention->tells_integers;
+    return convention != NULL && convention->separates_integers;
 }

@@ -19,6 +19,6 @@ size_t conventions_count(void);
 const struct cm_convention *conventions_find(const char *name);
 /* Returns true if the FLOPs of the convention exclude integer operations; false for an unknown
  * name, for example from a file of a later version. */
-bool conventions_tell_integers(const char *name);
+bool conventions_separate_integers(const char *name);
 
 #endif

@@ -30,7 +30,7 @@
 struct fixture {
     struct arena *arena;
     char root[FIXTURE_PATH];
-    char folder[2 * FIXTURE_PATH];
+    char folder[FIXTURE_PATH + 32];
     struct cm_device_facts facts;
     struct cm_settings settings;
     struct cache_key key;
@@ -41,7 +41,7 @@ static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof(*f));
     assert_non_null(f);
     f->arena = arena_new("test", 0);
-    snprintf(f->root, sizeof(f->root), "/tmp/test_cache_XXXXXX");
+    temporary_path(f->root);
     assert_non_null(mkdtemp(f->root));
     snprintf(f->folder, sizeof(f->folder), "%s/a/cache", f->root);
     snprintf(f->facts.name, sizeof(f->facts.name), "a device");
@@ -55,7 +55,7 @@ static void remove_files(const char *folder) {
     DIR *stream = opendir(folder);
     if (stream == NULL) return;
     for (const struct dirent *file = readdir(stream); file != NULL; file = readdir(stream)) {
-        char path[512];
+        char path[1024];
         snprintf(path, sizeof(path), "%s/%s", folder, file->d_name);
         (void)unlink(path);
     }
@@ -194,21 +194,21 @@ static void does_not_cache_unstable_times(void **state) {
     assert_true(find(cache, 1) == 1);
 }
 
-/* Changes one byte of the file, or its length, and says what is then ignored. */
+/* Changes one byte of the file, or its length; the message has the expected reason. */
 static void ignores_modified_file(void **state) {
     struct fixture *f = *state;
     static const struct {
         long at; /* < 0: from the end */
         const char *why;
     } changes[] = {
-        {0, "it is no such file"},        {8, "another version wrote it"},
+        {0, "it is not a cache file"},    {8, "another version wrote it"},
         {12, "another version wrote it"}, {16, "it is of another device"},
         {22, "it holds too much"},        {20, "it is not whole"},
         {24, "its sum is wrong"},         {40, "its sum is wrong"},
         {-1, "its sum is wrong"},
     };
     for (size_t i = 0; i < N(changes); i++) {
-        char path[512];
+        char path[1024];
         save_one(f, 8, 2e-6);
         the_file(f, path, sizeof(path));
         FILE *file = fopen(path, "r+");
@@ -227,7 +227,7 @@ static void ignores_modified_file(void **state) {
 
 static void ignores_truncated_file(void **state) {
     struct fixture *f = *state;
-    char path[512];
+    char path[1024];
     save_one(f, 8, 2e-6);
     the_file(f, path, sizeof(path));
     for (long size = 200; size > 0; size -= 13) {
@@ -263,7 +263,7 @@ static void skips_entry_out_of_range(void **state) {
 
 static void ignores_files_writable_by_others(void **state) {
     struct fixture *f = *state;
-    char path[512];
+    char path[1024];
     save_one(f, 8, 2e-6);
     the_file(f, path, sizeof(path));
     assert_int_equal(chmod(path, 0620), 0);
@@ -282,7 +282,7 @@ static void ignores_files_writable_by_others(void **state) {
 
 static void does_not_follow_symlinks(void **state) {
     struct fixture *f = *state;
-    char path[512], other[600];
+    char path[1024], other[1100];
     save_one(f, 8, 2e-6);
     the_file(f, path, sizeof(path));
     snprintf(other, sizeof(other), "%s.moved", path);
@@ -347,7 +347,7 @@ static void merges_times_of_other_writers(void **state) {
 static void gives_up_on_held_lock(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement measurement = measured(1);
-    char path[512];
+    char path[1024];
     char held = 0;
     int ready[2];
     save_one(f, 8, 2e-6);
@@ -377,22 +377,22 @@ static void drops_oldest_times(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement measurement = measured(1);
     struct cache *cache = open_cache(f);
-    for (int64_t n = 1; n <= CACHE_MOST_ENTRIES + 2; n++) put(cache, n, &measurement);
+    for (int64_t n = 1; n <= CACHE_MAX_ENTRIES + 2; n++) put(cache, n, &measurement);
     assert_int_equal(cache_save(cache, &f->note), CM_BACKEND_OK);
     cache = open_cache(f);
     assert_true(find(cache, 1) == 1); /* put() dates a larger one earlier */
-    assert_true(find(cache, CACHE_MOST_ENTRIES) == 1);
-    assert_true(find(cache, CACHE_MOST_ENTRIES + 1) == 0);
-    assert_true(find(cache, CACHE_MOST_ENTRIES + 2) == 0);
+    assert_true(find(cache, CACHE_MAX_ENTRIES) == 1);
+    assert_true(find(cache, CACHE_MAX_ENTRIES + 1) == 0);
+    assert_true(find(cache, CACHE_MAX_ENTRIES + 2) == 0);
 }
 
 static void removes_oldest_files(void **state) {
     struct fixture *f = *state;
-    for (int i = 0; i < CACHE_MOST_FILES + 3; i++) {
+    for (int i = 0; i < CACHE_MAX_FILES + 3; i++) {
         snprintf(f->facts.version, sizeof(f->facts.version), "%d", i);
         save_one(f, 8, 2e-6);
     }
-    assert_int_equal(count_times(f), CACHE_MOST_FILES);
+    assert_int_equal(count_times(f), CACHE_MAX_FILES);
     assert_true(find(open_cache(f), 8) == 2e-6); /* the newest is still there */
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the doubles of NVIDIA's libraries saw, and how they are told to fail. Nothing runs in
- * them: memory is the host's, copies are made, a launch only advances a clock of their own.
+ * Calls that the doubles of NVIDIA's libraries recorded, and the switches that make them fail.
+ * Nothing runs in them: memory is the host's, copies are made, a launch only advances a clock
+ * of their own.
  */
 #ifndef TESTS_BACKENDS_CUDA_DOUBLE_H
 #define TESTS_BACKENDS_CUDA_DOUBLE_H
@@ -44,7 +45,7 @@ struct double_state {
     uint64_t last_base;   /* of the allocation before */
 };
 
-/* What libcuda.so.1 exports as `double_state`. */
+/* The symbol `double_state` of libcuda.so.1. */
 extern struct double_state double_state;
 
 /* Whether call `name` is to fail now; *ret is with what. For the other doubles. */

@@ -52,7 +52,7 @@ EXPORT bool double_fails(const char *name, int *ret) {
     return true;
 }
 
-/* What breaks the context breaks every call after it. */
+/* An error that breaks the context makes all later calls fail. */
 static CUresult fails(const char *name) {
     int with = 0;
     if (lost) return (CUresult)lost_with;
@@ -270,7 +270,7 @@ EXPORT CUresult cuMemGetInfo(size_t *ret_free, size_t *ret_total) {
     return CUDA_SUCCESS;
 }
 
-/* Its size stands before it. */
+/* Its size precedes it. */
 EXPORT CUresult cuMemAlloc(CUdeviceptr *ret, size_t size) {
     TRY("cuMemAlloc");
     if (size > double_state.memory - double_state.n_allocated) return CUDA_ERROR_OUT_OF_MEMORY;

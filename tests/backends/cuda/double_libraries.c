@@ -198,7 +198,7 @@ EXPORT nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n,
     return double_fails("nvrtcCompileProgram", &with) ? (nvrtcResult)with : NVRTC_SUCCESS;
 }
 
-static const char log_text[] = "costmodel.cu(1): error: told to fail\nmore";
+static const char log_text[] = "costmodel.cu(1): error: failure requested\nmore";
 
 EXPORT nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t *ret) {
     (void)program;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints kernel_truth.h: what PyTorch says that the kernels compute (test_kernels.c).
+"""Prints kernel_truth.h: PyTorch's results for the kernels (test_kernels.c).
 
     make_kernel_truth.py > kernel_truth.h
 
 Element i of operand k is ((37 i + 11 k) mod 101) / 101 + 1/4; indices are 7 i mod the axis. A
-result is told as the sum of y[i] (i mod 13 + 1), in the order of its memory.
+result is given as the sum of y[i] (i mod 13 + 1), in the order of its memory.
 """
 import torch
 import torch.nn.functional as F

@@ -472,7 +472,7 @@ static void throttling_is_flagged(void **state) {
     f->backend->close(device);
 }
 
-/* What no kernel is compiled for is copied, as a proxy. */
+/* A primitive without a compiled kernel is timed as a copy, a proxy. */
 static void copies_bytes_without_nvrtc(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
@@ -650,7 +650,7 @@ static void reports_failures_while_planning(void **state) {
     for (size_t i = 0; i < N(products); i++) says(f, &gemm, CM_BACKEND_REFUSED, &products[i]);
     static const struct fault kernels[] = {
         {"nvrtcCompileProgram",
-         "NVRTC: NVRTC_ERROR_COMPILATION: costmodel.cu(1): error: told to fail"},
+         "NVRTC: NVRTC_ERROR_COMPILATION: costmodel.cu(1): error: failure requested"},
         {"nvrtcCreateProgram", "NVRTC: NVRTC_ERROR_COMPILATION"},
         {"cuModuleLoadData", "cannot load a kernel: "},
         {"nvrtcCreateProgram", "copy proxy: nothing to copy"},

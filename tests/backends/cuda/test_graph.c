@@ -19,7 +19,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What the counting cuDNN did, and what it is to refuse. */
+/* Calls that the double of cuDNN recorded, and those that it must refuse. */
 static struct counts {
     int created, destroyed, calls;
     int fail_at;       /* the call that fails; 0: none */

@@ -65,7 +65,7 @@ static void put_last(struct cm_tensor *tensor) {
     }
 }
 
-/* What adds up in 32 bits is given away in as many, or in 16. */
+/* 32-bit sums are written as 32 or 16 bits. */
 static int32_t result_of(int32_t element) {
     if (element == CM_I8) return CM_F32;
     return element == CM_F8E4M3 ? CM_F16 : element;
@@ -305,7 +305,7 @@ static void try_all(int32_t precision, int32_t layout) {
     struct cm_reason reason = {""};
     if (open_target(backend, "h200", precision, layout, &device, &reason) != CM_BACKEND_OK)
         fail_msg("%s", reason.text);
-    /* What is compiled takes up to a second: layouts are tried with what is not. */
+    /* Compiling an engine takes up to a second: layouts are tried with precompiled engines. */
     const size_t n = layout == CM_LAYOUT_AUTO ? N(rows) : N_PRECOMPILED;
     for (size_t i = 0; i < n; i++)
         if ((rows[i].tried & CAN(precision)) != 0) try_row(device, &rows[i], precision, layout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in devices are whole, and a file says exactly what is wrong with it. */
+/* The built-in devices are complete; errors in a device file are reported with their place. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -16,10 +16,12 @@
 
 #include "backends/device/devices.h"
 #include "support/arena.h"
+#include "tests/temporary.h"
 
 /* The files have a name that messages can be compared with. */
 static int make(void **state) {
-    char folder[] = "/tmp/test_devices_XXXXXX";
+    char folder[TEMPORARY_PATH];
+    temporary_path(folder);
     *state = arena_new("test", 0);
     return *state == NULL || mkdtemp(folder) == NULL || chdir(folder) != 0;
 }

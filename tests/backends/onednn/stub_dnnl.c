@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that says it is a oneDNN of another age. */
+/* A library that reports an unsupported version of oneDNN. */
 #include <oneapi/dnnl/dnnl.h>
 
 __attribute__((visibility("default"))) const dnnl_version_t *dnnl_version(void);

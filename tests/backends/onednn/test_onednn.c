@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The oneDNN module, with the library where this machine has it (or ONEDNN_LIBRARY names it),
- * else only what it says without. Times are not judged: the machine may be busy.
+ * else only the messages without it. Times are not judged: the machine may be busy.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -251,7 +251,7 @@ static void pools_run(void **state) {
     }
 }
 
-/* One-dimensional integers: nobody has written fast code for them. */
+/* One-dimensional integers: oneDNN has only reference code. */
 static void notes_reference_implementation(void **state) {
     struct cm_primitive pool = plain_of(CM_POOL, CM_POOL_MAX, 3, (const int64_t[]){2, 16, 12});
     pool.inputs[0].element = CM_I32;
@@ -370,7 +370,7 @@ static void images_are_resized(void **state) {
     }
 }
 
-/* What the machine has no instructions for the library refuses; what it takes has a time. */
+/* The library refuses dtypes without machine instructions; accepted ones have a time. */
 static void narrow_elements_run_or_are_refused(void **state) {
     static const struct {
         int32_t from, to;
@@ -432,7 +432,7 @@ static void selections_have_a_time(void **state) {
     expect_proxy_or_none(*state, &select, "ran a copy of the same bytes instead");
 }
 
-/* Where one version has only reference code another may have its own. */
+/* A version may have optimized code where another has only reference code. */
 static void expect_proxy_or_none(const struct fixture *f, const struct cm_primitive *primitive,
                                  const char *proxy) {
     const struct cm_measurement got = measure(f, primitive);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process that dies or lies puts on the line is never taken for a result. */
+/* Truncated or invalid messages of a subprocess are never accepted as results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -14,6 +14,7 @@
 #include "loading.h"
 #include "support/arena.h"
 #include "support/file.h"
+#include "tests/temporary.h"
 
 static int make(void **state) {
     *state = arena_new("test", 0);
@@ -60,7 +61,7 @@ static const struct {
      ""},
     {BYTES("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00"),
      "format: at byte 1: model.graph claims 18446744073709551615 bytes, 1 are left", ""},
-    {BYTES("hello, this is no model at all"),
+    {BYTES("hello, this is not a model now"),
      "format: at byte 2: 0x6c is not a valid field key (inside a model)",
      "the file looks like text; give the ONNX file"},
     {BYTES("PK\x03\x04\x14\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00"),
@@ -279,7 +280,8 @@ static void folds_small_constants_of_a_pipe(void **state) {
 }
 
 static void does_not_read_large_weights(void **state) {
-    char path[] = "/tmp/test_skim_XXXXXX";
+    char path[TEMPORARY_PATH];
+    temporary_path(path);
     struct bytes graph = graph_of(*state, "x", "x");
     struct bytes tensor = tensor_of(*state, "w", 2, 1, (const int64_t[]){1 << 30});
     put_varint(&tensor, 9 << 3 | 2);
@@ -344,7 +346,8 @@ static void rewrites_lengths_around_a_body(void **state) {
 /* More than one piece, and many windows of the file. */
 static void reads_a_long_graph_from_a_file(void **state) {
     enum { N = 4000 };
-    char path[] = "/tmp/test_skim_XXXXXX";
+    char path[TEMPORARY_PATH];
+    temporary_path(path);
     struct bytes graph = graph_of(*state, "v0", "v4000");
     for (int i = 0; i < N; i++)
         put_message(&graph, 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of ops/contrib/attention.c. Shapes are those of ONNX Runtime 1.31.1 if it has a kernel.
  */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void counts_projections_of_attention(void **state) {
                 "query heads must be a multiple of key heads, got 0 and 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_separate_queries_keys_and_values(void **state) {
@@ -73,7 +73,7 @@ static void counts_separate_queries_keys_and_values(void **state) {
               1600, 3400),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_grouped_query_attention(void **state) {
@@ -105,17 +105,17 @@ static void counts_grouped_query_attention(void **state) {
                 "query heads must be a multiple of key heads, got 4 and 3"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void infers_rotary_embedding(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:RotaryEmbedding-1", NULL,
-              "float[2,4,5,8] int64[2,5] float[50,4] float[50,4]", "float[2,4,5,8]",
-              RULE_NO_MACS, RULE_NO_FLOPS),
+              "float[2,4,5,8] int64[2,5] float[50,4] float[50,4]", "float[2,4,5,8]", OP_NO_MACS,
+              OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

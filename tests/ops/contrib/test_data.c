@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of ops/contrib/data.c, elements.c and nchwc.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void refuses_invalid_inputs(void **state) {
                 "float[*]", "the scale of axis 2 must be >= 1, got 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void propagates_unknown_dims(void **state) {
@@ -66,7 +66,7 @@ static void propagates_unknown_dims(void **state) {
               "float[2,32,8,8]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_hyper_connections(void **state) {
@@ -85,28 +85,28 @@ static void counts_hyper_connections(void **state) {
               192 * (4 + 1), 2 * 960),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_norms_and_activations_as_plain_ones(void **state) {
     static const struct op_case rows[] = {
-        COSTS("com.microsoft:ScaledSiLU-1", NULL, "float[2,5]", "float[2,5]", RULE_NO_MACS, 10),
+        COSTS("com.microsoft:ScaledSiLU-1", NULL, "float[2,5]", "float[2,5]", OP_NO_MACS, 10),
         COSTS("com.microsoft:QOrderedGelu-1", NULL, "int8[2,5] float[] float[]", "int8[2,5]",
-              RULE_NO_MACS, 10),
+              OP_NO_MACS, 10),
         COSTS("com.microsoft:QOrderedLayerNormalization-1", NULL,
-              "int8[2,3,8] float[] float[8] float[8] float[]", "int8[2,3,8]", RULE_NO_MACS,
+              "int8[2,3,8] float[] float[8] float[8] float[]", "int8[2,3,8]", OP_NO_MACS,
               5 * 48),
         COSTS("com.microsoft:QEmbedLayerNormalization-1", NULL,
               "int32[2,3] - uint8[9,8] uint8[9,8] - uint8[8] uint8[8] - float[] float[] - "
               "float[] float[] uint8[] uint8[] - uint8[] uint8[]",
-              "float[2,3,8] int32[2]", RULE_NO_MACS, 5 * 48),
+              "float[2,3,8] int32[2]", OP_NO_MACS, 5 * 48),
         COSTS("com.microsoft:GatedRMSNorm-1", NULL, "float[2,8] float[4] float[2,8]",
-              "float[2,8]", RULE_NO_MACS, RULE_NO_FLOPS),
+              "float[2,8]", OP_NO_MACS, OP_NO_FLOPS),
         COSTS("com.microsoft:MaxpoolWithMask-1", "kernel_shape=[2,2]",
-              "float[1,1,4,4] int32[1,1,4,4]", "float[1,1,3,3]", RULE_NO_MACS, 16),
+              "float[1,1,4,4] int32[1,1,4,4]", "float[1,1,3,3]", OP_NO_MACS, 16),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_padding_of_blocked_channels(void **state) {
@@ -118,14 +118,14 @@ static void counts_padding_of_blocked_channels(void **state) {
         COSTS("com.microsoft.nchwc:Conv-1", "pads=[1,1,1,1] group=32",
               "float[2,32,8,8] float[32,1,3,3]!", "float[2,32,8,8]", 4096 * 9, 2 * 36864),
         COSTS("com.microsoft.nchwc:MaxPool-1", "kernel_shape=[2,2] strides=[2,2]",
-              "float[2,32,8,8]", "float[2,32,4,4]", RULE_NO_MACS, 4096),
+              "float[2,32,8,8]", "float[2,32,4,4]", OP_NO_MACS, 4096),
         COSTS("com.microsoft.nchwc:GlobalAveragePool-1", NULL, "float[2,32,8,8]",
-              "float[2,32,1,1]", RULE_NO_MACS, 4096),
+              "float[2,32,1,1]", OP_NO_MACS, 4096),
         COSTS("com.microsoft.nchwc:Upsample-1", "scales=[1,1,2,3]", "float[2,32,8,8]",
-              "float[2,32,16,24]", RULE_NO_MACS, 2 * 32 * 16 * 24),
+              "float[2,32,16,24]", OP_NO_MACS, 2 * 32 * 16 * 24),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

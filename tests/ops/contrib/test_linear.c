@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of ops/contrib/products.c with block-quantized or several weights, and distances. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void counts_macs_of_the_plain_product(void **state) {
               "float[3,5]", 3 * 5 * 4, 2 * 60),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_macs_of_distances_inverses_and_gates(void **state) {
@@ -65,8 +65,8 @@ static void counts_macs_of_distances_inverses_and_gates(void **state) {
               "int32[4,10] float[6,1,3,5] float[6] float[20,5]", "float[4,6]",
               4 * 6 * 8 * (3 * 5), 2 * 2880),
         COSTS("com.microsoft:WordConvEmbedding-1", NULL,
-              "int32[4,2] float[6,1,3,5] float[6] float[20,5]", "float[4,6]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
+              "int32[4,2] float[6,1,3,5] float[6] float[20,5]", "float[4,6]", OP_NO_MACS,
+              OP_NO_FLOPS),
         /* 50 elements, each meets 3 x 9 weights; 300 outputs with a bias */
         COSTS("com.microsoft:ConvTransposeWithDynamicPads-1", "strides=[2,2]",
               "float[1,2,5,5] float[2,3,3,3] int64[4]={0,0,1,1} float[3]", "float[1,3,10,10]",
@@ -75,7 +75,7 @@ static void counts_macs_of_distances_inverses_and_gates(void **state) {
               "float[1,2,5,5] float[2,3,3,3] int64[4]", "float[1,3,?,?]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void propagates_unknown_dims(void **state) {
@@ -86,8 +86,8 @@ static void propagates_unknown_dims(void **state) {
               "float16[?,128] float8e4m3fn[7,128] float[7,1]", "float16[?,7]"),
         GIVES("com.microsoft:GemmFloat8-1", NULL, "float[?,5] float[*]", "float[?,?]"),
         GIVES("com.microsoft:CDist-1", NULL, "float[*] float[5,4]", "float[?,5]"),
-        COSTS("com.microsoft:CDist-1", NULL, "float[0,4] float[5,4]", "float[0,5]",
-              RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("com.microsoft:CDist-1", NULL, "float[0,4] float[5,4]", "float[0,5]", OP_NO_MACS,
+              OP_NO_FLOPS),
         REFUSES("com.microsoft:MatMulNBitsMlp-1", "K=32 N=16 block_size=32 activation=silu",
                 "float[2,31] - - uint8[16,1,16] float[16] - uint8[16,1,16] float[16]",
                 "float[*]", "columns of input 0 must equal rows of the weight, got 31 and 32"),
@@ -102,7 +102,7 @@ static void propagates_unknown_dims(void **state) {
                 "pads must have 4 entries, got 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

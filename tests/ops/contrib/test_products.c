@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of ops/contrib/products.c. Shapes are those of ONNX Runtime 1.31.1 if it has a kernel.
  */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void counts_transposed_and_fused_products(void **state) {
                 "the inner axes of [5,16] and [7,16] differ: 16 and 7"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_packed_weights(void **state) {
@@ -58,7 +58,7 @@ static void counts_packed_weights(void **state) {
                 "the last dim of input 0 must be K = 32, got [5,64]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_integer_products(void **state) {
@@ -73,7 +73,7 @@ static void counts_integer_products(void **state) {
               "int32[5,7]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_channels_last_convolutions(void **state) {
@@ -94,7 +94,7 @@ static void counts_channels_last_convolutions(void **state) {
                 "input has 4 channels, weight expects 3 x 1 groups"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_experts_per_token(void **state) {
@@ -116,7 +116,7 @@ static void counts_experts_per_token(void **state) {
               "float[10,16]", 15360, 30720),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

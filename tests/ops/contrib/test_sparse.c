@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of ops/contrib/sparse.c: attention over caches, windows and selections, and indexers. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void counts_projections_of_uncached_keys(void **state) {
                 "query heads must be a multiple of key heads, got 0 and 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_windowed_attention(void **state) {
@@ -65,7 +65,7 @@ static void counts_windowed_attention(void **state) {
                 "float[*]", "window must be >= 1, got 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void assumes_full_caches_and_selections(void **state) {
@@ -118,7 +118,7 @@ static void assumes_full_caches_and_selections(void **state) {
               "float16[?,32] float16[?,16,2,8]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_indexers(void **state) {
@@ -157,7 +157,7 @@ static void counts_indexers(void **state) {
                 "int32[*] float[*]", "compress_ratio must be >= 1, got 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

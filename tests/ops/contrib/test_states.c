@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of ops/contrib/states.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void counts_lstm_cells(void **state) {
                 "input 0 must have rank 3, got 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void infers_states_of_causal_convolutions(void **state) {
@@ -63,7 +63,7 @@ static void infers_states_of_causal_convolutions(void **state) {
                 "float[*] float[*]", "input 0 must have rank 3, got 4"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void counts_gated_delta_networks(void **state) {
@@ -87,7 +87,7 @@ static void counts_gated_delta_networks(void **state) {
                 "float[*]", "input 0 must have rank >= 3, got 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void infers_real_spectra(void **state) {
@@ -103,7 +103,7 @@ static void infers_real_spectra(void **state) {
                 "signal_ndim 3 does not fit [4,8]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

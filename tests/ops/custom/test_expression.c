@@ -140,8 +140,8 @@ static void limits_length_steps_and_nesting(void **state) {
         {"-", EXPRESSION_DEEPEST, "1", NULL},
         {"-", EXPRESSION_DEEPEST + 1, "1",
          "f.macs: column 34 of '...------------------------1': nested deeper than 32"},
-        {"1+", EXPRESSION_MOST_STEPS / 2 - 1, "1", NULL},
-        {"1+", EXPRESSION_MOST_STEPS / 2, "1",
+        {"1+", EXPRESSION_MAX_STEPS / 2 - 1, "1", NULL},
+        {"1+", EXPRESSION_MAX_STEPS / 2, "1",
          "f.macs: column 258 of '...+1+1+1+1+1+1+1+1+1+1+1+1': more than 256 numbers, names "
          "and signs"},
         {" ", EXPRESSION_LONGEST - 1, "1", NULL},

@@ -3,7 +3,7 @@
  */
 #include "ops/lowering/lowering.h"
 
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activations and Dropout: see ops/onnx/activation.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,27 +10,27 @@
 static void an_activation_keeps_the_shape_and_costs_as_its_convention_says(void **state) {
     static const struct op_case rows[] = {
 
-        COSTS("Relu-6", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
-        COSTS("LeakyRelu-16", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
-        COSTS("Elu-6", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
-        COSTS("Gelu-20", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
-        COSTS("PRelu-9", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, 6),
-        COSTS("Swish-24", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
-        COSTS("SwiGLU-28", NULL, "float[2,3] float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
+        COSTS("Relu-6", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, 6),
+        COSTS("LeakyRelu-16", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, 6),
+        COSTS("Elu-6", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, 6),
+        COSTS("Gelu-20", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, 6),
+        COSTS("PRelu-9", NULL, "float[2,3] float[3]", "float[2,3]", OP_NO_MACS, 6),
+        COSTS("Swish-24", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, 6),
+        COSTS("SwiGLU-28", NULL, "float[2,3] float[2,3]", "float[2,3]", OP_NO_MACS, 6),
         REFUSES("SwiGLU-28", NULL, "float[2,3] float[3]", "float[*]",
                 "the gate has the shape [2,3], the value [3]"),
-        COSTS("Clip-11", NULL, "float[2,3] float[] float[]", "float[2,3]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
-        COSTS("Sigmoid-13", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, RULE_NO_FLOPS),
-        COSTS("Tanh-13", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, RULE_NO_FLOPS),
-        COSTS("HardSwish-14", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, RULE_NO_FLOPS),
-        COSTS("HardSigmoid-6", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, RULE_NO_FLOPS),
-        COSTS("Relu-6", NULL, "float[0,3]", "float[0,3]", RULE_NO_MACS, RULE_NO_FLOPS),
-        COSTS("Relu-6", NULL, "float[?,3]", "float[?,3]", RULE_NO_MACS, DIM_UNKNOWN),
+        COSTS("Clip-11", NULL, "float[2,3] float[] float[]", "float[2,3]", OP_NO_MACS,
+              OP_NO_FLOPS),
+        COSTS("Sigmoid-13", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
+        COSTS("Tanh-13", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
+        COSTS("HardSwish-14", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
+        COSTS("HardSigmoid-6", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
+        COSTS("Relu-6", NULL, "float[0,3]", "float[0,3]", OP_NO_MACS, OP_NO_FLOPS),
+        COSTS("Relu-6", NULL, "float[?,3]", "float[?,3]", OP_NO_MACS, DIM_UNKNOWN),
         GIVES("Relu-6", NULL, "float[*]", "float[*]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void clip_reads_its_bounds_by_opset(void **state) {
@@ -48,7 +48,7 @@ static void clip_reads_its_bounds_by_opset(void **state) {
                 "input 1 must be of type float, got int64"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void prelu_broadcasts_slope_to_input_only(void **state) {
@@ -64,7 +64,7 @@ static void prelu_broadcasts_slope_to_input_only(void **state) {
                "num_parameters=24"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void dropout_gives_a_mask_of_its_opset_s_type(void **state) {
@@ -77,14 +77,14 @@ static void dropout_gives_a_mask_of_its_opset_s_type(void **state) {
         GIVES("Dropout-13", NULL, "float[2]={1,2} float[]={0.3} bool[]={0}", "float[2]={1,2}"),
         GIVES("Dropout-13", NULL, "float[2]={1,2} float[]={0.3} bool[]={1}", "float[2]=?"),
         COSTS("Dropout-13", NULL, "float[2,3] float[]={0.3} bool[]={1}", "float[2,3]",
-              RULE_NO_MACS, RULE_NO_FLOPS),
+              OP_NO_MACS, OP_NO_FLOPS),
         PRINTS("Dropout-7", "ratio=0.3", "float[2,3]", "float[2,3]", "p=0.3, inplace=False"),
         PRINTS("Dropout-13", NULL, "float[2,3] float[]={0.4}", "float[2,3]",
                "p=0.4, inplace=False"),
         PRINTS("Dropout-13", NULL, "float[2,3]", "float[2,3]", "p=0.5, inplace=False"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void an_activation_prints_as_its_module(void **state) {
@@ -98,7 +98,7 @@ static void an_activation_prints_as_its_module(void **state) {
         PRINTS("Gelu-20", "approximate=tanh", "float[2]", "float[2]", "approximate='tanh'"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic: see ops/onnx/arithmetic.c, and the loops of folds: ops/fold.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void operands_broadcast_as_numpy_from_opset_7(void **state) {
                 "input 1 must be of type float, got int64"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void before_opset_7_input_1_fits_axes_of_input_0(void **state) {
@@ -57,7 +57,7 @@ static void before_opset_7_input_1_fits_axes_of_input_0(void **state) {
                 "input 1 has the shape [3], input 0 [2,3]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void arithmetic_on_known_integers_is_exact(void **state) {
@@ -78,7 +78,7 @@ static void arithmetic_on_known_integers_is_exact(void **state) {
         GIVES("Add-7", NULL, "int64[0]={} int64[1]={1}", "int64[0]={}"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void does_not_fold_results_out_of_range(void **state) {
@@ -98,7 +98,7 @@ static void does_not_fold_results_out_of_range(void **state) {
         GIVES("Add-7", NULL, "int64[2]={1,2} int64[2]", "int64[2]=?"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void arithmetic_on_known_floats_is_of_their_type(void **state) {
@@ -113,7 +113,7 @@ static void arithmetic_on_known_floats_is_of_their_type(void **state) {
         GIVES("Mean-8", NULL, "float[]={1} float[]={2}", "float[]={1.5}"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void folds_splats_to_splats_of_any_size(void **state) {
@@ -125,17 +125,16 @@ static void folds_splats_to_splats_of_any_size(void **state) {
         GIVES("Add-7", NULL, "int64[100000]=*3 int64[2,1]={1,2}", "int64[2,100000]=?"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void arithmetic_costs_nothing_by_the_default_convention(void **state) {
     static const struct op_case rows[] = {
 
-        COSTS("Add-7", NULL, "float[2,3] float[2,3]", "float[2,3]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
+        COSTS("Add-7", NULL, "float[2,3] float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

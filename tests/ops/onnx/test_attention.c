@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention as one operator: see ops/onnx/attention.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void attention_gives_values_by_query(void **state) {
                 "float[*]", "queries have 16 columns, keys 32"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 /* scores 2 * 8 * 5 * 7 = 560; MACs 560 * (16 + 32), FLOPs 2 a MAC and one a score */
@@ -61,13 +61,13 @@ static void attention_costs_two_products_and_a_softmax(void **state) {
         COSTS("Attention-23", NULL, "float[2,8,5,16] float[2,8,?,16] float[2,8,?,32]",
               "float[2,8,5,32]", DIM_UNKNOWN, DIM_UNKNOWN),
         COSTS("Attention-23", NULL, "float[2,8,0,16] float[2,8,7,16] float[2,8,7,32]",
-              "float[2,8,0,32]", RULE_NO_MACS, RULE_NO_FLOPS),
+              "float[2,8,0,32]", OP_NO_MACS, OP_NO_FLOPS),
         COSTS("Attention-23", NULL,
               "float[1,1,4294967296,16] float[1,1,4294967296,16] float[1,1,4294967296,16]",
               "float[1,1,4294967296,16]", DIM_OVERFLOW, DIM_OVERFLOW),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

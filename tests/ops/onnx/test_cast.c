@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other element types: see ops/onnx/cast.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void cast_changes_only_the_dtype(void **state) {
                 "cannot see 32 bits of float as 64 bits of int64"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void cast_folds_what_runtimes_agree_on(void **state) {
@@ -50,7 +50,7 @@ static void cast_folds_what_runtimes_agree_on(void **state) {
         GIVES("Cast-13", "to=10", "float[1]={0.1}", "float16[1]={0.0999755859375}"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

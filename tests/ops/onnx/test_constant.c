@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors out of attributes and sizes: see ops/onnx/constant.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void constant_has_many_forms(void **state) {
                 "both value_int and value_float are given"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void constant_of_shape_is_a_splat(void **state) {
@@ -45,7 +45,7 @@ static void constant_of_shape_is_a_splat(void **state) {
                 "the output would have 65 axes, at most 64 are supported"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void shape_folds_if_the_requested_dims_are_known(void **state) {
@@ -65,7 +65,7 @@ static void shape_folds_if_the_requested_dims_are_known(void **state) {
                 "[4611686018427387904,4] has more than 2^63 elements"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void range_computes_its_length(void **state) {
@@ -93,7 +93,7 @@ static void range_computes_its_length(void **state) {
                 "int64[?]", "2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

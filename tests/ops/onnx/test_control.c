@@ -3,7 +3,7 @@
  * Operators with bodies: see ops/onnx/control.c. A body is a function of the test that turns
  * infos to infos, so a row can check its inputs and the trip count that the operator reports.
  */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

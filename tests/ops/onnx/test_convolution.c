@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions: see ops/onnx/convolution.c. Costs are worked out by hand. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void a_convolution_has_the_shape_that_its_window_gives(void **state) {
         GIVES("Conv-11", "pads=[] strides=[]", "float[1,1,5] float[1,1,3]", "float[1,1,3]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void convolution_propagates_unknown_dims(void **state) {
@@ -46,7 +46,7 @@ static void convolution_propagates_unknown_dims(void **state) {
         GIVES("Conv-11", NULL, "? ?", "undefined[*]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_convolution_refuses_what_does_not_fit(void **state) {
@@ -97,7 +97,7 @@ static void a_convolution_refuses_what_does_not_fit(void **state) {
                 "offset_group must be >= 1, got 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_transposed_convolution_spreads_its_input(void **state) {
@@ -136,7 +136,7 @@ static void a_transposed_convolution_spreads_its_input(void **state) {
                 "float[*]", "past 2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_convolution_costs_a_product_for_each_weight_and_output(void **state) {
@@ -160,8 +160,8 @@ static void a_convolution_costs_a_product_for_each_weight_and_output(void **stat
         /* 3-D: 2*7*8*9 of 24 */
         COSTS("Conv-11", NULL, "float[1,3,8,9,10] float[2,3,2,2,2]", "float[1,2,7,8,9]", 24192,
               48384),
-        COSTS("Conv-11", NULL, "float[0,3,8,8] float[2,3,3,3]", "float[0,2,6,6]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
+        COSTS("Conv-11", NULL, "float[0,3,8,8] float[2,3,3,3]", "float[0,2,6,6]", OP_NO_MACS,
+              OP_NO_FLOPS),
         COSTS("Conv-11", NULL, "float[?,3,8,8] float[2,3,3,3]", "float[?,2,6,6]", DIM_UNKNOWN,
               DIM_UNKNOWN),
         COSTS("Conv-11", NULL, "float[4611686018427387904,3,8] float[2,3,3]",
@@ -170,7 +170,7 @@ static void a_convolution_costs_a_product_for_each_weight_and_output(void **stat
               "float[1,1,2,2]", 16, 36),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_transposed_convolution_costs_a_kernel_for_each_input(void **state) {
@@ -186,7 +186,7 @@ static void a_transposed_convolution_costs_a_kernel_for_each_input(void **state)
               "float[1,2,4,6,8]", 1536, 3072),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_convolution_prints_as_its_module(void **state) {
@@ -208,7 +208,7 @@ static void a_convolution_prints_as_its_module(void **state) {
                "groups=3, bias=False"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -6,14 +6,14 @@
  * pairs of products, by docs/counting.md FLOPs  by the convention `deepspeed`: 2 a MAC, and
  * what docs/counting.md adds
  */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-#define NONE RULE_NO_FLOPS
+#define NONE OP_NO_FLOPS
 
 static void convolutions(void **state) {
     static const struct op_case rows[] = {
@@ -64,7 +64,7 @@ static void convolutions(void **state) {
               2 * 3 * 5 * 4, 2 * 120 + 30 + 30),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void products(void **state) {
@@ -80,7 +80,7 @@ static void products(void **state) {
         COSTS("MatMul-13", NULL, "float[2,4,5] float[5]", "float[2,4]", 2 * 4 * 5,
               2 * 2 * 4 * 5),
         COSTS("MatMul-13", NULL, "float[5] float[5]", "float[]", 5, 2 * 5),
-        COSTS("MatMul-13", NULL, "float[4,0] float[0,7]", "float[4,7]", RULE_NO_MACS, NONE),
+        COSTS("MatMul-13", NULL, "float[4,0] float[0,7]", "float[4,7]", OP_NO_MACS, NONE),
         COSTS("MatMulInteger-10", NULL, "uint8[4,5] int8[5,7]", "int32[4,7]", 4 * 7 * 5, 280),
         COSTS("QLinearMatMul-10", NULL,
               "uint8[2,4,5] float[] uint8[] int8[5,7] float[] int8[] float[] uint8[]",
@@ -112,7 +112,7 @@ static void products(void **state) {
         COSTS("Det-11", NULL, "float[2,4,4]", "float[2]", 2 * (9 + 4 + 1), 2 * 28),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void recurrences(void **state) {
@@ -138,7 +138,7 @@ static void recurrences(void **state) {
               "float[7,1,2,16]", 7 * 2 * 64 * 24, 2 * 7 * 2 * 64 * 24 + 10 * 7 * 2 * 16),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void attentions(void **state) {
@@ -181,10 +181,10 @@ static void attentions(void **state) {
               "float[10,16] float[10,8] float[8,24,16]! - float[8,16,24]!", "float[10,16]",
               10 * 2 * 16 * (24 + 24), 2 * 15360),
         COSTS("RotaryEmbedding-23", NULL, "float[1,4,5,8] float[1,5,4] float[1,5,4]",
-              "float[1,4,5,8]", RULE_NO_MACS, NONE),
+              "float[1,4,5,8]", OP_NO_MACS, NONE),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void signals(void **state) {
@@ -196,102 +196,99 @@ static void signals(void **state) {
         COSTS("STFT-17", NULL, "float[2,64,1] int64[]={8} float[16]", "float[2,7,9,2]",
               2 * 7 * (4 * 8 * 4) / 2, 2 * 896),
         COSTS("com.microsoft:Rfft-1", NULL, "float[3,16]", "float[3,9,2]", 3 * 64, 2 * 192),
-        COSTS("HannWindow-17", NULL, "int64[]={10}", "float[10]", RULE_NO_MACS, NONE),
+        COSTS("HannWindow-17", NULL, "int64[]={10}", "float[10]", OP_NO_MACS, NONE),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 /* n = 2 x 3 x 8 x 8 = 384 inputs. */
 static void layers(void **state) {
     static const struct op_case rows[] = {
         COSTS("MaxPool-12", "kernel_shape=[2,2] strides=[2,2]", "float[2,3,8,8]",
-              "float[2,3,4,4]", RULE_NO_MACS, 384),
+              "float[2,3,4,4]", OP_NO_MACS, 384),
         COSTS("AveragePool-11", "kernel_shape=[3,3]", "float[2,3,8,8]", "float[2,3,6,6]",
-              RULE_NO_MACS, 384),
-        COSTS("LpPool-18", "kernel_shape=[2,2]", "float[2,3,8,8]", "float[2,3,7,7]",
-              RULE_NO_MACS, 384),
-        COSTS("GlobalAveragePool-1", NULL, "float[2,3,8,8]", "float[2,3,1,1]", RULE_NO_MACS,
+              OP_NO_MACS, 384),
+        COSTS("LpPool-18", "kernel_shape=[2,2]", "float[2,3,8,8]", "float[2,3,7,7]", OP_NO_MACS,
               384),
-        COSTS("GlobalMaxPool-1", NULL, "float[2,3,8,8]", "float[2,3,1,1]", RULE_NO_MACS, 384),
+        COSTS("GlobalAveragePool-1", NULL, "float[2,3,8,8]", "float[2,3,1,1]", OP_NO_MACS, 384),
+        COSTS("GlobalMaxPool-1", NULL, "float[2,3,8,8]", "float[2,3,1,1]", OP_NO_MACS, 384),
         /* known statistics: a scale and a shift; its own ones: 5 */
         COSTS("BatchNormalization-15", NULL,
               "float[2,3,8,8] float[3]! float[3]! float[3]! float[3]!", "float[2,3,8,8]",
-              RULE_NO_MACS, 2 * 384),
+              OP_NO_MACS, 2 * 384),
         COSTS("BatchNormalization-15", "training_mode=1",
               "float[2,3,8,8] float[3]! float[3]! float[3]! float[3]!",
-              "float[2,3,8,8] float[3] float[3]", RULE_NO_MACS, 5 * 384),
+              "float[2,3,8,8] float[3] float[3]", OP_NO_MACS, 5 * 384),
         COSTS("LayerNormalization-17", NULL, "float[2,3,8,8] float[8]! float[8]!",
-              "float[2,3,8,8]", RULE_NO_MACS, 5 * 384),
+              "float[2,3,8,8]", OP_NO_MACS, 5 * 384),
         COSTS("GroupNormalization-21", "num_groups=3", "float[2,3,8,8] float[3]! float[3]!",
-              "float[2,3,8,8]", RULE_NO_MACS, 5 * 384),
+              "float[2,3,8,8]", OP_NO_MACS, 5 * 384),
         COSTS("InstanceNormalization-6", NULL, "float[2,3,8,8] float[3]! float[3]!",
-              "float[2,3,8,8]", RULE_NO_MACS, 5 * 384),
+              "float[2,3,8,8]", OP_NO_MACS, 5 * 384),
         COSTS("RMSNormalization-23", NULL, "float[2,3,8,8] float[8]!", "float[2,3,8,8]",
-              RULE_NO_MACS, NONE),
-        COSTS("Softmax-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, 384),
-        COSTS("LogSoftmax-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, NONE),
-        COSTS("Relu-14", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, 384),
-        COSTS("LeakyRelu-16", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, 384),
-        COSTS("PRelu-16", NULL, "float[2,3,8,8] float[3,1,1]!", "float[2,3,8,8]", RULE_NO_MACS,
+              OP_NO_MACS, NONE),
+        COSTS("Softmax-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, 384),
+        COSTS("LogSoftmax-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, NONE),
+        COSTS("Relu-14", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, 384),
+        COSTS("LeakyRelu-16", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, 384),
+        COSTS("PRelu-16", NULL, "float[2,3,8,8] float[3,1,1]!", "float[2,3,8,8]", OP_NO_MACS,
               384),
-        COSTS("Elu-6", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, 384),
-        COSTS("Gelu-20", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, 384),
-        COSTS("Swish-24", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, 384),
-        COSTS("Sigmoid-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, NONE),
-        COSTS("Tanh-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, NONE),
-        COSTS("HardSwish-14", NULL, "float[2,3,8,8]", "float[2,3,8,8]", RULE_NO_MACS, NONE),
+        COSTS("Elu-6", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, 384),
+        COSTS("Gelu-20", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, 384),
+        COSTS("Swish-24", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, 384),
+        COSTS("Sigmoid-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, NONE),
+        COSTS("Tanh-13", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, NONE),
+        COSTS("HardSwish-14", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, NONE),
         COSTS("Clip-13", NULL, "float[2,3,8,8] float[]={0} float[]={6}", "float[2,3,8,8]",
-              RULE_NO_MACS, NONE),
+              OP_NO_MACS, NONE),
         /* what comes out: 2 x 3 x 16 x 24 */
         COSTS("Resize-13", NULL, "float[2,3,8,8] - float[4]={1,1,2,3}", "float[2,3,16,24]",
-              RULE_NO_MACS, 2 * 3 * 16 * 24),
+              OP_NO_MACS, 2 * 3 * 16 * 24),
         COSTS("Resize-13", "mode=cubic", "float[2,3,8,8] - - int64[4]={2,3,4,4}",
-              "float[2,3,4,4]", RULE_NO_MACS, 2 * 3 * 4 * 4),
+              "float[2,3,4,4]", OP_NO_MACS, 2 * 3 * 4 * 4),
         COSTS("Upsample-9", "mode=linear", "float[2,3,8,8] float[4]={1,1,2,2}",
-              "float[2,3,16,16]", RULE_NO_MACS, 2 * 3 * 16 * 16),
+              "float[2,3,16,16]", OP_NO_MACS, 2 * 3 * 16 * 16),
         COSTS("GridSample-16", NULL, "float[2,3,8,8] float[2,5,6,2]", "float[2,3,5,6]",
-              RULE_NO_MACS, NONE),
+              OP_NO_MACS, NONE),
         COSTS("com.microsoft:SkipLayerNormalization-1", NULL,
-              "float[2,3,64] float[2,3,64] float[64]! float[64]!", "float[2,3,64]",
-              RULE_NO_MACS, 5 * 384),
+              "float[2,3,64] float[2,3,64] float[64]! float[64]!", "float[2,3,64]", OP_NO_MACS,
+              5 * 384),
         COSTS("com.microsoft:FastGelu-1", NULL, "float[2,3,64] float[64]!", "float[2,3,64]",
-              RULE_NO_MACS, 384),
+              OP_NO_MACS, 384),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 /* Operators that the default convention does not count, and those without arithmetic. */
 static void no_operations(void **state) {
     static const struct op_case rows[] = {
-        COSTS("Add-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),
-        COSTS("Mul-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),
-        COSTS("Div-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),
-        COSTS("Pow-15", NULL, "float[2,3] float[]", "float[2,3]", RULE_NO_MACS, NONE),
-        COSTS("Erf-13", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, NONE),
-        COSTS("ReduceMean-18", NULL, "float[2,3] int64[1]={1}", "float[2,1]", RULE_NO_MACS,
+        COSTS("Add-14", NULL, "float[2,3] float[3]", "float[2,3]", OP_NO_MACS, NONE),
+        COSTS("Mul-14", NULL, "float[2,3] float[3]", "float[2,3]", OP_NO_MACS, NONE),
+        COSTS("Div-14", NULL, "float[2,3] float[3]", "float[2,3]", OP_NO_MACS, NONE),
+        COSTS("Pow-15", NULL, "float[2,3] float[]", "float[2,3]", OP_NO_MACS, NONE),
+        COSTS("Erf-13", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, NONE),
+        COSTS("ReduceMean-18", NULL, "float[2,3] int64[1]={1}", "float[2,1]", OP_NO_MACS, NONE),
+        COSTS("ReduceSum-13", "keepdims=0", "float[2,3] int64[1]={1}", "float[2]", OP_NO_MACS,
               NONE),
-        COSTS("ReduceSum-13", "keepdims=0", "float[2,3] int64[1]={1}", "float[2]", RULE_NO_MACS,
+        COSTS("ArgMax-13", NULL, "float[2,3]", "int64[1,3]", OP_NO_MACS, NONE),
+        COSTS("QuantizeLinear-13", NULL, "float[2,3] float[] uint8[]", "uint8[2,3]", OP_NO_MACS,
               NONE),
-        COSTS("ArgMax-13", NULL, "float[2,3]", "int64[1,3]", RULE_NO_MACS, NONE),
-        COSTS("QuantizeLinear-13", NULL, "float[2,3] float[] uint8[]", "uint8[2,3]",
-              RULE_NO_MACS, NONE),
         COSTS("DequantizeLinear-13", NULL, "uint8[2,3] float[] uint8[]", "float[2,3]",
-              RULE_NO_MACS, NONE),
+              OP_NO_MACS, NONE),
         COSTS("DynamicQuantizeLinear-11", NULL, "float[2,3]", "uint8[2,3] float[] uint8[]",
-              RULE_NO_MACS, NONE),
-        COSTS("Transpose-13", "perm=[1,0]", "float[2,3]", "float[3,2]", RULE_NO_MACS, NONE),
-        COSTS("Concat-13", "axis=0", "float[2,3] float[1,3]", "float[3,3]", RULE_NO_MACS, NONE),
-        COSTS("Gather-13", NULL, "float[100,8]! int64[2,3]", "float[2,3,8]", RULE_NO_MACS,
+              OP_NO_MACS, NONE),
+        COSTS("Transpose-13", "perm=[1,0]", "float[2,3]", "float[3,2]", OP_NO_MACS, NONE),
+        COSTS("Concat-13", "axis=0", "float[2,3] float[1,3]", "float[3,3]", OP_NO_MACS, NONE),
+        COSTS("Gather-13", NULL, "float[100,8]! int64[2,3]", "float[2,3,8]", OP_NO_MACS, NONE),
+        COSTS("Cast-13", "to=10", "float[2,3]", "float16[2,3]", OP_NO_MACS, NONE),
+        COSTS("TopK-11", NULL, "float[2,9] int64[1]={3}", "float[2,3] int64[2,3]", OP_NO_MACS,
               NONE),
-        COSTS("Cast-13", "to=10", "float[2,3]", "float16[2,3]", RULE_NO_MACS, NONE),
-        COSTS("TopK-11", NULL, "float[2,9] int64[1]={3}", "float[2,3] int64[2,3]", RULE_NO_MACS,
-              NONE),
-        COSTS("Dropout-13", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, NONE),
+        COSTS("Dropout-13", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, NONE),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

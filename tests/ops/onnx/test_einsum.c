@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Einsum: see ops/onnx/einsum.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void an_equation_gives_the_shape(void **state) {
         GIVES("Einsum-12", "equation=ij,jk->ik", "float[0,3] float[3,4]", "float[0,4]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void refuses_an_equation_that_does_not_match_its_inputs(void **state) {
@@ -59,7 +59,7 @@ static void refuses_an_equation_that_does_not_match_its_inputs(void **state) {
                 "float[2]", "float[*]", "the equation has too many labels in a term"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 /* A row has no room for them. */
@@ -87,15 +87,15 @@ static void two_operands_cost_the_product_of_all_labels(void **state) {
         COSTS("Einsum-12", "equation=i,j->ij", "float[3] float[4]", "float[3,4]", 12, 24),
         COSTS("Einsum-12", "equation=...ij,...jk", "float[7,2,3] float[6,1,3,4]",
               "float[6,7,2,4]", 1008, 2016),
-        COSTS("Einsum-12", "equation=ij->ji", "float[3,4]", "float[4,3]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
+        COSTS("Einsum-12", "equation=ij->ji", "float[3,4]", "float[4,3]", OP_NO_MACS,
+              OP_NO_FLOPS),
         COSTS("Einsum-12", "equation=ij,jk->ik", "float[?,3] float[3,4]", "float[?,4]",
               DIM_UNKNOWN, DIM_UNKNOWN),
         COSTS("Einsum-12", "equation=i,j->ij", "float[4611686018427387904] float[4]",
               "float[4611686018427387904,4]", DIM_OVERFLOW, DIM_OVERFLOW),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void more_operands_cost_the_best_order(void **state) {
@@ -114,7 +114,7 @@ static void more_operands_cost_the_best_order(void **state) {
               24),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

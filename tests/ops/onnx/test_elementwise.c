@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mathematics of one operand: see ops/onnx/elementwise.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,10 +23,10 @@ static void one_operand_keeps_its_shape_and_folds(void **state) {
         GIVES("Exp-13", NULL, "float[2]={1,2}", "float[2]=?"),
         GIVES("Erf-9", NULL, "float[?,3]", "float[?,3]"),
         GIVES("Tan-7", NULL, "double[*]", "double[*]"),
-        COSTS("Exp-13", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("Exp-13", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements picked by index: see ops/onnx/gather.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void gather_replaces_the_axis_by_the_index_dims(void **state) {
                 "float[*]", "the output would have 65 axes, at most 64 are supported"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void gather_folds(void **state) {
@@ -41,7 +41,7 @@ static void gather_folds(void **state) {
                 "index -3 is out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_table_read_by_computed_indices_is_an_embedding(void **state) {
@@ -50,7 +50,7 @@ static void a_table_read_by_computed_indices_is_an_embedding(void **state) {
          .inputs = "float[1024,192]=*0! int64[2,3]",
          .outputs = "float[2,3,192]",
          .describe = "1024, 192",
-         .flops = RULE_NO_FLOPS},
+         .flops = OP_NO_FLOPS},
         {.op = "Gather-13",
          .inputs = "float[1024,192]=*0! int64[1]={5}",
          .outputs = "float[1,192]",
@@ -66,7 +66,7 @@ static void a_table_read_by_computed_indices_is_an_embedding(void **state) {
          .describe = ""},
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void gather_elements_has_the_shape_of_its_indices(void **state) {
@@ -85,7 +85,7 @@ static void gather_elements_has_the_shape_of_its_indices(void **state) {
                 "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void gather_nd_reads_tuples(void **state) {
@@ -113,7 +113,7 @@ static void gather_nd_reads_tuples(void **state) {
                 "batch_dims 0 does not fit data [2] and indices []"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparisons, logic, bits and Where: see ops/onnx/logic.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void a_comparison_gives_bools(void **state) {
                 "input 1 must be of type float, got int64"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void logic_folds_on_bools(void **state) {
@@ -36,7 +36,7 @@ static void logic_folds_on_bools(void **state) {
                 "input 0 must be of type bool, got float"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void where_chooses_between_two(void **state) {
@@ -54,7 +54,7 @@ static void where_chooses_between_two(void **state) {
         REFUSES("Where-9", NULL, "bool[2] float[3] float[]", "float[*]", "do not broadcast"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void tests_and_bits(void **state) {
@@ -69,7 +69,7 @@ static void tests_and_bits(void **state) {
         GIVES("BitwiseNot-18", NULL, "int32[2]", "int32[2]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

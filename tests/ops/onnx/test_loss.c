@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Losses: see ops/onnx/loss.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void loss_is_a_scalar_or_one_value_per_target(void **state) {
                 "targets [3,5] do not fit scores [3,5]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products: see ops/onnx/matmul.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void matmul_broadcasts_as_numpy(void **state) {
                 "input 1 must be of type float, got int64"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void gemm_is_two_matrices_and_an_addend(void **state) {
@@ -52,14 +52,14 @@ static void gemm_is_two_matrices_and_an_addend(void **state) {
                 "input 2 must broadcast to [1,5], got [1,1,1]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
     static const struct op_case rows[] = {
         /* an elimination of 3: 2^2 + 1^2 products; of 1 x 1 none */
         COSTS("Det-11", NULL, "float[2,3,3]", "float[2]", 10, 20),
-        COSTS("Det-22", NULL, "float[1,1]", "float[]", RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("Det-22", NULL, "float[1,1]", "float[]", OP_NO_MACS, OP_NO_FLOPS),
         GIVES("Det-11", NULL, "float[*]", "float[*]"),
         REFUSES("Det-11", NULL, "float[2,3]", "float[*]",
                 "input 0 must hold square matrices, got [2,3]"),
@@ -72,8 +72,8 @@ static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
         COSTS("MatMul-13", NULL, "float[4] float[2,4,5]", "float[2,5]", 40, 80),
         COSTS("MatMul-13", NULL, "float[2,3,4] float[4]", "float[2,3]", 24, 48),
         COSTS("MatMul-13", NULL, "float[3,?] float[4,5]", "float[3,5]", 60, 120),
-        COSTS("MatMul-13", NULL, "float[3,0] float[0,5]", "float[3,5]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
+        COSTS("MatMul-13", NULL, "float[3,0] float[0,5]", "float[3,5]", OP_NO_MACS,
+              OP_NO_FLOPS),
         COSTS("MatMul-13", NULL, "float[4611686018427387904,4] float[4,5]",
               "float[4611686018427387904,5]", DIM_OVERFLOW, DIM_OVERFLOW),
         /* the addend of a Gemm is not counted */
@@ -82,7 +82,7 @@ static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
         COSTS("Gemm-11", "transA=1", "float[4,3] float[4,5]", "float[3,5]", 60, 120),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_product_prints_as_a_linear_layer(void **state) {
@@ -97,7 +97,7 @@ static void a_product_prints_as_a_linear_layer(void **state) {
         PRINTS("MatMul-13", NULL, "float[2,3,4] float[2,4,5]", "float[2,3,5]", ""),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

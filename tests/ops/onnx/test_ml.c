@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classical machine learning: see ops/onnx/ml.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void classifiers_give_one_score_per_class(void **state) {
               "float[4,5]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void features_are_put_into_rows(void **state) {
@@ -63,7 +63,7 @@ static void features_are_put_into_rows(void **state) {
                 "cast_to is none of TO_FLOAT, TO_INT64, TO_STRING"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

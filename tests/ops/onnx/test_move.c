@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moved elements: see ops/onnx/move.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static void transpose_permutes(void **state) {
                 "perm is not a permutation of 2 axes"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void concat_joins_along_its_axis(void **state) {
@@ -54,7 +54,7 @@ static void concat_joins_along_its_axis(void **state) {
                 "2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void expand_broadcasts_both_ways(void **state) {
@@ -75,7 +75,7 @@ static void expand_broadcasts_both_ways(void **state) {
                 "the output would have 65 axes, at most 64 are supported"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void tile_repeats(void **state) {
@@ -101,7 +101,7 @@ static void tile_repeats(void **state) {
         REFUSES("Tile-13", NULL, "float[9] int64[1]={4611686018427387904}", "float[*]", "2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void depth_to_space_and_back_permute_blocks(void **state) {
@@ -111,7 +111,7 @@ static void depth_to_space_and_back_permute_blocks(void **state) {
          .inputs = "float[1,8,2,3]",
          .outputs = "float[1,2,4,6]",
          .describe = "upscale_factor=2",
-         .flops = RULE_NO_FLOPS},
+         .flops = OP_NO_FLOPS},
         GIVES("DepthToSpace-1", "blocksize=2", "float[?,8,2,?]", "float[?,2,4,?]"),
         GIVES("DepthToSpace-1", "blocksize=2", "float[*]", "float[?,?,?,?]"),
         GIVES("SpaceToDepth-1", "blocksize=2", "float[1,2,4,6]", "float[1,8,2,3]"),
@@ -127,7 +127,7 @@ static void depth_to_space_and_back_permute_blocks(void **state) {
                 "2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void infers_operators_that_keep_the_shape(void **state) {
@@ -154,7 +154,7 @@ static void infers_operators_that_keep_the_shape(void **state) {
         REFUSES("EyeLike-22", NULL, "int32[2]", "float[*]", "input [2] has 1 axes, expected 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void one_hot_gets_an_axis(void **state) {
@@ -170,7 +170,7 @@ static void one_hot_gets_an_axis(void **state) {
                 "depth is not one number that is at least 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

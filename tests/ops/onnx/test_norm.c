@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Normalizations: see ops/onnx/norm.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void a_batch_norm_keeps_the_shape_and_gives_statistics(void **state) {
                 "input 3 must have shape [2], got [2,1]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void the_mode_of_a_batch_norm_decides_its_cost(void **state) {
@@ -48,32 +48,32 @@ static void the_mode_of_a_batch_norm_decides_its_cost(void **state) {
         /* n = 2304; 2 n in inference, 5 n in training */
         COSTS("BatchNormalization-15", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9]",
-              RULE_NO_MACS, 4608),
+              OP_NO_MACS, 4608),
         COSTS("BatchNormalization-14", "training_mode=1",
               "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9]",
-              RULE_NO_MACS, 11520),
+              OP_NO_MACS, 11520),
         COSTS("BatchNormalization-14", "training_mode=0",
               "float[4,64,9] float[64] float[64] float[64] float[64]",
-              "float[4,64,9] float[64] float[64]", RULE_NO_MACS, 4608),
+              "float[4,64,9] float[64] float[64]", OP_NO_MACS, 4608),
         /* before opset 14 the outputs tell */
         COSTS("BatchNormalization-9", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9]",
-              RULE_NO_MACS, 4608),
+              OP_NO_MACS, 4608),
         COSTS("BatchNormalization-13", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]",
-              "float[4,64,9] float[64] float[64] - -", RULE_NO_MACS, 11520),
+              "float[4,64,9] float[64] float[64] - -", OP_NO_MACS, 11520),
         COSTS("BatchNormalization-9", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9] - - - -",
-              RULE_NO_MACS, 4608),
+              OP_NO_MACS, 4608),
         COSTS("BatchNormalization-6", "is_test=1",
               "float[4,64,9] float[64] float[64] float[64] float[64]",
-              "float[4,64,9] float[64] float[64]", RULE_NO_MACS, 4608),
+              "float[4,64,9] float[64] float[64]", OP_NO_MACS, 4608),
         COSTS("BatchNormalization-6", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]",
-              "float[4,64,9] float[64] float[64]", RULE_NO_MACS, 11520),
+              "float[4,64,9] float[64] float[64]", OP_NO_MACS, 11520),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void other_norms_keep_the_shape(void **state) {
@@ -117,23 +117,23 @@ static void other_norms_keep_the_shape(void **state) {
         GIVES("MeanVarianceNormalization-13", NULL, "float[1,2,3,4]", "float[1,2,3,4]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void other_norms_cost_five_for_each_element(void **state) {
     static const struct op_case rows[] = {
 
         COSTS("LayerNormalization-17", NULL, "float[2,5,768] float[768] float[768]",
-              "float[2,5,768]", RULE_NO_MACS, 38400),
+              "float[2,5,768]", OP_NO_MACS, 38400),
         COSTS("InstanceNormalization-6", NULL, "float[1,3,8,8] float[3] float[3]",
-              "float[1,3,8,8]", RULE_NO_MACS, 960),
+              "float[1,3,8,8]", OP_NO_MACS, 960),
         COSTS("GroupNormalization-21", "num_groups=2", "float[1,4,8] float[4] float[4]",
-              "float[1,4,8]", RULE_NO_MACS, 160),
-        COSTS("LRN-13", "size=5", "float[1,96,55,55]", "float[1,96,55,55]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
+              "float[1,4,8]", OP_NO_MACS, 160),
+        COSTS("LRN-13", "size=5", "float[1,96,55,55]", "float[1,96,55,55]", OP_NO_MACS,
+              OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_norm_prints_as_its_module(void **state) {
@@ -155,7 +155,7 @@ static void a_norm_prints_as_its_module(void **state) {
                "5, alpha=0.0001, beta=0.75, k=1.0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

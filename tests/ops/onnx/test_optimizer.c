@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps of training as nodes: see ops/onnx/optimizer.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void an_optimizer_gives_tensors_and_states(void **state) {
                 "at most 2 outputs are possible, got 3"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_gradient_is_of_the_type_of_its_tensor_and_of_unknown_cost(void **state) {
@@ -39,7 +39,7 @@ static void a_gradient_is_of_the_type_of_its_tensor_and_of_unknown_cost(void **s
                 "float[2,3] float[5]", "1 names in xs, 2 inputs, 2 outputs"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

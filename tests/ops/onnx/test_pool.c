@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools: see ops/onnx/pool.c and ops/window.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static void a_pool_has_the_shape_that_its_window_gives(void **state) {
         GIVES("MaxPool-12", "kernel_shape=[3,3]", "float[0,4,5,5]", "float[0,4,3,3]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void ceil_mode_windows_start_inside_the_input(void **state) {
@@ -47,7 +47,7 @@ static void ceil_mode_windows_start_inside_the_input(void **state) {
               "float[1,1,4,4]", "float[1,1,2,2]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_pool_refuses_what_does_not_fit(void **state) {
@@ -70,7 +70,7 @@ static void a_pool_refuses_what_does_not_fit(void **state) {
                 "float[1,3,4]", "float[*]", "past 2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void global_pool_reduces_spatial_dims_to_1(void **state) {
@@ -81,7 +81,7 @@ static void global_pool_reduces_spatial_dims_to_1(void **state) {
         GIVES("GlobalLpPool-2", "p=1", "float[*]", "float[*]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void pools_over_regions_and_back(void **state) {
@@ -121,21 +121,21 @@ static void pools_over_regions_and_back(void **state) {
                 "input 0 must have rank 4, got 3"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_pool_costs_its_input(void **state) {
     static const struct op_case rows[] = {
 
         COSTS("MaxPool-12", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
-              "float[1,64,112,112]", "float[1,64,56,56]", RULE_NO_MACS, 802816),
-        COSTS("GlobalAveragePool-1", NULL, "float[1,2048,7,7]", "float[1,2048,1,1]",
-              RULE_NO_MACS, 100352),
+              "float[1,64,112,112]", "float[1,64,56,56]", OP_NO_MACS, 802816),
+        COSTS("GlobalAveragePool-1", NULL, "float[1,2048,7,7]", "float[1,2048,1,1]", OP_NO_MACS,
+              100352),
         COSTS("MaxUnpool-9", "kernel_shape=[2,2]", "float[1,1,2,2] int64[1,1,2,2]",
-              "float[1,1,3,3]", RULE_NO_MACS, RULE_NO_FLOPS),
+              "float[1,1,3,3]", OP_NO_MACS, OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_pool_prints_as_its_module(void **state) {
@@ -157,7 +157,7 @@ static void a_pool_prints_as_its_module(void **state) {
         PRINTS("GlobalAveragePool-1", NULL, "float[1,6,10]", "float[1,6,1]", "output_size=1"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantization: see ops/onnx/quantize.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,10 +25,10 @@ static void quantizing_changes_the_type_only(void **state) {
         REFUSES("DequantizeLinear-13", NULL, "int8[1,3] float[] uint8[]", "float[*]",
                 "the zero point is of type uint8, the input of int8"),
         COSTS("QuantizeLinear-10", NULL, "float[1,3,8] float[] uint8[]", "uint8[1,3,8]",
-              RULE_NO_MACS, RULE_NO_FLOPS),
+              OP_NO_MACS, OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void products_of_quantized_operands_cost_as_their_float_twins(void **state) {
@@ -51,7 +51,7 @@ static void products_of_quantized_operands_cost_as_their_float_twins(void **stat
                 "the inner axes of [2,4] and [3,3] differ"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

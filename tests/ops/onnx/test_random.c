@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random tensors: see ops/onnx/random.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void random_tensors_take_their_shape_from_attributes_or_input(void **stat
                 "input [3] has 1 axes, expected 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

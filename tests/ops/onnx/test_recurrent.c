@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers: see ops/onnx/recurrent.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void states_come_out_in_the_order_of_the_layout(void **state) {
         GIVES("RNN-7", NULL, "float[0,3,4] float[1,5,4] float[1,5,5]", "float[0,1,3,5]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
@@ -50,7 +50,7 @@ static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
                 "input 0 must have rank 3, got [7,3]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 /* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 has them (torch.nn, 4 x 3 x 6, h
@@ -90,7 +90,7 @@ static void a_layer_costs_its_gates_at_each_step(void **state) {
               "float[?,1,3,5]", DIM_UNKNOWN, DIM_UNKNOWN),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_layer_prints_its_features(void **state) {
@@ -103,7 +103,7 @@ static void a_layer_prints_its_features(void **state) {
                "4, 5"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

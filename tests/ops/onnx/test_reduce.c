@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions and running sums: see ops/onnx/reduce.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void axes_are_dropped_or_kept(void **state) {
         GIVES("ReduceProd-11", "axes=[1]", "float[?,3,?]", "float[?,1,?]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void reduction_over_unknown_axes_has_unknown_dims(void **state) {
@@ -43,7 +43,7 @@ static void reduction_over_unknown_axes_has_unknown_dims(void **state) {
                 "axis -3 is out of range for rank 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void arg_max_and_arg_min_give_int64(void **state) {
@@ -56,7 +56,7 @@ static void arg_max_and_arg_min_give_int64(void **state) {
         REFUSES("ArgMax-12", "axis=2", "float[2,3]", "int64[*]", "axis 2 is out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void known_elements_are_reduced(void **state) {
@@ -77,7 +77,7 @@ static void known_elements_are_reduced(void **state) {
         GIVES("ReduceMax-11", "keepdims=0", "int64[0]={}", "int64[]=?"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void sums_run_along_an_axis(void **state) {
@@ -100,17 +100,17 @@ static void sums_run_along_an_axis(void **state) {
                 "axis 2 is out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_reduction_costs_nothing_by_the_default_convention(void **state) {
     static const struct op_case rows[] = {
 
-        COSTS("ReduceMean-11", "axes=[2,3]", "float[1,512,7,7]", "float[1,512,1,1]",
-              RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("ReduceMean-11", "axes=[2,3]", "float[1,512,7,7]", "float[1,512,1,1]", OP_NO_MACS,
+              OP_NO_FLOPS),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

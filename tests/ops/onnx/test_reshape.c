@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views: see ops/onnx/reshape.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void reshape_copies_spreads_and_checks(void **state) {
         GIVES("Reshape-21", "allowzero=0", "float[2,3] int64[2]={0,-1}", "float[2,3]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void reshape_refuses_mismatched_element_counts(void **state) {
@@ -62,7 +62,7 @@ static void reshape_refuses_mismatched_element_counts(void **state) {
                 "target [4611686018427387904,4,-1] has more than 2^63 elements"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void views_keep_their_contents(void **state) {
@@ -76,7 +76,7 @@ static void views_keep_their_contents(void **state) {
         GIVES("Unsqueeze-13", NULL, "int64[3] int64[1]={0}", "int64[1,3]=?"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void flatten_splits_at_its_axis(void **state) {
@@ -101,7 +101,7 @@ static void flatten_splits_at_its_axis(void **state) {
         REFUSES("Flatten-13", NULL, "float[2,4611686018427387904,4]", "float[*]", "past 2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void squeeze_drops_unit_axes(void **state) {
@@ -123,7 +123,7 @@ static void squeeze_drops_unit_axes(void **state) {
         REFUSES("Squeeze-13", NULL, "float[1] int64[1]={1}", "float[*]", "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void unsqueeze_counts_axes_of_its_output(void **state) {
@@ -142,7 +142,7 @@ static void unsqueeze_counts_axes_of_its_output(void **state) {
                 "64 new axes on 1: at most 64 are supported"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

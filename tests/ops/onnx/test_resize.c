@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling at other places: see ops/onnx/resize.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void upsample_scales_every_axis(void **state) {
         GIVES("Upsample-9", NULL, "float[0] float[1]={2}", "float[0]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void resize_takes_scales_or_sizes(void **state) {
@@ -88,7 +88,7 @@ static void resize_takes_scales_or_sizes(void **state) {
                 "the size of axis 0 is -4, less than 0"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
@@ -114,7 +114,7 @@ static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
                 "axis 0 would have 4.61169e+18 elements"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void grid_sample_has_the_shape_of_its_grid(void **state) {
@@ -122,7 +122,7 @@ static void grid_sample_has_the_shape_of_its_grid(void **state) {
         {.op = "GridSample-16",
          .inputs = "float[2,3,4,5] float[2,6,7,2]",
          .outputs = "float[2,3,6,7]",
-         .flops = RULE_NO_FLOPS},
+         .flops = OP_NO_FLOPS},
         GIVES("GridSample-20", NULL, "float[?,3,4,5,6] float[2,6,7,8,3]", "float[2,3,6,7,8]"),
         GIVES("GridSample-20", NULL, "float[*] float[2,6,7,2]", "float[2,?,6,7]"),
         GIVES("GridSample-20", NULL, "float[2,3,4,5] float[*]", "float[2,3,?,?]"),
@@ -138,7 +138,7 @@ static void grid_sample_has_the_shape_of_its_grid(void **state) {
                 "size has 3 entries, expected 4 or 5"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Updates written into a copy: see ops/onnx/scatter.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void scatter_keeps_the_shape_of_its_data(void **state) {
                 "indices [2,2] do not point into data [4]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void scatter_folds_without_a_reduction(void **state) {
@@ -50,7 +50,7 @@ static void scatter_folds_without_a_reduction(void **state) {
                 "int64[2]", "updates [2] do not fit indices [1,1] and data [2]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

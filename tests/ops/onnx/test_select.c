@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements chosen by their values: see ops/onnx/select.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void top_k_shortens_its_axis(void **state) {
                 "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void non_zero_folds_known_elements(void **state) {
@@ -41,7 +41,7 @@ static void non_zero_folds_known_elements(void **state) {
         GIVES("NonZero-13", NULL, "float[]={1}", "int64[0,1]={}"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void compress_keeps_where_the_condition_holds(void **state) {
@@ -63,7 +63,7 @@ static void compress_keeps_where_the_condition_holds(void **state) {
                 "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void unique_counts_distinct_integers(void **state) {
@@ -87,7 +87,7 @@ static void unique_counts_distinct_integers(void **state) {
         REFUSES("Unique-11", "axis=3", "float[2,3]", "float[*]", "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void non_max_suppression_gives_a_data_dependent_dim(void **state) {
@@ -99,7 +99,7 @@ static void non_max_suppression_gives_a_data_dependent_dim(void **state) {
               "int64[0,3]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

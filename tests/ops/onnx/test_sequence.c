@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences and optionals: see ops/onnx/sequence.c. Their types have no spelling in the
  * harness, so operands are put in by hand and the output is printed. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows, Fourier transforms, pictures: see ops/onnx/signal.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void a_window_is_as_long_as_asked(void **state) {
                 "output 0 would have the shape [-1]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_transform_has_as_many_points_as_asked(void **state) {
@@ -40,14 +40,14 @@ static void a_transform_has_as_many_points_as_asked(void **state) {
         /* from half a spectrum back to 2 (5 - 1) real points */
         COSTS("DFT-20", "onesided=1 inverse=1", "float[1,5,2]", "float[1,8,1]", 24, 48),
         GIVES("DFT-20", "onesided=1 inverse=1", "float[1,5,2] int64[]={9}", "float[1,9,1]"),
-        COSTS("DFT-20", NULL, "float[0,8,1]", "float[0,8,2]", RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("DFT-20", NULL, "float[0,8,1]", "float[0,8,2]", OP_NO_MACS, OP_NO_FLOPS),
         GIVES("DFT-20", NULL, "float[?,8,1]", "float[?,8,2]"),
         GIVES("DFT-20", NULL, "float[2,8,1] - int64[]", "float[?,?,2]"),
         GIVES("DFT-20", NULL, "float[*]", "float[*]"),
         REFUSES("DFT-20", NULL, "float[8]", "float[*]", "input 0 must have rank >= 2, got [8]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void frames_fill_the_signal(void **state) {
@@ -68,7 +68,7 @@ static void frames_fill_the_signal(void **state) {
                 "input 0 must have rank 2 or 3, got 1"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts and margins: see ops/onnx/slice.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void slice_cuts_its_axes(void **state) {
               "float[3,2,5]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void slice_degrades_axis_by_axis(void **state) {
@@ -58,7 +58,7 @@ static void slice_degrades_axis_by_axis(void **state) {
         GIVES("Slice-13", NULL, "? ? ?", "undefined[*]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void slice_folds(void **state) {
@@ -76,7 +76,7 @@ static void slice_folds(void **state) {
         GIVES("Slice-13", NULL, "int64[2]={1,2} int64[1]={2} int64[1]={9}", "int64[0]={}"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void slice_refuses_invalid_operands(void **state) {
@@ -94,7 +94,7 @@ static void slice_refuses_invalid_operands(void **state) {
                 "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void split_gives_each_output_its_part(void **state) {
@@ -130,7 +130,7 @@ static void split_gives_each_output_its_part(void **state) {
         REFUSES("Split-13", "axis=1", "float[7]", "float[*]", "out of range"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void pad_adds_margins(void **state) {
@@ -154,7 +154,7 @@ static void pad_adds_margins(void **state) {
                 "2^63"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void pad_folds_in_every_mode(void **state) {
@@ -173,7 +173,7 @@ static void pad_folds_in_every_mode(void **state) {
         GIVES("Pad-11", NULL, "int64[2]=*7 int64[2]={1,0}", "int64[3]={0,7,7}"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void center_crop_pad_takes_its_sizes(void **state) {
@@ -186,7 +186,7 @@ static void center_crop_pad_takes_its_sizes(void **state) {
         GIVES("CenterCropPad-18", NULL, "float[*] int64[1]={3}", "float[*]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

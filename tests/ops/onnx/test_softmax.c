@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax and its kin: see ops/onnx/softmax.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +10,10 @@
 static void softmax_keeps_the_shape_at_any_opset(void **state) {
     static const struct op_case rows[] = {
 
-        COSTS("Softmax-1", NULL, "float[2,10]", "float[2,10]", RULE_NO_MACS, 20),
-        COSTS("Softmax-13", "axis=-1", "float[2,3,10]", "float[2,3,10]", RULE_NO_MACS, 60),
-        COSTS("LogSoftmax-11", "axis=1", "float[32,9]", "float[32,9]", RULE_NO_MACS,
-              RULE_NO_FLOPS),
-        COSTS("Hardmax-13", NULL, "float[32,9]", "float[32,9]", RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("Softmax-1", NULL, "float[2,10]", "float[2,10]", OP_NO_MACS, 20),
+        COSTS("Softmax-13", "axis=-1", "float[2,3,10]", "float[2,3,10]", OP_NO_MACS, 60),
+        COSTS("LogSoftmax-11", "axis=1", "float[32,9]", "float[32,9]", OP_NO_MACS, OP_NO_FLOPS),
+        COSTS("Hardmax-13", NULL, "float[32,9]", "float[32,9]", OP_NO_MACS, OP_NO_FLOPS),
         GIVES("Softmax-1", NULL, "float[10]", "float[10]"),
         GIVES("Softmax-13", NULL, "float[?,3]", "float[?,3]"),
         GIVES("Softmax-13", NULL, "float[*]", "float[*]"),
@@ -29,7 +28,7 @@ static void softmax_keeps_the_shape_at_any_opset(void **state) {
         PRINTS("Softmax-13", NULL, "float[32,9]", "float[32,9]", "dim=-1"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators on texts: see ops/onnx/string.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void string_operators_keep_the_shape(void **state) {
                 "shapes [2] and [3] do not broadcast"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void vectorizers_give_one_column_per_word(void **state) {
@@ -41,7 +41,7 @@ static void vectorizers_give_one_column_per_word(void **state) {
                 "input 0 must have shape [C] or [B,C], got [1,2,6]"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

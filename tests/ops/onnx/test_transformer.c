@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rotary embedding, linear attention, causal convolution: see ops/onnx/transformer.c. */
-#include "rule_harness.h"
+#include "op_harness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,14 +10,14 @@
 static void a_rotary_embedding_keeps_the_shape(void **state) {
     static const struct op_case rows[] = {
         COSTS("RotaryEmbedding-23", NULL, "float[2,4,3,8] float[50,4] float[50,4] int64[2,3]",
-              "float[2,4,3,8]", RULE_NO_MACS, RULE_NO_FLOPS),
+              "float[2,4,3,8]", OP_NO_MACS, OP_NO_FLOPS),
         GIVES("RotaryEmbedding-23", "num_heads=4", "float[2,3,32] float[2,3,4] float[2,3,4]",
               "float[2,3,32]"),
         REFUSES("RotaryEmbedding-23", NULL, "float[2,3] float[50,4] float[50,4]", "float[*]",
                 "input 0 must have rank 3 or 4, got 2"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void linear_attention_reads_and_writes_a_state(void **state) {
@@ -43,7 +43,7 @@ static void linear_attention_reads_and_writes_a_state(void **state) {
                 "input 0 must have rank 3, got 4"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 static void a_causal_convolution_is_depthwise_and_hands_on_its_end(void **state) {
@@ -58,7 +58,7 @@ static void a_causal_convolution_is_depthwise_and_hands_on_its_end(void **state)
                 "float[*] float[*]", "input 0 must have rank 3, got 4"),
     };
     (void)state;
-    RUN_RULE_CASES(rows);
+    RUN_OP_CASES(rows);
 }
 
 int main(void) {

@@ -14,7 +14,7 @@
 #include "timed_harness.h"
 
 static struct bench *open_with(const char *lines, const char *table) {
-    const struct cm_options options = {.memory_alignment = 1, .e2e = true};
+    const struct cm_options options = {.memory_alignment = 1, .end_to_end = true};
     return timed_open_with(lines, table, &options);
 }
 

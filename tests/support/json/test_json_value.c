@@ -104,7 +104,7 @@ static void rejects_what_is_not_json(void **state) {
 
 static void refuses_more_values_than_the_limit_before_it_allocates_them(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    const size_t size = 2 * JSON_MOST_VALUES + 3;
+    const size_t size = 2 * JSON_MAX_VALUES + 3;
     char *text = malloc(size);
     struct json_value *root = NULL;
     (void)state;

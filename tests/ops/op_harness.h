@@ -14,8 +14,8 @@
  * is an omitted output. Contents that are not written are not compared; =? wants them unknown.
  * error    then outputs need only have the right count; part of the message.
  */
-#ifndef TESTS_OPS_RULE_HARNESS_H
-#define TESTS_OPS_RULE_HARNESS_H
+#ifndef TESTS_OPS_OP_HARNESS_H
+#define TESTS_OPS_OP_HARNESS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,13 +28,13 @@ struct op_case {
     const char *inputs;
     const char *outputs;
     const char *error; /* NULL: success is expected */
-    int64_t macs;      /* compared when not 0; RULE_NO_MACS wants 0 */
-    int64_t flops;     /* likewise, RULE_NO_FLOPS */
+    int64_t macs;      /* compared when not 0; OP_NO_MACS wants 0 */
+    int64_t flops;     /* likewise, OP_NO_FLOPS */
     const char *describe;
 };
 
-#define RULE_NO_MACS  (-1)
-#define RULE_NO_FLOPS (-1)
+#define OP_NO_MACS  (-1)
+#define OP_NO_FLOPS (-1)
 
 /* Rows that say nothing of cost, for tables where every column is written. */
 #define GIVES(op_, attrs_, inputs_, outputs_)                                                  \
@@ -75,6 +75,6 @@ const char *op_bench_message(const struct op_bench *bench);
 
 /* Runs the rows one by one and compares all that they state; a failure names its row. */
 void op_cases_run(const struct op_case *rows, size_t n_rows);
-#define RUN_RULE_CASES(rows) op_cases_run(rows, sizeof(rows) / sizeof((rows)[0]))
+#define RUN_OP_CASES(rows) op_cases_run(rows, sizeof(rows) / sizeof((rows)[0]))
 
 #endif
