@@ -6,14 +6,14 @@
 #include "frontend/reader.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/arena.h"
+#include "support/beneath.h"
 #include "support/diag.h"
 #include "support/file.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -28,68 +28,63 @@ static const char *folder_of(const char *path, struct arena *arena) {
     return arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-static bool has_parent_step(const char *path) {
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        if (*at == '/') at++;
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) return true;
+/* Returns why a file that cannot be opened is out of reach; NULL if it is a system error. */
+static const char *reason_of(int error) {
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return "was not found";
+    case EXDEV:
+        return "leads outside the model's folder";
+    case ELOOP:
+        return "is a symbolic link that is not followed";
+    case EACCES:
+        return "must not be read: permission denied";
+    default:
+        return NULL;
     }
-    return false;
 }
 
-/* Returns true if `path` is below `folder`, both with links resolved, or does not exist:
- * opening it reports that. */
-static bool lies_below(const char *path, const char *folder) {
-    char *real_path = realpath(path, NULL);
-    bool is_missing = !real_path && errno == ENOENT;
-    char *real_folder = realpath(folder, NULL);
-    size_t length = real_folder ? strlen(real_folder) : 0;
-    bool below = is_missing;
-    below =
-        below || (real_path && real_folder && strncmp(real_path, real_folder, length) == 0 &&
-                  (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/')));
-    free(real_path);
-    free(real_folder);
-    return below;
-}
-
-/* Checked before opening, which would wait for the writer of a FIFO or rewind a tape. */
-static int check_place(const char *path, const struct reader *reader,
-                       const struct constant *constant, struct cm_diagnostics *diag) {
+/* Opens the external file, then checks what was opened: a check of the path could be outrun. */
+static int open_external(const struct reader *reader, const struct constant *constant,
+                         struct cm_diagnostics *diag, struct source **ret,
+                         const char **ret_reason) {
     struct stat status;
-    if (!lies_below(path, reader->folder))
-        return diag_error(diag, DIAG_VALUE,
-                          "external data '%s' must not link outside the model's folder",
-                          constant->location);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return diag_error(diag, DIAG_VALUE, "external data '%s' must be a regular file",
-                          constant->location);
-    return CM_OK;
+    const int fd = beneath_open(reader->folder, constant->location);
+    if (fd < 0) {
+        *ret_reason = reason_of(errno);
+        return *ret_reason ? CM_OK : diag_system(diag, "open", constant->location, errno);
+    }
+    if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)) {
+        *ret_reason = "is not a regular file";
+        (void)close(fd);
+        return CM_OK;
+    }
+    return source_open_descriptor(fd, constant->location, diag, ret);
 }
 
 static int read_external(const struct reader *reader, const struct constant *constant,
-                         void *buffer, size_t size, struct cm_diagnostics *diag) {
+                         void *buffer, size_t size, struct cm_diagnostics *diag,
+                         const char **ret_reason) {
     struct source *source = NULL;
-    if (constant->location[0] == '/' || has_parent_step(constant->location))
-        return diag_error(diag, DIAG_VALUE,
-                          "external data '%s' must be inside the model's folder",
-                          constant->location);
-    struct arena *scratch = arena_new("path", 0);
-    const char *path =
-        scratch ? arena_printf(scratch, "%s/%s", reader->folder, constant->location) : NULL;
-    int status = path ? check_place(path, reader, constant, diag) : diag_no_memory(diag);
-    if (status == CM_OK) status = source_open(path, diag, &source);
-    if (status == CM_OK) status = source_read_at(source, constant->offset, buffer, size, diag);
-    if (source) source_close(source);
-    arena_free(scratch);
+    int status = open_external(reader, constant, diag, &source, ret_reason);
+    if (status == CM_OK && source && size > 0)
+        status = source_read_at(source, constant->offset, buffer, size, diag);
+    source_close(source);
     return status;
 }
 
-static int read(void *context, const struct constant *constant, void *buffer, size_t size,
-                struct cm_diagnostics *diag) {
+static int read_constant(void *context, const struct constant *constant, void *buffer,
+                         size_t size, struct cm_diagnostics *diag, const char **ret_reason) {
     const struct reader *reader = context;
     if (constant->place == CONSTANT_EXTERNAL)
-        return read_external(reader, constant, buffer, size, diag);
-    return source_read_at(reader->source, constant->offset, buffer, size, diag);
+        return read_external(reader, constant, buffer, size, diag, ret_reason);
+    if (!source_can_seek(reader->source)) {
+        *ret_reason = "were skipped, and a pipe cannot be read twice";
+        return CM_OK;
+    }
+    return size == 0 ? CM_OK
+                     : source_read_at(reader->source, constant->offset, buffer, size, diag);
 }
 
 int reader_make(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
@@ -98,6 +93,6 @@ int reader_make(struct source *source, struct arena *arena, struct cm_diagnostic
     const char *folder = folder_of(source_name(source), arena);
     if (!reader || !folder) return diag_no_memory(diag);
     *reader = (struct reader){.source = source, .folder = folder};
-    *ret = (struct constant_reader){.read = read, .context = reader};
+    *ret = (struct constant_reader){.read = read_constant, .context = reader};
     return CM_OK;
 }

@@ -55,20 +55,29 @@ struct constant {
 
 /*
  * Reads exactly `size` bytes at the `offset` of a CONSTANT_IN_FILE or CONSTANT_EXTERNAL. Set by
- * the frontend; ir and ops do not access files. Returns CM_OK, or another status after a
- * message (the source is a pipe, the external file is missing or outside the model's folder).
+ * the frontend; ir and ops do not access files. If the bytes are out of reach (the external
+ * file is missing or outside the model's folder, the model is a pipe), sets *ret_reason to a
+ * clause for a message ("was not found") and returns CM_OK. Returns another status, after a
+ * message, if reading fails, for example because the file is too short. Reads nothing if `size`
+ * is 0.
  */
 struct constant_reader {
     int (*read)(void *context, const struct constant *constant, void *buffer, size_t size,
-                struct cm_diagnostics *diag);
+                struct cm_diagnostics *diag, const char **ret_reason);
     void *context;
 };
 
+/* Returns why the bytes of the constant are out of reach, as `read` above; NULL if they are in
+ * reach. Does not read them. */
+const char *constant_unreadable(const struct constant *constant,
+                                const struct constant_reader *reader);
+
 /*
  * Loads the elements: *ret is `constant` if it is in memory or a splat, else a new constant in
- * `arena`, or NULL if it has more than CONSTANT_MAX_ELEMENTS elements, is absent, or has a
- * dtype that is not folded (complex). Returns CM_OK, CM_REFUSED, CM_IO or CM_NO_MEMORY, which
- * the arena remembers (support/arena.h) even if the caller ignores the status.
+ * `arena`, or NULL if it has more than CONSTANT_MAX_ELEMENTS elements, is absent or out of
+ * reach, or has a dtype that is not folded (complex). Returns CM_OK, CM_REFUSED, CM_IO or
+ * CM_NO_MEMORY, which the arena remembers (support/arena.h) even if the caller ignores the
+ * status.
  */
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)

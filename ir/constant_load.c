@@ -150,7 +150,8 @@ static int measure(const struct constant *constant, struct cm_diagnostics *diag,
     return CM_OK;
 }
 
-/* Returns the bytes: borrowed if they are in memory, else read into the arena. */
+/* Returns the bytes: borrowed if they are in memory, else read into the arena; NULL if they are
+ * out of reach. */
 static int fetch(const struct constant *constant, const struct constant_reader *reader,
                  size_t length, struct arena *arena, struct cm_diagnostics *diag,
                  const uint8_t **ret) {
@@ -160,9 +161,11 @@ static int fetch(const struct constant *constant, const struct constant_reader *
     }
     uint8_t *bytes = arena_alloc(arena, length);
     if (bytes == NULL) return diag_no_memory(diag);
+    const char *unreadable = NULL;
     const int status =
-        length == 0 ? CM_OK : reader->read(reader->context, constant, bytes, length, diag);
-    if (status == CM_OK) *ret = bytes;
+        length == 0 ? CM_OK
+                    : reader->read(reader->context, constant, bytes, length, diag, &unreadable);
+    if (status == CM_OK && !unreadable) *ret = bytes;
     return status;
 }
 
@@ -177,6 +180,16 @@ static bool is_foldable(const struct constant *constant) {
     if (class == DTYPE_CLASS_STRING && !is_loaded(constant)) return false;
     if (constant->place == CONSTANT_SPLAT) return true;
     return constant->n_elements >= 0 && constant->n_elements <= CONSTANT_MAX_ELEMENTS;
+}
+
+const char *constant_unreadable(const struct constant *constant,
+                                const struct constant_reader *reader) {
+    const bool is_in_file =
+        constant->place == CONSTANT_IN_FILE || constant->place == CONSTANT_EXTERNAL;
+    const char *reason = NULL;
+    if (is_in_file && reader->read)
+        (void)reader->read(reader->context, constant, NULL, 0, NULL, &reason);
+    return reason;
 }
 
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
@@ -196,7 +209,8 @@ int constant_load(const struct constant *constant, const struct constant_reader 
     }
     int status = measure(constant, diag, &length);
     if (status == CM_OK) status = fetch(constant, reader, length, arena, diag, &bytes);
-    if (status == CM_OK) status = decode(constant, bytes, length, arena, diag, ret);
+    if (status == CM_OK && !bytes) *ret = NULL;
+    if (status == CM_OK && bytes) status = decode(constant, bytes, length, arena, diag, ret);
     if (status == CM_NO_MEMORY) arena_set_failed(arena);
     return status;
 }

@@ -25,7 +25,8 @@ struct value_info {
     const struct value_info *items; /* each of them; NULL if their number is unknown */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stored in the file */
-    bool varies; /* unknown dims differ between the iterations of a Loop that is executed */
+    bool varies;    /* unknown dims differ between the iterations of a Loop that is executed */
+    bool is_unread; /* `value` is NULL only because a stored tensor is out of reach */
     /*
      * Set by the upper-bound walk (passes/infer/upper_bounds.h): data-dependent dims and
      * contents are upper bounds. `value` is the largest and `least` the smallest possible

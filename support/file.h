@@ -33,6 +33,9 @@ int source_open(const char *path, struct cm_diagnostics *diag, struct source **r
 int source_open_memory(const void *data, size_t size, const char *name,
                        struct cm_diagnostics *diag, struct source **ret)
     __attribute__((warn_unused_result));
+/* Takes over an open descriptor of a file, also if it fails. `name` is for messages. */
+int source_open_descriptor(int fd, const char *name, struct cm_diagnostics *diag,
+                           struct source **ret) __attribute__((warn_unused_result));
 void source_close(struct source *source);
 
 const char *source_name(const struct source *source);

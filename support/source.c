@@ -82,6 +82,23 @@ int source_open(const char *path, struct cm_diagnostics *diag, struct source **r
     return CM_OK;
 }
 
+int source_open_descriptor(int fd, const char *name, struct cm_diagnostics *diag,
+                           struct source **ret) {
+    struct source *source = NULL;
+    int status = source_new(name, diag, &source);
+    if (status != CM_OK) {
+        close(fd);
+        return status;
+    }
+    source->fd = fd;
+    status = source_examine(source, diag);
+    if (status == CM_OK)
+        *ret = source;
+    else
+        source_close(source);
+    return status;
+}
+
 int source_open_memory(const void *data, size_t size, const char *name,
                        struct cm_diagnostics *diag, struct source **ret) {
     struct source *source = NULL;

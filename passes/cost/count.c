@@ -51,8 +51,9 @@ static int64_t bytes_written(const struct analysis *analysis,
 
 /* Returns false for operands that only the host reads (shapes, axes). */
 static bool is_read(const struct op_context *context, size_t slot) {
-    return context->inputs[slot] && context->inputs[slot]->kind == CM_TYPE_TENSOR &&
-           !(op_role(context->op, slot) == 'i' && context->inputs[slot]->value);
+    const struct value_info *info = context->inputs[slot];
+    return info && info->kind == CM_TYPE_TENSOR &&
+           !(op_role(context->op, slot) == 'i' && (info->value || info->is_unread));
 }
 
 /* Uses the bytes of pass liveness if the context reads the same value_info. */

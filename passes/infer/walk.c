@@ -6,6 +6,7 @@
 #include "passes/infer/bind.h"
 #include "passes/infer/context.h"
 #include "passes/infer/iterations.h"
+#include "passes/infer/unread.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -52,12 +53,14 @@ static bool worth_folding(const struct constant *constant) {
     }
 }
 
-static struct value_info value_info_of_constant(const struct constant *constant) {
+static struct value_info value_info_of_constant(struct walk *walk,
+                                                const struct constant *constant) {
     struct value_info info = value_info_tensor(constant->dtype, constant->shape);
     bool splat = constant->place == CONSTANT_SPLAT;
     info.value = splat || worth_folding(constant) ? constant : NULL;
     info.is_constant = true;
     info.is_weight = true;
+    unread_drop(walk, &info);
     return info;
 }
 
@@ -93,7 +96,7 @@ int walk_start(struct walk *walk) {
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct constant *constant = model->values[id].constant;
         table->infos[id] = walk->inputs[id] ? *walk->inputs[id]
-                           : constant       ? value_info_of_constant(constant)
+                           : constant       ? value_info_of_constant(walk, constant)
                                             : value_info_unknown();
     }
     return CM_OK;
@@ -354,7 +357,7 @@ static int fold_contents(struct walk *walk, struct op_context *context) {
 
 /* Marks outputs that do not depend on the model's inputs. A node without operands is
  * deterministic only if its row folds: Constant, not RandomNormal. */
-static void mark_constant(const struct walk *walk, const struct op_context *context,
+static void mark_constant(struct walk *walk, const struct op_context *context,
                           struct value_info *output) {
     bool deterministic = context->n_inputs > 0 || context->op->fold;
     bool computed = deterministic && context->op->memory != MEMORY_CONTROL &&
@@ -366,6 +369,8 @@ static void mark_constant(const struct walk *walk, const struct op_context *cont
     if (output->is_weight && output->value && output->value->place != CONSTANT_SPLAT &&
         !worth_folding(output->value))
         output->value = NULL;
+    if (output->is_weight) unread_drop(walk, output);
+    output->is_unread = output->is_unread || (!output->value && unread_prevents_fold(context));
 }
 
 /* Takes what inference leaves unknown from the file's declared type: the output of an unknown
@@ -602,10 +607,10 @@ int walk_node(struct walk *walk, uint32_t id) {
     status = context.op->memory == MEMORY_CONTROL ? infer_control(walk, &context)
                                                   : infer_types(walk, &context);
     if (status == CM_OK) status = fold_contents(walk, &context);
+    if (status == CM_OK) status = keep_outputs(walk, &context);
+    if (status == CM_OK) status = unread_check(walk, &context);
     node_place_pop(&place, walk->diag);
-    if (status == CM_OK)
-        status = keep_outputs(walk, &context);
-    else
+    if (status < 0)
         for (size_t i = 0; i < node->n_outputs; i++)
             if (node->outputs[i] != ID_NONE)
                 walk->table->infos[node->outputs[i]] = value_info_unknown();

@@ -30,6 +30,10 @@ struct walk {
         *executed;         /* only Loops that this walk executed are; NULL: no restriction */
     struct iteration *run; /* of the body that is walked; NULL outside of executed Loops */
     const struct walk_mark *mark; /* before the innermost node with a body that is walked */
+    /* Whether the external file at this location, the last one that was asked for, is out of
+     * reach; NULL: none yet. */
+    const char *location;
+    bool is_missing;
     /* Set by walk_start: */
     enum trip_use *trip_uses; /* by node: outcome of `trips` */
     bool *has_assumed;        /* by node: the note about its assumption is emitted */

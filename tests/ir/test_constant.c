@@ -42,12 +42,15 @@ struct bytes {
     const uint8_t *data;
     size_t n_read;
     int status;
+    const char *reason; /* the bytes are out of reach */
 };
 
 static int read_bytes(void *context, const struct constant *constant, void *buffer, size_t size,
-                      struct cm_diagnostics *diag) {
+                      struct cm_diagnostics *diag, const char **ret_reason) {
     struct bytes *bytes = context;
     (void)diag;
+    *ret_reason = bytes->reason;
+    if (bytes->reason) return CM_OK;
     if (bytes->status != CM_OK) return bytes->status;
     memcpy(buffer, bytes->data + constant->offset, size);
     bytes->n_read += size;
@@ -303,6 +306,24 @@ static void returns_loaded_constants_and_splats_unchanged(void **state) {
     assert_true(constant_real_at(all[3], many[0] - 1) == 0.25);
 }
 
+static void loads_nothing_that_is_out_of_reach(void **state) {
+    const struct fixture *f = *state;
+    struct bytes bytes = {.reason = "was not found"};
+    const struct constant_reader reader = {read_bytes, &bytes};
+    struct constant constant = constant_of(&rows[0], CONSTANT_IN_FILE, f->arena);
+    const struct constant *loaded = &constant;
+    assert_int_equal(constant_load(&constant, &reader, f->arena, f->diag, &loaded), CM_OK);
+    assert_null(loaded);
+    assert_int_equal(bytes.n_read, 0);
+    assert_int_equal(cm_diagnostics_count(f->diag), 0);
+    assert_string_equal(constant_unreadable(&constant, &reader), "was not found");
+    constant.place = CONSTANT_RAW;
+    assert_null(constant_unreadable(&constant, &reader));
+    constant.place = CONSTANT_EXTERNAL;
+    bytes.reason = NULL;
+    assert_null(constant_unreadable(&constant, &reader));
+}
+
 static void loads_an_empty_tensor(void **state) {
     const struct fixture *f = *state;
     int64_t dims[] = {3, 0};
@@ -401,6 +422,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(returns_the_status_of_the_reader, make, end),
         cmocka_unit_test_setup_teardown(returns_loaded_constants_and_splats_unchanged, make,
                                         end),
+        cmocka_unit_test_setup_teardown(loads_nothing_that_is_out_of_reach, make, end),
         cmocka_unit_test_setup_teardown(loads_an_empty_tensor, make, end),
         cmocka_unit_test_setup_teardown(reports_out_of_memory, make, end),
         cmocka_unit_test(widens_small_floats_exactly),

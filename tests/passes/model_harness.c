@@ -118,8 +118,24 @@ static struct constant *list_constant(struct parser *parser, const struct type *
                : constant_ints(parser->arena, type->dtype, &type->shape, ints);
 }
 
+/* Bytes of an external file that does not exist. */
+static int read_missing(void *context, const struct constant *constant, void *buffer,
+                        size_t size, struct cm_diagnostics *diag, const char **ret_reason) {
+    (void)context, (void)constant, (void)buffer, (void)size, (void)diag;
+    *ret_reason = "was not found";
+    return CM_OK;
+}
+
+static struct constant *external_constant(struct parser *parser, const struct type *type) {
+    struct constant *constant = constant_new(parser->arena, type->dtype, &type->shape);
+    constant->place = CONSTANT_EXTERNAL;
+    constant->location = "w.data";
+    return constant;
+}
+
 static struct constant *make_constant(struct parser *parser, const struct type *type,
                                       const char *value) {
+    if (value && strcmp(value, "=@") == 0) return external_constant(parser, type);
     if (value && strchr(value, ',')) return list_constant(parser, type, value + 1);
     if (!value) {
         struct constant *absent = constant_new(parser->arena, type->dtype, &type->shape);
@@ -463,6 +479,7 @@ struct bench *bench_open_with(const char *lines, const struct cm_options *option
     bench->options = *options;
     if (!bench->options.convention) bench->options.convention = "deepspeed";
     build(bench, lines);
+    bench->model.reader = (struct constant_reader){.read = read_missing};
     bench->analysis = (struct analysis){.model = &bench->model,
                                         .options = &bench->options,
                                         .arena = bench->arena,

@@ -7,7 +7,8 @@
  *     in x float[?n,3]                input of the graph; "?n" is a symbolic dim, "?" an unnamed one
  *     in y float                      without a shape; a trailing "=7" is its default value
  *     init fc.weight float[4,3]       initializer; "=7" sets every element; the bytes of a list of
- *                                     int64 are loaded on demand
+ *                                     int64 are loaded on demand; "=@" is external
+ *                                     data in the file w.data, which is missing
  *     const s int64[3] =128,-1,32     output of an unnamed Constant node
  *     node /fc/Gemm Gemm x fc.weight - -> y transB=1 pads=[0,0] mode=linear
  *     node - com.me::Odd y -> z       of another domain

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See unread.h. */
+#include "passes/infer/unread.h"
+
+#include "passes/infer/bind.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* Tensors of one file are usually next to each other: asks once per run of one location. */
+static bool is_unreadable(struct walk *walk, const struct constant *constant) {
+    if (constant->place != CONSTANT_EXTERNAL)
+        return constant_unreadable(constant, &walk->model->reader) != NULL;
+    if (walk->location != constant->location) {
+        walk->location = constant->location;
+        walk->is_missing = constant_unreadable(constant, &walk->model->reader) != NULL;
+    }
+    return walk->is_missing;
+}
+
+void unread_drop(struct walk *walk, struct value_info *info) {
+    if (!info->value || !is_unreadable(walk, info->value)) return;
+    info->value = NULL;
+    info->is_unread = true;
+}
+
+bool unread_prevents_fold(const struct op_context *context) {
+    bool has_unread = false;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const struct value_info *info = context->inputs[i];
+        if (!info || info->value) continue;
+        if (!info->is_unread) return false;
+        has_unread = true;
+    }
+    return has_unread && context->op->fold;
+}
+
+/* --- Messages. --- */
+
+/* Returns the stored tensor that the value is; NULL if it is computed or an input. */
+static const struct constant *stored_tensor(const struct model *model, uint32_t id) {
+    const struct value *value = &model->values[id];
+    if (value->constant || value->node == ID_NONE) return value->constant;
+    const struct attr *attr = node_attr(&model->nodes[value->node], "value");
+    return attr && attr->kind == ATTR_TENSOR ? attr->tensors[0] : NULL;
+}
+
+/* Returns the first unread operand of the node, ID_NONE. */
+static uint32_t unread_operand(const struct infer_table *table, const struct node *node) {
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] != ID_NONE && table->infos[node->inputs[i]].is_unread)
+            return node->inputs[i];
+    return ID_NONE;
+}
+
+/* Returns the tensor from which an unread value is computed; the value itself if it is passed
+ * into a body. */
+static uint32_t origin_of(const struct model *model, const struct infer_table *table,
+                          uint32_t id) {
+    while (model->values[id].node != ID_NONE) {
+        const uint32_t next = unread_operand(table, &model->nodes[model->values[id].node]);
+        if (next == ID_NONE) break;
+        id = next;
+    }
+    return id;
+}
+
+/* Returns "external data 'x.data' was not found". */
+static const char *reason_text(const struct model *model, struct arena *arena,
+                               const struct constant *constant) {
+    const char *reason = constant ? constant_unreadable(constant, &model->reader) : NULL;
+    if (!reason) reason = "cannot be read";
+    if (constant && constant->place == CONSTANT_EXTERNAL)
+        return arena_printf(arena, "external data '%s' %s", constant->location, reason);
+    return arena_printf(arena, "its bytes %s", reason);
+}
+
+static int refuse(const struct walk *walk, uint32_t operand, const char *what) {
+    const struct model *model = walk->model;
+    const uint32_t id = origin_of(model, walk->table, operand);
+    const struct constant *constant = stored_tensor(model, id);
+    const char *reason = reason_text(model, walk->arena, constant);
+    if (!reason) return diag_no_memory(walk->diag);
+    const int status =
+        diag_error(walk->diag, DIAG_VALUE,
+                   "%s depends on the contents of tensor '%s', which are unknown: %s", what,
+                   model->values[id].name, reason);
+    if (constant && constant->place == CONSTANT_EXTERNAL)
+        diag_hint(walk->diag, "put '%s' into the model's folder", constant->location);
+    else
+        diag_hint(walk->diag, "give the model as a file instead of a pipe");
+    return status;
+}
+
+/* --- What depends on them. --- */
+
+/* Returns the operand whose contents decide the trip count or branch that was assumed. */
+static uint32_t control_operand(const struct walk *walk, const struct op_context *context) {
+    const size_t n = context->n_inputs < 2 ? context->n_inputs : 2; /* M and cond of a Loop */
+    if (context->op->memory != MEMORY_CONTROL || !walk->has_assumed[context->node_id])
+        return ID_NONE;
+    for (size_t i = 0; i < n; i++)
+        if (context->inputs[i] && context->inputs[i]->is_unread)
+            return context->node->inputs[i];
+    return ID_NONE;
+}
+
+static bool outputs_are_settled(const struct walk *walk, const struct node *node) {
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE &&
+            !value_info_is_settled(&walk->table->infos[node->outputs[i]]))
+            return false;
+    return true;
+}
+
+/* Returns the operand whose contents decide the output shapes; ID_NONE also if they depend on
+ * an operand of unknown shape, which is not the fault of this node. */
+static uint32_t shape_operand(const struct walk *walk, const struct op_context *context) {
+    uint32_t found = ID_NONE;
+    if (bind_is_unknown(context->op) || outputs_are_settled(walk, context->node))
+        return ID_NONE;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const struct value_info *info = context->inputs[i];
+        if (!info) continue;
+        if (!value_info_is_settled(info)) return ID_NONE;
+        const bool is_deciding =
+            info->is_unread && monotone_letter(context->op, i) != MONOTONE_DIMS;
+        if (found == ID_NONE && is_deciding) found = context->node->inputs[i];
+    }
+    return found;
+}
+
+int unread_check(const struct walk *walk, const struct op_context *context) {
+    if (unread_operand(walk->table, context->node) == ID_NONE) return CM_OK;
+    const uint32_t control = control_operand(walk, context);
+    if (control != ID_NONE)
+        return refuse(walk, control,
+                      context->n_inputs > 1 ? "the trip count" : "the branch taken");
+    const uint32_t shape = shape_operand(walk, context);
+    return shape == ID_NONE ? CM_OK : refuse(walk, shape, "the output shape");
+}
+
+/* Returns true if the tensor is shape arithmetic, or a number that a fused pattern may require.
+ */
+static bool is_missed(const struct analysis *analysis, const struct infer_table *table,
+                      uint32_t id) {
+    const struct value *value = &analysis->model->values[id];
+    if (shape_elements(&table->infos[id].shape) == 1) return true;
+    for (uint32_t i = 0; i < value->n_uses; i++) {
+        const struct use *use = &value->uses[i];
+        const struct node *node = &analysis->model->nodes[use->node];
+        if (op_role(analysis->bind.ops[use->node], use->slot) == 'i') return true;
+        for (size_t k = 0; k < node->n_outputs; k++)
+            if (node->outputs[k] != ID_NONE && table->infos[node->outputs[k]].is_unread)
+                return true;
+    }
+    return false;
+}
+
+void unread_note(const struct analysis *analysis, const struct infer_table *table) {
+    const struct model *model = analysis->model;
+    uint32_t first = ID_NONE;
+    size_t n = 0;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct value_info *info = &table->infos[id];
+        if (!info->is_unread || !info->is_weight || !is_missed(analysis, table, id)) continue;
+        if (n++ == 0) first = id;
+    }
+    if (n == 0) return;
+    const char *reason = reason_text(model, analysis->arena, stored_tensor(model, first));
+    if (n == 1)
+        diag_note(analysis->diag, DIAG_VALUE, "the contents of tensor '%s' are unknown: %s",
+                  model->values[first].name, reason);
+    else
+        diag_note(analysis->diag, DIAG_VALUE, "the contents of %zu tensors are unknown: %s", n,
+                  reason);
+}

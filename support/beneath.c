@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See beneath.h: openat2 with RESOLVE_BENEATH on Linux 5.6 or newer, else step by step. */
+#if defined(__linux__)
+/* For syscall and O_PATH. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+#define _GNU_SOURCE
+#endif
+#include "support/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__) && defined(__has_include)
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#endif
+#endif
+
+#include "support/banned.h"
+
+#define OPEN_FILE (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+#ifdef O_PATH /* requires no permission to list the folder */
+#define OPEN_FOLDER (O_PATH | O_CLOEXEC | O_DIRECTORY)
+#else
+#define OPEN_FOLDER (O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+#endif
+
+/* Closes fd and keeps errno. Returns -1. */
+static int close_failed(int fd) {
+    const int error = errno;
+    (void)close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Returns true for an absolute path and one with a step "..". */
+static bool leaves_folder(const char *path) {
+    if (*path == '/') return true;
+    for (const char *at = path; at; at = strchr(at, '/')) {
+        if (*at == '/') at++;
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) return true;
+    }
+    return false;
+}
+
+int beneath_open_steps(const char *folder, const char *path) {
+    if (leaves_folder(path)) {
+        errno = EXDEV;
+        return -1;
+    }
+    char step[NAME_MAX + 1];
+    int at = open(folder, OPEN_FOLDER);
+    if (at < 0) return -1;
+    for (;;) {
+        const size_t length = strcspn(path, "/");
+        const char *next = path + length + strspn(path + length, "/");
+        const int flags = *next != '\0' ? OPEN_FOLDER : OPEN_FILE;
+        if (length >= sizeof step) {
+            errno = ENAMETOOLONG;
+            return close_failed(at);
+        }
+        memcpy(step, path, length);
+        step[length] = '\0';
+        const int fd = openat(at, step, flags | O_NOFOLLOW);
+        (void)close_failed(at);
+        if (fd < 0 || *next == '\0') return fd;
+        at = fd;
+        path = next;
+    }
+}
+
+#ifdef SYS_openat2
+
+/* Returns the descriptor, or -1 and sets errno. */
+static int open_resolved(const char *folder, const char *path) {
+    if (leaves_folder(path)) {
+        errno = EXDEV;
+        return -1;
+    }
+    const struct open_how how = {
+        .flags = OPEN_FILE,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    const int at = open(folder, OPEN_FOLDER);
+    if (at < 0) return -1;
+    const long fd = syscall(SYS_openat2, at, path, &how, sizeof how);
+    (void)close_failed(at);
+    return (int)fd;
+}
+
+/* Kernels before 5.6 lack openat2, and some containers forbid it; EAGAIN is a concurrent rename
+ * of a folder. */
+int beneath_open(const char *folder, const char *path) {
+    const int fd = open_resolved(folder, path);
+    const bool is_refused = errno == ENOSYS || errno == EPERM || errno == EAGAIN;
+    return fd < 0 && is_refused ? beneath_open_steps(folder, path) : fd;
+}
+
+#else
+
+int beneath_open(const char *folder, const char *path) {
+    return beneath_open_steps(folder, path);
+}
+
+#endif
