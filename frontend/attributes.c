@@ -156,6 +156,11 @@ static int value_of(struct importer *importer, const Onnx__AttributeProto *proto
         return graphs(importer, &proto->g, 1, scope, node_id, ret);
     case ATTR_GRAPHS:
         return graphs(importer, proto->graphs, proto->n_graphs, scope, node_id, ret);
+    case ATTR_OTHER: { /* its contents are not kept */
+        const struct constant *sparse = NULL;
+        return proto->sparse_tensor ? import_sparse(importer, proto->sparse_tensor, &sparse)
+                                    : CM_OK;
+    }
     default:
         return CM_OK;
     }

@@ -193,6 +193,10 @@ static int external_entry(struct importer *importer, const Onnx__TensorProto *pr
     if (span_equal(entry->key, "length"))
         return external_number(importer, proto, entry, &constant->length);
     if (!span_equal(entry->key, "location")) return CM_OK;
+    if (memchr(entry->value.at, '\0', span_size(entry->value)))
+        return diag_error(importer->diag, DIAG_VALUE,
+                          "external data of tensor '%s': location must not contain a NUL byte",
+                          label(importer, proto));
     constant->location = import_shared(importer, entry->value);
     return constant->location ? CM_OK : diag_no_memory(importer->diag);
 }
@@ -247,6 +251,44 @@ int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
     return status;
 }
 
+/* Checks indices, [NNZ] of the flattened tensor or [NNZ, rank], against the dims. */
+static int check_indices(struct importer *importer, const Onnx__SparseTensorProto *proto,
+                         const struct shape *dense, const struct constant *indices) {
+    const struct shape *shape = &indices->shape;
+    const bool is_flat = shape->rank == 1;
+    const int64_t n_values = proto->values->n_dims == 1 ? proto->values->dims[0] : DIM_UNKNOWN;
+    const char *name = label(importer, proto->values);
+    if ((!is_flat && (shape->rank != 2 || shape->dims[1] != dense->rank)) ||
+        shape->dims[0] != n_values)
+        return diag_error(importer->diag, DIAG_SHAPE,
+                          "sparse tensor '%s' must have one index per value", name);
+    if (!constant_has_ints(indices))
+        return diag_error(importer->diag, DIAG_TYPE,
+                          "indices of sparse tensor '%s' must be integers, got %s", name,
+                          dtype_name(indices->dtype));
+    for (int64_t i = 0; i < indices->n_elements; i++) {
+        const int64_t index = constant_int_at(indices, i);
+        const int64_t end = is_flat ? shape_elements(dense) : dense->dims[i % dense->rank];
+        if (index < 0 || index >= end)
+            return diag_error(importer->diag, DIAG_VALUE,
+                              "indices of sparse tensor '%s' must be in [0, %lld), got %lld",
+                              name, (long long)end, (long long)index);
+    }
+    return CM_OK;
+}
+
+/* Checks the indices if the file has them and they are small enough to be in memory. */
+static int check_sparse(struct importer *importer, const Onnx__SparseTensorProto *proto,
+                        const struct shape *dense) {
+    const struct constant *indices = NULL;
+    if (!proto->indices) return CM_OK;
+    int status = import_tensor(importer, proto->indices, &indices);
+    if (status == CM_OK)
+        status = constant_load(indices, NULL, importer->scratch, importer->diag, &indices);
+    if (status < 0 || !indices) return status;
+    return check_indices(importer, proto, dense, indices);
+}
+
 int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *proto,
                   const struct constant **ret) {
     struct shape shape;
@@ -254,6 +296,7 @@ int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *prot
         return diag_error(importer->diag, DIAG_FORMAT, "a sparse tensor has no values");
     enum dtype dtype = dtype_from_onnx(proto->values->data_type);
     int status = check_dims(importer, proto->values, proto->dims, proto->n_dims, &shape);
+    if (status == CM_OK) status = check_sparse(importer, proto, &shape);
     if (status < 0) return status;
     struct constant *constant = constant_new(importer->arena, dtype, &shape);
     if (!constant) return diag_no_memory(importer->diag);

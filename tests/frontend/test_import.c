@@ -557,6 +557,98 @@ static void refuses_elements_in_the_field_of_another_type(void **state) {
         "value: tensor 'w' of type float stores its data in the field of another type");
 }
 
+/* A sparse tensor "w" of shape [2,3] with the values of `n` and those indices. */
+static struct bytes sparse_model(void *arena, int64_t n, size_t rank, const int64_t *dims,
+                                 const char *indices, size_t size, bool is_attribute) {
+    struct bytes graph = graph_of(arena, "x", "x");
+    struct bytes sparse = bytes_new(arena);
+    struct bytes list = tensor_of(arena, "", 7, rank, dims);
+    put_varint(&list, 7 << 3 | 2); /* packed int64_data */
+    put_varint(&list, size);
+    put_raw(&list, indices, size);
+    put_message(&sparse, 1, tensor_of(arena, "w", 1, 1, &n));
+    put_message(&sparse, 2, list);
+    put_number(&sparse, 3, 2);
+    put_number(&sparse, 3, 3);
+    if (!is_attribute) {
+        put_message(&graph, 15, sparse);
+        return model_of(arena, graph);
+    }
+    struct bytes attribute = bytes_new(arena);
+    struct bytes node = bytes_new(arena);
+    put_text(&attribute, 1, "sparse_value");
+    put_message(&attribute, 22, sparse);
+    put_number(&attribute, 20, 11);
+    put_text(&node, 2, "s");
+    put_text(&node, 4, "Constant");
+    put_message(&node, 5, attribute);
+    put_message(&graph, 1, node);
+    return model_of(arena, graph);
+}
+
+static void refuses_indices_of_sparse_tensors_that_are_out_of_range(void **state) {
+    static const struct {
+        int64_t n;
+        size_t rank;
+        int64_t dims[2];
+        const char *indices;
+        size_t size;
+        const char *message; /* NULL: accepted */
+    } cases[] = {
+        {2, 1, {2}, "\x00\x05", 2, NULL},
+        {2, 2, {2, 2}, "\x01\x00\x01\x02", 4, NULL},
+        {2,
+         1,
+         {2},
+         "\x00\x06",
+         2,
+         "value: indices of sparse tensor 'w' must be in [0, 6), got 6"},
+        {2,
+         2,
+         {2, 2},
+         "\x01\x00\x02\x02",
+         4,
+         "value: indices of sparse tensor 'w' must be in [0, 2), got 2"},
+        {1,
+         1,
+         {1},
+         "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+         10,
+         "value: indices of sparse tensor 'w' must be in [0, 6), got -1"},
+        {3, 1, {2}, "\x00\x05", 2, "shape: sparse tensor 'w' must have one index per value"},
+        {2, 2, {2, 1}, "\x01\x00", 2, "shape: sparse tensor 'w' must have one index per value"},
+    };
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
+        const size_t k = i / 2;
+        const struct bytes model =
+            sparse_model(*state, cases[k].n, cases[k].rank, cases[k].dims, cases[k].indices,
+                         cases[k].size, i % 2 == 1);
+        if (cases[k].message) {
+            assert_refused(model, cases[k].message);
+            continue;
+        }
+        struct loading loading = load_bytes(model);
+        assert_string_equal(loading_message(&loading), "");
+        assert_int_equal(loading.status, CM_OK);
+        loading_free(&loading);
+    }
+}
+
+static void refuses_indices_of_sparse_tensors_that_are_floats(void **state) {
+    struct bytes graph = graph_of(*state, "x", "x");
+    struct bytes sparse = bytes_new(*state);
+    struct bytes list = tensor_of(*state, "", 1, 1, (const int64_t[]){1});
+    put_varint(&list, 9 << 3 | 2);
+    put_varint(&list, 4);
+    put_raw(&list, "\0\0\0\0", 4);
+    put_message(&sparse, 1, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
+    put_message(&sparse, 2, list);
+    put_number(&sparse, 3, 4);
+    put_message(&graph, 15, sparse);
+    assert_refused(model_of(*state, graph),
+                   "type: indices of sparse tensor 'w' must be integers, got float");
+}
+
 static void refuses_sparse_tensors_without_values(void **state) {
     struct bytes graph = graph_of(*state, "x", "x");
     struct bytes sparse = bytes_new(*state);
@@ -620,6 +712,8 @@ int main(void) {
         cmocka_unit_test(allows_bodies_to_shadow_outer_names),
         cmocka_unit_test(accepts_negative_dims_of_intermediate_values),
         cmocka_unit_test(refuses_elements_in_the_field_of_another_type),
+        cmocka_unit_test(refuses_indices_of_sparse_tensors_that_are_out_of_range),
+        cmocka_unit_test(refuses_indices_of_sparse_tensors_that_are_floats),
         cmocka_unit_test(refuses_sparse_tensors_without_values),
         cmocka_unit_test(limits_attributes_and_opset_imports),
         cmocka_unit_test(prefers_the_declared_attribute_kind),
