@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ops/custom/custom_op.h"
+#include "ops/signatures.gen.h"
 #include "passes/infer/bind.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -156,12 +157,26 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
 }
 
 /* Warns, or fails with options->strict. `text` NULL: out of memory. */
-static int warn(const struct analysis *analysis, const char *text) {
+static int warn(const struct analysis *analysis, enum diag_code code, const char *text) {
     if (!text) return diag_no_memory(analysis->diag);
-    if (analysis->options->strict)
-        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
-    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
+    if (analysis->options->strict) return diag_error(analysis->diag, code, "%s", text);
+    diag_warn(analysis->diag, code, "%s", text);
     return CM_OK;
+}
+
+/* Warns if nodes are of a newer opset of ai.onnx than the operator rows. */
+static int warn_of_opset(const struct analysis *analysis) {
+    const struct model *model = analysis->model;
+    int64_t opset = 0;
+    for (uint32_t id = 0; id < model->n_nodes; id++)
+        if (model->nodes[id].domain[0] == '\0' && model->nodes[id].opset > opset)
+            opset = model->nodes[id].opset;
+    if (opset <= ONNX_NEWEST_OPSET) return CM_OK;
+    return warn(analysis, DIAG_OPSET,
+                arena_printf(analysis->arena,
+                             "unknown opset %lld: operators are treated as in opset %d, the "
+                             "newest that is known",
+                             (long long)opset, ONNX_NEWEST_OPSET));
 }
 
 static const char *shapes_text(struct arena *arena, const struct cm_coverage *coverage) {
@@ -184,11 +199,11 @@ static const char *shapes_text(struct arena *arena, const struct cm_coverage *co
 
 int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     const size_t n_nodes = analysis->model->n_nodes;
-    int worst = CM_OK;
+    int worst = warn_of_opset(analysis);
     for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
         const struct cm_name_count *op = &coverage->unknown_gradients[i];
         int status =
-            warn(analysis,
+            warn(analysis, DIAG_UNKNOWN_OP,
                  arena_printf(analysis->arena,
                               "no gradient is known for operator %s (%lld of %zu nodes): its "
                               "saved activations and backward costs are not included",
@@ -197,10 +212,11 @@ int assemble_warnings(const struct analysis *analysis, const struct cm_coverage 
     }
     for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
         const struct cm_name_count *op = &coverage->unknown_ops[i];
-        int status = warn(analysis, arena_printf(analysis->arena,
-                                                 "unknown operator %s (%lld of %zu nodes): its "
-                                                 "outputs and costs are not included",
-                                                 op->name, (long long)op->count, n_nodes));
+        int status = warn(analysis, DIAG_UNKNOWN_OP,
+                          arena_printf(analysis->arena,
+                                       "unknown operator %s (%lld of %zu nodes): its "
+                                       "outputs and costs are not included",
+                                       op->name, (long long)op->count, n_nodes));
         if (status < 0) worst = status;
     }
     if (coverage->unknown_shapes == 0) return worst;

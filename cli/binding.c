@@ -113,7 +113,7 @@ const struct option binding_counting[] = {
      .help = "FLOP-counting convention: deepspeed (default), exact, macs, torch,\n"
              "fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
     {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
-     .help = "refuse models with unknown operators or unknown shapes"},
+     .help = "refuse models with unknown operators, opsets or shapes"},
     {.name = NULL},
 };
 

@@ -7,6 +7,8 @@
 
 #include "ops/op.h"
 
+#define ONNX_NEWEST_OPSET 28
+
 extern const struct op_attr attrs_ONNX_Abs_1[];
 extern const struct op_attr attrs_ONNX_Add_1[];
 extern const struct op_attr attrs_ONNX_Add_6[];

@@ -153,7 +153,7 @@ struct cm_options {
                                   (docs/modules.md); NULL: the best source for each node */
     const char *group; /* POSIX extended regular expression: merge the modules whose path it
                           matches into one group per matched text; NULL: none */
-    bool strict;       /* refuse models with unknown operators or unknown shapes */
+    bool strict;       /* refuse models with unknown operators, opsets or shapes */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
     /* Source of times, for example "roofline:device=h200"; NULL: no times. A backend runs in a
