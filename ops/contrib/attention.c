@@ -259,6 +259,24 @@ static int infer_packed(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
 
+/* Returns the columns of a head in the cache: two 4-bit numbers share a byte. */
+static int64_t cached_columns(const struct op_context *context, const char *quantization,
+                              int64_t columns) {
+    const bool is_packed = op_attr_int(context, "kv_cache_bit_width") == 4 &&
+                           op_has_attr(context, quantization) &&
+                           !text_equal(op_attr_string(context, quantization), "NONE");
+    return is_packed ? checked_div_ceil(columns, 2) : columns;
+}
+
+/* Checks the last dim of the past of keys or values. */
+static int check_past(const struct op_context *context, size_t past, int64_t columns) {
+    const int rank = op_rank(context, past);
+    const int64_t have = rank > 0 ? op_dim(context, past, rank - 1) : DIM_UNKNOWN;
+    if (!is_known(have) || !is_known(columns) || have == columns) return CM_OK;
+    return op_fail(context, DIAG_SHAPE, "input %zu must have a last dim of %lld, got %s", past,
+                   (long long)columns, op_shape_text(context, op_shape(context, past)));
+}
+
 /* The present has the type of the past, which may be quantized. */
 static int infer_separate(struct op_context *context) {
     const size_t past = reading_of(context)->past;
@@ -266,10 +284,14 @@ static int infer_separate(struct op_context *context) {
     const enum dtype dtype = op_dtype(context, 0);
     const enum dtype kept = op_has_input(context, past) ? op_dtype(context, past) : dtype;
     const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
-    const int64_t key[] = {a.batch, a.kv_heads, a.kept, a.key};
-    const int64_t value[] = {a.batch, a.kv_heads, a.kept, a.value};
+    const int64_t key_columns = cached_columns(context, "k_quant_type", a.key);
+    const int64_t value_columns = cached_columns(context, "v_quant_type", a.value);
+    const int64_t key[] = {a.batch, a.kv_heads, a.kept, key_columns};
+    const int64_t value[] = {a.batch, a.kv_heads, a.kept, value_columns};
     const int64_t scores[] = {a.batch, a.heads, a.queries, a.keys};
     int status = check_heads(context, &a);
+    if (status == CM_OK) status = check_past(context, past, key_columns);
+    if (status == CM_OK) status = check_past(context, past + 1, value_columns);
     if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
     if (status == CM_OK) status = op_output_dims(context, 1, kept, 4, key);
     if (status == CM_OK) status = op_output_dims(context, 2, kept, 4, value);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass batch: chooses the shape of every input. --dim, --input and --batch bind symbolic dims;
- * an unbound dim is an error that names the option. The batch is the leading symbol of the
- * first input, wherever it occurs, and is 1 by default. rebatch.c handles files exported with a
- * fixed batch.
+ * a dim that is neither bound nor determined by the model is an error that names the option.
+ * The batch is the leading symbol of the first input, wherever it occurs, and is 1 by default.
+ * rebatch.c handles files exported with a fixed batch.
  */
+#include "passes/batch/derived_dims.h"
 #include "passes/batch/rebatch.h"
 #include "passes/infer/input_values.h"
 #include "passes/infer/shape_messages.h"
@@ -269,6 +270,10 @@ static int make_inputs(const struct batch_work *work) {
     return worst;
 }
 
+static int bind_derived_symbols(const struct batch_work *work) {
+    return derived_dims_bind(work->analysis, work->table, work->index);
+}
+
 static int no_batch(const struct batch_work *work) {
     if (work->first == ID_NONE)
         return diag_error(work->diag, DIAG_USAGE, "the model has no input to batch");
@@ -308,8 +313,9 @@ int pass_batch(const struct analysis *analysis, void *own) {
     struct batch_work work = {
         .analysis = analysis, .table = own, .diag = analysis->diag, .index = &index};
     int (*const steps[])(const struct batch_work *) = {
-        check_input_options, collect_symbols,   bind_dim_options, bind_input_options,
-        bind_value_options,  bind_batch_symbol, make_inputs,      settle_batch,
+        check_input_options,  collect_symbols,    bind_dim_options,
+        bind_input_options,   bind_value_options, bind_batch_symbol,
+        bind_derived_symbols, make_inputs,        settle_batch,
     };
     const struct model *model = analysis->model;
     work.table->inputs =

@@ -100,6 +100,27 @@ static void counts_grouped_query_attention(void **state) {
               "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
               "int32[2] int32[]={3}",
               "float[2,1,32] float[2,2,6,8] float[2,2,6,8]", 384, 768 + 24),
+        /* a cache of 8-bit and of 4-bit numbers, two a byte */
+        COSTS("com.microsoft:GroupQueryAttention-1",
+              "num_heads=4 kv_num_heads=2 k_quant_type=PER_TENSOR v_quant_type=PER_TENSOR "
+              "kv_cache_bit_width=8",
+              "float[2,1,32] float[2,1,16] float[2,1,16] int8[2,2,6,8] int8[2,2,6,8] "
+              "int32[2]={6,6} int32[]={7}",
+              "float[2,1,32] int8[2,2,7,8] int8[2,2,7,8]", 896, 1848),
+        COSTS("com.microsoft:GroupQueryAttention-1",
+              "num_heads=4 kv_num_heads=2 k_quant_type=PER_TENSOR v_quant_type=PER_TENSOR "
+              "kv_cache_bit_width=4",
+              "float[2,1,32] float[2,1,16] float[2,1,16] uint8[2,2,6,4] uint8[2,2,6,4] "
+              "int32[2]={6,6} int32[]={7}",
+              "float[2,1,32] uint8[2,2,7,4] uint8[2,2,7,4]", 896, 1848),
+        REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+                "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,9] "
+                "int32[2] int32[]",
+                "float[*]", "input 4 must have a last dim of 8, got [2,2,6,9]"),
+        REFUSES("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+                "float[2,1,32] float[2,1,32] float[2,1,32] - - - float[2,4,6,7] "
+                "float[2,4,6,8]",
+                "float[*]", "input 6 must have a last dim of 8, got [2,4,6,7]"),
         REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=3",
                 "float[2,1,32] float[2,1,16] float[2,1,16] - - int32[2] int32[]", "float[*]",
                 "query heads must be a multiple of key heads, got 4 and 3"),

@@ -252,6 +252,47 @@ static void test_batch_without_a_batch_axis_is_a_usage_error(void **state) {
     CHECK_USAGE(rows);
 }
 
+/* Inputs and outputs of one state share names of dims; the nodes decide their sizes. */
+static const char cached[] =
+    "opset 17\nin x float[?n,1,16]\nin past float[?n,?heads,?before,?size]\n"
+    "init w float[16,16]\nconst t int64[4] =0,0,2,8\nconst r int64[4] =0,0,2,8\n"
+    "node - MatMul x w -> k\nnode - Reshape k t -> l\nnode - Transpose l -> m perm=[0,2,1,3]\n"
+    "node - Concat past m -> present axis=2\ntype present float[?n,?heads,?after,?size]\n"
+    "out present\n";
+
+static void test_binds_dims_that_the_model_determines(void **state) {
+    struct bench *bench = open_with(cached, "--batch 3 --dim before=4");
+    (void)state;
+    assert_string_equal(bench_messages(bench), "");
+    assert_string_equal(bench_type(bench, "past"), "f32[3,2,4,8]");
+    assert_string_equal(bench_type(bench, "present"), "f32[3,2,5,8]");
+    bench_close(bench);
+}
+
+static void test_asks_for_dims_that_the_model_does_not_determine(void **state) {
+    static const struct {
+        const char *lines, *options, *messages;
+    } rows[] = {
+        {cached, "--batch 1",
+         "error[unbound]: symbolic dim 'before' (input 'past', axis 2) must be bound; hint: "
+         "give "
+         "--dim before=SIZE"},
+        {cached, "--batch 1 --dim before=4 --dim heads=2 --dim size=9", "error[shape]"},
+        /* an output has the name of an input dim and one size, but any input fits */
+        {"in x float[1,3,?h]\nnode - GlobalAveragePool x -> y\ntype y float[1,3,?h]\nout y\n",
+         "",
+         "error[unbound]: symbolic dim 'h' (input 'x', axis 2) must be bound; hint: give --dim "
+         "h=SIZE"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench *bench = open_with(rows[i].lines, rows[i].options);
+        if (!strstr(bench_messages(bench), rows[i].messages))
+            fail_msg("row %zu: %s", i, bench_messages(bench));
+        bench_close(bench);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_leading_symbol_of_the_first_input_is_the_batch),
@@ -263,6 +304,8 @@ int main(void) {
         cmocka_unit_test(test_unknown_names_are_usage_errors),
         cmocka_unit_test(test_contradicting_options_are_usage_errors),
         cmocka_unit_test(test_batch_without_a_batch_axis_is_a_usage_error),
+        cmocka_unit_test(test_binds_dims_that_the_model_determines),
+        cmocka_unit_test(test_asks_for_dims_that_the_model_does_not_determine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
