@@ -52,6 +52,7 @@ static int read_bytes(void *context, const struct constant *constant, void *buff
     *ret_reason = bytes->reason;
     if (bytes->reason) return CM_OK;
     if (bytes->status != CM_OK) return bytes->status;
+    if (size == 0) return CM_OK;
     memcpy(buffer, bytes->data + constant->offset, size);
     bytes->n_read += size;
     return CM_OK;
