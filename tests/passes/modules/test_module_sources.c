@@ -148,6 +148,20 @@ static void fused_nodes_belong_to_the_module_of_their_params(void **state) {
     CHECK_SOURCES(rows);
 }
 
+/* The padding of a Conv2dSame keeps its class if the convolution was fused with a BatchNorm. */
+static void fused_modules_keep_the_class_of_their_other_nodes(void **state) {
+    struct bench *bench = bench_open(
+        "in x float[1,3,8]\nconst p int64[6] =0,0,0,0,0,1\ninit c.weight float[4,3,2]\n"
+        "at :Net c:Conv1dSame\nnode n0 Pad x p -> 1\nfused :Net b:BatchNorm1d\n"
+        "node n1 Conv 1 c.weight -> y\nout y\n");
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_string_equal(bench_paths(bench), "() c");
+    assert_string_equal(bench_node_module(bench, "n1"), "c");
+    assert_string_equal(bench_module(bench, "c")->type, "Conv1dSame");
+    bench_close(bench);
+}
+
 static void names_with_slashes_are_scopes(void **state) {
     static const struct source_case rows[] = {
         /* TensorFlow numbers layers, PyTorch calls */
@@ -369,6 +383,7 @@ int main(void) {
         cmocka_unit_test(metadata_gives_classes),
         cmocka_unit_test(node_after_another_module_starts_a_second_call),
         cmocka_unit_test(fused_nodes_belong_to_the_module_of_their_params),
+        cmocka_unit_test(fused_modules_keep_the_class_of_their_other_nodes),
         cmocka_unit_test(names_with_slashes_are_scopes),
         cmocka_unit_test(fused_names_contain_the_names_of_their_parts),
         cmocka_unit_test(fused_names_may_be_sums),
