@@ -159,6 +159,7 @@ static int check(const struct cm_model *model, const struct cm_result *result,
 
 int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
                       struct cm_diagnostics *diagnostics, FILE *out) {
+    if (model == NULL || result == NULL || out == NULL) return diag_null(diagnostics);
     struct sharing sharing = {.model = model->model, .result = result};
     int status = check(model, result, diagnostics);
     if (status < 0) return status;

@@ -46,6 +46,7 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
 
 int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                  FILE *out) {
+    if (options == NULL || out == NULL) return diag_null(diagnostics);
     struct arena *arena = arena_new("calibration", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
     int status = calibrate(options, arena, diagnostics, out);

@@ -36,6 +36,7 @@ static int list_dims(const struct batch_table *table, struct arena *arena,
 
 int cm_model_dims(struct cm_model *model, const struct cm_options *options,
                   struct cm_diagnostics *diagnostics, struct cm_dims **ret_dims) {
+    if (model == NULL || options == NULL || ret_dims == NULL) return diag_null(diagnostics);
     struct arena *arena = arena_new("dims", 0);
     struct cm_dims *dims = arena ? arena_alloc(arena, sizeof(*dims)) : NULL;
     struct batch_table table = {0};

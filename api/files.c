@@ -55,6 +55,7 @@ static int ask_all(struct question *question, const struct model *model, bool *r
 
 int cm_model_reads_file(const struct cm_model *model, const char *path,
                         struct cm_diagnostics *diagnostics, bool *ret) {
+    if (model == NULL || path == NULL || ret == NULL) return diag_null(diagnostics);
     struct question question = {.last = NULL};
     const char *of_model = model->model->path;
     const char *slash = strrchr(of_model, '/');

@@ -25,6 +25,7 @@ const char *cm_version(void) {
 }
 
 void cm_options_init(struct cm_options *options) {
+    if (options == NULL) return;
     *options = (struct cm_options){
         .mode = CM_MODE_MODEL, .convention = "deepspeed", .memory_alignment = 1};
 }
@@ -58,6 +59,7 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
 
 int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
                        struct cm_model **ret_model) {
+    if (path == NULL || ret_model == NULL) return diag_null(diagnostics);
     struct source *source = NULL;
     int status = source_open(path, diagnostics, &source);
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
@@ -96,6 +98,7 @@ static int read_profile(struct source *source, struct cm_diagnostics *diagnostic
 
 int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
                  struct cm_model **ret_model, struct cm_result **ret_result) {
+    if (path == NULL || ret_model == NULL || ret_result == NULL) return diag_null(diagnostics);
     struct source *source = NULL;
     bool has_profile = false;
     int status = source_open(path, diagnostics, &source);
@@ -111,6 +114,8 @@ int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
 
 int cm_model_load_memory(const void *data, size_t size, const char *name,
                          struct cm_diagnostics *diagnostics, struct cm_model **ret_model) {
+    if ((data == NULL && size > 0) || name == NULL || ret_model == NULL)
+        return diag_null(diagnostics);
     struct source *source = NULL;
     int status = source_open_memory(data, size, name, diagnostics, &source);
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
@@ -123,6 +128,7 @@ void cm_model_free(struct cm_model *model) {
 }
 
 const char *cm_model_path(const struct cm_model *model) {
+    if (model == NULL) return NULL;
     return model->model->path;
 }
 
@@ -244,6 +250,7 @@ static int profile(struct cm_model *model, const struct cm_options *options,
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
+    if (model == NULL || options == NULL || ret_result == NULL) return diag_null(diagnostics);
     const struct cm_options asked = effective_options(options);
     struct arena *kept = arena_new("result", 0);
     struct analysis analysis = {.arena = arena_new("analysis", 0), .kept = kept};

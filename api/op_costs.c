@@ -23,6 +23,7 @@ static int make(const struct cm_op_description *operators, size_t n, struct aren
 
 int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
                      struct cm_diagnostics *diagnostics, struct cm_op_costs **ret_costs) {
+    if ((operators == NULL && n > 0) || ret_costs == NULL) return diag_null(diagnostics);
     struct arena *arena = arena_new("op costs", 0);
     if (!arena) return diag_no_memory(diagnostics);
     struct cm_op_costs *costs = NULL;
@@ -44,6 +45,7 @@ static int check_size(size_t size, const char *name, struct cm_diagnostics *diag
 int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
                             struct cm_diagnostics *diagnostics,
                             struct cm_op_costs **ret_costs) {
+    if (text == NULL || name == NULL || ret_costs == NULL) return diag_null(diagnostics);
     struct op_costs_file *file = NULL;
     struct diag_frame frame = {.label = "in", .what = name};
     int status = check_size(size, name, diagnostics);
@@ -71,6 +73,7 @@ static int read_source(struct source *source, const char *path,
 
 int cm_op_costs_load_file(const char *path, struct cm_diagnostics *diagnostics,
                           struct cm_op_costs **ret_costs) {
+    if (path == NULL || ret_costs == NULL) return diag_null(diagnostics);
     struct source *source = NULL;
     int status = source_open(path, diagnostics, &source);
     if (status != CM_OK) return status;

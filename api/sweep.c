@@ -221,6 +221,8 @@ static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
 int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                    const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                    struct cm_sweep **ret_sweep) {
+    if (model == NULL || options == NULL || (batches == NULL && n > 0) || ret_sweep == NULL)
+        return diag_null(diagnostics);
     struct cm_sweep_row *rows = NULL;
     struct sweeping sweeping = {.model = model, .options = *options};
     for (size_t i = 0; i < n; i++)

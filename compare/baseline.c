@@ -356,6 +356,8 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
 int cm_baseline_make(const struct cm_result *const *results, size_t n,
                      const struct cm_baseline *old, const char *reason,
                      struct cm_diagnostics *diagnostics, struct cm_baseline **ret_baseline) {
+    if (results == NULL || n == 0 || reason == NULL || ret_baseline == NULL)
+        return diag_null(diagnostics);
     struct arena *arena = arena_new("baseline", 0);
     struct cm_baseline *baseline = arena == NULL ? NULL : arena_alloc(arena, sizeof(*baseline));
     int status = baseline == NULL ? CM_NO_MEMORY : fill(baseline, results, n, arena);

@@ -92,6 +92,7 @@ static int compare_blames(const void *a, const void *b) {
 
 size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
                      struct cm_blame *ret) {
+    if (diff == NULL || ret == NULL) return 0;
     struct cm_metric row;
     size_t n = 0;
     if (!cm_metric_at(metric, &row) || !row.of_modules) return 0;

@@ -312,6 +312,7 @@ static int check_all(struct check *check, const struct cm_result *const *results
 
 int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
                          int64_t *ret_batch) {
+    if (limit == NULL || ret_batch == NULL) return diag_null(diagnostics);
     struct limit parsed;
     struct arena *arena = arena_new("limit", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
@@ -324,6 +325,8 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
 int cm_check(const struct cm_result *const *results, size_t n,
              const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
              struct cm_verdict **ret_verdict) {
+    if (results == NULL || n == 0 || options == NULL || ret_verdict == NULL)
+        return diag_null(diagnostics);
     struct check check = {.options = options, .diag = diagnostics};
     check.arena = arena_new("verdict", 0);
     if (check.arena == NULL) return diag_no_memory(diagnostics);

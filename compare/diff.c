@@ -37,6 +37,7 @@ static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new
 }
 
 struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
+    if (diff == NULL) return (struct cm_change){0};
     struct cm_figure was = {0, false};
     struct cm_figure is = {0, false};
     const bool in_old = cm_metric_of_total(metric, diff->old_result, &was);
@@ -45,6 +46,7 @@ struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
 }
 
 struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_t metric) {
+    if (diff == NULL) return (struct cm_change){0};
     const struct cm_diff_module *module = &diff->modules[row];
     struct cm_figure was = {0, false};
     struct cm_figure is = {0, false};
@@ -56,6 +58,7 @@ struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_
 }
 
 struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, size_t metric) {
+    if (diff == NULL) return (struct cm_change){0};
     const struct cm_diff_operator *op = &diff->operators[row];
     struct cm_figure was = {0, false};
     struct cm_figure is = {0, false};
@@ -240,6 +243,8 @@ static int fill(struct cm_diff *diff, struct arena *arena) {
 
 int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new_result,
                  struct cm_diagnostics *diagnostics, struct cm_diff **ret_diff) {
+    if (old_result == NULL || new_result == NULL || ret_diff == NULL)
+        return diag_null(diagnostics);
     struct arena *arena = arena_new("diff", 0);
     struct cm_diff *diff = arena ? arena_alloc(arena, sizeof(*diff)) : NULL;
     if (!diff) {
@@ -261,6 +266,7 @@ void cm_diff_free(struct cm_diff *diff) {
 }
 
 bool cm_diff_comparable(const struct cm_diff *diff) {
+    if (diff == NULL) return false;
     return diff->n_conditions == 0 || diff->conditions[0].weight != CM_CONDITION_BREAKS;
 }
 
@@ -270,6 +276,7 @@ static struct cm_change total_of(const struct cm_diff *diff, size_t row, size_t 
 }
 
 bool cm_diff_differs(const struct cm_diff *diff) {
+    if (diff == NULL) return false;
     if (!diff_is_same(diff, 0, total_of)) return true;
     for (size_t i = 0; i < diff->n_operators; i++)
         if (!diff_is_same(diff, i, cm_diff_of_operator)) return true;

@@ -84,6 +84,7 @@ static int64_t read_at(const void *base, size_t offset) {
 }
 
 bool cm_metric_at(size_t metric, struct cm_metric *ret) {
+    if (ret == NULL) return false;
     if (metric < n_columns) {
         const struct column *column = &columns[metric];
         *ret = (struct cm_metric){
@@ -114,6 +115,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
 }
 
 size_t cm_metric_find(const char *key) {
+    if (key == NULL) return CM_NO_INDEX;
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++)
         if (is_name(metric.key, key, strlen(key))) return i;
@@ -128,6 +130,7 @@ static const struct extra *extra_at(size_t metric, const struct cm_result *resul
 }
 
 bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
+    if (result == NULL) return false;
     const struct extra *extra = extra_at(metric, result);
     return extra != NULL && extra->of_step != STEP_NEVER && result->training.present;
 }
@@ -147,6 +150,7 @@ static bool is_upper_bound(const struct extra *extra, const struct cm_result *re
 }
 
 bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm_figure *ret) {
+    if (result == NULL || ret == NULL) return false;
     if (metric < n_columns) {
         if (!column_is_there(&columns[metric], result)) return false;
         *ret = column_figure(&columns[metric], &result->totals);
@@ -161,6 +165,7 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
 /* The peak of a module is an upper bound if its activation_bytes is. */
 bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t module,
                          struct cm_figure *ret) {
+    if (result == NULL || ret == NULL) return false;
     const struct cm_module *row = &result->modules[module];
     if (metric < n_columns) {
         if (!column_is_there(&columns[metric], result)) return false;
@@ -181,6 +186,7 @@ bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t m
 
 bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t operator_index,
                            struct cm_figure *ret) {
+    if (result == NULL || ret == NULL) return false;
     const struct cm_operator *row = &result->operators[operator_index];
     if (metric < n_columns) {
         const struct column *column = &columns[metric];

@@ -142,6 +142,8 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
                         size_t n_limits, const struct cm_check_limit *limits,
                         struct cm_diagnostics *diagnostics,
                         struct cm_baseline_trend *ret_trend) {
+    if (old == NULL || now == NULL || (limits == NULL && n_limits > 0) || ret_trend == NULL)
+        return diag_null(diagnostics);
     struct cm_baseline_trend trend = {.comparable = true};
     struct arena *arena = arena_new("trend", 0);
     struct scale scale;

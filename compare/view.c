@@ -19,6 +19,7 @@
 #include "support/banned.h"
 
 void cm_diff_options_init(struct cm_diff_options *options) {
+    if (options == NULL) return;
     *options = (struct cm_diff_options){.metric = CM_NO_INDEX, .depth = -1, .top = 10};
 }
 

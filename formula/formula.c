@@ -115,6 +115,7 @@ static int find(struct points *points, struct cm_formula *formula) {
 
 int cm_model_formula(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {
+    if (model == NULL || options == NULL || ret_formula == NULL) return diag_null(diagnostics);
     struct arena *result = arena_new("result", 0);
     struct arena *arena = arena_new("formula", 0);
     struct cm_formula *formula = result ? arena_alloc(result, sizeof(*formula)) : NULL;

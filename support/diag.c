@@ -95,11 +95,13 @@ void cm_diagnostics_free(struct cm_diagnostics *diagnostics) {
 }
 
 size_t cm_diagnostics_count(const struct cm_diagnostics *diagnostics) {
+    if (diagnostics == NULL) return 0;
     return diagnostics->n_items;
 }
 
 const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diagnostics,
                                                size_t index) {
+    if (diagnostics == NULL) return NULL;
     return index < diagnostics->n_items ? diagnostics->items[index] : NULL;
 }
 
@@ -315,6 +317,10 @@ __attribute__((format(printf, 2, 3))) static void add_error(struct cm_diagnostic
     va_start(args, format);
     (void)add(sink, CM_ERROR, DIAG_MEMORY, format, args);
     va_end(args);
+}
+
+int diag_null(struct cm_diagnostics *sink) {
+    return diag_error(sink, DIAG_USAGE, "a required argument is NULL");
 }
 
 int diag_no_memory(struct cm_diagnostics *sink) {

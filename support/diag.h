@@ -97,6 +97,8 @@ void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *messag
 
 /* Adds an out-of-memory message, which needs no allocation. Returns CM_NO_MEMORY. */
 int diag_no_memory(struct cm_diagnostics *sink);
+/* Adds a message that a public function was called with NULL. Returns CM_USAGE. */
+int diag_null(struct cm_diagnostics *sink);
 /* Returns `status`. If it is CM_NO_MEMORY, adds the out-of-memory message if it is missing. */
 int diag_finish(struct cm_diagnostics *sink, int status);
 /* Returns true if a message was lost to out of memory since the last call. The result is then

@@ -170,6 +170,7 @@ struct cm_verdict {
 
 /* Returns the exit status of the check: 0 pass, 1 regression, 3 not compared. */
 static inline int cm_verdict_exit(const struct cm_verdict *verdict) {
+    if (verdict == NULL) return 3;
     if (verdict->regressions > 0) return 1;
     if (verdict->not_compared > 0) return 3;
     return verdict->ambiguous > 0 && verdict->fail_ambiguous ? 1 : 0;

@@ -20,6 +20,10 @@
  * The library prints nothing, never exits, keeps no global state and never reads a weight.
  * Different models may be used from different threads at the same time; one model may be used
  * by one thread at a time.
+ *
+ * `diagnostics` may be NULL in every function. If another required pointer is NULL, a function
+ * returns CM_USAGE; one without a status returns NULL, 0 or false. *_free and *_init accept
+ * NULL.
  */
 #ifndef COSTMODEL_COSTMODEL_H
 #define COSTMODEL_COSTMODEL_H

@@ -636,12 +636,13 @@ struct cm_sweep {
 
 /* Returns true if latency_ps is valid. */
 static inline bool cm_result_timed(const struct cm_result *result) {
-    return result->measure != NULL && result->measure->problem[0] == '\0' &&
+    return result != NULL && result->measure != NULL && result->measure->problem[0] == '\0' &&
            !result->measure->planned;
 }
 
 /* Returns the number of node outputs without any bound on their size; costs skip them. */
 static inline int64_t cm_coverage_unbounded(const struct cm_coverage *coverage) {
+    if (coverage == NULL) return 0;
     if (coverage->bounded_shapes <= 0) return coverage->unknown_shapes;
     return coverage->unknown_shapes > coverage->bounded_shapes
                ? coverage->unknown_shapes - coverage->bounded_shapes
@@ -650,7 +651,8 @@ static inline int64_t cm_coverage_unbounded(const struct cm_coverage *coverage) 
 
 /* Returns true if every operator is known and, for a training step, has a gradient rule. */
 static inline bool cm_result_complete(const struct cm_result *result) {
-    return result->coverage.n_unknown_ops == 0 && result->coverage.n_unknown_gradients == 0;
+    return result != NULL && result->coverage.n_unknown_ops == 0 &&
+           result->coverage.n_unknown_gradients == 0;
 }
 
 #endif

@@ -49,6 +49,7 @@ static void put_case(struct commands *commands, const struct cm_check_case *case
 }
 
 int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
+    if (verdict == NULL || out == NULL) return CM_USAGE;
     struct commands commands = {.verdict = verdict, .out = out};
     commands.arena = arena_new("commands", 0);
     if (commands.arena == NULL) return CM_NO_MEMORY;

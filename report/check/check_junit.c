@@ -103,6 +103,7 @@ static void put_unchecked(struct xml *xml) {
 }
 
 int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
+    if (verdict == NULL || out == NULL) return CM_USAGE;
     struct xml xml = {.verdict = verdict, .out = out};
     xml.arena = arena_new("xml", 0);
     if (xml.arena == NULL) return CM_NO_MEMORY;

@@ -198,6 +198,7 @@ static void write_foot(struct comment *comment) {
 }
 
 int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) {
+    if (verdict == NULL || out == NULL) return CM_USAGE;
     struct comment comment = {.verdict = verdict, .out = out};
     comment.arena = arena_new("comment", 0);
     if (comment.arena == NULL) return CM_NO_MEMORY;

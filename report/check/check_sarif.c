@@ -171,6 +171,7 @@ static void put_tool(struct json_writer *json) {
 }
 
 int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
+    if (verdict == NULL || out == NULL) return CM_USAGE;
     struct sarif sarif = {.verdict = verdict, .json = {.out = out, .spaced = true}};
     struct json_writer *json = &sarif.json;
     sarif.arena = arena_new("sarif", 0);

@@ -59,6 +59,7 @@ static void write_foot(struct page *page, const struct cm_verdict *verdict) {
 
 int cm_verdict_write_text(const struct cm_verdict *verdict,
                           const struct cm_text_options *options, FILE *out) {
+    if (verdict == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct page page;
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;

@@ -178,6 +178,7 @@ static int write_document(struct gatherer *gatherer, FILE *out) {
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
+    if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
     if (gatherer.arena == NULL) return CM_NO_MEMORY;
     int status = view_make(diff, options, gatherer.arena, &gatherer.view);

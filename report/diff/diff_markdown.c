@@ -216,6 +216,7 @@ static void write_section(struct writer *writer, const struct section *section) 
 
 int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_options *options,
                            FILE *out) {
+    if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct writer writer = {
         .diff = diff, .options = options, .arena = arena_new("diff markdown", 0), .out = out};
     if (!writer.arena) return CM_NO_MEMORY;

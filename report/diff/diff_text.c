@@ -193,6 +193,7 @@ static void write_nothing(struct writer *writer) {
 
 int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
+    if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct arena *arena = arena_new("diff report", 0);
     struct writer writer = {.diff = diff, .options = options};
     struct cm_text_options style;

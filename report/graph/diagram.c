@@ -6,6 +6,7 @@
 #include "costmodel/costmodel.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
+#include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
 
@@ -150,6 +151,7 @@ static const struct diagram_language dot = {
 
 int cm_result_write_dot(const struct cm_result *result, const struct cm_table_options *options,
                         struct cm_diagnostics *diagnostics, FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     return write_diagram(&dot, result, options, diagnostics, out);
 }
 
@@ -183,5 +185,6 @@ static const struct diagram_language mermaid = {
 int cm_result_write_mermaid(const struct cm_result *result,
                             const struct cm_table_options *options,
                             struct cm_diagnostics *diagnostics, FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     return write_diagram(&mermaid, result, options, diagnostics, out);
 }

@@ -150,6 +150,7 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
 int cm_result_write_folded(const struct cm_result *result,
                            const struct cm_table_options *options,
                            struct cm_diagnostics *diagnostics, FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     const struct column *column = NULL;
     const int depth =
         options->depth < 0 || options->depth > MAX_FRAMES ? MAX_FRAMES : options->depth;

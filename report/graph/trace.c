@@ -207,6 +207,7 @@ static bool start(struct tracer *tracer) {
 }
 
 int cm_result_write_trace(const struct cm_result *result, FILE *out) {
+    if (result == NULL || out == NULL) return CM_USAGE;
     struct tracer tracer = {.result = result, .json = {.out = out}};
     if (!cm_result_timed(result)) return CM_USAGE;
     tracer.arena = arena_new("trace", 0);

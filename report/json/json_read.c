@@ -567,6 +567,7 @@ static int parse_document(const struct json_document *document, const char *text
 
 int json_document_read(const struct json_document *document, const char *text, size_t size,
                        const char *name, struct cm_diagnostics *diag, void *ret) {
+    if (text == NULL || name == NULL || ret == NULL) return diag_null(diag);
     struct diag_frame frame = {.label = "in", .what = name};
     diag_push(diag, &frame);
     const int status = parse_document(document, text, size, diag, ret);

@@ -140,6 +140,7 @@ void cm_budget_free(struct cm_budget *budget) {
 int cm_baseline_read_json(const char *text, size_t size, const char *name,
                           struct cm_diagnostics *diagnostics,
                           struct cm_baseline **ret_baseline) {
+    if (ret_baseline == NULL) return diag_null(diagnostics);
     struct cm_baseline *baseline = NULL;
     int status = json_document_read(&json_baseline, text, size, name, diagnostics, &baseline);
     if (status < 0) return status;

@@ -273,6 +273,7 @@ const char *cm_schema_at(size_t index) {
 }
 
 int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
+    if (out == NULL) return CM_USAGE;
     for (size_t i = 0; i < json_n_documents; i++) {
         if (!text_equal(json_documents[i]->what, name)) continue;
         if (as_markdown)

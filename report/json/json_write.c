@@ -268,11 +268,13 @@ static int write_document(struct writer *writer, const struct json_document *doc
 }
 
 int json_document_write(const struct json_document *document, const void *base, FILE *out) {
+    if (base == NULL || out == NULL) return CM_USAGE;
     struct writer writer = {.json = {.out = out}};
     return write_document(&writer, document, base);
 }
 
 int cm_result_write_json(const struct cm_result *result, FILE *out) {
+    if (result == NULL || out == NULL) return CM_USAGE;
     struct writer writer = {.result = result, .json = {.out = out}};
     return write_document(&writer, &json_profile, (const char *)result);
 }

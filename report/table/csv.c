@@ -9,6 +9,7 @@
 #include "costmodel/costmodel.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
+#include "support/diag.h"
 #include "support/file.h"
 
 #include "support/banned.h"
@@ -75,12 +76,14 @@ static int write_csv(const struct rows_of *of, const struct cm_table_options *op
 
 int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,
                         struct cm_diagnostics *diagnostics, FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     const struct rows_of of = listing_rows(result, options);
     return write_csv(&of, options, diagnostics, out);
 }
 
 int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
+    if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
     return write_csv(&of, options, diagnostics, out);
 }

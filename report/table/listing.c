@@ -241,11 +241,13 @@ enum number_units listing_units(const struct cm_table_options *options,
 }
 
 void cm_table_options_init(struct cm_table_options *options) {
+    if (options == NULL) return;
     *options = (struct cm_table_options){.rows = CM_ROWS_MODULES, .depth = -1};
 }
 
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                            struct cm_diagnostics *diagnostics) {
+    if (options == NULL) return diag_null(diagnostics);
     const enum rows rows = of_sweep ? ROWS_BATCHES : rows_of_option[options->rows];
     const struct column *metric = NULL;
     struct listing listing;

@@ -13,6 +13,7 @@
 #include "report/table/listing.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/diag.h"
 #include "support/file.h"
 
 #include "support/banned.h"
@@ -193,6 +194,7 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
 int cm_result_write_markdown(const struct cm_result *result,
                              const struct cm_table_options *options,
                              struct cm_diagnostics *diagnostics, FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     const struct rows_of of = listing_rows(result, options);
     return write_markdown(&of, options, diagnostics, out);
 }
@@ -200,6 +202,7 @@ int cm_result_write_markdown(const struct cm_result *result,
 int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                             const struct cm_table_options *options,
                             struct cm_diagnostics *diagnostics, FILE *out) {
+    if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
     return write_markdown(&of, options, diagnostics, out);
 }

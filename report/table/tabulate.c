@@ -5,6 +5,7 @@
 #include "report/table/listing.h"
 #include "report/table/table.h"
 #include "support/arena.h"
+#include "support/diag.h"
 
 #include "support/banned.h"
 
@@ -65,6 +66,8 @@ int cm_result_write_table(const struct cm_result *result,
                           const struct cm_table_options *options,
                           const struct cm_text_options *text,
                           struct cm_diagnostics *diagnostics, FILE *out) {
+    if (result == NULL || options == NULL || text == NULL || out == NULL)
+        return diag_null(diagnostics);
     const struct rows_of of = listing_rows(result, options);
     return write_table(&of, options, text, diagnostics, out);
 }
@@ -72,6 +75,8 @@ int cm_result_write_table(const struct cm_result *result,
 int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_options *options,
                          const struct cm_text_options *text, struct cm_diagnostics *diagnostics,
                          FILE *out) {
+    if (sweep == NULL || options == NULL || text == NULL || out == NULL)
+        return diag_null(diagnostics);
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
     return write_table(&of, options, text, diagnostics, out);
 }

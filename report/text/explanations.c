@@ -237,6 +237,7 @@ static void write_explanation(struct page *page, const struct cm_result *result,
 
 int cm_result_write_explanations(const struct cm_result *result,
                                  const struct cm_text_options *options, FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;

@@ -291,6 +291,7 @@ static void write_modules(struct page *page, const struct cm_formula *formula) {
 
 int cm_formula_write_text(const struct cm_formula *formula,
                           const struct cm_text_options *options, FILE *out) {
+    if (formula == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct page page;
     struct arena *arena = arena_new("page", 0);
     if (arena == NULL) return CM_NO_MEMORY;

@@ -115,6 +115,7 @@ static void write_table(struct page *page, struct listing *listing) {
 
 int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
                         FILE *out) {
+    if (sweep == NULL || options == NULL || out == NULL) return CM_USAGE;
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
     struct cm_table_options all;
     struct listing listing;

@@ -11,6 +11,7 @@
 #define DEFAULT_WIDTH 100
 
 void cm_text_options_init(struct cm_text_options *options) {
+    if (options == NULL) return;
     *options = (struct cm_text_options){
         .depth = -1,
         .top = 1, /* DeepSpeed's default */
@@ -22,6 +23,7 @@ void cm_text_options_init(struct cm_text_options *options) {
 
 int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
                          FILE *out) {
+    if (result == NULL || options == NULL || out == NULL) return CM_USAGE;
     struct arena *arena = arena_new("report", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Public functions that are called with NULL where they require a pointer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/check.h"
+#include "costmodel/compare.h"
+#include "costmodel/costmodel.h"
+#include "costmodel/op_costs.h"
+
+#define ROW(call)                                                                              \
+    { #call, call }
+
+/* One row for each pointer that is required; the others point to P, which is not read. */
+static void null_is_a_usage_error(void **state) {
+    char bytes[4096] = {0};
+    void *const P = bytes;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    (void)state;
+    const struct {
+        const char *call;
+        int status;
+    } rows[] = {
+        /* clang-format off */
+        ROW(cm_model_load_file(NULL, d, P)),
+        ROW(cm_model_load_file(P, d, NULL)),
+        ROW(cm_model_load_memory(NULL, 1, P, d, P)),
+        ROW(cm_model_load_memory(P, 1, NULL, d, P)),
+        ROW(cm_model_load_memory(P, 1, P, d, NULL)),
+        ROW(cm_load_file(NULL, d, P, P)),
+        ROW(cm_load_file(P, d, NULL, P)),
+        ROW(cm_load_file(P, d, P, NULL)),
+        ROW(cm_model_reads_file(NULL, P, d, P)),
+        ROW(cm_model_reads_file(P, NULL, d, P)),
+        ROW(cm_model_reads_file(P, P, d, NULL)),
+        ROW(cm_model_dims(NULL, P, d, P)),
+        ROW(cm_model_dims(P, NULL, d, P)),
+        ROW(cm_model_dims(P, P, d, NULL)),
+        ROW(cm_model_profile(NULL, P, d, P)),
+        ROW(cm_model_profile(P, NULL, d, P)),
+        ROW(cm_model_profile(P, P, d, NULL)),
+        ROW(cm_model_annotate(NULL, P, d, P)),
+        ROW(cm_model_annotate(P, NULL, d, P)),
+        ROW(cm_model_annotate(P, P, d, NULL)),
+        ROW(cm_model_sweep(NULL, P, P, 1, d, P)),
+        ROW(cm_model_sweep(P, NULL, P, 1, d, P)),
+        ROW(cm_model_sweep(P, P, NULL, 1, d, P)),
+        ROW(cm_model_sweep(P, P, P, 1, d, NULL)),
+        ROW(cm_model_formula(NULL, P, d, P)),
+        ROW(cm_model_formula(P, NULL, d, P)),
+        ROW(cm_model_formula(P, P, d, NULL)),
+        ROW(cm_calibrate(NULL, d, P)),
+        ROW(cm_calibrate(P, d, NULL)),
+        ROW(cm_table_options_check(NULL, false, d)),
+        ROW(cm_result_write_table(NULL, P, P, d, P)),
+        ROW(cm_result_write_table(P, NULL, P, d, P)),
+        ROW(cm_result_write_table(P, P, NULL, d, P)),
+        ROW(cm_result_write_table(P, P, P, d, NULL)),
+        ROW(cm_result_write_csv(NULL, P, d, P)),
+        ROW(cm_result_write_csv(P, NULL, d, P)),
+        ROW(cm_result_write_csv(P, P, d, NULL)),
+        ROW(cm_result_write_markdown(NULL, P, d, P)),
+        ROW(cm_result_write_markdown(P, NULL, d, P)),
+        ROW(cm_result_write_markdown(P, P, d, NULL)),
+        ROW(cm_result_write_folded(NULL, P, d, P)),
+        ROW(cm_result_write_folded(P, NULL, d, P)),
+        ROW(cm_result_write_folded(P, P, d, NULL)),
+        ROW(cm_result_write_dot(NULL, P, d, P)),
+        ROW(cm_result_write_dot(P, NULL, d, P)),
+        ROW(cm_result_write_dot(P, P, d, NULL)),
+        ROW(cm_result_write_mermaid(NULL, P, d, P)),
+        ROW(cm_result_write_mermaid(P, NULL, d, P)),
+        ROW(cm_result_write_mermaid(P, P, d, NULL)),
+        ROW(cm_result_write_text(NULL, P, P)),
+        ROW(cm_result_write_text(P, NULL, P)),
+        ROW(cm_result_write_text(P, P, NULL)),
+        ROW(cm_result_write_explanations(NULL, P, P)),
+        ROW(cm_result_write_explanations(P, NULL, P)),
+        ROW(cm_result_write_explanations(P, P, NULL)),
+        ROW(cm_schema_write(P, false, NULL)),
+        ROW(cm_result_write_json(NULL, P)),
+        ROW(cm_result_write_json(P, NULL)),
+        ROW(cm_result_write_trace(NULL, P)),
+        ROW(cm_result_write_trace(P, NULL)),
+        ROW(cm_result_read_json(NULL, 1, P, d, P)),
+        ROW(cm_result_read_json(P, 1, NULL, d, P)),
+        ROW(cm_result_read_json(P, 1, P, d, NULL)),
+        ROW(cm_sweep_write_text(NULL, P, P)),
+        ROW(cm_sweep_write_text(P, NULL, P)),
+        ROW(cm_sweep_write_text(P, P, NULL)),
+        ROW(cm_sweep_write_table(NULL, P, P, d, P)),
+        ROW(cm_sweep_write_table(P, NULL, P, d, P)),
+        ROW(cm_sweep_write_table(P, P, NULL, d, P)),
+        ROW(cm_sweep_write_table(P, P, P, d, NULL)),
+        ROW(cm_sweep_write_csv(NULL, P, d, P)),
+        ROW(cm_sweep_write_csv(P, NULL, d, P)),
+        ROW(cm_sweep_write_csv(P, P, d, NULL)),
+        ROW(cm_sweep_write_markdown(NULL, P, d, P)),
+        ROW(cm_sweep_write_markdown(P, NULL, d, P)),
+        ROW(cm_sweep_write_markdown(P, P, d, NULL)),
+        ROW(cm_sweep_write_json(NULL, P)),
+        ROW(cm_sweep_write_json(P, NULL)),
+        ROW(cm_sweep_read_json(NULL, 1, P, d, P)),
+        ROW(cm_sweep_read_json(P, 1, NULL, d, P)),
+        ROW(cm_sweep_read_json(P, 1, P, d, NULL)),
+        ROW(cm_formula_write_text(NULL, P, P)),
+        ROW(cm_formula_write_text(P, NULL, P)),
+        ROW(cm_formula_write_text(P, P, NULL)),
+        ROW(cm_formula_write_json(NULL, P)),
+        ROW(cm_formula_write_json(P, NULL)),
+        ROW(cm_formula_read_json(NULL, 1, P, d, P)),
+        ROW(cm_formula_read_json(P, 1, NULL, d, P)),
+        ROW(cm_formula_read_json(P, 1, P, d, NULL)),
+        ROW(cm_budget_read_json(NULL, 1, P, d, P)),
+        ROW(cm_budget_read_json(P, 1, NULL, d, P)),
+        ROW(cm_budget_read_json(P, 1, P, d, NULL)),
+        ROW(cm_baseline_make(NULL, 1, P, P, d, P)),
+        ROW(cm_baseline_make(P, 1, P, NULL, d, P)),
+        ROW(cm_baseline_make(P, 1, P, P, d, NULL)),
+        ROW(cm_baseline_read_json(NULL, 1, P, d, P)),
+        ROW(cm_baseline_read_json(P, 1, NULL, d, P)),
+        ROW(cm_baseline_read_json(P, 1, P, d, NULL)),
+        ROW(cm_baseline_write_json(NULL, P)),
+        ROW(cm_baseline_write_json(P, NULL)),
+        ROW(cm_baseline_compare(NULL, P, 1, P, d, P)),
+        ROW(cm_baseline_compare(P, NULL, 1, P, d, P)),
+        ROW(cm_baseline_compare(P, P, 1, NULL, d, P)),
+        ROW(cm_baseline_compare(P, P, 1, P, d, NULL)),
+        ROW(cm_check_limit_batch(NULL, d, P)),
+        ROW(cm_check_limit_batch(P, d, NULL)),
+        ROW(cm_check(NULL, 1, P, d, P)),
+        ROW(cm_check(P, 1, NULL, d, P)),
+        ROW(cm_check(P, 1, P, d, NULL)),
+        ROW(cm_verdict_write_text(NULL, P, P)),
+        ROW(cm_verdict_write_text(P, NULL, P)),
+        ROW(cm_verdict_write_text(P, P, NULL)),
+        ROW(cm_verdict_write_json(NULL, P)),
+        ROW(cm_verdict_write_json(P, NULL)),
+        ROW(cm_verdict_write_markdown(NULL, P)),
+        ROW(cm_verdict_write_markdown(P, NULL)),
+        ROW(cm_verdict_write_junit(NULL, P)),
+        ROW(cm_verdict_write_junit(P, NULL)),
+        ROW(cm_verdict_write_sarif(NULL, P)),
+        ROW(cm_verdict_write_sarif(P, NULL)),
+        ROW(cm_verdict_write_github(NULL, P)),
+        ROW(cm_verdict_write_github(P, NULL)),
+        ROW(cm_diff_make(NULL, P, d, P)),
+        ROW(cm_diff_make(P, NULL, d, P)),
+        ROW(cm_diff_make(P, P, d, NULL)),
+        ROW(cm_diff_write_text(NULL, P, P)),
+        ROW(cm_diff_write_text(P, NULL, P)),
+        ROW(cm_diff_write_text(P, P, NULL)),
+        ROW(cm_diff_write_json(NULL, P, P)),
+        ROW(cm_diff_write_json(P, NULL, P)),
+        ROW(cm_diff_write_json(P, P, NULL)),
+        ROW(cm_diff_write_markdown(NULL, P, P)),
+        ROW(cm_diff_write_markdown(P, NULL, P)),
+        ROW(cm_diff_write_markdown(P, P, NULL)),
+        ROW(cm_op_costs_load_file(NULL, d, P)),
+        ROW(cm_op_costs_load_file(P, d, NULL)),
+        ROW(cm_op_costs_load_memory(NULL, 1, P, d, P)),
+        ROW(cm_op_costs_load_memory(P, 1, NULL, d, P)),
+        ROW(cm_op_costs_load_memory(P, 1, P, d, NULL)),
+        ROW(cm_op_costs_make(NULL, 1, d, P)),
+        ROW(cm_op_costs_make(P, 1, d, NULL)),
+        /* clang-format on */
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].status != CM_USAGE) fail_msg("%s: %d", rows[i].call, rows[i].status);
+    assert_int_equal(cm_diagnostics_count(d), 32); /* the limit of stored messages */
+    for (size_t i = 0; i < 32; i++)
+        assert_string_equal(cm_diagnostics_get(d, i)->message, "a required argument is NULL");
+    cm_diagnostics_free(d);
+}
+
+static void functions_without_a_status_return_nothing_of_null(void **state) {
+    char bytes[4096] = {0};
+    void *const P = bytes;
+    (void)state;
+    assert_true(cm_diagnostics_count(NULL) == 0);
+    assert_true(cm_diagnostics_get(NULL, 0) == NULL);
+    assert_true(cm_model_path(NULL) == NULL);
+    assert_true(!cm_metric_at(0, NULL));
+    assert_true(cm_metric_find(NULL) == CM_NO_INDEX);
+    assert_true(!cm_metric_of_total(0, NULL, P));
+    assert_true(!cm_metric_of_total(0, P, NULL));
+    assert_true(!cm_metric_of_module(0, NULL, 0, P));
+    assert_true(!cm_metric_of_module(0, P, 0, NULL));
+    assert_true(!cm_metric_of_operator(0, NULL, 0, P));
+    assert_true(!cm_metric_of_operator(0, P, 0, NULL));
+    assert_true(!cm_metric_is_of_step(0, NULL));
+    assert_true(!cm_diff_comparable(NULL));
+    assert_true(!cm_diff_differs(NULL));
+    assert_true(!cm_diff_total(NULL, 0).in_new);
+    assert_true(!cm_diff_of_module(NULL, 0, 0).in_new);
+    assert_true(!cm_diff_of_operator(NULL, 0, 0).in_new);
+    assert_true(cm_diff_blame(NULL, 0, 0, P) == 0);
+    assert_true(cm_diff_blame(P, 0, 0, NULL) == 0);
+    assert_true(cm_verdict_exit(NULL) == 3);
+    assert_true(!cm_result_timed(NULL));
+    assert_true(!cm_result_complete(NULL));
+    assert_true(cm_coverage_unbounded(NULL) == 0);
+    cm_diagnostics_free(NULL);
+    cm_options_init(NULL);
+    cm_model_free(NULL);
+    cm_dims_free(NULL);
+    cm_result_free(NULL);
+    cm_sweep_free(NULL);
+    cm_formula_free(NULL);
+    cm_text_options_init(NULL);
+    cm_table_options_init(NULL);
+    cm_budget_free(NULL);
+    cm_baseline_free(NULL);
+    cm_verdict_free(NULL);
+    cm_diff_free(NULL);
+    cm_diff_options_init(NULL);
+    cm_op_costs_free(NULL);
+}
+
+/* Returns true if the source of this test calls the function. */
+static bool is_tested(const char *source, const char *name, size_t length) {
+    for (const char *at = strstr(source, "int main("); at > source; at--)
+        if (memcmp(at, name, length) == 0 && at[length] == '(') return true;
+    return false;
+}
+
+static char *read_text(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void every_public_function_with_a_pointer_is_tested(void **state) {
+    static const char *const headers[] = {"check.h", "compare.h", "costmodel.h", "op_costs.h"};
+    char *source = read_text(TEST_SOURCE_DIR "/tests/public/test_null_arguments.c");
+    (void)state;
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        char path[4096];
+        (void)snprintf(path, sizeof path, TEST_SOURCE_DIR "/include/costmodel/%s", headers[i]);
+        char *header = read_text(path);
+        for (const char *at = header; (at = strstr(at, "\nCM_API ")) != NULL; at++) {
+            const char *open = strchr(at, '(');
+            const char *end = strchr(open, ';');
+            const char *name = open;
+            while (name[-1] != ' ' && name[-1] != '*') name--;
+            if (memchr(open, '*', (size_t)(end - open)) != NULL &&
+                !is_tested(source, name, (size_t)(open - name)))
+                fail_msg("%.*s is not tested", (int)(open - name), name);
+        }
+        free(header);
+    }
+    free(source);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(null_is_a_usage_error),
+        cmocka_unit_test(functions_without_a_status_return_nothing_of_null),
+        cmocka_unit_test(every_public_function_with_a_pointer_is_tested),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
