@@ -16,7 +16,7 @@ static int add_input(struct importer *importer, struct scope *scope,
     diag_push(importer->diag, &frame);
     int status = import_declared(importer, proto->type, &value.type);
     diag_pop(importer->diag, &frame);
-    if (status == CM_OK) status = import_mark(importer, proto, ID_NONE, &value.mark);
+    if (status == CM_OK) status = import_mark(importer, proto, ID_NONE, &value);
     if (status < 0) return status;
     return scope_add_value(importer, scope, name, &value, ret);
 }
@@ -132,7 +132,7 @@ static int declare(struct importer *importer, const struct scope *scope,
         if (id == MAP_NONE || id == ID_OMITTED) continue;
         struct value *value = graph_value_at(importer->builder, id);
         if (value->constant)
-            status = import_mark(importer, info, id, &value->mark);
+            status = import_mark(importer, info, id, value);
         else if (value->type->kind == CM_TYPE_UNKNOWN)
             status = import_declared(importer, info->type, &value->type);
         if (status < 0) return status;

@@ -180,9 +180,9 @@ const char *metadata_skip_quoted(const char *at);
 int import_signature(struct importer *importer, const struct message *graph) CM_MUST_CHECK;
 /* Returns the mark of the constant by its name alone. */
 enum param_mark import_named_mark(const struct importer *importer, struct span name);
-/* Replaces *mark if the metadata of the value has one. */
+/* Sets `mark` and `is_repeated` of the value if its metadata has them. */
 int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint32_t id,
-                uint8_t *mark) CM_MUST_CHECK;
+                struct value *value) CM_MUST_CHECK;
 /* Moves the list of parameters to the model. */
 int import_framework_params(struct importer *importer, struct model *model) CM_MUST_CHECK;
 

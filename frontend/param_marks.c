@@ -13,6 +13,7 @@
 
 #include "frontend/importer.h"
 #include "support/arena.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -100,10 +101,22 @@ static int add_derived(struct importer *importer, uint32_t value, uint32_t param
     return CM_OK;
 }
 
+/* Returns true if the exporter named the value after a call that repeats a tensor: "repeat_1".
+ */
+static bool is_repeated(const char *name, size_t length) {
+    static const char *const calls[] = {"expand", "repeat", "tile", "broadcast_to"};
+    while (length > 0 && text_is_digit(name[length - 1])) length--;
+    if (length > 0 && name[length - 1] == '_') length--;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strlen(calls[i]) == length && memcmp(name, calls[i], length) == 0) return true;
+    return false;
+}
+
 /* Sets *ret to the mark of a tensor that was computed from those of the list. Names that are
- * not in the signature are intermediate values: their own sources are in the list too. */
+ * not in the signature are intermediate values: their own sources are in the list too. Sets
+ * *repeated if one of them is repeated. */
 static int mark_of_sources(struct importer *importer, const char *list, uint32_t id,
-                           enum param_mark *ret) {
+                           enum param_mark *ret, bool *repeated) {
     enum param_mark mark = MARK_CONSTANT;
     const char *at = list;
     uint32_t found = MAP_NONE;
@@ -114,6 +127,7 @@ static int mark_of_sources(struct importer *importer, const char *list, uint32_t
         if (!end) return CM_OK;
         found = map_get_n(&importer->marks, at + 1, (size_t)(end - at) - 2);
         if (found != MAP_NONE && found % N_MARKS == MARK_PARAMETER) mark = MARK_DERIVED;
+        *repeated = *repeated || is_repeated(at + 1, (size_t)(end - at) - 2);
         at = end + strspn(end, ", ");
     }
     *ret = mark;
@@ -122,17 +136,19 @@ static int mark_of_sources(struct importer *importer, const char *list, uint32_t
 }
 
 int import_mark(struct importer *importer, const Onnx__ValueInfoProto *info, uint32_t id,
-                uint8_t *mark) {
+                struct value *value) {
     const char *values[N_METADATA_KEYS] = {NULL};
     enum param_mark found = MARK_NONE;
+    bool repeated = is_repeated((const char *)info->name.data, info->name.len);
     int status = CM_OK;
     for (size_t i = 0; i < info->n_metadata_props && status == CM_OK; i++)
         status = metadata_read(importer, span_of_bytes(&info->metadata_props[i]), values);
     const char *kind = values[METADATA_KIND];
     if (kind) found = mark_of_kind(kind, strlen(kind));
     if (status == CM_OK && found == MARK_NONE && values[METADATA_FOLDED_FROM])
-        status = mark_of_sources(importer, values[METADATA_FOLDED_FROM], id, &found);
-    if (found != MARK_NONE) *mark = (uint8_t)found;
+        status = mark_of_sources(importer, values[METADATA_FOLDED_FROM], id, &found, &repeated);
+    if (found != MARK_NONE) value->mark = (uint8_t)found;
+    value->is_repeated = found == MARK_DERIVED && repeated;
     return status;
 }
 

@@ -76,6 +76,7 @@ struct value {
     enum value_origin origin;
     bool is_graph_output; /* of any graph; set by graph_finish */
     uint8_t mark;         /* enum param_mark */
+    bool is_repeated; /* by the record, a parameter that the exporter repeated or expanded */
 };
 
 /* A module that encloses a node. */

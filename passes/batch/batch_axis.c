@@ -151,13 +151,13 @@ static bool holds_batch(const struct probe *probe, uint32_t value) {
     return value != ID_NONE && batch_axis_grown_axis(probe, value) >= 0;
 }
 
-/* Returns true if an output grew, or has an unknown shape, or is constant. */
+/* Returns true if an output grew, or has an unknown shape, or known contents. */
 static bool may_hold_batch(const struct probe *probe, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
         const struct value_info *info = before(probe, value);
-        if (!value_info_is_complete(info) || info->is_constant) return true;
+        if (!value_info_is_complete(info) || info->value) return true;
         if (batch_axis_grown_axis(probe, value) >= 0) return true;
     }
     return false;

@@ -45,8 +45,10 @@ struct probe {
     bool unlikely; /* also try less likely places: Reshapes that transpose, and axes that the
                       batch shares if another is exactly as long as it */
     bool squares;  /* accept products of the batch with itself */
-    struct walk before;                /* at the file's batch */
-    struct walk after;                 /* at PROBE_BATCH */
+    struct walk before;  /* at the file's batch */
+    struct walk after;   /* at PROBE_BATCH */
+    int64_t trials_left; /* operands of nodes that may still be walked by trial; negative if too
+                            few */
     const struct override **overrides; /* of `after`, by node */
     struct batch_place *places;        /* by value */
     struct arena *arena;

@@ -94,7 +94,10 @@ static bool fits_with(const struct scaling *scaling, uint32_t node_id,
                       const struct batch_change *changes, size_t n, uint32_t value, int axis) {
     struct probe *probe = scaling->probe;
     const struct node *node = node_of(scaling, node_id);
+    if ((scaling->probe->trials_left -= 1 + (int64_t)node->n_inputs) < 0) return false;
     const struct override *overrides = probe->overrides[node_id];
+    const struct arena_mark mark = arena_save(probe->arena);
+    const struct op_budget budget = probe->after.budget;
     struct cm_diagnostics *diag = probe->after.diag;
     struct value_info *saved = arena_array(probe->arena, node->n_outputs, sizeof *saved);
     bool fits = saved;
@@ -115,6 +118,8 @@ static bool fits_with(const struct scaling *scaling, uint32_t node_id,
         *info = saved[i];
     }
     probe->overrides[node_id] = overrides;
+    probe->after.budget = budget;
+    arena_restore(probe->arena, mark);
     return fits;
 }
 
@@ -331,11 +336,12 @@ static bool is_bare(const struct scaling *scaling, uint32_t value,
 /*
  * Settles a demand that leads to a constant without operands, or to an axis that its node
  * inserts. The constant was tiled if its batch axis is longer than 1, if a use does not fit
- * without it, if it was created with one repeated number (a zero state), or if it is a batch of
- * images. Otherwise it may have been used as it is.
+ * without it, if the exporter recorded it, if it was created with one repeated number (a zero
+ * state), or if it is a batch of images. Otherwise it may have been used as it is.
  */
 static int settle(const struct scaling *scaling, uint32_t value, const struct demand *demand) {
     const bool is_tiled = scaling->probe->batch > 1 || demand->required || demand->is_images ||
+                          scaling->probe->model->values[value].is_repeated ||
                           is_uniform(scaling, stored(scaling, value));
     if (!is_tiled) {
         if (demand->costs) scaling->undecided[value] = value;

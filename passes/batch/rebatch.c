@@ -25,6 +25,10 @@
 #define STEPS_PER_NODE 16
 #define STEPS_BASE     16384
 
+/* The same for trials with scaled constants, in operands. */
+#define TRIALS_PER_NODE 64
+#define TRIALS_BASE     16384
+
 /* Backtracking restores the fold budget, so that every path folds alike; total, in budgets. */
 #define REFUNDED_WALKS 16
 
@@ -545,6 +549,11 @@ static bool backtrack(struct search *search, size_t *ret_step) {
     return false;
 }
 
+static int too_many(const struct search *search) {
+    return diag_error(search->analysis->diag, DIAG_LIMIT,
+                      "re-batching: too many possible batch axes");
+}
+
 /* Walks from `step` to the next solution. CM_OK, CONTRADICTION if there is none, or an error.
  */
 static int solve(struct search *search, size_t step) {
@@ -552,9 +561,7 @@ static int solve(struct search *search, size_t step) {
     while (step < n_steps) {
         struct walk *walk = &search->probe.after;
         int64_t n_walked = walk->n_walked;
-        if (search->steps_left <= 0 || search->refunds_left < 0)
-            return diag_error(search->analysis->diag, DIAG_LIMIT,
-                              "re-batching: too many possible batch axes");
+        if (search->steps_left <= 0 || search->refunds_left < 0) return too_many(search);
         walk_renew_search(walk);
         int status = advance(search, step);
         if (status < 0) return status;
@@ -848,6 +855,7 @@ static int scale_products(struct search *search, struct solution *found, uint32_
         load_solution(search, found);
         int status = constant_products_find(&search->probe, &found->changes, &tiles, &scaling);
         if (status < 0 || !scaling) return status;
+        if (search->probe.trials_left < 0) return too_many(search);
         if (tiles.n == n_tiles) break;
         status = solve_tiled(search, &tiles, found, first);
         if (status < 0) return status;
@@ -875,6 +883,8 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
         .probe = {.model = analysis->model,
                   .ops = analysis->bind.ops,
                   .batch = old,
+                  .trials_left =
+                      TRIALS_BASE + TRIALS_PER_NODE * (int64_t)analysis->model->n_nodes,
                   .arena = analysis->arena},
         .steps_left = STEPS_BASE + STEPS_PER_NODE * (int64_t)analysis->model->n_nodes,
     };

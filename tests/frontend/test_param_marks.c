@@ -133,6 +133,33 @@ static void follows_folded_values_to_their_sources(void **state) {
     }
 }
 
+static void reads_that_a_parameter_was_repeated(void **state) {
+    static const struct {
+        const char *folded_from;
+        bool is_repeated;
+    } rows[] = {
+        {"['q', 'repeat', 'val_3']", true},
+        {"['q', 'expand_12']", true},
+        {"['q', 'tile']", true},
+        {"['q', 'repeats']", false},
+        {"['q', '12']", false},
+        {"['q', 'unsqueeze']", false},
+        {"['repeat']", false}, /* not a parameter */
+        {"['q', 'repeat'", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes graph = graph_with(*state, "p_q: PARAMETER target='q'");
+        struct bytes info = value_of(*state, "w", 1, dims);
+        put_property(&info, 4, FOLDED, rows[i].folded_from);
+        put_message(&graph, 13, info);
+        struct loading loading = load_bytes(model_of(graph.arena, graph));
+        assert_int_equal(loading.status, CM_OK);
+        if (value_named(&loading, "w")->is_repeated != rows[i].is_repeated)
+            fail_msg("row %zu", i);
+        loading_free(&loading);
+    }
+}
+
 static void a_kind_precedes_the_sources(void **state) {
     struct bytes graph = graph_with(*state, "p: PARAMETER target='v'\nw: BUFFER target='w'");
     struct bytes info = value_of(*state, "w", 1, dims);
@@ -175,6 +202,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(reads_the_kind_of_an_input_with_a_default, make, end),
         cmocka_unit_test_setup_teardown(reads_the_signature_of_the_graph, make, end),
         cmocka_unit_test_setup_teardown(follows_folded_values_to_their_sources, make, end),
+        cmocka_unit_test_setup_teardown(reads_that_a_parameter_was_repeated, make, end),
         cmocka_unit_test_setup_teardown(a_kind_precedes_the_sources, make, end),
         cmocka_unit_test_setup_teardown(lists_the_parameters_of_the_framework, make, end),
     };

@@ -339,10 +339,13 @@ static void mark_constant(struct parser *parser, char **words) {
     static const char *const marks[] = {[MARK_PARAMETER] = "parameter",
                                         [MARK_DERIVED] = "derived",
                                         [MARK_CONSTANT] = "constant"};
+    struct value *value = graph_value_at(parser->builder, value_named(parser, words[1]));
     uint8_t mark = MARK_CONSTANT;
+    value->is_repeated = strcmp(words[2], "repeated") == 0;
+    if (value->is_repeated) return;
     while (mark > MARK_NONE && strcmp(marks[mark], words[2]) != 0) mark--;
     assert_int_not_equal(mark, MARK_NONE);
-    graph_value_at(parser->builder, value_named(parser, words[1]))->mark = mark;
+    value->mark = mark;
 }
 
 /* Appends the words to the list of the framework's parameters. */

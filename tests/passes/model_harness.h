@@ -15,7 +15,7 @@
  *     type z float[1,3]               declared type of a value
  *     params a.weight a.bias          parameters of the framework's model, by the exporter's list
  *     derived val_3 a.weight          constant that was computed from one of them
- *     mark w parameter                record of the exporter: parameter, derived, constant
+ *     mark w parameter                record of the exporter: parameter, derived, constant, repeated
  *     at :Net layer1:Block            metadata of the following nodes: the modules around them;
  *                                     "fused" for "at": nodes fused from several; "at" alone: none
  *     call /fc/Linear Linear x fc.weight     the nodes up to "end" are inlined from this call

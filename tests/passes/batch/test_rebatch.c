@@ -495,6 +495,21 @@ static void test_rebatches_products_of_constants(void **state) {
          "node v MatMul g d -> h\nnode tv Transpose h -> i perm=[0,2,1,3]\n"
          "node o Reshape i u -> j\nnode ad Add a j -> n\n"
          "node k Transpose x -> l perm=[0,2,1]\nnode c2 MatMul n l -> y\nout y\n"},
+        {"a query that the exporter recorded as repeated", ALL_BUT_READS,
+         "in x float[{N},16,32]\ninit q float[{N},10,32]\nmark q repeated\ninit w "
+         "float[32,32]\n"
+         "node p MatMul q w -> b\nnode k Transpose x -> c perm=[0,2,1]\n"
+         "node m MatMul b c -> y\nout y\n"},
+        {"queries that attend to each other, heads next to the batch", ALL_BUT_READS,
+         "in x float[{N},16,32]\ninit q float[10,1,32]\ninit w float[32,32]\n"
+         "const rp int64[3] =1,{N},1\nconst s int64[3] =10,{4N},8\nconst u int64[2] ={10N},32\n"
+         "const v int64[3] =10,{N},32\nnode t Tile q rp -> a\nnode p MatMul a w -> b\n"
+         "node r Reshape b s -> c\nnode tq Transpose c -> d perm=[1,0,2]\n"
+         "node tk Transpose c -> f perm=[1,2,0]\nnode m MatMul d f -> g\n"
+         "node sv MatMul g d -> h\nnode tv Transpose h -> i perm=[1,0,2]\n"
+         "node o Reshape i u -> j\nnode l Gemm j w -> l1\nnode vv Reshape l1 v -> l2\n"
+         "node ad Add a l2 -> n\nnode tn Transpose n -> n1 perm=[1,0,2]\n"
+         "node k Transpose x -> k1 perm=[0,2,1]\nnode c2 MatMul n1 k1 -> y\nout y\n"},
         {"a recurrent cell on a zero state", ALL_BUT_READS,
          "in x float[{N},8]\ninit w float[8,16]\ninit u float[16,16]\n"
          "const z float[{N},16] =0\nnode a MatMul x w -> b\nnode c MatMul z u -> d\n"

@@ -140,8 +140,7 @@ static void test_refuses_ambiguous_files(void **state) {
          "node rs Reshape s t1 -> s1\nnode m Mul w s1 -> w1\nnode rw Reshape w1 t2 -> w2\n"
          "node r Reshape x t -> b\nnode c Conv b w2 -> y group={N} pads=[1,1,1,1]\n"
          "node r3 Reshape y t3 -> z\nout z\n"},
-        {"a target in the body of an If", 2, "r",
-         "the batch axis of its operand is unknown",
+        {"a target in the body of an If", 2, "r", "the batch axis of its operand is unknown",
          "in x float[{N},16,2]\nin c bool[]\nbody then_branch\nconst t int64[2] ={N},-1\n"
          "node r Reshape x t -> a\nout a\nclose\nbody else_branch\nconst t2 int64[2] ={N},-1\n"
          "node e Reshape x t2 -> d\nout d\nclose\nnode i If c -> y\nout y\n"},
