@@ -9,7 +9,6 @@
 
 #include "support/banned.h"
 
-#define MAX_JOINT  8 /* operands that a node may need to scale together */
 #define MAX_PLACES 3 /* axes of a value that may be its batch axis */
 
 /* An operand of a node that has to hold the batch. */
@@ -40,6 +39,8 @@ struct scaling {
     struct change_list *tiles;         /* to find */
     struct demands *demands;           /* by value */
     bool *depends;                     /* by value: a constant computed by a product */
+    uint32_t
+        *blocked; /* value whose batch axis comes from no operand of a product, or ID_NONE */
     uint32_t *undecided; /* by value: the constant that it is computed from and that may have
                             been tiled; ID_NONE: there is none */
 };
@@ -262,14 +263,14 @@ static int lift_singly(const struct scaling *scaling, uint32_t node_id, uint32_t
 static int lift_jointly(const struct scaling *scaling, uint32_t node_id, uint32_t value,
                         const struct demand *demand, bool *ret_lifted) {
     const struct node *node = node_of(scaling, node_id);
-    struct batch_change changes[MAX_JOINT];
+    struct batch_change *changes =
+        arena_array(scaling->probe->arena, node->n_inputs, sizeof *changes);
     size_t n = 0;
+    if (!changes) return CM_NO_MEMORY;
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         if (!is_tileable(scaling, node_id, slot)) continue;
         struct batch_change change = dims_change(scaling, node_id, slot, demand->axis);
-        if (!may_hold(scaling, &change)) continue;
-        if (n == MAX_JOINT) return CM_OK;
-        changes[n++] = change;
+        if (may_hold(scaling, &change)) changes[n++] = change;
     }
     if (n < 2 || !fits_with(scaling, node_id, changes, n, value, demand->axis)) return CM_OK;
     for (size_t i = 0; i < n; i++)
@@ -391,7 +392,9 @@ static int lift(const struct scaling *scaling, uint32_t node_id, uint32_t value,
         status = lift_target(scaling, node_id, value, &demand, &lifted);
     if (status < 0 || lifted) return status;
     if (has_list) return add_tile(scaling, &list);
-    return is_bare(scaling, value, &demand) ? settle(scaling, value, &demand) : CM_OK;
+    if (!is_bare(scaling, value, &demand)) return CM_OK;
+    if (op->memory != MEMORY_VIEW && scaling->depends[value]) *scaling->blocked = value;
+    return settle(scaling, value, &demand);
 }
 
 /* Follows the demands on the outputs of a node of constants. */
@@ -445,8 +448,11 @@ int constant_products_find(struct probe *probe, const struct change_list *change
         .demands = arena_array(probe->arena, n_values, sizeof *scaling->demands),
         .depends = arena_array(probe->arena, n_values, sizeof *scaling->depends),
         .undecided = arena_array(probe->arena, n_values, sizeof *scaling->undecided),
+        .blocked = arena_array(probe->arena, 1, sizeof *scaling->blocked),
     };
-    if (!scaling->demands || !scaling->depends || !scaling->undecided) return CM_NO_MEMORY;
+    if (!scaling->demands || !scaling->depends || !scaling->undecided || !scaling->blocked)
+        return CM_NO_MEMORY;
+    *scaling->blocked = ID_NONE;
     if (!find_products(scaling)) return CM_OK;
     for (uint32_t id = 0; id < n_values; id++) scaling->undecided[id] = ID_NONE;
     *ret = scaling;
@@ -474,6 +480,8 @@ static uint32_t pass_undecided(const struct scaling *scaling, const struct node 
 uint32_t constant_products_undecided(const struct scaling *scaling, uint32_t *ret_constant) {
     const struct probe *probe = scaling->probe;
     const struct graph *graph = &probe->model->graphs[0];
+    *ret_constant = *scaling->blocked;
+    if (*ret_constant != ID_NONE) return probe->model->values[*ret_constant].node;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const uint32_t id = graph->nodes[i];
         *ret_constant = pass_undecided(scaling, node_of(scaling, id));

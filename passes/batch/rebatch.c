@@ -27,7 +27,7 @@
 
 /* The same for trials with scaled constants, in operands. */
 #define TRIALS_PER_NODE 64
-#define TRIALS_BASE     16384
+#define TRIALS_BASE     (1 << 20)
 
 /* Backtracking restores the fold budget, so that every path folds alike; total, in budgets. */
 #define REFUNDED_WALKS 16
@@ -836,7 +836,8 @@ static int refuse_undecided(const struct search *search, uint32_t node, uint32_t
                             uint32_t first) {
     const char *why = arena_printf(
         search->probe.arena,
-        "its result may or may not be repeated for each sample: '%s' %s is a constant",
+        "it may or may not run for each sample: the constant '%s' %s may have been expanded to "
+        "the batch",
         value_name(search->analysis->model, constant),
         shapes_text(search->analysis, &before(search, constant)->shape));
     return why ? refuse(search, node, first, why) : CM_NO_MEMORY;

@@ -111,9 +111,18 @@ static void test_refuses_ambiguous_files(void **state) {
          "in i int64[]\nin kc bool[]\nin s float[{N},8]\nnode r Relu s -> b\n"
          "node ki Identity kc -> ko\nout ko\nout b\nclose\nnode l Loop n k x -> y\nout y\n"},
         {"a product of a constant that may have been tiled", 1, "m",
-         "its result may or may not be repeated for each sample: 'q' [1,6,8] is a constant",
+         "it may or may not run for each sample: the constant 'q' [1,6,8] may have been "
+         "expanded "
+         "to the batch",
          "in x float[{N},6,8]\ninit q float[1,6,8]\ninit w float[8,8]\n"
          "node m MatMul q w -> a\nnode - Add x a -> y\nout y\n"},
+        {"a recurrent layer on constants", 1, "g",
+         "it may or may not run for each sample: the constant 'a' [6,1,1,8] may have been "
+         "expanded to the batch",
+         "in x float[{N},6,8]\ninit q float[6,1,8]\ninit w float[1,24,8]\n"
+         "init r float[1,24,8]\nconst h float[1,1,8] =0\nconst ax int64[1] =1\n"
+         "node g GRU q w r - - h -> a b hidden_size=8\nnode s Squeeze a ax -> c\n"
+         "node t Transpose c -> d perm=[1,0,2]\nnode - Add x d -> y\nout y\n"},
         {"the square of the batch in a Reshape", 2, "m",
          "its output would scale with the square of the batch",
          "in x float[{N},20]\nin z float[{N},20]\nconst t int64[1] =4\n"
