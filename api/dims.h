@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The free dims of a model and their sizes by the options, without a profile. */
+/* The symbolic dims of a model and their sizes by the options, without a profile. */
 #ifndef API_DIMS_H
 #define API_DIMS_H
 

@@ -55,9 +55,9 @@ static int add_dim(struct points *points, const char *name) {
     const size_t index = points->n_variables;
     if (index == POLYNOMIAL_MAX_VARIABLES - 1) {
         const int status =
-            diag_error(points->diag, DIAG_LIMIT, "at most %d free dims are supported",
+            diag_error(points->diag, DIAG_LIMIT, "at most %d symbolic dims are supported",
                        POLYNOMIAL_MAX_VARIABLES - 1);
-        diag_hint(points->diag, "bind some free dims with --dim NAME=SIZE");
+        diag_hint(points->diag, "bind some symbolic dims with --dim NAME=SIZE");
         return status;
     }
     points->variables[index] = (struct variable){.name = name, .same_as = index};
@@ -110,7 +110,7 @@ static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
     for (size_t i = 0; i < points->n_variables; i++) sizes[i] = size;
 }
 
-/* Finds one size for all free dims; if the model accepts none, fails like a profile at the
+/* Finds one size for all symbolic dims; if the model accepts none, fails like a profile at the
  * first. */
 static int find_anchor(struct points *points, int64_t *anchor) {
     const struct point *point = NULL;
@@ -125,7 +125,7 @@ static int find_anchor(struct points *points, int64_t *anchor) {
     BUG_ON(status == CM_OK);
     if (status == CM_REFUSED && points->n_variables > 0)
         diag_hint(points->diag,
-                  "the model accepts none of %zu sizes for all free dims: bind some with "
+                  "the model accepts none of %zu sizes for all symbolic dims: bind some with "
                   "--dim NAME=SIZE",
                   N_ANCHORS);
     return status;

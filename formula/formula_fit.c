@@ -65,7 +65,7 @@ static int choose_axes(struct fit *fit) {
         if (n <= MAX_GRID) continue;
         const int status = diag_error(points->diag, DIAG_LIMIT,
                                       "--formula needs more than %d profiles", MAX_GRID);
-        diag_hint(points->diag, "bind some free dims with --dim NAME=SIZE");
+        diag_hint(points->diag, "bind some symbolic dims with --dim NAME=SIZE");
         return status;
     }
     if (polynomial_prepare(fit->scratch, fit->axes, fit->n_axes, &fit->interpolation) < 0)
@@ -87,8 +87,9 @@ static int refuse_point(const struct fit *fit, const int64_t *sizes) {
     const int status = cm_model_profile(points->model, &options, points->diag, &result);
     cm_result_free(result);
     if (status < 0) {
-        diag_hint(points->diag, "each free dim can vary alone, but not all together: bind some "
-                                "with --dim NAME=SIZE");
+        diag_hint(points->diag,
+                  "each symbolic dim can vary alone, but not all together: bind some "
+                  "with --dim NAME=SIZE");
         return status;
     }
     return diag_error(points->diag, DIAG_LIMIT, "modules must be the same at all sizes");

@@ -36,12 +36,12 @@ static int check_children(const struct cm_result *result, size_t index, bool *li
         if (child <= index || child >= result->n_modules)
             return diag_error(diag, DIAG_FORMAT,
                               "modules[%zu].children[%zu]: expected an index from %zu to %zu, "
-                              "have %zu",
+                              "got %zu",
                               index, i, index + 1, result->n_modules - 1, child);
         if (result->modules[child].parent != index || listed[child])
             return diag_error(diag, DIAG_FORMAT, "modules[%zu]: has several parents", child);
         if (result->modules[child].depth != module->depth + 1)
-            return diag_error(diag, DIAG_FORMAT, "modules[%zu].depth: expected %d, have %d",
+            return diag_error(diag, DIAG_FORMAT, "modules[%zu].depth: expected %d, got %d",
                               child, module->depth + 1, result->modules[child].depth);
         listed[child] = true;
     }

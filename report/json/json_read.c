@@ -2,7 +2,7 @@
 /*
  * Reads documents back by their schema tables. The text may come from anywhere: every key is
  * checked for presence, kind and range before it is used. Messages name the location:
- * "modules[3].outputs[0].shape[1]: expected an integer, have a string". Keys that are not in
+ * "modules[3].outputs[0].shape[1]: expected an integer, got a string". Keys that are not in
  * the schema are skipped, so that a later version may add some.
  */
 #include "costmodel/costmodel.h"
@@ -76,7 +76,7 @@ static int reader_fault(struct reader *reader, const struct place *place, const 
         text_append(&where, "the file");
     else
         append_place(&where, place);
-    return diag_error(reader->diag, DIAG_FORMAT, "%s: expected %s, have %.80s",
+    return diag_error(reader->diag, DIAG_FORMAT, "%s: expected %s, got %.80s",
                       text_string(&where), expected, have);
 }
 
@@ -485,7 +485,7 @@ static int read_key(struct slot *slot, const struct json_value *object, const ch
     for (size_t i = 0; member.item == NULL && (old = old_name(key, i)) != NULL; i++)
         member.item = json_get(object, old);
     if (member.item == NULL && !optional)
-        return reader_fault(slot->reader, &place, "a value", "no such key");
+        return reader_fault(slot->reader, &place, "a value", "none");
     return read(&member);
 }
 

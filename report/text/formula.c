@@ -165,7 +165,7 @@ static void write_variable(struct page *page, const struct cm_formula_variable *
     page_item_end(page, STYLE_NAME);
     if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - 1 - page->column);
     item = page_item(page);
-    text_append(item, strcmp(variable->what, "batch") == 0 ? "the batch" : "a free dim");
+    text_append(item, strcmp(variable->what, "batch") == 0 ? "the batch" : "a symbolic dim");
     if (strcmp(variable->what, "batch") == 0 && variable->dim[0] != '\0') {
         text_append(item, ", which the file calls ");
         append_name(item, variable->dim);

@@ -38,9 +38,9 @@ static void check_refused(const char *keys, const char *message) {
 
 static void a_fault_is_told_with_its_place_in_the_file(void **state) {
     static const char *const cases[][2] = {
-        {"\"like\": \"Conv\", \"macs\": 3", "operators[0].macs: expected a string, have 3"},
+        {"\"like\": \"Conv\", \"macs\": 3", "operators[0].macs: expected a string, got 3"},
         {"\"like\": \"Conv\", \"mac\": \"3\"",
-         "operators[0].mac: expected a key of the schema, have another"},
+         "operators[0].mac: expected a key of the schema, got another"},
         /* like, or outputs, and costs */
         {"\"note\": \"\"", "operators[0] must have either like or outputs, got neither"},
         {"\"like\": \"Conv\", " ANY, "operators[0] must have either like or outputs, got both"},

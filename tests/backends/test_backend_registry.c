@@ -235,7 +235,8 @@ static void expect_loading(struct arena *arena, const char *module, bool any_own
 
 /* A module is code: a copy of one in folder/inner, with other rights and owners. */
 static void loads_no_module_that_others_can_replace(void **state) {
-    char folder[] = "/tmp/test_modules_XXXXXX";
+    char folder[TEMPORARY_PATH];
+    temporary_path(folder);
     assert_non_null(mkdtemp(folder));
     const char *inner = arena_printf(*state, "%s/inner", folder);
     const char *module = arena_printf(*state, "%s/costmodel-good.so", inner);
@@ -278,7 +279,8 @@ static void loads_no_module_that_others_can_replace(void **state) {
 }
 
 static void checks_the_folder_of_a_link_and_its_target(void **state) {
-    char folder[] = "/tmp/test_modules_XXXXXX";
+    char folder[TEMPORARY_PATH];
+    temporary_path(folder);
     assert_non_null(mkdtemp(folder));
     const char *link = arena_printf(*state, "%s/costmodel-good.so", folder);
     assert_int_equal(symlink(MODULES "/costmodel-good.so", link), 0);

@@ -16,14 +16,16 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/test_beneath_XXXXXX";
+#include "tests/temporary.h"
+
+static char folder[TEMPORARY_PATH];
 
 static void path_in(const char *name, char *path, size_t size) {
     assert_true((size_t)snprintf(path, size, "%s/%s", folder, name) < size);
 }
 
 static void write_file(const char *name, const char *text) {
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     path_in(name, path, sizeof path);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -32,13 +34,13 @@ static void write_file(const char *name, const char *text) {
 }
 
 static void make_link(const char *target, const char *name) {
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     path_in(name, path, sizeof path);
     assert_int_equal(symlink(target, path), 0);
 }
 
 static void make_folder(const char *name) {
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     path_in(name, path, sizeof path);
     assert_int_equal(mkdir(path, 0700), 0);
 }
@@ -49,8 +51,9 @@ static const char *const made[] = {"in/here",   "in/sub/deep", "in/sub", "in/inn
 
 /* in/ is the folder; out is next to it. */
 static int make(void **state) {
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     (void)state;
+    temporary_path(folder);
     assert_non_null(mkdtemp(folder));
     make_folder("in");
     make_folder("in/sub");
@@ -66,7 +69,7 @@ static int make(void **state) {
 }
 
 static int end(void **state) {
-    char path[128];
+    char path[TEMPORARY_PATH + 32];
     (void)state;
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         path_in(made[i], path, sizeof path);

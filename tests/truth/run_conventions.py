@@ -30,7 +30,7 @@ from run_truth import TIMEOUT, WORKERS, unpack
 LEAST = 8  # nets that each tool must have been compared on
 REPO = Path(__file__).resolve().parents[2]
 
-# models/<file>: the net, and the sizes of free dims, at which the tools were run.
+# models/<file>: the net, and the sizes of symbolic dims, at which the tools were run.
 CARRIED = {
     "bert_mini.onnx": ("bert_mini", ["seq=64"]),
     "gpt_mini_tied.onnx": ("gpt_mini_tied", ["seq=128"]),

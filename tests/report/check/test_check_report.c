@@ -211,12 +211,12 @@ static void a_budget_is_read_and_its_typing_errors_are_told(void **state) {
          NULL},
         {"{\"schema\":\"costmodel/budget/1\",\"limits\":[]}", NULL},
         {"{\"schema\":\"costmodel/budget/1\",\"limit\":[]}",
-         "limit: expected a key of the schema, have another"},
-        {"{\"schema\":\"costmodel/budget/1\"}", "limits: expected a value, have no such key"},
+         "limit: expected a key of the schema, got another"},
+        {"{\"schema\":\"costmodel/budget/1\"}", "limits: expected a value, got none"},
         {"{\"schema\":\"costmodel/budget/1\",\"limits\":[1]}",
-         "limits[0]: expected a string, have 1"},
+         "limits[0]: expected a string, got 1"},
         {"{\"schema\":\"costmodel/budget/1\",\"limits\":[],\"batches\":[-1]}",
-         "batches[0]: expected an index, have -1"},
+         "batches[0]: expected an index, got -1"},
         {"{\"limits\":[]}", "schema must be \"costmodel/budget/1\", got none"},
     };
     (void)state;

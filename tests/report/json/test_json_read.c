@@ -146,23 +146,23 @@ static const struct {
     {"costmodel/profile/2", "costmodel/profile/9",
      "schema is \"costmodel/profile/9\", this program reads \"costmodel/profile/2\""},
     {"\"schema\"", "\"scheme\"", "schema must be \"costmodel/profile/2\", got none"},
-    {"\"macs\":14068146176,", "", "totals.macs: expected a value, have no such key"},
+    {"\"macs\":14068146176,", "", "totals.macs: expected a value, got none"},
     {"\"macs\":14068146176", "\"macs\":\"14068146176\"",
-     "totals.macs: expected an integer, have a string"},
+     "totals.macs: expected an integer, got a string"},
     {"\"macs\":14068146176", "\"macs\":1.5",
-     "totals.macs: expected an integer below 2^63, have 1.5"},
+     "totals.macs: expected an integer below 2^63, got 1.5"},
     {"\"macs\":14068146176", "\"macs\":1e9",
-     "totals.macs: expected an integer below 2^63, have 1e9"},
+     "totals.macs: expected an integer below 2^63, got 1e9"},
     {"\"macs\":14068146176", "\"macs\":9223372036854775808",
-     "totals.macs: expected an integer below 2^63, have 9223372036854775808"},
+     "totals.macs: expected an integer below 2^63, got 9223372036854775808"},
     {"\"macs\":14068146176", "\"macs\":-9223372036854775808",
-     "totals.macs: expected an integer below 2^63, have -9223372036854775808"},
+     "totals.macs: expected an integer below 2^63, got -9223372036854775808"},
     {"\"macs\":14068146176", "\"macs\":1,\"macs\":2",
-     "totals.macs: expected one value, have two"},
+     "totals.macs: expected one value, got two"},
     {"\"macs\":14068146176", "\"macs\":-7", "totals: macs is negative, -7"},
-    {"\"macs\":14068146176", "\"macs\":[1]", "totals.macs: expected an integer, have an array"},
+    {"\"macs\":14068146176", "\"macs\":[1]", "totals.macs: expected an integer, got an array"},
     {"\"macs\":14068146176", "\"macs\":true",
-     "totals.macs: expected an integer, have true or false"},
+     "totals.macs: expected an integer, got true or false"},
     {"\"macs\":14068146176", "\"macs\":007", "not JSON: invalid number in line 6"},
     {"\"macs\":14068146176", "\"macs\":-", "not JSON: invalid number in line 6"},
     {"\"macs\":14068146176", "\"macs\":1.", "not JSON: invalid number in line 6"},
@@ -176,66 +176,65 @@ static const struct {
     {"\"producer\":\"pytorch", "\"producer\":\"\\ud800", "not JSON: syntax error in line 4"},
     {"\"producer\":\"pytorch", "\"producer\":\"\xff", "not UTF-8 text"},
     {"\"producer\":\"pytorch 1.13.0\"", "\"producer\":12",
-     "model.producer: expected a string, have 12"},
+     "model.producer: expected a string, got 12"},
     {"\"producer\":\"pytorch 1.13.0\"", "\"producer\":null",
-     "model.producer: expected a string, have null"},
+     "model.producer: expected a string, got null"},
     {"\"shape\":[32,3,1024]", "\"shape\":[32,\"3\",1024]",
-     "model.inputs[0].shape[1]: expected an integer, have a string"},
+     "model.inputs[0].shape[1]: expected an integer, got a string"},
     {"\"shape\":[32,3,1024]", "\"shape\":{}",
-     "model.inputs[0].shape: expected an array or null, have an object"},
+     "model.inputs[0].shape: expected an array or null, got an object"},
     {"\"dtype\":\"float\"", "\"dtype\":{\"sequence\":{\"dtype\":null,\"shape\":null}}",
-     "model.inputs[0].shape: expected null beside such a dtype, have an array"},
+     "model.inputs[0].shape: expected null beside such a dtype, got an array"},
     {"\"dtype\":\"float\"", "\"dtype\":{\"sequence\":{\"dtype\":7,\"shape\":null}}",
-     "model.inputs[0].dtype.sequence.dtype: expected a string, have 7"},
+     "model.inputs[0].dtype.sequence.dtype: expected a string, got 7"},
     {"\"dtype\":\"float\"", "\"dtype\":{\"list\":{}}",
-     "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
+     "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, got an "
      "object without it"},
     {"\"dtype\":\"float\"", "\"dtype\":{}",
-     "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
+     "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, got an "
      "object without it"},
     {"\"framework_params\":null}",
      "\"framework_params\":null,\"upper_bound\":[\"macs\",\"speed\"]}",
-     "totals.upper_bound[1]: expected the key of a figure, have another value"},
+     "totals.upper_bound[1]: expected the key of a figure, got another value"},
     {"\"framework_params\":null}", "\"framework_params\":null,\"upper_bound\":true}",
-     "totals.upper_bound: expected an array, have true or false"},
+     "totals.upper_bound: expected an array, got true or false"},
     {"\"shape\":[32,3,1024]", "\"shape\":[32,null,1024],\"shape_upper_bound\":[32,3]",
-     "model.inputs[0].shape_upper_bound: expected as many dims as the shape has, have another "
+     "model.inputs[0].shape_upper_bound: expected as many dims as the shape has, got another "
      "number"},
-    {"\"depth\":2", "\"depth\":-1", "modules[2].depth: expected a depth, have -1"},
-    {"\"depth\":2", "\"depth\":3", "modules[2].depth: expected 2, have 3"},
+    {"\"depth\":2", "\"depth\":-1", "modules[2].depth: expected a depth, got -1"},
+    {"\"depth\":2", "\"depth\":3", "modules[2].depth: expected 2, got 3"},
     {"\"depth\":0", "\"depth\":1", "modules[0]: the root has a parent"},
     {"\"children\":[1,4,5]", "\"children\":[1,4,6]",
-     "modules[0].children[2]: expected an index from 1 to 5, have 6"},
+     "modules[0].children[2]: expected an index from 1 to 5, got 6"},
     {"\"children\":[1,4,5]", "\"children\":[0,4,5]",
-     "modules[0].children[0]: expected an index from 1 to 5, have 0"},
+     "modules[0].children[0]: expected an index from 1 to 5, got 0"},
     {"\"children\":[1,4,5]", "\"children\":[1,4,4]", "modules[4]: has several parents"},
     {"\"children\":[1,4,5]", "\"children\":[1,4]", "modules[5]: no module has it as a child"},
     {"\"children\":[1,4,5]", "\"children\":[1,-4]",
-     "modules[0].children[1]: expected an index, have -4"},
+     "modules[0].children[1]: expected an index, got -4"},
     {"\"children\":[1,4,5]", "\"children\":[1,null]",
-     "modules[0].children[1]: expected an integer, have null"},
-    {"\"children\":[1,4,5]", "\"children\":7",
-     "modules[0].children: expected an array, have 7"},
+     "modules[0].children[1]: expected an integer, got null"},
+    {"\"children\":[1,4,5]", "\"children\":7", "modules[0].children: expected an array, got 7"},
     {"\"class_known\":true", "\"class_known\":1",
-     "modules[0].class_known: expected true or false, have 1"},
+     "modules[0].class_known: expected true or false, got 1"},
     {"\"module\":\"fc1\"", "\"module\":\"fc2\"",
-     "nodes[1].module: expected a module's path, have fc2"},
-    {"\"module\":\"fc1\"", "\"module\":4", "nodes[1].module: expected a string, have 4"},
+     "nodes[1].module: expected a module's path, got fc2"},
+    {"\"module\":\"fc1\"", "\"module\":4", "nodes[1].module: expected a string, got 4"},
     {"\"inputs\":[\"input\",", "\"inputs\":[[],",
-     "nodes[0].inputs[0]: expected a string, have an array"},
+     "nodes[0].inputs[0]: expected a string, got an array"},
     {"\"dims\":{\"batch_size\":32}", "\"dims\":[]",
-     "options.dims: expected an object, have an array"},
+     "options.dims: expected an object, got an array"},
     {"\"dims\":{\"batch_size\":32}", "\"dims\":{\"batch_size\":{}}",
-     "options.dims.batch_size: expected an integer, have an object"},
+     "options.dims.batch_size: expected an integer, got an object"},
     {"\"coverage\":{\"nodes\"", "\"coverage\":7,\"x\":{\"nodes\"",
-     "coverage: expected an object, have 7"},
+     "coverage: expected an object, got 7"},
     {"\"diagnostics\":[]",
      "\"diagnostics\":[{\"severity\":\"fatal\",\"code\":\"x\",\"message\":\"\",\"node\":null,"
      "\"hint\":null}]",
-     "diagnostics[0].severity: expected \"note\", \"warning\" or \"error\", have a string"},
+     "diagnostics[0].severity: expected \"note\", \"warning\" or \"error\", got a string"},
 };
 
-static void a_fault_is_told_by_its_place(void **state) {
+static void faults_have_a_place(void **state) {
     (void)state;
     for (size_t i = 0; i < N(changes); i++) {
         char *text = changed(changes[i].from, changes[i].to);
@@ -251,18 +250,18 @@ static const struct {
     const char *message;
 } timed_changes[] = {
     {"\"drift\":0.031", "\"drift\":0.0310001",
-     "measure.primitives[0].drift: expected a decimal of at most six places, have 0.0310001"},
+     "measure.primitives[0].drift: expected a decimal of at most six places, got 0.0310001"},
     {"\"drift\":0.031", "\"drift\":3e1",
-     "measure.primitives[0].drift: expected a decimal of at most six places, have 3e1"},
+     "measure.primitives[0].drift: expected a decimal of at most six places, got 3e1"},
     {"\"drift\":0.031", "\"drift\":99999999999999.5",
-     "measure.primitives[0].drift: expected a decimal of at most six places, have "
+     "measure.primitives[0].drift: expected a decimal of at most six places, got "
      "99999999999999.5"},
     {"\"drift\":0.031", "\"drift\":\"0.5\"",
-     "measure.primitives[0].drift: expected a decimal of at most six places, have a string"},
+     "measure.primitives[0].drift: expected a decimal of at most six places, got a string"},
     {"\"block\":[128,1,1]", "\"block\":[128,1]",
-     "measure.primitives[0].kernels[0].block: expected an array of three, have an array"},
+     "measure.primitives[0].kernels[0].block: expected an array of three, got an array"},
     {"\"block\":[128,1,1]", "\"block\":[128,1,1.5]",
-     "measure.primitives[0].kernels[0].block[2]: expected an integer below 2^63, have 1.5"},
+     "measure.primitives[0].kernels[0].block[2]: expected an integer below 2^63, got 1.5"},
 };
 
 static void a_fault_in_the_times_is_told_by_its_place(void **state) {
@@ -300,7 +299,7 @@ static const struct {
     {"[]", "schema must be \"costmodel/profile/2\", got none"},
     {"7", "schema must be \"costmodel/profile/2\", got none"},
     {"{\"schema\":7}", "schema must be \"costmodel/profile/2\", got none"},
-    {"{\"schema\":\"costmodel/profile/2\"}", "model: expected a value, have no such key"},
+    {"{\"schema\":\"costmodel/profile/2\"}", "model: expected a value, got none"},
     {"\"open", "not JSON: invalid string in line 1"},
     {"{}\n\n{}", "not JSON: syntax error in line 3"},
 };
@@ -356,7 +355,7 @@ static void an_object_with_many_keys_is_refused(void **state) {
     fputs("\"macs\":14068146176", out);
     fclose(out);
     char *text = changed("\"macs\":14068146176", keys);
-    expect_refusal(text, strlen(text), "totals: expected few keys, have more than 64");
+    expect_refusal(text, strlen(text), "totals: expected few keys, got more than 64");
     free(text);
     free(keys);
 }
@@ -378,7 +377,7 @@ static void a_type_of_too_many_levels_is_refused(void **state) {
     assert_int_equal(cm_result_read_json(text, strlen(text), "p", diagnostics, &result),
                      CM_REFUSED);
     assert_non_null(strstr(cm_diagnostics_get(diagnostics, 0)->message,
-                           "expected a type of few levels, have a deeper one"));
+                           "expected a type of few levels, got a deeper one"));
     cm_diagnostics_free(diagnostics);
     free(text);
     free(type);
@@ -532,7 +531,7 @@ int main(void) {
         cmocka_unit_test(the_text_report_of_what_was_read_is_the_same),
         cmocka_unit_test(integers_and_unknowns_come_back_exactly),
         cmocka_unit_test(types_come_back),
-        cmocka_unit_test(a_fault_is_told_by_its_place),
+        cmocka_unit_test(faults_have_a_place),
         cmocka_unit_test(a_fault_in_the_times_is_told_by_its_place),
         cmocka_unit_test(ratios_come_back_exactly),
         cmocka_unit_test(what_is_no_profile_is_refused),
