@@ -35,6 +35,10 @@
 /* Searches with constants that were tiled to the batch; each finds more of them. */
 #define MAX_TILING_ROUNDS 8
 
+/* Operands of a node that are scaled together, or one by one if there are at most so many. */
+#define ALL_OPERANDS SIZE_MAX
+#define MAX_SINGLE   8
+
 /* A node at which the batch may be on more than one axis. */
 struct choice {
     size_t step;
@@ -264,11 +268,12 @@ static const struct shape *batch_operand(const struct search *search, const stru
 }
 
 /* Changes every constant operand, or list of indices, whose dim is `size` at the batch axis of
- * `partner`, counted from the front or the back. */
+ * `partner`, counted from the front or the back; or the operand `only` alone. */
 static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
-                          int axis, int64_t size, bool from_back, bool is_index) {
+                          int axis, int64_t size, bool from_back, bool is_index, size_t only) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
+        if (only != ALL_OPERANDS && slot != only) continue;
         const struct shape *shape = stale_operand(search, node_id, slot);
         if (!shape ||
             (is_index && !dtype_is_integer(before(search, node->inputs[slot])->dtype)))
@@ -294,13 +299,17 @@ static int repair_list(struct search *search, uint32_t node_id) {
 }
 
 /* Repairs a node that does not fit by scaling its constant operands whose dim is `size` on the
- * batch axis. */
+ * batch axis: all of them, or else one (the data of a ScatterND, not its indices). */
 static int repair_constants_of_size(struct search *search, uint32_t node_id,
                                     const struct shape *partner, int axis, int64_t size,
                                     bool is_index) {
+    const size_t n_inputs = search->analysis->model->nodes[node_id].n_inputs;
+    const size_t n_tries = n_inputs <= MAX_SINGLE ? n_inputs + 1 : 1;
     size_t n_changes = search->changes.n;
-    for (int from_back = 0; from_back < 2; from_back++) {
-        int status = change_aligned(search, node_id, partner, axis, size, from_back, is_index);
+    for (size_t i = 0; i < 2 * n_tries; i++) {
+        const size_t only = i < 2 ? ALL_OPERANDS : i / 2 - 1;
+        int status =
+            change_aligned(search, node_id, partner, axis, size, i % 2, is_index, only);
         if (status < 0) return status;
         status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
         if (status != CONTRADICTION) return status;

@@ -367,6 +367,10 @@ static void test_rebatches_sequences(void **state) {
         {"written into zeros by ScatterElements", ALL,
          "in x float[{N},4]\nin ix int64[{N},4]\ninit z float[{N},16]\n"
          "node s ScatterElements z ix x -> y axis=1\nout y\n"},
+        {"written into a transposed constant by ScatterND", ALL_BUT_READS,
+         "in x int64[{N},16]\nconst z int64[17,{N}] =0\nconst i int64[16,1] =3\n"
+         "init e float[9,4]\nnode t Transpose x -> u perm=[1,0]\nnode s ScatterND z i u -> a\n"
+         "node b Transpose a -> c perm=[1,0]\nnode g Gather e c -> y\nout y\n"},
         {"the state of a Loop", ALL,
          "in x float[{N},16]\ninit w float[16,16]\nconst n int64[] =5\nconst k bool[] =1\n"
          "body body\nin i int64[]\nin kc bool[]\nin s float[{N},16]\nnode r MatMul s w -> a\n"
