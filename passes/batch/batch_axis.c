@@ -192,7 +192,7 @@ static size_t n_gathers(const struct probe *probe, uint32_t value_id) {
  * sample, unless the batch is 1: then it may also be a loop over samples that was unrolled. */
 static const char *objection_to_gather(const struct probe *probe, const struct node *node,
                                        bool per_sample) {
-    const struct value_info *index = before(probe, node->inputs[1]);
+    const struct value_info *index = after(probe, node->inputs[1]);
     if (shape_elements(&index->shape) != 1)
         return "its indices select from the batch of the file";
     if (per_sample && !index->value) return NULL;
@@ -248,6 +248,29 @@ static const char *objection_to_target(const struct probe *probe, const struct n
 static const char *objection_to_node(const struct probe *probe, uint32_t node_id, bool in_body,
                                      bool per_sample, uint32_t *ret_node);
 
+/* Returns the shape of the operand at PROBE_BATCH. */
+static const struct shape *operand_shape(const struct probe *probe, uint32_t node,
+                                         uint32_t slot) {
+    const struct override *override = probe->overrides[node];
+    while (override && override->slot != slot) override = override->next;
+    return override ? &override->info->shape
+                    : &after(probe, probe->model->nodes[node].inputs[slot])->shape;
+}
+
+/* Returns true if a state of a Loop or Scan holds the batch in the body, but not before. */
+static bool has_stale_state(const struct probe *probe, const struct graph *body) {
+    const struct node *owner = &probe->model->nodes[body->owner];
+    for (uint32_t slot = 0; slot < owner->n_inputs && owner->n_inputs == body->n_inputs;
+         slot++) {
+        const int axis = batch_axis_grown_axis(probe, body->inputs[slot]);
+        if (axis < 0 || owner->inputs[slot] == ID_NONE) continue;
+        const struct shape *shape = operand_shape(probe, body->owner, slot);
+        const struct shape *inside = &after(probe, body->inputs[slot])->shape;
+        if (shape->rank == inside->rank && shape->dims[axis] != inside->dims[axis]) return true;
+    }
+    return false;
+}
+
 /* Returns why the body of a Loop, Scan or If cannot be right, or NULL. A Loop over samples runs
  * as often as the batch is large. */
 static const char *objection_to_body(const struct probe *probe, uint32_t graph, bool outer,
@@ -260,6 +283,10 @@ static const char *objection_to_body(const struct probe *probe, uint32_t graph, 
     if (small != large && !per_sample) {
         *ret_node = body->owner;
         return "its trip count would not scale with the batch";
+    }
+    if (has_stale_state(probe, body)) {
+        *ret_node = body->owner;
+        return "a state would hold the batch from the second iteration on";
     }
     for (size_t i = 0; i < body->n_nodes && !objection; i++) /* depth: see walk.c */
         objection =

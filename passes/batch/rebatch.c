@@ -359,9 +359,9 @@ static int state_axis(const struct search *search, const struct graph *body, siz
     const struct shape *inside = &search->after.infos[body->inputs[slot]].shape;
     if (inside->rank != shape->rank || is_invariant(body, body->inputs[slot])) return -1;
     for (int axis = 0; axis < shape->rank; axis++)
-        if (search->misfit
-                ? shape->dims[axis] == search->probe.batch
-                : !is_known(inside->dims[axis]) && shape->dims[axis] % search->probe.batch == 0)
+        if (search->misfit ? shape->dims[axis] == search->probe.batch
+                           : inside->dims[axis] != shape->dims[axis] &&
+                                 shape->dims[axis] % search->probe.batch == 0)
             return axis;
     return -1;
 }

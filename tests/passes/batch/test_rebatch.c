@@ -545,6 +545,13 @@ static void test_rebatches_loops(void **state) {
          "const k bool[] =1\nbody body\nin i int64[]\nin kc bool[]\nin s float[{N},16]\n"
          "node r MatMul s w -> a\nnode ad Add a x -> b\nnode ki Identity kc -> ko\nout ko\n"
          "out b\nclose\nnode l Loop n k z -> y\nout y\n"},
+        {"over time, from a zero state, with all results stacked", FROM_ONE,
+         "in x float[{N},20,8]\ninit w float[8,16]\ninit u float[16,16]\ninit z float[{N},16]\n"
+         "const t int64[3] =20,{N},8\nconst n int64[] =20\nconst k bool[] =1\n"
+         "node tr Reshape x t -> xt\nbody body\nin i int64[]\nin kc bool[]\n"
+         "in s float[{N},16]\nnode g Gather xt i -> xi axis=0\nnode p MatMul xi w -> a\n"
+         "node q MatMul s u -> c\nnode ad Add a c -> b\nnode ki Identity kc -> ko\nout ko\n"
+         "out b\nout b\nclose\nnode l Loop n k z -> h y\nout y\n"},
         {"over time, with a product that takes the sequence first", FROM_ONE,
          "in x float[{N},20,8]\ninit w float[8,16]\ninit u float[16,16]\ninit z float[{N},16]\n"
          "const t int64[3] =20,{N},8\nconst n int64[] =20\nconst k bool[] =1\n"
