@@ -7,6 +7,7 @@
 #include "api/assemble.h"
 
 #include "passes/pipeline.h"
+#include "passes/work.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -28,6 +29,7 @@ struct search {
     struct trial fails; /* the smallest so far; batch 0: none */
     bool uneven;        /* a larger batch required less memory */
     const char *why;    /* the batch cannot be changed; NULL: it can */
+    bool is_ended;      /* no work is left for another trial */
 };
 
 static bool is_past_range(const struct cm_diagnostics *diag) {
@@ -48,7 +50,8 @@ static const char *first_error(const struct cm_diagnostics *diag, struct arena *
 /* Runs the passes up to memory_required. */
 static int run_trial(struct search *search, const struct cm_options *options,
                      struct arena *arena, struct cm_diagnostics *diag, int64_t *ret_bytes) {
-    struct analysis trial = {.model = search->analysis->model, .options = options};
+    struct analysis trial = {
+        .model = search->analysis->model, .options = options, .work = search->analysis->work};
     trial.arena = arena;
     trial.diag = diag;
     int status = pipeline_run_to(&trial, HAS_MEMORY_REQUIRED);
@@ -95,7 +98,10 @@ static void take_trial(struct search *search, struct trial trial) {
 }
 
 static int try_and_take(struct search *search, int64_t batch) {
+    const struct analysis *analysis = search->analysis;
     struct trial trial = {0};
+    search->is_ended = !work_run(analysis->work, analysis->model->n_nodes);
+    if (search->is_ended) return CM_OK;
     int status = try_batch(search, batch, &trial);
     if (status == CM_OK && !search->why) take_trial(search, trial);
     return status;
@@ -115,7 +121,7 @@ static int find_upper(struct search *search) {
     struct trial before = search->fits;
     int64_t next = before.batch < MAX_BATCH ? 2 * before.batch : MAX_BATCH;
     int status = CM_OK;
-    while (status == CM_OK && !search->why && search->fails.batch == 0 &&
+    while (status == CM_OK && !search->why && !search->is_ended && search->fails.batch == 0 &&
            search->fits.batch < MAX_BATCH) {
         before = search->fits;
         status = try_and_take(search, next < MAX_BATCH ? next : MAX_BATCH);
@@ -140,8 +146,8 @@ static int64_t guess(const struct search *search, int round) {
 
 static int close_in(struct search *search) {
     int status = CM_OK;
-    for (int round = 0; status == CM_OK && !search->why && search->fits.batch > 0 &&
-                        search->fails.batch - search->fits.batch > 1;
+    for (int round = 0; status == CM_OK && !search->why && !search->is_ended &&
+                        search->fits.batch > 0 && search->fails.batch - search->fits.batch > 1;
          round++)
         status = try_and_take(search, guess(search, round));
     return status;
@@ -158,6 +164,7 @@ static int find_largest(struct search *search) {
 
 static const char *name_of_end(const struct search *search) {
     if (search->why) return "fixed";
+    if (search->analysis->work && search->analysis->work->is_exhausted) return "exhausted";
     if (search->fails.batch == 0) return "unbounded";
     if (search->fits.batch == 0) return "none";
     return search->uneven ? "uneven" : "exact";
@@ -169,10 +176,11 @@ static void tell(const struct search *search, struct cm_fit *fit) {
         fit->why = search->why;
         return;
     }
-    if (search->fails.batch > 0) fit->largest_batch = search->fits.batch;
-    if (search->fits.batch > 0 && search->fails.batch > 0)
-        fit->largest_bytes = search->fits.bytes;
-    if (search->fails.batch > 0 && search->fails.bytes < TOO_MUCH)
+    const bool is_found = search->fails.batch > 0 || search->is_ended;
+    if (is_found && (search->fits.batch > 0 || !search->is_ended))
+        fit->largest_batch = search->fits.batch;
+    if (is_found && search->fits.batch > 0) fit->largest_bytes = search->fits.bytes;
+    if (search->fails.batch == search->fits.batch + 1 && search->fails.bytes < TOO_MUCH)
         fit->next_bytes = search->fails.bytes;
 }
 

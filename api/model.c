@@ -13,6 +13,7 @@
 #include "passes/modules/module_sources.h"
 #include "passes/pipeline.h"
 #include "passes/training/optimizers.h"
+#include "passes/work.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -229,6 +230,7 @@ static int analyse(struct cm_model *model, const struct cm_options *options,
         .arena = analysis->arena,
         .kept = analysis->kept,
         .diag = diagnostics,
+        .work = analysis->work,
     };
     status = pipeline_run(analysis);
     if (status == CM_OK && coverage_of(analysis, ret_coverage) < 0)
@@ -243,6 +245,7 @@ static int profile(struct cm_model *model, const struct cm_options *options,
     struct assemble_extras extras = {.loading = model->notes};
     int status = analyse(model, options, diagnostics, analysis, &extras.coverage);
     if (status == CM_OK && options->memory_limit > 0) status = fit_find(analysis, &extras.fit);
+    if (status == CM_OK) work_note(analysis->work, diagnostics);
     if (status == CM_OK)
         status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);
     return status < 0 ? status : assemble_result(analysis, &extras, ret_result);
@@ -253,7 +256,9 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
     if (model == NULL || options == NULL || ret_result == NULL) return diag_null(diagnostics);
     const struct cm_options asked = effective_options(options);
     struct arena *kept = arena_new("result", 0);
-    struct analysis analysis = {.arena = arena_new("analysis", 0), .kept = kept};
+    struct arena *arena = arena_new("analysis", 0);
+    struct work work = work_start(arena, model->model->n_nodes);
+    struct analysis analysis = {.arena = arena, .kept = kept, .work = &work};
     int status = kept && analysis.arena
                      ? profile(model, &asked, diagnostics, &analysis, ret_result)
                      : CM_NO_MEMORY;

@@ -2,6 +2,7 @@
 /* The public API of --formula: builds the result from profiles. */
 #include "formula/formula.h"
 
+#include "passes/work.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -118,16 +119,19 @@ int cm_model_formula(struct cm_model *model, const struct cm_options *options,
     if (model == NULL || options == NULL || ret_formula == NULL) return diag_null(diagnostics);
     struct arena *result = arena_new("result", 0);
     struct arena *arena = arena_new("formula", 0);
+    struct work work = work_start(arena, model->model->n_nodes);
     struct cm_formula *formula = result ? arena_alloc(result, sizeof(*formula)) : NULL;
     struct points points = {.model = model,
                             .options = options,
                             .arena = arena,
+                            .work = &work,
                             .diag = diagnostics,
                             .n_metrics = points_n_metrics()};
     int status = CM_NO_MEMORY;
     if (formula && arena) {
         *formula = (struct cm_formula){.fixed_batch = "", .arena = result};
         status = find(&points, formula);
+        if (status == CM_OK) work_note(&work, diagnostics);
         if (arena_failed(result) || arena_failed(arena)) status = CM_NO_MEMORY;
     }
     status = diag_finish(diagnostics, status);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "passes/pipeline.h"
+#include "passes/work.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -113,7 +114,8 @@ static int profile(struct points *points, struct arena *arena, struct cm_diagnos
                    struct point *point) {
     struct cm_dim_option *dims =
         arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims));
-    struct analysis analysis = {.model = points->model->model, .arena = arena, .diag = diag};
+    struct analysis analysis = {
+        .model = points->model->model, .arena = arena, .diag = diag, .work = points->work};
     if (!dims) return diag_no_memory(points->diag);
     const struct cm_options options = points_options(points, point->sizes, dims);
     analysis.options = &options;
@@ -132,9 +134,9 @@ static struct point *find(const struct points *points, const int64_t *sizes) {
 }
 
 static int add(struct points *points, const int64_t *sizes, struct point **ret) {
-    if (points->n == MAX_PROFILES)
-        return diag_error(points->diag, DIAG_LIMIT, "--formula needs more than %d profiles",
-                          MAX_PROFILES);
+    if (points->n == MAX_PROFILES || !work_run(points->work, points->model->model->n_nodes))
+        return diag_error(points->diag, DIAG_LIMIT, "--formula needs more than %zu profiles",
+                          points->n);
     if (points->n == points->capacity) {
         const size_t capacity = points->capacity ? 2 * points->capacity : 64;
         struct point *items = arena_array(points->arena, capacity, sizeof(*items));

@@ -27,6 +27,7 @@ struct points {
     const struct cm_options *options; /* of the caller */
     struct arena *arena;
     struct cm_diagnostics *diag;
+    struct work *work; /* of all profiles */
     size_t n_variables;
     struct variable variables[POLYNOMIAL_MAX_VARIABLES];
     size_t n_modules; /* of every profile; 0 before the first */

@@ -22,6 +22,7 @@ struct arena;
 struct optimizer;
 struct cm_diagnostics;
 struct map;
+struct work;
 
 /* Facts that a pass requires of earlier passes or gives to later ones. */
 enum pass_facts {
@@ -406,6 +407,7 @@ struct analysis {
     struct arena *kept;    /* lifetime of the result, which takes it over */
     struct arena *scratch; /* of the running pass; the runner empties it */
     struct cm_diagnostics *diag;
+    struct work *work; /* of all runs behind the profile; NULL: unlimited */
     struct bind_table bind;
     struct batch_table batch;
     struct infer_table infer;

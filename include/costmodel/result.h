@@ -207,7 +207,8 @@ struct cm_fit {
     int64_t next_bytes;    /* required at largest_batch + 1, above the limit; CM_UNKNOWN */
     /*
      * "exact": largest_batch fits, the next batch does not. "uneven": as "exact", but memory
-     * does not grow monotonically, so a larger batch may fit. "none": no batch fits.
+     * does not grow monotonically, so a larger batch may fit. "exhausted": the work budget is
+     * exhausted; largest_batch fits, a larger one may fit too. "none": no batch fits.
      * "unbounded": every batch fits. "no-batch": the inputs have no batch axis. "fixed": the
      * batch cannot be changed; `why` is the reason.
      */

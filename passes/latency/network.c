@@ -153,7 +153,7 @@ static int place_activations(struct building *building) {
     }
     building->ret->network.arena_bytes = total;
     if (n == 0 || !is_known(total)) return CM_OK;
-    if (arena_layout(building->arena, blocks, n, false, &plan) < 0) return CM_NO_MEMORY;
+    if (arena_layout(building->arena, blocks, n, false, NULL, &plan) < 0) return CM_NO_MEMORY;
     building->ret->network.arena_bytes = plan.bytes;
     for (size_t i = 0; i < n; i++) building->offsets[values[i]] = plan.offsets[i];
     return CM_OK;

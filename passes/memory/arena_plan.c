@@ -49,7 +49,7 @@ static int plan_fresh(const struct analysis *analysis, const struct collected *a
                       struct arena_plan_table *table) {
     struct arena_layout plan;
     if (arena_layout(analysis->scratch, all->blocks, all->n, analysis->options->memory_plan,
-                     &plan) < 0)
+                     analysis->work, &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_bytes = plan.bytes;
     table->by_planner = arena_copy(analysis->arena, plan.by, sizeof(plan.by));
@@ -91,7 +91,7 @@ static int plan_in_place(const struct analysis *analysis, struct collected *all,
     if (analysis->in_place.n_over == 0) return CM_OK;
     if (!block_of) return diag_no_memory(analysis->diag);
     size_t n = share_blocks(analysis, all, block_of);
-    if (arena_layout(analysis->scratch, all->blocks, n, false, &plan) < 0)
+    if (arena_layout(analysis->scratch, all->blocks, n, false, analysis->work, &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_in_place_bytes = plan.bytes;
     return CM_OK;

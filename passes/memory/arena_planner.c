@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ir/shape.h"
+#include "passes/work.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -353,7 +354,11 @@ static void swap_turns(struct search *search, uint32_t a, uint32_t b) {
 
 /* Improves a layout of *bytes until it reaches the bound or the budget is spent. Moves that
  * keep the size are accepted too. */
-static int improve(struct planner *planner, uint32_t *order, int64_t *offsets, int64_t *bytes) {
+static int improve(struct planner *planner, struct work *work, uint32_t *order,
+                   int64_t *offsets, int64_t *bytes) {
+    const int64_t before = planner->work;
+    const int64_t most = SEARCH_BUDGET > before ? SEARCH_BUDGET - before : 0;
+    const int64_t limit = before + work_share(work, WORK_ARENAS, most);
     struct search search = {.planner = planner, .order = order};
     search.turns = arena_array_raw(planner->arena, planner->n, sizeof *search.turns);
     search.offsets = arena_array_raw(planner->arena, planner->n, sizeof *search.offsets);
@@ -372,16 +377,18 @@ static int improve(struct planner *planner, uint32_t *order, int64_t *offsets, i
             *bytes = size;
             memcpy(offsets, search.offsets, planner->n * sizeof *offsets);
         }
-        if (*bytes <= planner->bound || planner->work >= SEARCH_BUDGET) return CM_OK;
+        if (*bytes <= planner->bound || planner->work >= limit) break;
         a = search.tower[next_choice(&search, search.n_tower)];
         const uint32_t n = planner->from[a + 1] - planner->from[a];
         b = n == 0 ? a : planner->others[planner->from[a] + next_choice(&search, n)];
         swap_turns(&search, a, b);
     }
+    if (*bytes > planner->bound) work_search(work, WORK_ARENAS, planner->work - before, most);
+    return CM_OK;
 }
 
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
-                 struct arena_layout *ret) {
+                 struct work *work, struct arena_layout *ret) {
     struct planner planner = {.arena = arena, .blocks = blocks, .n = (uint32_t)n};
     uint32_t *by_size = NULL;
     bool has_pairs = false;
@@ -409,5 +416,5 @@ int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool
         memcpy(ret->offsets, offsets, n * sizeof *offsets);
     }
     if (!has_pairs || ret->bytes <= ret->bound) return CM_OK;
-    return improve(&planner, by_size, ret->offsets, &ret->bytes);
+    return improve(&planner, work, by_size, ret->offsets, &ret->bytes);
 }

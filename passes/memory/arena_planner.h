@@ -14,6 +14,7 @@
 #include "costmodel/costmodel.h"
 
 struct arena;
+struct work;
 
 struct block {
     int64_t bytes;  /* > 0; the sum over all blocks fits into int64 */
@@ -41,9 +42,10 @@ const char *arena_planner_name(enum arena_planner planner);
 /*
  * Computes a layout in `arena`: greedy by size; if that exceeds the bound (or if `all`), two
  * ends; if both exceed it, local search from the order of greedy by size. If too many blocks
- * are alive together to list all pairs, only two ends runs. Returns CM_OK or CM_NO_MEMORY.
+ * are alive together to list all pairs, only two ends runs. The local search takes its steps
+ * from `work` (NULL: unlimited). Returns CM_OK or CM_NO_MEMORY.
  */
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
-                 struct arena_layout *ret) CM_MUST_CHECK;
+                 struct work *work, struct arena_layout *ret) CM_MUST_CHECK;
 
 #endif

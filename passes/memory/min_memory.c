@@ -9,6 +9,7 @@
 #include "passes/memory/liveness.h"
 #include "passes/memory/scheduler.h"
 #include "passes/pass.h"
+#include "passes/work.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -157,6 +158,39 @@ static int add_work(struct builder *builder) {
     return CM_OK;
 }
 
+static bool is_valid(const struct scheduler_problem *problem, const uint32_t *places) {
+    for (size_t i = 0; i < problem->n_edges; i++)
+        if (places[problem->edges[i].before] >= places[problem->edges[i].after]) return false;
+    return true;
+}
+
+/* Takes the order of an earlier run if the work is exhausted and its peak is lower; keeps the
+ * first order for later runs. */
+static int reuse_order(const struct analysis *analysis, const struct scheduler_problem *problem,
+                       struct scheduler_result *found) {
+    struct work *work = analysis->work;
+    const uint32_t n = problem->n_tasks;
+    uint32_t place = 0;
+    int64_t peak = 0;
+    if (!work) return CM_OK;
+    if (!work->order) {
+        work->order = arena_copy(work->arena, found->order, n * sizeof *found->order);
+        return work->order ? CM_OK : CM_NO_MEMORY;
+    }
+    if (!work->is_exhausted || found->optimal) return CM_OK;
+    uint32_t *places = arena_array(analysis->scratch, n, sizeof *places);
+    if (!places) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) places[work->order[i]] = i;
+    if (!is_valid(problem, places)) return CM_OK;
+    if (scheduler_peak(analysis->arena, problem, work->order, &peak, &place) < 0)
+        return CM_NO_MEMORY;
+    if (peak >= found->peak) return CM_OK;
+    found->peak = peak;
+    return (found->order = arena_copy(analysis->arena, work->order, n * sizeof *found->order))
+               ? CM_OK
+               : CM_NO_MEMORY;
+}
+
 int min_memory_find(const struct analysis *analysis, struct min_memory_order *ret) {
     const size_t n_values = analysis->model->n_values;
     struct builder builder;
@@ -176,7 +210,9 @@ int min_memory_find(const struct analysis *analysis, struct min_memory_order *re
     add_tensors(&builder);
     status = add_work(&builder);
     if (status < 0) return status;
-    if (scheduler_find(analysis->arena, &builder.problem, &found) < 0)
+    if (scheduler_find(analysis->arena, &builder.problem, analysis->work, &found) < 0)
+        return diag_no_memory(analysis->diag);
+    if (reuse_order(analysis, &builder.problem, &found) < 0)
         return diag_no_memory(analysis->diag);
     ret->optimal = found.optimal && all_known;
     ret->peak = found.peak;

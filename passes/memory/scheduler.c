@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes/work.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -30,6 +31,7 @@
 #define BUDGET        ((int64_t)1 << 24) /* entries visited or copied, about 0.3 s */
 #define WINDOW_BUDGET ((int64_t)1 << 20) /* of the search in one window */
 #define MAX_WINDOWS   48
+#define ALL_WINDOWS   ((int64_t)1 << 27) /* of the searches in all windows */
 
 static const uint32_t window_widths[] = {24, 96, 384};
 
@@ -45,6 +47,7 @@ struct view {
     uint32_t *held;      /* tensors */
     int64_t least;       /* lower bound on the peak of every order */
     int64_t budget;
+    int64_t work; /* of all searches so far */
 };
 
 /* A partly done item: a task with edges, or a tensor with members, that have not run. */
@@ -391,8 +394,8 @@ static int search(struct beam *beam, uint32_t *ret_order, bool *ret_found) {
  * Searches for an order with a peak below `limit`. *ret_found is false if there is none or none
  * was found. *ret_complete: no choice was dropped, so the result is optimal.
  */
-static int beam_search(const struct view *view, int64_t limit, uint32_t *ret_order,
-                       bool *ret_found, bool *ret_complete) {
+static int beam_search(struct view *view, int64_t limit, uint32_t *ret_order, bool *ret_found,
+                       bool *ret_complete) {
     struct beam beam = {.view = view, .limit = limit, .complete = true};
     struct level *levels = beam.levels;
     int status = CM_NO_MEMORY;
@@ -407,6 +410,7 @@ static int beam_search(const struct view *view, int64_t limit, uint32_t *ret_ord
     arena_free(levels[0].arena);
     arena_free(levels[1].arena);
     *ret_complete = beam.complete;
+    view->work += beam.work;
     return status;
 }
 
@@ -504,7 +508,7 @@ static int cut_out(struct window *window, struct arena *arena, const uint32_t *o
 /* Searches for a better order of the `width` tasks around a place of the order. */
 static int improve_window(struct arena *arena, const struct scheduler_problem *whole,
                           uint32_t place, uint32_t width, struct scheduler_result *result,
-                          bool *ret_found) {
+                          int64_t *work, bool *ret_found) {
     const uint32_t from = place > width / 2 ? place - width / 2 : 0;
     const uint32_t n = whole->n_tasks - from < width ? whole->n_tasks - from : width;
     uint32_t *order = result->order + from;
@@ -516,6 +520,7 @@ static int improve_window(struct arena *arena, const struct scheduler_problem *w
     for (uint32_t i = 0; i < whole->n_tasks; i++) places[result->order[i]] = i;
     struct window window = {.whole = whole, .places = places, .from = from, .to = from + n};
     if (cut_out(&window, arena, result->order) < 0) return CM_NO_MEMORY;
+    *work += (int64_t)whole->n_edges + whole->n_tensors + whole->n_tasks;
     for (int backward = 0; backward < 2 && !*ret_found && !complete; backward++) {
         struct view view;
         if (view_open(&view, arena, &window.problem, backward == 1) < 0) return CM_NO_MEMORY;
@@ -523,22 +528,26 @@ static int improve_window(struct arena *arena, const struct scheduler_problem *w
         if (view.least >= result->peak) return CM_OK;
         if (beam_search(&view, result->peak, found, ret_found, &complete) < 0)
             return CM_NO_MEMORY;
+        *work += view.work;
         for (uint32_t i = 0; *ret_found && i < n; i++) order[i] = tasks[found[i]];
     }
     return CM_OK;
 }
 
-/* Improves result->order around its peak, in windows of growing width, until none helps. */
+/* Improves result->order around its peak, in windows of growing width, until none helps or
+ * *work reaches `limit`. */
 static int improve_windows(struct arena *arena, const struct scheduler_problem *problem,
-                           struct scheduler_result *result) {
+                           int64_t limit, int64_t *work, struct scheduler_result *result) {
     uint32_t place = 0;
     for (int round = 0; round < MAX_WINDOWS; round++) {
         bool found = false;
         if (scheduler_peak(arena, problem, result->order, &result->peak, &place) < 0)
             return CM_NO_MEMORY;
         for (size_t i = 0; i < sizeof window_widths / sizeof *window_widths && !found; i++) {
+            if (*work >= limit) return CM_OK;
             struct arena_mark mark = arena_save(arena);
-            if (improve_window(arena, problem, place, window_widths[i], result, &found) < 0)
+            if (improve_window(arena, problem, place, window_widths[i], result, work, &found) <
+                0)
                 return CM_NO_MEMORY;
             arena_restore(arena, mark);
         }
@@ -549,24 +558,27 @@ static int improve_windows(struct arena *arena, const struct scheduler_problem *
 
 /* Searches the whole problem in one direction. */
 static int improve_whole(struct arena *arena, const struct scheduler_problem *problem,
-                         bool backward, struct scheduler_result *result) {
+                         bool backward, struct work *work, struct scheduler_result *result) {
     struct view view;
     bool found = false;
     uint32_t place = 0;
     uint32_t *order = arena_array(arena, problem->n_tasks, sizeof *order);
     if (!order || view_open(&view, arena, problem, backward) < 0) return CM_NO_MEMORY;
+    view.budget = work_share(work, WORK_SCHEDULES, BUDGET);
     if (result->peak <= view.least) result->optimal = true;
     if (result->optimal) return CM_OK;
     if (beam_search(&view, result->peak, order, &found, &result->optimal) < 0)
         return CM_NO_MEMORY;
+    work_search(work, WORK_SCHEDULES, view.work, BUDGET);
     if (!found) return CM_OK;
     memcpy(result->order, order, problem->n_tasks * sizeof *order);
     return scheduler_peak(arena, problem, order, &result->peak, &place);
 }
 
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
-                   struct scheduler_result *ret) {
+                   struct work *work, struct scheduler_result *ret) {
     const uint32_t n = problem->n_tasks;
+    int64_t steps = 0;
     uint32_t place = 0;
     *ret = (struct scheduler_result){.order = arena_array(arena, n, sizeof *ret->order)};
     if (!ret->order) return CM_NO_MEMORY;
@@ -576,8 +588,12 @@ int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
     ret->peak = ret->given_peak;
     for (int backward = 0; backward < 2; backward++) {
         struct arena_mark mark = arena_save(arena);
-        if (improve_whole(arena, problem, backward == 1, ret) < 0) return CM_NO_MEMORY;
+        if (improve_whole(arena, problem, backward == 1, work, ret) < 0) return CM_NO_MEMORY;
         arena_restore(arena, mark);
     }
-    return ret->optimal ? CM_OK : improve_windows(arena, problem, ret);
+    if (ret->optimal) return CM_OK;
+    const int status = improve_windows(
+        arena, problem, work_share(work, WORK_SCHEDULES, ALL_WINDOWS), &steps, ret);
+    work_search(work, WORK_SCHEDULES, steps, ALL_WINDOWS);
+    return status;
 }

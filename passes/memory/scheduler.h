@@ -31,6 +31,8 @@ struct scheduler_tensor {
     uint32_t n_members;
 };
 
+struct work;
+
 struct scheduler_problem {
     uint32_t n_tasks;    /* 0, 1, … is a valid order */
     const int64_t *work; /* by task: additional bytes while it runs */
@@ -49,9 +51,10 @@ struct scheduler_result {
     bool optimal;       /* no order has a lower peak */
 };
 
-/* Returns CM_OK or CM_NO_MEMORY. The peak is at most that of 0, 1, … */
+/* Takes its steps from `work` (NULL: unlimited). Returns CM_OK or CM_NO_MEMORY. The peak is at
+ * most that of 0, 1, … */
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
-                   struct scheduler_result *ret) CM_MUST_CHECK;
+                   struct work *work, struct scheduler_result *ret) CM_MUST_CHECK;
 
 /* Computes the peak of an order and the index in it of the first task at the peak. Returns
  * CM_OK or CM_NO_MEMORY. */

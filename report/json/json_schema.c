@@ -148,7 +148,7 @@ static const struct json_record fit_record = RECORD(struct cm_fit, "fit", "Wheth
     VALUE("largest_batch", JSON_COUNT, struct cm_fit, largest_batch, "largest batch that fits; 0 if batch 1 does not fit; `null` if not determined (see search)"),
     VALUE("largest_bytes", JSON_COUNT, struct cm_fit, largest_bytes, "required_bytes at that batch; `null` if not determined"),
     VALUE("next_bytes", JSON_COUNT, struct cm_fit, next_bytes, "required_bytes at the next batch, which exceeds the limit; `null` if not determined"),
-    VALUE("search", JSON_TEXT, struct cm_fit, search, "`exact`: both batches were profiled. `uneven`: as `exact`, but required_bytes is not monotonic in the batch, so a larger batch may fit. `none`: batch 1 does not fit. `unbounded`: a batch of 2^31 - 1 fits. `no-batch`: the inputs have no batch axis. `fixed`: the batch cannot be changed"),
+    VALUE("search", JSON_TEXT, struct cm_fit, search, "`exact`: both batches were profiled. `uneven`: as `exact`, but required_bytes is not monotonic in the batch, so a larger batch may fit. `exhausted`: the work budget is exhausted; largest_batch fits, a larger batch may fit too. `none`: batch 1 does not fit. `unbounded`: a batch of 2^31 - 1 fits. `no-batch`: the inputs have no batch axis. `fixed`: the batch cannot be changed"),
     OPTIONAL("why", JSON_TEXT, struct cm_fit, why, "reason for `fixed`"));
 
 static const struct json_record curve_record = RECORD(struct cm_curve_point, "curve", "Live bytes while a node runs",

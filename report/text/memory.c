@@ -88,6 +88,8 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
         append_trial(page_item(page), fit->largest_batch + 1, "would take", fit->next_bytes);
         page_item_end(page, STYLE_SHARE);
     }
+    if (text_equal(fit->search, "exhausted"))
+        page_item_print(page, STYLE_PLAIN, "a larger one may fit");
     if (text_equal(fit->search, "uneven")) {
         page_item_print(page, STYLE_PLAIN, "but a larger");
         page_end_line(page);
@@ -104,6 +106,7 @@ static const struct {
 } reasons[] = {
     {"unbounded", "any: 2147483647 fits"},
     {"no-batch", "none: no input axis is the batch"},
+    {"exhausted", "unknown: the work budget is exhausted"},
     {"fixed", "unknown, because no other batch can be profiled:"},
 };
 

@@ -47,7 +47,7 @@ static int64_t most_at_one_step(const struct block *blocks, size_t n) {
 
 static struct arena_layout plan_of(struct arena *arena, const struct block *blocks, size_t n) {
     struct arena_layout plan;
-    assert_int_equal(arena_layout(arena, blocks, n, true, &plan), CM_OK);
+    assert_int_equal(arena_layout(arena, blocks, n, true, NULL, &plan), CM_OK);
     return plan;
 }
 

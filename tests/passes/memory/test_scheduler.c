@@ -130,7 +130,7 @@ static void peak_of_a_small_graph_is_the_optimum(void **state) {
         struct arena *arena = arena_new("test", 0);
         struct dag *dag = random_dag(&seed, 1 + draw(&seed, MAX_TASKS));
         struct scheduler_result result;
-        assert_int_equal(scheduler_find(arena, &dag->problem, &result), CM_OK);
+        assert_int_equal(scheduler_find(arena, &dag->problem, NULL, &result), CM_OK);
         assert_int_equal(result.given_peak, peak_of(dag, given));
         assert_int_equal(result.peak, peak_of(dag, result.order));
         assert_int_equal(result.peak, lowest_peak(dag));
@@ -163,7 +163,7 @@ static void interleaved_chains_are_run_one_after_the_other(void **state) {
         members[problem.n_members++] = task;
         members[problem.n_members++] = next;
     }
-    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, NULL, &result), CM_OK);
     assert_int_equal(result.given_peak, 100 * N_CHAINS + 100);
     assert_int_equal(result.peak, N_CHAINS - 1 + 200);
     arena_free(arena);
@@ -194,7 +194,7 @@ static void long_narrow_graph_is_solved_exactly(void **state) {
         }
         problem.n_tensors++;
     }
-    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, NULL, &result), CM_OK);
     assert_true(result.optimal);
     assert_int_equal(result.peak, result.given_peak);
     arena_free(arena);
@@ -243,7 +243,7 @@ static void wide_graph_is_improved_around_its_peak(void **state) {
         }
         tensors[problem.n_tensors++] = tensor;
     }
-    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, NULL, &result), CM_OK);
     expect_order(&problem, result.order);
     assert_int_equal(scheduler_peak(arena, &problem, result.order, &peak, &place), CM_OK);
     assert_int_equal(result.peak, peak);
@@ -257,7 +257,7 @@ static void problem_without_tasks_has_peak_0(void **state) {
     const struct scheduler_problem problem = {0};
     struct scheduler_result result;
     (void)state;
-    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, NULL, &result), CM_OK);
     assert_int_equal(result.peak, 0);
     arena_free(arena);
 }

@@ -119,6 +119,10 @@ static void what_fits_is_said(void **state) {
          "largest batch:      7               7 takes 990, 8 would take 1,010, but a larger\n"
          "                      batch needed less than a smaller one, so that one may fit "
          "again\n"},
+        {{1000, true, 7, 990, CM_UNKNOWN, "exhausted", ""},
+         "largest batch:      7               7 takes 990, a larger one may fit\n"},
+        {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "exhausted", ""},
+         "largest batch:      unknown: the work budget is exhausted\n"},
         {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "unbounded", ""},
          "largest batch:      any: 2147483647 fits\n"},
         {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "no-batch", ""},
