@@ -156,6 +156,10 @@ static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
 static void take_facts(struct assembly *assembly, struct cm_measure *ret) {
     const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
     ret->modelled = facts->modelled != 0;
+    if (ret->modelled)
+        ret->runtime = primitive_runtime_name((int32_t)assembly->analysis->options->runtime);
+    if (facts->calibration[0] != '\0')
+        ret->calibration = assembly_text(assembly, facts->calibration);
     ret->device = assembly_text(assembly, facts->name);
     ret->version = assembly_text(assembly, facts->version);
     ret->warning = assembly_text(assembly, facts->warning);

@@ -105,7 +105,7 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     const bool timeless = result->measure && !cm_result_timed(result);
     row->costs = result->totals;
     row->costs.upper_bound &= cost_bits_of_sweep();
-    if (!cm_result_timed(result)) row->costs.latency_ps = CM_UNKNOWN;
+    columns_clear_missing(result, &row->costs);
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
     row->required_bytes = result->memory.required_bytes;

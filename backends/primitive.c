@@ -14,7 +14,7 @@ _Static_assert(sizeof(struct cm_tensor) == 8 + 16 * (size_t)CM_MAX_RANK, "no pad
 _Static_assert(sizeof(struct cm_primitive) ==
                    16 + (CM_MAX_INPUTS + CM_MAX_OUTPUTS) * sizeof(struct cm_tensor) +
                        sizeof(struct cm_window) + 16 +
-                       CM_MAX_STEPS * sizeof(struct cm_eltwise) + 56,
+                       CM_MAX_STEPS * sizeof(struct cm_eltwise) + 56 + sizeof(struct cm_fusion),
                "no padding");
 
 /* clang-format off */
@@ -72,6 +72,12 @@ static const char *const precision_names[CM_N_PRECISIONS] = {
     [CM_PRECISION_AS_STORED] = "fp32", [CM_PRECISION_TF32] = "tf32",
     [CM_PRECISION_FP16] = "fp16", [CM_PRECISION_BF16] = "bf16", [CM_PRECISION_INT8] = "int8",
     [CM_PRECISION_FP8] = "fp8",
+    [CM_PRECISION_AMP] = "amp",
+};
+
+static const char *const runtime_names[CM_N_RUNTIMES] = {
+    [CM_RUNTIME_COMPILED] = "compiled",
+    [CM_RUNTIME_EAGER] = "eager",
 };
 
 static const char *const layout_names[CM_N_LAYOUTS] = {
@@ -123,6 +129,10 @@ const char *primitive_precision_name(int32_t precision) {
 
 const char *primitive_layout_name(int32_t layout) {
     return name_in(layout_names, CM_N_LAYOUTS, layout);
+}
+
+const char *primitive_runtime_name(int32_t runtime) {
+    return name_in(runtime_names, CM_N_RUNTIMES, runtime);
 }
 
 static bool is_element(int32_t element) {

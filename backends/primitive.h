@@ -17,6 +17,7 @@ const char *primitive_element_name(int32_t element);     /* "f32" */
 const char *primitive_state_name(int32_t state);         /* "measured" */
 const char *primitive_precision_name(int32_t precision); /* "fp16" */
 const char *primitive_layout_name(int32_t layout);       /* "nhwc" */
+const char *primitive_runtime_name(int32_t runtime);     /* "eager" */
 /* Returns CM_ELEMENT_NONE if there is no such name. */
 int32_t primitive_element_by_name(const char *name);
 

@@ -36,6 +36,7 @@ int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
 int command_schema(const struct invocation *call);
+int command_fit(const struct invocation *call);
 extern const struct option profile_options[];
 extern const struct option diff_options[];
 extern const struct option check_options[];
@@ -44,6 +45,7 @@ extern const struct option backends_options[];
 extern const struct option ops_options[];
 extern const struct option passes_options[]; /* none */
 extern const struct option schema_options[];
+extern const struct option fit_options[];
 
 /* Returns the exit status for an enum cm_status. */
 int command_exit(int status);

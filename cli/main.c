@@ -89,6 +89,13 @@ static const char about_backends[] =
     "cannot), the built-in devices, and the search path of backend modules. With NAME: opens\n"
     "that backend with these settings.\n";
 
+static const char about_fit[] =
+    "\n"
+    "Fits the efficiencies of a device (a built-in name or a .json file) to measured times, "
+    "and\n"
+    "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
+    "model,node,batch,precision,layout,seconds; all but model and seconds may be empty.\n";
+
 static const char about_passes[] = "\n"
                                    "Lists the passes in execution order.\n";
 
@@ -116,6 +123,8 @@ static const struct command commands[] = {
      "list backends and devices", about_backends, NULL, EXIT_REFUSED},
     {"passes", command_passes, passes_options, "passes", "list the passes in order",
      about_passes, NULL, EXIT_REFUSED},
+    {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
+     "fit a modelled device to measured times", about_fit, NULL, EXIT_REFUSED},
     {"schema", command_schema, schema_options, "schema NAME [--markdown]",
      "print a JSON schema", about_schema, NULL, EXIT_REFUSED},
 };

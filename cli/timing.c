@@ -26,19 +26,22 @@ static const struct option_choice measurers[] = {
 };
 
 static const struct option_choice precisions[] = {
-    {"fp32", CM_PRECISION_AS_STORED},
-    {"tf32", CM_PRECISION_TF32},
-    {"fp16", CM_PRECISION_FP16},
-    {"bf16", CM_PRECISION_BF16},
-    {"int8", CM_PRECISION_INT8},
-    {"fp8", CM_PRECISION_FP8},
-    {NULL, 0},
+    {"fp32", CM_PRECISION_AS_STORED}, {"tf32", CM_PRECISION_TF32},
+    {"fp16", CM_PRECISION_FP16},      {"bf16", CM_PRECISION_BF16},
+    {"int8", CM_PRECISION_INT8},      {"fp8", CM_PRECISION_FP8},
+    {"amp", CM_PRECISION_AMP},        {NULL, 0},
 };
 
 static const struct option_choice layouts[] = {
     {"auto", CM_LAYOUT_AUTO},
     {"nchw", CM_LAYOUT_NCHW},
     {"nhwc", CM_LAYOUT_NHWC},
+    {NULL, 0},
+};
+
+static const struct option_choice runtimes[] = {
+    {"compiled", CM_RUNTIME_COMPILED},
+    {"eager", CM_RUNTIME_EAGER},
     {NULL, 0},
 };
 
@@ -60,7 +63,12 @@ const struct option timing_options[] = {
     {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, precision),
      .value = "PRECISION", .choices = precisions,
      .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
-             "int8 or fp8; int8 and fp8: operands of products, the rest in fp16"},
+             "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
+             "torch.autocast: fp16 products; norms, softmax and reductions in fp32)"},
+    {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
+     .value = "RUNTIME", .choices = runtimes,
+     .help = "kernels of a modelled device: compiled (default; chains of elementwise\n"
+             "nodes are one kernel) or eager (one kernel per operator)"},
     {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
      .value = "LAYOUT", .choices = layouts,
      .help = "image layout: nchw, nhwc or auto (default: as in the file, or a layout\n"
@@ -155,6 +163,7 @@ int timing_read(const struct invocation *call, const struct timing *timing,
     options->autotune = timing->autotune;
     options->precision = (enum cm_precision)timing->precision;
     options->layout = (enum cm_layout)timing->layout;
+    options->runtime = (enum cm_runtime)timing->runtime;
     if (timing->plan) return read_plan(call, timing, options);
     options->end_to_end = timing->end_to_end;
     if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)

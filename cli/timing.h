@@ -16,6 +16,7 @@ struct timing {
     const char *device; /* of the roofline, or target of --cudnn-plan */
     bool plan;          /* --cudnn-plan */
     int precision;      /* enum cm_precision */
+    int runtime;        /* enum cm_runtime */
     bool end_to_end;    /* --end-to-end */
     bool cache;         /* use the cache of measured times */
     int layout;         /* enum cm_layout */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "costmodel/compare.h"
+#include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -275,7 +276,7 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     profile->figures.coverage = result->coverage;
     profile->figures.training = result->training;
     profile->times = baseline_times(result);
-    if (!profile->times.present) profile->figures.totals.latency_ps = CM_UNKNOWN;
+    columns_clear_missing(result, &profile->figures.totals);
 }
 
 static int take_modules(struct cm_baseline_module *modules, const struct cm_result *result,
@@ -286,7 +287,7 @@ static int take_modules(struct cm_baseline_module *modules, const struct cm_resu
         modules[i].batch = result->options.batch;
         modules[i].module = result->modules[i];
         modules[i].times = spreads[i];
-        if (!cm_result_timed(result)) modules[i].module.costs.latency_ps = CM_UNKNOWN;
+        columns_clear_missing(result, &modules[i].module.costs);
     }
     return CM_OK;
 }

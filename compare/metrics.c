@@ -95,6 +95,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
             .of_operators = column->of_operator,
             .is_sum = true,
             .timed = column->timed,
+            .modelled = column->modelled,
             .is_part = column->part,
             .is_cost = !column->part,
         };

@@ -181,13 +181,14 @@ static struct cm_figure old_figure(const struct side *side, const struct limit *
  * value, because files are untrusted. False: unknown. Modelled times have no spread. */
 static bool set_spread(struct range *range, const struct cm_baseline_times *times,
                        const struct cm_baseline_spread *of_module) {
+    if (is_known(times->low_ps) && times->low_ps == times->high_ps) return true;
     if (of_module == NULL) {
         range->low = times->low_ps;
         range->high = times->high_ps;
     } else if (of_module->present) {
         range->low = of_module->low_ps;
         range->high = of_module->high_ps;
-    } else if (times->low_ps != times->high_ps) {
+    } else {
         return false;
     }
     if (!is_known(range->low) || !is_known(range->high)) return false;
@@ -229,8 +230,9 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
     if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->no_old_times;
     if (figure.no_old == NULL) figure.no_old = gap_of(&side->old_gaps, limit, &side->old);
     if (!is_known(figure.now.value) && figure.no_value == NULL)
-        figure.no_value =
-            limit->of.timed ? "there are no times" : "the profile has no value of this metric";
+        figure.no_value = limit->of.modelled ? "there are no modelled times"
+                          : limit->of.timed  ? "there are no times"
+                                             : "the profile has no value of this metric";
     if (figure.no_old == NULL) {
         figure.old = exactly(old_figure(side, limit, module));
         if (!is_known(figure.old.value))

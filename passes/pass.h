@@ -45,6 +45,7 @@ enum pass_facts {
     HAS_ROOFLINE_BOUNDS = 1 << 16,
     HAS_BREAKDOWN = 1 << 17,
     HAS_ADVICE = 1 << 18,
+    HAS_KERNELS = 1 << 19,
 };
 
 struct symbol {
@@ -318,6 +319,13 @@ enum lowered {
     LOWERED_NOT,       /* see why_not */
 };
 
+/* Empty unless a device is modelled. By node, with the dtypes of --precision. */
+struct kernels_table {
+    int64_t *read;            /* bytes that its kernel reads for the node */
+    int64_t *written;         /* bytes that its kernel writes for the node */
+    struct cm_fusion *fusion; /* in_graph: 0 for views, and nodes counted with another one */
+};
+
 /* Empty unless a backend is selected. */
 struct primitives_table {
     size_t n;
@@ -416,6 +424,7 @@ struct analysis {
     struct in_place_table in_place;
     struct arena_plan_table arena_plan;
     struct params_table params;
+    struct kernels_table kernels;
     struct primitives_table primitives;
     struct estimate_table estimate;
     struct count_table count;
@@ -447,6 +456,7 @@ int pass_liveness(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_in_place(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_arena_plan(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_params(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_kernels(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_primitives(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_estimate(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_count(const struct analysis *analysis, void *own) CM_MUST_CHECK;

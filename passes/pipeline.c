@@ -41,9 +41,13 @@ static const struct pass pipeline[] = {
      .requires = HAS_OPERATORS | HAS_TYPES, .gives = HAS_PARAMETERS},
 
     /* Costs of nodes and modules. Empty primitives and times unless a backend is selected. */
+    {PASS(kernels, kernels), "map nodes to the kernels of a runtime, if a device is modelled",
+     .requires = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE | HAS_FUSED_PATTERNS,
+     .gives = HAS_KERNELS},
     {PASS(primitives, primitives),
      "lower nodes to the distinct primitives that a backend could run",
-     .requires = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE, .gives = HAS_PRIMITIVES},
+     .requires = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE | HAS_FUSED_PATTERNS | HAS_KERNELS,
+     .gives = HAS_PRIMITIVES},
     {PASS(estimate, estimate), "get the latency of each primitive from the backend",
      .requires = HAS_PRIMITIVES, .gives = HAS_TIMES},
     {PASS(count, count), "count MACs, FLOPs and bytes of every node",

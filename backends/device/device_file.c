@@ -180,6 +180,46 @@ static int take_schema(const struct reading *reading, const struct json_value *i
     return device_fault(reading, "schema must be \"costmodel/device/1\"");
 }
 
+static int take_efficiency(const struct reading *reading, const struct json_value *object,
+                           struct device_efficiency *ret) {
+    if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
+    json_each(item, object) {
+        size_t i = 0;
+        while (device_efficiency_name(i) != NULL &&
+               !text_equal(device_efficiency_name(i), json_key(item)))
+            i++;
+        if (device_efficiency_name(i) == NULL)
+            return key_fault(reading, item, "is not a known key");
+        int status = check_once(reading, object, item);
+        if (status == CM_BACKEND_OK)
+            status = take_number(reading, item, device_efficiency_at(ret, i));
+        if (status != CM_BACKEND_OK) return status;
+    }
+    return CM_BACKEND_OK;
+}
+
+/* The basis of the fit, and the efficiencies of each runtime. */
+static int take_calibration(const struct reading *reading, const struct json_value *object) {
+    struct device_model *ret = reading->ret;
+    if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
+    json_each(item, object) {
+        const char *key = json_key(item);
+        int status = check_once(reading, object, item);
+        if (status != CM_BACKEND_OK) return status;
+        if (text_equal(key, "basis"))
+            status = take_text(reading, item, &ret->calibration);
+        else if (text_equal(key, "compiled"))
+            status = take_efficiency(reading, item, &ret->efficiency[CM_RUNTIME_COMPILED]);
+        else if (text_equal(key, "eager"))
+            status = take_efficiency(reading, item, &ret->efficiency[CM_RUNTIME_EAGER]);
+        else
+            status = key_fault(reading, item, "is not a known key");
+        if (status != CM_BACKEND_OK) return status;
+    }
+    if (ret->calibration == NULL) return key_fault(reading, object, "has no 'basis'");
+    return CM_BACKEND_OK;
+}
+
 static int take_member(const struct reading *reading, const struct json_value *item) {
     struct device_model *ret = reading->ret;
     const char *key = json_key(item);
@@ -191,6 +231,7 @@ static int take_member(const struct reading *reading, const struct json_value *i
     if (text_equal(key, "architecture")) return take_text(reading, item, &ret->architecture);
     if (text_equal(key, "rates")) return take_rates(reading, item);
     if (text_equal(key, "bandwidth")) return take_figure(reading, item, &ret->bandwidth);
+    if (text_equal(key, "calibration")) return take_calibration(reading, item);
     if (text_equal(key, "floor")) return take_figure(reading, item, &ret->floor);
     if (text_equal(key, "memory_bytes")) return take_bytes(reading, item, &ret->memory_bytes);
     if (text_equal(key, "cache_bytes")) return take_bytes(reading, item, &ret->cache_bytes);
@@ -264,6 +305,7 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     const struct reading reading = {path, arena, root, &model, reason};
     const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : take_object(&reading);
     json_free(root);
+    device_efficiency_complete(&model);
     if (status == CM_BACKEND_OK) *ret = model;
     return status;
 }

@@ -38,3 +38,10 @@ int device_built_in(const char *name, struct arena *arena, struct device_model *
     if (status == CM_BACKEND_OK) ret->name = found->name;
     return status;
 }
+
+int device_find(const char *name, struct arena *arena, struct device_model *ret,
+                struct cm_reason *reason) {
+    if (!device_is_built_in(name) && text_ends_with(name, ".json"))
+        return device_read(name, arena, ret, reason);
+    return device_built_in(name, arena, ret, reason);
+}

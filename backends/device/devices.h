@@ -28,6 +28,22 @@ enum device_rate {
     N_RATES
 };
 
+/* Efficiencies of kernels of one runtime on a device: shares of the peak rates, fixed times. */
+struct device_efficiency {
+    double product;         /* of the rate: matrix products of full tiles */
+    double convolution;     /* of the rate: convolutions of full tiles */
+    double attention;       /* of the rate: fused attention */
+    double bandwidth;       /* of the bandwidth: elementwise kernels and operands of products */
+    double reduction;       /* of the bandwidth: norms, softmax, reductions */
+    double pool;            /* of the bandwidth: pooling, resizing */
+    double depthwise;       /* of the bandwidth: depthwise convolutions */
+    double cache_bandwidth; /* bytes per second, from the last-level cache to all units */
+    double group_tile;      /* channels to which each group of a convolution is padded */
+    double winograd;        /* speed-up of fp32 3x3 convolutions of stride 1 */
+    double tile_seconds;    /* before and after the inner loop of a tile */
+    double launch;          /* seconds of an empty kernel */
+};
+
 /* 0 or NULL if unknown; name, title and bandwidth are always set. */
 struct device_model {
     const char *name;         /* "h200", or the path of the file */
@@ -41,7 +57,16 @@ struct device_model {
     int64_t cache_bytes; /* last-level cache */
     int32_t n_units;     /* multiprocessors, compute units or cores */
     int32_t threads_a_unit;
+    const char *calibration; /* measurements that `efficiency` was fitted to; NULL: defaults */
+    struct device_efficiency efficiency[CM_N_RUNTIMES];
 };
+
+/* Keys of a device file for the members of struct device_efficiency, NULL past the last, and
+ * the member. */
+const char *device_efficiency_name(size_t index);
+double *device_efficiency_at(struct device_efficiency *efficiency, size_t index);
+/* Sets every unset member of model->efficiency to the default of the device's generation. */
+void device_efficiency_complete(struct device_model *model);
 
 /* Text of a file of devices/, embedded by the build (cmake/Devices.cmake). */
 struct device_text {
@@ -72,6 +97,9 @@ bool device_is_built_in(const char *name);
  */
 int device_built_in(const char *name, struct arena *arena, struct device_model *ret,
                     struct cm_reason *reason) __attribute__((warn_unused_result));
+/* By built-in name, or from a file whose name ends in .json. */
+int device_find(const char *name, struct arena *arena, struct device_model *ret,
+                struct cm_reason *reason) __attribute__((warn_unused_result));
 int device_read(const char *path, struct arena *arena, struct device_model *ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));
 int device_parse(const char *path, const char *text, struct arena *arena,

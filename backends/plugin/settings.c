@@ -54,6 +54,11 @@ int settings_parse(const char *text, struct arena *arena, const char **ret_name,
     return CM_BACKEND_OK;
 }
 
+bool settings_name(const char *text, const struct cm_backend *backend) {
+    const size_t n_name = strcspn(text, ":");
+    return strlen(backend->name) == n_name && memcmp(text, backend->name, n_name) == 0;
+}
+
 const char *settings_get(const struct cm_settings *settings, const char *name) {
     for (size_t i = settings->n; i > 0; i--)
         if (text_equal(settings->items[i - 1].name, name)) return settings->items[i - 1].value;

@@ -3,6 +3,8 @@
 #ifndef BACKENDS_PLUGIN_SETTINGS_H
 #define BACKENDS_PLUGIN_SETTINGS_H
 
+#include <stdbool.h>
+
 #include "costmodel/backend.h"
 
 struct arena;
@@ -12,6 +14,9 @@ struct arena;
 int settings_parse(const char *text, struct arena *arena, const char **ret_name,
                    struct cm_settings *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
+
+/* Returns true if the argument of --backend names this backend. */
+bool settings_name(const char *text, const struct cm_backend *backend);
 
 /* Returns the value, the last one if set twice; NULL if not set. */
 const char *settings_get(const struct cm_settings *settings, const char *name);

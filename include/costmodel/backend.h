@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CM_BACKEND_ABI 2
+#define CM_BACKEND_ABI 3
 
 /* Name of the symbol that a module exports; its type is cm_backend_entry. */
 #define CM_BACKEND_ENTRY "costmodel_backend"
@@ -201,6 +201,17 @@ struct cm_window {
     int64_t pads_end[CM_MAX_SPATIAL];
 };
 
+/* How a primitive runs as part of a graph; only for models of devices, all zero for others. */
+struct cm_fusion {
+    int32_t in_graph;      /* 1: set; bytes_read and bytes_written are what its kernel moves */
+    int32_t no_launch;     /* 1: it is part of the kernel of another primitive */
+    int32_t extra_kernels; /* elementwise kernels around it: casts, changes of layout, a
+                              BatchNormalization that the exporter folded into its weights */
+    int32_t reserved;
+    int64_t extra_bytes;      /* that these move */
+    int64_t compulsory_bytes; /* that move in any fusion of the graph */
+};
+
 /*
  * One unit of work. Two primitives with equal bytes are the same work, so unused members must
  * be zero.
@@ -226,6 +237,7 @@ struct cm_primitive {
     int64_t flops;
     int64_t bytes_read;
     int64_t bytes_written;
+    struct cm_fusion fusion;
 };
 
 /*
@@ -240,6 +252,7 @@ enum cm_precision {
     CM_PRECISION_BF16,
     CM_PRECISION_INT8, /* operands of products; 32-bit accumulators */
     CM_PRECISION_FP8,  /* operands of products, e4m3; 32-bit accumulators */
+    CM_PRECISION_AMP, /* torch.autocast: fp16 products; norms, softmax and reductions in fp32 */
     CM_N_PRECISIONS
 };
 
@@ -249,6 +262,13 @@ enum cm_layout {
     CM_LAYOUT_NCHW,
     CM_LAYOUT_NHWC, /* channels last */
     CM_N_LAYOUTS
+};
+
+/* How a runtime maps a graph to kernels. */
+enum cm_runtime {
+    CM_RUNTIME_COMPILED, /* chains of elementwise nodes are one kernel */
+    CM_RUNTIME_EAGER,    /* one kernel per operator */
+    CM_N_RUNTIMES
 };
 
 /* Origin of a time, or why there is none. */
@@ -265,6 +285,9 @@ enum cm_measure_state {
     CM_INVENTED,      /* from a table for tests; meaningless as a time */
     CM_N_MEASURE_STATES
 };
+
+/* The resource that limits a modelled time. */
+enum cm_limit { CM_LIMIT_UNKNOWN, CM_LIMIT_COMPUTE, CM_LIMIT_MEMORY, CM_LIMIT_LAUNCH };
 
 enum cm_measure_flags {
     CM_FLAG_UNSTABLE = 1,    /* samples or rounds disagree */
@@ -337,6 +360,9 @@ struct cm_measurement {
     uint32_t flags;
     struct cm_timing cold; /* operands come from memory; the only one if modelled */
     struct cm_timing warm; /* operands may be in the caches */
+    double lower_bound;    /* modelled: seconds that no implementation undercuts; else 0 */
+    int32_t limit;         /* modelled: enum cm_limit; else 0 */
+    int32_t reserved;
     double drift; /* |later round / first round - 1| of the cold median; 0: one round */
     struct cm_how how;
     struct cm_clocks clocks; /* right after the cold runs */
@@ -355,8 +381,9 @@ struct cm_plan_facts {
 struct cm_device_facts {
     char name[CM_NAME_SIZE];    /* "NVIDIA H200" */
     char version[CM_NAME_SIZE]; /* "cuDNN 9.19.0, driver 580.65"; model: source of its rates */
-    char architecture[CM_WORD_SIZE]; /* "sm_90" */
-    char address[CM_WORD_SIZE];      /* in the machine: "0000:1b:00.0" */
+    char architecture[CM_WORD_SIZE];  /* "sm_90" */
+    char address[CM_WORD_SIZE];       /* in the machine: "0000:1b:00.0" */
+    char calibration[CM_REASON_SIZE]; /* model: measurements that it was fitted to */
     int64_t memory_bytes;
     int64_t cache_bytes;    /* last-level cache, to be evicted before a cold execution */
     int32_t n_units;        /* multiprocessors or threads */
@@ -379,6 +406,7 @@ struct cm_settings {
     const struct cm_setting *items;
     int32_t precision; /* enum cm_precision */
     int32_t layout;    /* enum cm_layout */
+    int32_t runtime;   /* enum cm_runtime */
     int32_t autotune;  /* algorithms that `plan` may run to pick one; 0 or 1: runs none */
     int32_t plan_only; /* 1: `run` is never called, so `open` needs no device */
 };

@@ -28,6 +28,7 @@ struct cm_metric {
     bool of_operators; /* defined for operators (struct cm_operator) */
     bool is_sum;       /* a parent's value is the sum over its children and own nodes */
     bool timed;        /* measured with a spread: differs even for equal models */
+    bool modelled;     /* only of modelled times */
     bool is_part;      /* part of another metric; not reported if 0 */
     bool is_cost;      /* smaller is better: used by --ratchet */
 };

@@ -164,6 +164,7 @@ struct cm_options {
      * child process that is forked from the caller's and ends before the call returns. */
     const char *backend;
     enum cm_precision precision; /* compute precision of the timed layers */
+    enum cm_runtime runtime;     /* of a modelled device */
     bool plan_only;              /* only report how the backend would run each layer */
     bool end_to_end;             /* also run all measured layers once as one network */
     /* Directory that caches measured times between calls; created if missing. NULL: none. */

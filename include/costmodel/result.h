@@ -63,7 +63,9 @@ struct cm_costs {
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
     int64_t activation_bytes; /* node outputs, without views, constants and shape arithmetic */
     int64_t latency_ps;       /* picoseconds, cold; CM_UNKNOWN for a node without a time; valid
-                                 only if cm_result_timed */
+                                 only if cm_result_timed. Modelled: the expected time */
+    int64_t lower_bound_ps;   /* picoseconds that no implementation undercuts; valid only if
+                                 cm_result_modelled */
     uint32_t upper_bound;     /* set of members that are upper bounds: CM_COST_BIT */
 };
 
@@ -476,13 +478,16 @@ struct cm_end_to_end {
 
 /* The report of a backend, and how much of the model it covers. */
 struct cm_measure {
-    const char *backend;   /* as in cm_options: "roofline:device=h200" */
-    const char *problem;   /* why there are no times; "": there are */
-    bool modelled;         /* all times are computed, none measured */
-    bool invented;         /* all times come from a table for tests */
-    bool planned;          /* cm_options.plan_only: plans without times */
-    const char *precision; /* compute precision of fp32: "fp32", "tf32", "fp16", ... */
-    const char *layout;    /* of images: "auto", "nchw", "nhwc" */
+    const char *backend;     /* as in cm_options: "roofline:device=h200" */
+    const char *problem;     /* why there are no times; "": there are */
+    bool modelled;           /* all times are computed, none measured */
+    const char *runtime;     /* modelled: "compiled" or "eager"; NULL: measured */
+    const char *calibration; /* modelled: what the efficiencies of the device were fitted to;
+                                NULL: not calibrated */
+    bool invented;           /* all times come from a table for tests */
+    bool planned;            /* cm_options.plan_only: plans without times */
+    const char *precision;   /* compute precision of fp32: "fp32", "tf32", "fp16", ... */
+    const char *layout;      /* of images: "auto", "nchw", "nhwc" */
     const char *device;
     const char *version;      /* of the software, or the source of a device model */
     const char *warning;      /* why the times may be unreliable; "" */
@@ -538,7 +543,8 @@ struct cm_advice {
  * records. The file may have others: it folds, merges and copies tensors.
  */
 struct cm_framework {
-    int64_t params;      /* elements; CM_UNKNOWN if not recorded, or the file does not determine it */
+    int64_t
+        params; /* elements; CM_UNKNOWN if not recorded, or the file does not determine it */
     int64_t n_absent;    /* listed tensors that the file does not have on their own */
     int64_t n_unknown;   /* of these, tensors of unknown size; 0 if params is known */
     const char *unknown; /* name of the first of them; "" */
@@ -639,6 +645,11 @@ struct cm_sweep {
 static inline bool cm_result_timed(const struct cm_result *result) {
     return result != NULL && result->measure != NULL && result->measure->problem[0] == '\0' &&
            !result->measure->planned;
+}
+
+/* Returns true if lower_bound_ps is valid. */
+static inline bool cm_result_modelled(const struct cm_result *result) {
+    return cm_result_timed(result) && result->measure->modelled;
 }
 
 /* Returns the number of node outputs without any bound on their size; costs skip them. */

@@ -23,7 +23,7 @@
 /* A graph writes the same buffers in each of its runs. */
 #define NOT_PER_RUN (COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes))
 /* Latencies are measured at one size. */
-#define NOT_BOUNDED (COSTS_OF_PARAMS | CM_COST_BIT(latency_ps))
+#define NOT_BOUNDED (COSTS_OF_PARAMS | CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps))
 
 static bool moves_bytes(enum storage storage) {
     return storage == STORAGE_ACTIVATION;
@@ -95,7 +95,7 @@ static void cost_of(const struct analysis *analysis, const struct op_context *co
     costs->int_macs = dequantized_integers(analysis, context, costs->macs).macs;
     (void)count_traffic(analysis, context, &costs->bytes_read, &costs->bytes_written);
     costs->activation_bytes = costs->bytes_written;
-    costs->latency_ps = estimate_latency(analysis, context->node_id);
+    estimate_times(analysis, context->node_id, costs);
 }
 
 /*

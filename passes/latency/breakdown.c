@@ -22,7 +22,8 @@
 
 /* Operators have neither figures of parameters nor activations. */
 #define OPERATOR_COSTS                                                                         \
-    (~(COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes) | CM_COST_BIT(latency_ps)))
+    (~(COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes) | CM_COST_BIT(latency_ps) |             \
+       CM_COST_BIT(lower_bound_ps)))
 
 /* In this order states are listed: those with a time first. */
 static const enum cm_measure_state state_order[CM_N_MEASURE_STATES] = {
@@ -65,8 +66,14 @@ static int add_operator(const struct analysis *analysis, struct operators *opera
     }
     table->operators[n].op = arena_strdup(analysis->kept, name);
     table->operators[n].costs.latency_ps = DIM_UNKNOWN;
+    table->operators[n].costs.lower_bound_ps = DIM_UNKNOWN;
     table->n_operators++;
     return table->operators[n].op ? CM_OK : CM_NO_MEMORY;
+}
+
+/* The sum of the known times; unknown if none is known. */
+static void add_time(int64_t *sum, int64_t time) {
+    *sum = *sum == DIM_UNKNOWN ? time : checked_add_known(*sum, time);
 }
 
 static void add_node(const struct analysis *analysis, uint32_t id, struct cm_operator *row,
@@ -75,10 +82,8 @@ static void add_node(const struct analysis *analysis, uint32_t id, struct cm_ope
     row->nodes++;
     costs_add(&row->costs, costs, OPERATOR_COSTS);
     if (!analysis->estimate.done) return;
-    if (row->costs.latency_ps == DIM_UNKNOWN)
-        row->costs.latency_ps = costs->latency_ps;
-    else
-        row->costs.latency_ps = checked_add_known(row->costs.latency_ps, costs->latency_ps);
+    add_time(&row->costs.latency_ps, costs->latency_ps);
+    add_time(&row->costs.lower_bound_ps, costs->lower_bound_ps);
     const enum cm_measure_state state = estimate_state(analysis, id);
     totals->nodes[state]++;
     totals->macs[state] = checked_add_known(totals->macs[state], costs->macs);

@@ -43,17 +43,6 @@ int64_t estimate_ps(double seconds) {
     return ps >= 0 && ps < 9.2e18 ? (int64_t)ps : DIM_OVERFLOW;
 }
 
-int64_t estimate_latency(const struct analysis *analysis, uint32_t node) {
-    const struct primitives_table *primitives = &analysis->primitives;
-    if (!analysis->estimate.done) return DIM_UNKNOWN;
-    if (primitives->lowered[node] == LOWERED_NOTHING) return 0;
-    if (primitives->lowered[node] == LOWERED_NOT) return DIM_UNKNOWN;
-    const struct cm_measurement *measurement =
-        &analysis->estimate.items[primitives->of_node[node]];
-    if (measurement->state == CM_VIEW) return 0;
-    return estimate_has_time(measurement) ? estimate_ps(measurement->cold.median) : DIM_UNKNOWN;
-}
-
 enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
     if (primitives->lowered[node] == LOWERED_NOTHING) return CM_VIEW;
@@ -66,6 +55,18 @@ const struct cm_measurement *estimate_of_node(const struct analysis *analysis, u
     if (primitive == ID_NONE) return NULL;
     const struct cm_measurement *measurement = &analysis->estimate.items[primitive];
     return estimate_has_time(measurement) ? measurement : NULL;
+}
+
+void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_costs *ret) {
+    ret->latency_ps = DIM_UNKNOWN;
+    ret->lower_bound_ps = DIM_UNKNOWN;
+    if (!analysis->estimate.done) return;
+    const struct cm_measurement *measurement = estimate_of_node(analysis, node);
+    const bool is_view = estimate_state(analysis, node) == CM_VIEW;
+    if (measurement == NULL && !is_view) return;
+    ret->latency_ps = is_view ? 0 : estimate_ps(measurement->cold.median);
+    if (analysis->estimate.facts.modelled)
+        ret->lower_bound_ps = is_view ? 0 : estimate_ps(measurement->lower_bound);
 }
 
 /* One run of a backend. */
@@ -353,6 +354,7 @@ int pass_estimate(const struct analysis *analysis, void *own) {
     settings.precision = (int32_t)analysis->options->precision;
     settings.plan_only = analysis->options->plan_only;
     settings.layout = (int32_t)analysis->options->layout;
+    settings.runtime = (int32_t)analysis->options->runtime;
     settings.autotune = analysis->options->autotune;
     return run_backend(analysis, &request, &settings, own);
 }

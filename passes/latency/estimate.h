@@ -9,6 +9,7 @@
 #include "costmodel/backend.h"
 
 struct analysis;
+struct cm_costs;
 
 /* Returns true if the primitive was measured, measured by proxy, modelled or invented. */
 bool estimate_has_time(const struct cm_measurement *measurement);
@@ -22,9 +23,10 @@ const struct cm_measurement *estimate_of_node(const struct analysis *analysis, u
 /* Returns seconds as integer picoseconds, or DIM_OVERFLOW past 2^63. */
 int64_t estimate_ps(double seconds);
 
-/* Returns the picoseconds of one run of a node: 0 if it does nothing, DIM_UNKNOWN if it has no
- * time or there is no backend. */
-int64_t estimate_latency(const struct analysis *analysis, uint32_t node);
+/* Sets the latency and the lower bound of one run of a node: 0 if it does nothing, DIM_UNKNOWN
+ * if it has no time or there is no backend, or, for the lower bound, if the time is not
+ * modelled. */
+void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_costs *ret);
 
 /* Returns "yes", "no", or "unknown" for all other values: plug-ins are not trusted. */
 const char *estimate_tensor_cores_name(int32_t tensor_cores);

@@ -12,6 +12,7 @@
 #include "ops/product.h"
 #include "passes/cost/count.h"
 #include "passes/infer/context.h"
+#include "passes/latency/kernels.h"
 #include "passes/latency/layout.h"
 #include "passes/latency/precision.h"
 #include "passes/memory/liveness.h"
@@ -74,7 +75,8 @@ struct lowering_job {
     const struct analysis *analysis;
     const struct convention *exact;
     const bool *images; /* by node; NULL: strides stay row-major */
-    struct op_context context;
+    uint32_t node;
+    struct op_context context; /* of the node, or of its fused pattern */
 };
 
 /* Lowers the node, with the requested precision and layout. */
@@ -87,16 +89,24 @@ static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bo
         if (status < 0) return status;
         *ret_found = lowering_apply(&job->context, ret, ret_why);
     }
-    if (*ret_found && job->images != NULL && job->images[job->context.node_id])
-        layout_apply(ret);
+    if (*ret_found && job->images != NULL && job->images[job->node]) layout_apply(ret);
     return CM_OK;
 }
 
 /* Computes FLOPs and bytes with the dtypes of the primitive. Returns false if unknown. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
     const struct op_context *context = &job->context;
+    const struct kernels_table *kernels = &job->analysis->kernels;
     int64_t read = 0;
     int64_t written = 0;
+    if (kernels->fusion) {
+        ret->flops = exact_flops(job->exact, context);
+        ret->bytes_read = kernels->read[job->node];
+        ret->bytes_written = kernels->written[job->node];
+        ret->fusion = kernels->fusion[job->node];
+        return is_known(ret->flops) && is_known(ret->bytes_read) &&
+               is_known(ret->bytes_written);
+    }
     (void)count_traffic(job->analysis, context, &read, &written);
     ret->flops = exact_flops(job->exact, context);
     ret->bytes_read = bytes_touched(context, ret, read, written);
@@ -105,6 +115,8 @@ static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) 
 }
 
 static bool does_nothing(const struct lowering_job *job) {
+    const struct kernels_table *kernels = &job->analysis->kernels;
+    if (kernels->fusion) return !kernels_runs(kernels, job->node);
     int64_t read = 0;
     int64_t written = 0;
     return !count_traffic(job->analysis, &job->context, &read, &written);
@@ -144,13 +156,25 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
     return CM_OK;
 }
 
+/* For models of devices, the operation that an exporter decomposed is one node. */
+static int make_context(struct lowering_job *job, const struct op_source *source) {
+    const struct analysis *analysis = job->analysis;
+    const uint32_t pattern = analysis->fused_patterns.of_node[job->node];
+    if (analysis->kernels.fusion && pattern != ID_NONE &&
+        analysis->fused_patterns.items[pattern].last == job->node)
+        return context_make_fused(source, &analysis->fused_patterns.items[pattern],
+                                  &job->context);
+    return context_make_inferred(source, job->node, &job->context);
+}
+
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
                       struct index *index) {
     const struct op_source source = context_source(job->analysis);
     const struct arena_mark mark = arena_save(job->analysis->arena);
     struct cm_primitive primitive;
     table->of_node[id] = ID_NONE;
-    int status = context_make_inferred(&source, id, &job->context);
+    job->node = id;
+    int status = make_context(job, &source);
     if (status == CM_OK)
         status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
     if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)

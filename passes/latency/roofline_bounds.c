@@ -2,6 +2,7 @@
 /*
  * Pass roofline_bounds: the roofline of each time (Williams, Waterman, Patterson, CACM 2009):
  *     least = max(flops / peak rate, bytes / peak bandwidth), roofline = least / time
+ * where the least of a modelled time is its lower bound,
  * and the resource that limits it. A module has the sums of its primitives.
  */
 #include "passes/latency/roofline_bounds.h"
@@ -18,7 +19,6 @@
 
 #define LAUNCH_FLOORS 3   /* a time below this many floors is mostly the launch */
 #define LEAST_SHARE   0.4 /* share of a ceiling below which it is not the limit */
-#define NEARLY        1e-9
 
 static const char *const names[N_LIMITED_BY] = {
     [LIMITED_BY_UNKNOWN] = "unknown",     [LIMITED_BY_COMPUTE] = "compute",
@@ -74,17 +74,16 @@ static bool is_tiny_grid(const struct cm_how *how) {
     return how->n_kernels > 0;
 }
 
-/* A modelled time is the lower bound plus the floor; what exceeds the memory time is compute.
- */
-static void judge_model(const struct analysis *analysis, double seconds, double memory,
-                        struct achieved *ret) {
-    const double floor = roofline_bounds_floor(analysis);
-    const double work = fmax(seconds - floor, fmax(memory, 0));
-    ret->least_s = fmin(work, seconds);
-    ret->limited_by = memory < 0                        ? LIMITED_BY_UNKNOWN
-                      : seconds < LAUNCH_FLOORS * floor ? LIMITED_BY_LAUNCH
-                      : work > memory * (1 + NEARLY)    ? LIMITED_BY_COMPUTE
-                                                        : LIMITED_BY_MEMORY;
+/* A model knows both: its lower bound, and what limits the expected time. */
+static void judge_model(const struct cm_measurement *measurement, struct achieved *ret) {
+    static const enum limited_by limits[] = {[CM_LIMIT_UNKNOWN] = LIMITED_BY_UNKNOWN,
+                                             [CM_LIMIT_COMPUTE] = LIMITED_BY_COMPUTE,
+                                             [CM_LIMIT_MEMORY] = LIMITED_BY_MEMORY,
+                                             [CM_LIMIT_LAUNCH] = LIMITED_BY_LAUNCH};
+    const bool is_limit =
+        measurement->limit >= 0 && measurement->limit <= (int32_t)CM_LIMIT_LAUNCH;
+    ret->least_s = measurement->lower_bound;
+    ret->limited_by = is_limit ? limits[measurement->limit] : LIMITED_BY_UNKNOWN;
 }
 
 static enum limited_by limit_of_shares(double compute, double memory) {
@@ -118,7 +117,7 @@ void roofline_bounds_compute(const struct analysis *analysis,
     ret->flops_per_s = (double)primitive->flops / seconds;
     ret->bytes_per_s = roofline_bounds_bytes(primitive) / seconds;
     if (measurement->state == CM_MODELLED)
-        judge_model(analysis, seconds, least_by_memory(analysis, primitive), ret);
+        judge_model(measurement, ret);
     else
         judge_run(analysis, primitive, measurement, ret);
     if (ret->least_s >= 0) ret->roofline = ret->least_s / seconds;

@@ -36,7 +36,7 @@ static const struct {
                     "\"items\": {\"type\": [\"integer\", \"null\"]}",
                     "list of integers"},
     [JSON_MAX] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
-                   "list of integers"},
+                  "list of integers"},
     [JSON_BOUNDS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of keys"},
     [JSON_MODULE] = {"\"type\": [\"string\", \"null\"]", "text"},
     [JSON_TEXTS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of texts"},
@@ -233,9 +233,10 @@ static void put_table(const struct json_record *record, FILE *out) {
         const struct column *column = NULL;
         for (size_t k = 0; is_columns(field) && (column = json_column(field, k)) != NULL; k++)
             fprintf(out, "| `%s` | integer%s | %s |\n", column->key,
-                    column->timed && field->count_offset == 0 ? ", only with times"
-                    : json_column_is_required(field, column)  ? ""
-                                                              : ", optional",
+                    column->modelled                            ? ", only with modelled times"
+                    : column->timed && field->count_offset == 0 ? ", only with times"
+                    : json_column_is_required(field, column)    ? ""
+                                                                : ", optional",
                     column->about);
         if (is_columns(field)) continue;
         fprintf(out, "| `%s` | ", field->key);

@@ -187,7 +187,7 @@ static void write_value(struct writer *writer, const struct json_field *field, c
 /* Without a result, an optional column is present if it is known. */
 static bool is_there(const struct writer *writer, const struct json_field *field,
                      const struct column *column, const struct cm_costs *costs) {
-    if (field->count_offset > 0) return true;
+    if (field->count_offset > 0 && !column->modelled) return true;
     if (writer->result != NULL) return column_is_there(column, writer->result);
     return !(column->timed || column->recent) || is_known(column_get(column, costs));
 }

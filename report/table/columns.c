@@ -36,15 +36,23 @@ const struct column columns[] = {
     {"activation_bytes", "activation bytes", NULL, NUMBER_BYTES, AT(activation_bytes), .sums = true,
      .about = "newly allocated node outputs: without views, constants and shape arithmetic"},
     {"latency_ps", "fwd latency", "fwd latency", NUMBER_TIME, AT(latency_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true,
-     .about = "cold latency of all runs, picoseconds; `null` for a node without a time, which sums omit; for a module the sum over its nodes"},
+     .about = "cold latency of all runs, picoseconds; `null` for a node without a time, which sums omit; for a module the sum over its nodes; modelled: the expected time"},
+    {"lower_bound_ps", "lower bound", NULL, NUMBER_TIME, AT(lower_bound_ps), .of_operator = true, .of_batch = true, .sums = true, .timed = true, .modelled = true, .recent = true,
+     .about = "modelled time that no implementation undercuts, picoseconds; `null` and sums as in latency_ps"},
 };
 /* clang-format on */
 
 const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
 
 bool column_is_there(const struct column *column, const struct cm_result *result) {
-    if (column->recent) return column_get(column, &result->totals) != CM_UNKNOWN;
-    return !column->timed || cm_result_timed(result);
+    if (column->timed && !cm_result_timed(result)) return false;
+    if (column->modelled && !cm_result_modelled(result)) return false;
+    return !column->recent || column_get(column, &result->totals) != CM_UNKNOWN;
+}
+
+void columns_clear_missing(const struct cm_result *result, struct cm_costs *costs) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (!column_is_there(&columns[i], result)) column_set(&columns[i], costs, CM_UNKNOWN);
 }
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs) {

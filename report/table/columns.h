@@ -24,6 +24,7 @@ struct column {
     bool of_batch;     /* a sweep has this figure */
     bool sums;         /* the total is the sum over nodes, each tensor not once */
     bool timed;        /* only of a result that has times */
+    bool modelled;     /* only of a result whose times are modelled */
     bool part;         /* integer part of the preceding metric; reports omit it if it is 0 */
     bool recent;       /* missing in documents of earlier versions, and then CM_UNKNOWN */
     const char *about; /* for docs and schema */
@@ -36,6 +37,9 @@ struct cm_result;
 
 /* Returns true if the result has this metric. */
 bool column_is_there(const struct column *column, const struct cm_result *result);
+
+/* Sets the metrics that the result does not have to CM_UNKNOWN. */
+void columns_clear_missing(const struct cm_result *result, struct cm_costs *costs);
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);

@@ -275,6 +275,11 @@ static bool has_times(const struct rows_of *of) {
     return of->rows == ROWS_BATCHES ? of->sweep->times[0] != '\0' : cm_result_timed(of->result);
 }
 
+static bool is_modelled(const struct rows_of *of) {
+    return of->rows == ROWS_BATCHES ? text_equal(of->sweep->times, "modelled")
+                                    : cm_result_modelled(of->result);
+}
+
 static bool has_training(const struct rows_of *of) {
     return of->result->training.present;
 }
@@ -284,6 +289,7 @@ static bool has_limit(const struct rows_of *of) {
 }
 
 static const char of_times[] = "times: --measure, --device or --backend";
+static const char of_model[] = "modelled times: --device";
 static const char of_training[] = "a training step: --optimizer";
 static const char of_limit[] = "a limit: --memory-limit";
 
@@ -346,8 +352,12 @@ static void make_metric(const struct column *column, struct field *ret) {
         .heading = short_heading(column),
         .rows = MODULES | NODES | (column->of_operator ? OPERATORS : 0) |
                 (column->of_batch ? BATCHES : 0),
-        .needs = column->timed ? of_times : NULL,
-        .is_there = column->timed ? has_times : NULL,
+        .needs = column->modelled ? of_model
+                 : column->timed  ? of_times
+                                  : NULL,
+        .is_there = column->modelled ? is_modelled
+                    : column->timed  ? has_times
+                                     : NULL,
         .get = get_metric,
         .column = column,
     };
@@ -392,14 +402,14 @@ bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret) 
 const char *fields_usual(enum rows rows) {
     static const char *const usual[] = {
         [ROWS_MODULES] = "path,type,params,macs,macs_share,flops,activation_bytes,"
-                         "peak_activation_bytes,latency_ps,latency_ps_share",
+                         "peak_activation_bytes,latency_ps,lower_bound_ps,latency_ps_share",
         [ROWS_NODES] = "index,path,name,type,macs,macs_share,flops,bytes,shape,latency_ps,"
-                       "latency_ps_share",
+                       "lower_bound_ps,latency_ps_share",
         [ROWS_OPERATORS] = "type,nodes,macs,macs_share,flops,bytes,latency_ps,"
-                           "latency_ps_share",
+                           "lower_bound_ps,latency_ps_share",
         [ROWS_BATCHES] = "batch,state,params,macs,flops,peak_activation_bytes,arena_bytes,"
-                         "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share,"
-                         "problem",
+                         "required_bytes,fits,latency_ps,lower_bound_ps,"
+                         "samples_per_second,timed_macs_share,problem",
     };
     return usual[rows];
 }

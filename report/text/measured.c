@@ -186,6 +186,19 @@ static void write_precision(struct page *page, const struct cm_measure *measure)
     page_end_line(page);
 }
 
+/* `runtime:  compiled, calibrated on ...` */
+static void write_model(struct page *page, const struct cm_measure *measure) {
+    if (!measure->modelled || measure->runtime == NULL) return;
+    label_write(page, "runtime");
+    page_list(page, ", ", LABEL_WIDTH);
+    page_item_print(page, STYLE_PLAIN, "%s", measure->runtime);
+    struct text *item = page_item(page);
+    text_append(item, measure->calibration ? "calibrated on " : "not calibrated");
+    if (measure->calibration) text_append_name(item, measure->calibration);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
 void measured_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
@@ -197,6 +210,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     label_sentence(page, measure->modelled ? "figures from" : "version", measure->version);
     label_sentence(page, "warning", measure->warning);
     write_precision(page, measure);
+    write_model(page, measure);
     write_states(page, result);
     write_untimed(page, result);
     size_t n_unstable = 0;
@@ -219,6 +233,6 @@ void measured_write(struct page *page, const struct cm_result *result) {
     if (measure->modelled)
         label_sentence(
             page, "note",
-            "every latency is modelled, computed from the figures that are known of the "
-            "device: the least that it could be. Nothing was run.");
+            "every time is modelled: the latency is the time expected of a good runtime; no "
+            "implementation is faster than the lower bound. Nothing was run.");
 }

@@ -174,7 +174,9 @@ static void write_totals(struct page *page, const struct cm_result *result) {
             page_print(page, STYLE_PLAIN, ", at most");
         if (columns[i].timed) {
             const char *kind = times_kind(result);
-            page_print(page, STYLE_PLAIN, " ps%s%s", *kind == '\0' ? "" : ", ", kind);
+            page_print(page, STYLE_PLAIN, " ps%s%s%s", *kind == '\0' ? "" : ", ", kind,
+                       cm_result_modelled(result) && !columns[i].modelled ? " expected time"
+                                                                          : "");
         }
         page_end_line(page);
         if (text_equal(columns[i].key, "params")) write_framework(page, result);

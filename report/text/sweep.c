@@ -12,7 +12,7 @@
 
 static const char usual_columns[] =
     "batch,params,macs,int_macs,flops,int_ops,peak_activation_bytes,arena_bytes,"
-    "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share";
+    "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share";
 
 /* Returns true unless the column is an integer part that is 0 at all batches. */
 static bool has_values(struct listing *listing, size_t column) {

@@ -40,10 +40,10 @@ static struct places places_of(struct arena *arena, const char *path) {
 
 /* Invalid modules and their messages. */
 static const char *const faulty[][2] = {
-    {"newer", "the module has interface version 999, this program has 2"},
+    {"newer", "the module has interface version 999, this program has 3"},
     {"larger", "the module's struct has 4096 bytes, this program's has 112"},
     {"nameless", "the module has no symbol 'costmodel_backend'"},
-    {"silent", "the module does not support interface version 2"},
+    {"silent", "the module does not support interface version 3"},
     {"half", "the module does not define 'plan'"},
     {"text", "the module cannot be loaded: "},
 };

@@ -84,7 +84,7 @@ static void returns_false_for_absent_metrics(void **state) {
 
 /* The getters agree with the flags of the row. */
 static void agrees_with_the_flags_of_the_metric(void **state) {
-    const struct cm_measure measure = {.problem = ""};
+    const struct cm_measure measure = {.problem = "", .modelled = true};
     const struct cm_step step = {.backward_macs = 1};
     const struct cm_module module = {.training = &step};
     const struct cm_operator conv = {.op = "Conv"};
@@ -104,6 +104,15 @@ static void agrees_with_the_flags_of_the_metric(void **state) {
         assert_int_equal(cm_metric_of_module(i, &result, 0, &figure), metric.of_modules);
         assert_int_equal(cm_metric_of_operator(i, &result, 0, &figure), metric.of_operators);
     }
+}
+
+static void measured_result_has_no_lower_bound(void **state) {
+    const struct cm_measure measure = {.problem = ""};
+    const struct cm_result result = {.measure = &measure};
+    struct cm_figure figure = {0, false};
+    (void)state;
+    assert_true(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &figure));
+    assert_false(cm_metric_of_total(cm_metric_find("lower_bound_ps"), &result, &figure));
 }
 
 static bool total_is_at_most(const char *key, const struct cm_result *result) {
@@ -169,6 +178,7 @@ int main(void) {
         cmocka_unit_test(returns_the_values_of_the_result),
         cmocka_unit_test(returns_false_for_absent_metrics),
         cmocka_unit_test(agrees_with_the_flags_of_the_metric),
+        cmocka_unit_test(measured_result_has_no_lower_bound),
         cmocka_unit_test(marks_upper_bounds),
         cmocka_unit_test(does_not_mark_training_metrics_as_upper_bounds),
     };

@@ -43,9 +43,6 @@ static const struct roofline_case rows[] = {
     {"product limited by memory",   CM_MEASURED, CM_GEMM,    1000, 8000000, 10e-6,  0,   LIMITED_BY_MEMORY,    -1},
     {"product, peak rate unknown",  CM_MEASURED, CM_GEMM,    1000, 1000000, 10e-6,  0,   LIMITED_BY_UNKNOWN,   -1},
     {"proxy is like a measurement", CM_PROXY,    CM_ELTWISE, 1000, 8000000, 10e-6,  0,   LIMITED_BY_MEMORY,    0.8},
-    {"modelled memory",             CM_MODELLED, CM_GEMM,    1000, 9000000, 10e-6,  0,   LIMITED_BY_MEMORY,    0.9},
-    {"modelled arithmetic",         CM_MODELLED, CM_GEMM,    1000, 4000000, 10e-6,  0,   LIMITED_BY_COMPUTE,   0.9},
-    {"modelled floor",              CM_MODELLED, CM_GEMM,    1000, 1000000, 2e-6,   0,   LIMITED_BY_LAUNCH,    0.5},
     /* clang-format on */
 };
 
@@ -102,6 +99,38 @@ static void measured_ceilings_replace_published_ones(void **state) {
     roofline_bounds_compute(&analysis, &primitive, &measurement, &achieved);
     assert_int_equal(achieved.limited_by, LIMITED_BY_MEMORY);
     assert_true(fabs(achieved.roofline - 0.7) < 1e-9);
+}
+
+/* The backend states its lower bound and limit; bytes and FLOPs do not matter. */
+static void model_states_its_bound_and_limit(void **state) {
+    static const struct {
+        int32_t limit;
+        enum limited_by want;
+    } limits[] = {{CM_LIMIT_COMPUTE, LIMITED_BY_COMPUTE},
+                  {CM_LIMIT_MEMORY, LIMITED_BY_MEMORY},
+                  {CM_LIMIT_LAUNCH, LIMITED_BY_LAUNCH},
+                  {CM_LIMIT_UNKNOWN, LIMITED_BY_UNKNOWN},
+                  {99, LIMITED_BY_UNKNOWN},
+                  {-1, LIMITED_BY_UNKNOWN}};
+    (void)state;
+    for (size_t i = 0; i < N(limits); i++) {
+        struct analysis analysis;
+        struct cm_primitive primitive;
+        struct cm_measurement measurement;
+        struct achieved achieved;
+        memset(&analysis, 0, sizeof(analysis));
+        memset(&primitive, 0, sizeof(primitive));
+        memset(&measurement, 0, sizeof(measurement));
+        set_device(&analysis);
+        primitive.bytes_read = 9000000;
+        measurement.state = CM_MODELLED;
+        measurement.cold.median = 10e-6;
+        measurement.lower_bound = 4e-6;
+        measurement.limit = limits[i].limit;
+        roofline_bounds_compute(&analysis, &primitive, &measurement, &achieved);
+        assert_int_equal(achieved.limited_by, limits[i].want);
+        assert_true(fabs(achieved.roofline - 0.4) < 1e-9);
+    }
 }
 
 static void no_roofline_without_a_time(void **state) {
@@ -172,6 +201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_is_limited_by_the_closest_ceiling),
         cmocka_unit_test(measured_ceilings_replace_published_ones),
+        cmocka_unit_test(model_states_its_bound_and_limit),
         cmocka_unit_test(no_roofline_without_a_time),
         cmocka_unit_test(module_rates_use_sums_of_its_primitives),
         cmocka_unit_test(module_is_limited_by_the_resource_with_most_of_its_time),

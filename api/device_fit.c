@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fits the efficiencies of a device (backends/device/kernel_time.h) to measured times. A model
+ * is analysed once; its time is then a sum over its distinct primitives, so that a fit takes
+ * seconds. Gauss-Newton with difference quotients, in logarithms of times and efficiencies.
+ */
+#include "costmodel/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/handle.h"
+#include "backends/device/devices.h"
+#include "backends/device/kernel_time.h"
+#include "backends/primitive.h"
+#include "passes/pass.h"
+#include "passes/pipeline.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/json/json_writer.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MAX_EFFICIENCIES 16
+#define MAX_ROUNDS       30
+#define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
+#define PRIOR            0.25 /* weight of a change of an efficiency beside the rows together */
+#define FAR              0.1  /* larger errors count less */
+#define MAX_CHANGE       0.3  /* of the logarithm of an efficiency in one round */
+#define SMALL_CHANGE     0.005
+
+/* The kernels of one measured time: distinct primitives and how often each runs. */
+struct work {
+    size_t n;
+    const struct cm_primitive *primitives;
+    const double *runs;
+    enum cm_precision precision;
+};
+
+struct fitting {
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+    const char *device;
+    struct device_model model;
+    enum cm_runtime runtime;
+    size_t n_times;
+    struct cm_measured_time *times;
+    struct work *works; /* by time; n is 0 if it has none */
+};
+
+static bool selects(const struct cm_measured_time *time, const struct node *node) {
+    return time->node == NULL || text_equal(node->name, time->node);
+}
+
+/* Keeps the primitives of the nodes that the time covers. */
+static int take_work(struct fitting *fitting, const struct analysis *analysis,
+                     const struct cm_measured_time *time, struct work *ret) {
+    const struct primitives_table *table = &analysis->primitives;
+    double *runs = arena_array(fitting->arena, table->n, sizeof(*runs));
+    struct cm_primitive *kept = arena_array(fitting->arena, table->n, sizeof(*kept));
+    if (!runs || !kept) return diag_no_memory(fitting->diag);
+    if (table->n > 0) memcpy(kept, table->items, table->n * sizeof(*kept));
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const struct node *node = &analysis->model->nodes[id];
+        const int64_t times = analysis->infer.runs[node->graph];
+        if (table->lowered[id] == LOWERED_PRIMITIVE && selects(time, node) && is_known(times))
+            runs[table->of_node[id]] += (double)times;
+    }
+    bool has_work = false;
+    for (size_t i = 0; i < table->n; i++) has_work = has_work || runs[i] > 0;
+    if (has_work) *ret = (struct work){table->n, kept, runs, analysis->options->precision};
+    return CM_OK;
+}
+
+static int analyse(struct fitting *fitting, const struct cm_measured_time *time,
+                   struct cm_model *model, struct cm_diagnostics *diag, struct work *ret) {
+    struct cm_options options;
+    cm_options_init(&options);
+    options.batch = time->batch;
+    options.precision = time->precision;
+    options.layout = time->layout;
+    options.runtime = fitting->runtime;
+    options.backend = arena_printf(fitting->arena, "roofline:device=%s", fitting->device);
+    struct analysis analysis = {
+        .model = model->model, .options = &options, .arena = arena_new("fit", 0), .diag = diag};
+    if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
+    int status = pipeline_run_to(&analysis, HAS_PRIMITIVES);
+    if (status == CM_OK) status = take_work(fitting, &analysis, time, ret);
+    arena_free(analysis.arena);
+    return status;
+}
+
+static const char *first_error(const struct cm_diagnostics *diag) {
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            return cm_diagnostics_get(diag, i)->message;
+    return "";
+}
+
+/* Leaves the times of models that are refused without work, with a warning. */
+static int load_work(struct fitting *fitting, size_t index) {
+    const struct cm_measured_time *time = &fitting->times[index];
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_model *model = NULL;
+    if (!diag) return diag_no_memory(fitting->diag);
+    int status = cm_model_load_file(time->model, diag, &model);
+    if (status == CM_OK) status = analyse(fitting, time, model, diag, &fitting->works[index]);
+    if (status == CM_NO_MEMORY)
+        status = diag_no_memory(fitting->diag);
+    else if (status < 0)
+        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: %s", time->model,
+                  first_error(diag));
+    else if (fitting->works[index].n == 0)
+        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: no work to model in %s",
+                  time->model, time->node ? time->node : "any node");
+    cm_model_free(model);
+    cm_diagnostics_free(diag);
+    return status == CM_NO_MEMORY ? status : CM_OK;
+}
+
+static int load_works(struct fitting *fitting) {
+    size_t n_loaded = 0;
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        const int status = load_work(fitting, i);
+        if (status < 0) return status;
+        n_loaded += fitting->works[i].n > 0 && !fitting->times[i].held_out;
+    }
+    if (n_loaded > 0) return CM_OK;
+    return diag_error(fitting->diag, DIAG_USAGE, "there is no time to fit to");
+}
+
+static double seconds_of(const struct fitting *fitting, const struct work *work,
+                         const struct device_efficiency *efficiency) {
+    double seconds = 0;
+    for (size_t i = 0; i < work->n; i++) {
+        const struct cm_primitive *primitive = &work->primitives[i];
+        if (work->runs[i] == 0 ||
+            (primitive->flops > 0 &&
+             kernel_rate(&fitting->model, primitive, work->precision) == RATE_NONE))
+            continue;
+        seconds +=
+            work->runs[i] *
+            kernel_time(&fitting->model, efficiency, primitive, work->precision).expected;
+    }
+    return seconds;
+}
+
+/* Sets errors[i] to log(modelled / measured); 0 for times that do not count. */
+static void find_errors(const struct fitting *fitting,
+                        const struct device_efficiency *efficiency, double *errors) {
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        const double modelled = seconds_of(fitting, &fitting->works[i], efficiency);
+        errors[i] = modelled > 0 && !fitting->times[i].held_out
+                        ? log(modelled / fitting->times[i].seconds)
+                        : 0;
+    }
+}
+
+/* Solves the symmetric positive definite system a x = b by elimination; b becomes x. */
+static void solve(size_t n, double a[][MAX_EFFICIENCIES], double *b) {
+    for (size_t k = 0; k < n; k++)
+        for (size_t row = k + 1; row < n; row++) {
+            const double factor = a[row][k] / a[k][k];
+            for (size_t column = k; column < n; column++)
+                a[row][column] -= factor * a[k][column];
+            b[row] -= factor * b[k];
+        }
+    for (size_t k = n; k-- > 0;) {
+        for (size_t column = k + 1; column < n; column++) b[k] -= a[k][column] * b[column];
+        b[k] /= a[k][k];
+    }
+}
+
+static double clamp(double value, double most) {
+    return fmax(-most, fmin(most, value));
+}
+
+/* One step of Gauss-Newton. `errors` and `moved` have room for every time. Returns the largest
+ * change. */
+static double improve(const struct fitting *fitting, const double *prior, size_t n,
+                      struct device_efficiency *efficiency, double *errors, double *moved,
+                      double *slopes) {
+    double normal[MAX_EFFICIENCIES][MAX_EFFICIENCIES] = {{0}};
+    double change[MAX_EFFICIENCIES] = {0};
+    const double share = 1 / sqrt((double)fitting->n_times);
+    double largest = 0;
+    find_errors(fitting, efficiency, errors);
+    for (size_t k = 0; k < n; k++) {
+        struct device_efficiency shifted = *efficiency;
+        *device_efficiency_at(&shifted, k) *= exp(STEP);
+        find_errors(fitting, &shifted, moved);
+        for (size_t i = 0; i < fitting->n_times; i++)
+            slopes[k * fitting->n_times + i] = (moved[i] - errors[i]) / STEP;
+    }
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        const double far = errors[i] / FAR;
+        const double weight = share * share / (FAR * FAR) / sqrt(1 + far * far);
+        for (size_t k = 0; k < n; k++) {
+            const double slope = slopes[k * fitting->n_times + i];
+            change[k] -= weight * slope * errors[i];
+            for (size_t l = 0; l < n; l++)
+                normal[k][l] += weight * slope * slopes[l * fitting->n_times + i];
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        normal[k][k] += PRIOR * PRIOR;
+        change[k] -= PRIOR * PRIOR * (log(*device_efficiency_at(efficiency, k)) - prior[k]);
+    }
+    solve(n, normal, change);
+    for (size_t k = 0; k < n; k++) {
+        const double step = clamp(change[k], MAX_CHANGE);
+        *device_efficiency_at(efficiency, k) *= exp(step);
+        largest = fmax(largest, fabs(step));
+    }
+    return largest;
+}
+
+static int fit(struct fitting *fitting) {
+    struct device_efficiency *efficiency = &fitting->model.efficiency[fitting->runtime];
+    double prior[MAX_EFFICIENCIES];
+    size_t n = 0;
+    for (; device_efficiency_name(n) != NULL; n++)
+        prior[n] = log(*device_efficiency_at(efficiency, n));
+    double *errors = arena_array(fitting->arena, fitting->n_times, sizeof(*errors));
+    double *moved = arena_array(fitting->arena, fitting->n_times, sizeof(*moved));
+    double *slopes = arena_array(fitting->arena, n * fitting->n_times, sizeof(*slopes));
+    if (!errors || !moved || !slopes) return diag_no_memory(fitting->diag);
+    for (int round = 0; round < MAX_ROUNDS; round++)
+        if (improve(fitting, prior, n, efficiency, errors, moved, slopes) < SMALL_CHANGE) break;
+    for (size_t i = 0; i < fitting->n_times; i++)
+        fitting->times[i].expected = seconds_of(fitting, &fitting->works[i], efficiency);
+    return CM_OK;
+}
+
+static void write_calibration(struct fitting *fitting, const char *basis, FILE *out) {
+    struct json_writer json = {.out = out};
+    json_begin(&json, '{');
+    json_break_line(&json, 2, false);
+    json_key_string(&json, "basis", basis);
+    json_break_line(&json, 2, false);
+    json_write_key(&json, primitive_runtime_name((int32_t)fitting->runtime));
+    json_begin(&json, '{');
+    for (size_t k = 0; device_efficiency_name(k) != NULL; k++) {
+        json_write_key(&json, device_efficiency_name(k));
+        json_write_double(
+            &json, *device_efficiency_at(&fitting->model.efficiency[fitting->runtime], k), 4);
+    }
+    json_end(&json, '}');
+    json_break_line(&json, 0, true);
+    json_end(&json, '}');
+    fputc('\n', out);
+}
+
+static int open_device(struct fitting *fitting) {
+    struct cm_reason reason = {""};
+    const int status = device_find(fitting->device, fitting->arena, &fitting->model, &reason);
+    if (status == CM_BACKEND_OK) return CM_OK;
+    if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(fitting->diag);
+    return diag_error(fitting->diag, DIAG_USAGE, "%s", reason.text);
+}
+
+int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
+                  struct cm_measured_time *times, size_t n_times,
+                  struct cm_diagnostics *diagnostics, FILE *out) {
+    struct fitting fitting = {.arena = arena_new("device fit", 0),
+                              .diag = diagnostics,
+                              .device = device,
+                              .runtime = runtime,
+                              .n_times = n_times,
+                              .times = times};
+    if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));
+    fitting.works = arena_array(fitting.arena, n_times, sizeof(*fitting.works));
+    int status = fitting.works ? open_device(&fitting) : diag_no_memory(diagnostics);
+    if (status == CM_OK) status = load_works(&fitting);
+    if (status == CM_OK) status = fit(&fitting);
+    if (status == CM_OK) write_calibration(&fitting, basis, out);
+    status = arena_end(fitting.arena, status);
+    return diag_finish(diagnostics, status);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/device/kernel_time.h"
+
+#include <math.h>
+
+#include "backends/primitive.h"
+
+#include "support/banned.h"
+
+/* A product as `batch` independent matrix products of m x k by k x n. */
+struct geometry {
+    double batch, m, n, k;
+};
+
+/* Tile shapes of the libraries; the transposed ones are tried too. */
+static const struct {
+    double m, n;
+} tiles[] = {{256, 128}, {192, 128}, {128, 128}, {128, 64}, {128, 32},
+             {128, 16},  {64, 64},   {64, 32},   {64, 16},  {32, 32}};
+
+#define MAX_SPLITS  16  /* of the sum of a product over multiprocessors */
+#define MIN_SPLIT_K 128 /* a shorter sum is not split */
+#define TILE_K      64  /* step of the innermost loop of a tile */
+
+/* F(4x4, 3x3) of Lavin and Gray (CVPR 2016): 36 multiplications for 144. */
+#define WINOGRAD_SAVING 4.0
+
+/* Memory and arithmetic overlap, but not near the ridge point. */
+#define OVERLAP 3.0
+
+static double size(const struct cm_tensor *tensor, int32_t axis) {
+    return axis >= 0 && axis < tensor->rank ? (double)tensor->dims[axis] : 1;
+}
+
+static double elements_between(const struct cm_tensor *tensor, int32_t from, int32_t to) {
+    return (double)primitive_elements_of(tensor, from, to);
+}
+
+static bool is_convolution(const struct cm_primitive *primitive) {
+    return primitive->kind == CM_CONV || primitive->kind == CM_DECONV;
+}
+
+/* An implicit product: one row per output element of a channel. */
+static struct geometry convolution_geometry(const struct cm_primitive *primitive) {
+    const bool transposed = primitive->kind == CM_DECONV;
+    const struct cm_tensor *image = transposed ? &primitive->inputs[0] : &primitive->outputs[0];
+    const struct cm_tensor *weight = &primitive->inputs[1];
+    const double groups = (double)primitive->groups;
+    return (struct geometry){.batch = groups,
+                             .m = size(image, 0) * elements_between(image, 2, image->rank),
+                             .n = size(weight, 0) / groups,
+                             .k = elements_between(weight, 1, weight->rank)};
+}
+
+static struct geometry matrix_geometry(const struct cm_primitive *primitive) {
+    const struct cm_tensor *a = &primitive->inputs[0];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    const double batch = elements_between(y, 0, y->rank > 2 ? y->rank - 2 : 0);
+    return (struct geometry){batch, size(y, y->rank - 2), size(y, y->rank - 1),
+                             size(a, a->rank - 1)};
+}
+
+/* Seconds of one tile on one multiprocessor: its arithmetic, or its operands from the cache. */
+static double tile_seconds(const struct device_model *model,
+                           const struct device_efficiency *efficiency, double m, double n,
+                           double k, double rate, double bytes) {
+    const double units = model->n_units > 0 ? model->n_units : 1;
+    const double arithmetic = 2 * m * n * k / (rate / units);
+    const double operands = (m + n) * k * bytes / (efficiency->cache_bandwidth / units);
+    return fmax(arithmetic, operands) + efficiency->tile_seconds;
+}
+
+/* Seconds of the arithmetic of a product: the best tile shape and split, in whole waves. */
+static double product_seconds(const struct device_model *model,
+                              const struct device_efficiency *efficiency,
+                              const struct geometry *product, double rate, double bytes) {
+    const double units = model->n_units > 0 ? model->n_units : 1;
+    double best = INFINITY;
+    for (size_t i = 0; i < 2 * sizeof(tiles) / sizeof(*tiles); i++) {
+        const double m = i % 2 ? tiles[i / 2].n : tiles[i / 2].m;
+        const double n = i % 2 ? tiles[i / 2].m : tiles[i / 2].n;
+        for (double splits = 1; splits <= MAX_SPLITS; splits *= 2) {
+            const double k = ceil(product->k / splits / TILE_K) * TILE_K;
+            const double n_tiles =
+                product->batch * ceil(product->m / m) * ceil(product->n / n) * splits;
+            if (splits > 1 && product->k / splits < MIN_SPLIT_K) break;
+            double seconds =
+                ceil(n_tiles / units) * tile_seconds(model, efficiency, m, n, k, rate, bytes);
+            if (splits > 1) /* partial sums of 4 bytes, written and read */
+                seconds += 8 * product->batch * product->m * product->n * splits /
+                           efficiency->cache_bandwidth;
+            best = fmin(best, seconds);
+        }
+    }
+    return best;
+}
+
+/* Dedicated kernels exist for groups of 2 to 32 channels that are powers of two. */
+static bool has_group_kernel(double width) {
+    return width == 2 || width == 4 || width == 8 || width == 16 || width == 32;
+}
+
+static bool is_depthwise(const struct cm_primitive *primitive) {
+    return is_convolution(primitive) && primitive->groups > 1 &&
+           primitive->inputs[1].dims[1] == 1;
+}
+
+static bool is_3x3_stride_1(const struct cm_primitive *primitive) {
+    const struct cm_window *window = &primitive->window;
+    if (primitive->kind != CM_CONV || window->n_spatial != 2 || is_depthwise(primitive))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (window->kernel[i] != 3 || window->strides[i] != 1 || window->dilations[i] != 1)
+            return false;
+    return true;
+}
+
+/* Seconds of the arithmetic of a convolution with groups of several channels. */
+static double grouped_seconds(const struct device_efficiency *efficiency,
+                              const struct cm_primitive *primitive, double rate) {
+    const double width = convolution_geometry(primitive).n;
+    const double padding = has_group_kernel(width) ? 1 : efficiency->group_tile / width;
+    return (double)primitive->flops * fmax(1, padding) / rate;
+}
+
+/* Seconds of the arithmetic. `peak`: operations per second. */
+static double compute_seconds(const struct device_model *model,
+                              const struct device_efficiency *efficiency,
+                              const struct cm_primitive *primitive, double peak) {
+    const double bytes = (double)primitive_element_size(primitive->inputs[0].element);
+    const double flops = (double)primitive->flops;
+    if (primitive->kind == CM_ATTENTION) return flops / (peak * efficiency->attention);
+    if (primitive->kind == CM_GEMM) {
+        const struct geometry product = matrix_geometry(primitive);
+        return product_seconds(model, efficiency, &product, peak * efficiency->product, bytes);
+    }
+    if (is_convolution(primitive) && primitive->groups == 1) {
+        const struct geometry product = convolution_geometry(primitive);
+        const double saving =
+            is_3x3_stride_1(primitive) && bytes == 4 ? efficiency->winograd : 1;
+        return product_seconds(model, efficiency, &product, peak * efficiency->convolution,
+                               bytes) /
+               saving;
+    }
+    if (is_convolution(primitive) && !is_depthwise(primitive))
+        return grouped_seconds(efficiency, primitive, peak * efficiency->convolution);
+    if (primitive_is_product(primitive) && !is_convolution(primitive))
+        return flops / (peak * efficiency->product);
+    return flops / peak;
+}
+
+/* Share of the peak bandwidth that kernels of this kind reach. */
+static double memory_share(const struct device_efficiency *efficiency,
+                           const struct cm_primitive *primitive) {
+    if (is_depthwise(primitive)) return efficiency->depthwise;
+    switch (primitive->kind) {
+    case CM_NORM:
+        return primitive->algorithm == CM_NORM_BATCH ? efficiency->bandwidth
+                                                     : efficiency->reduction;
+    case CM_SOFTMAX:
+    case CM_REDUCE:
+        return efficiency->reduction;
+    case CM_POOL:
+    case CM_RESAMPLE:
+        return efficiency->pool;
+    default:
+        return efficiency->bandwidth;
+    }
+}
+
+/* The rate of FLOPs of the cheapest known algorithm, and only compulsory traffic, of which as
+ * much as the last-level cache holds may already be there. */
+static double bound_seconds(const struct device_model *model,
+                            const struct cm_primitive *primitive, double peak) {
+    const struct cm_fusion *fusion = &primitive->fusion;
+    const double moved = fusion->in_graph
+                             ? (double)fusion->compulsory_bytes
+                             : (double)primitive->bytes_read + (double)primitive->bytes_written;
+    const double from_memory = fmax(0, moved - (double)model->cache_bytes);
+    const bool counts = primitive_is_product(primitive);
+    const double flops =
+        counts ? (double)primitive->flops / (is_3x3_stride_1(primitive) ? WINOGRAD_SAVING : 1)
+               : 0;
+    const double compute = flops > 0 && peak > 0 ? flops / peak : 0;
+    return fmax(compute, from_memory / model->bandwidth);
+}
+
+enum device_rate kernel_rate(const struct device_model *model,
+                             const struct cm_primitive *primitive,
+                             enum cm_precision precision) {
+    const enum cm_element element = (enum cm_element)primitive->inputs[0].element;
+    return primitive_is_product(primitive) ? device_product_rate(model, element, precision)
+                                           : device_plain_rate(model, element);
+}
+
+struct kernel_time kernel_time(const struct device_model *model,
+                               const struct device_efficiency *efficiency,
+                               const struct cm_primitive *primitive,
+                               enum cm_precision precision) {
+    const enum device_rate rate =
+        primitive->flops > 0 ? kernel_rate(model, primitive, precision) : RATE_NONE;
+    const struct cm_fusion *fusion = &primitive->fusion;
+    const double peak = rate == RATE_NONE ? 0 : model->rates[rate];
+    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written;
+    const double launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
+    const double launch = launches * (model->floor > 0 ? model->floor : efficiency->launch);
+    const double around =
+        (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth);
+    const double compute = peak > 0 && primitive->flops > 0
+                               ? compute_seconds(model, efficiency, primitive, peak)
+                               : 0;
+    const double memory = moved / (model->bandwidth * memory_share(efficiency, primitive));
+    const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
+    struct kernel_time ret = {.expected = together + around + launch, .rate = rate};
+    ret.lower_bound = fmin(bound_seconds(model, primitive, peak), ret.expected);
+    ret.limit = launch > fmax(compute, memory + around) ? CM_LIMIT_LAUNCH
+                : compute > memory + around             ? CM_LIMIT_COMPUTE
+                                                        : CM_LIMIT_MEMORY;
+    return ret;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `costmodel fit DEVICE TIMES.csv`: fits a modelled device to measured times. */
+#include "costmodel/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/timing.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MAX_BYTES ((size_t)16 << 20)
+#define N_COLUMNS 6
+
+struct request {
+    int runtime; /* enum cm_runtime */
+    const char *basis;
+    const char *models;
+    bool hold_out;
+};
+
+static const char header[] = "model,node,batch,precision,layout,seconds";
+
+static const struct option_choice runtimes[] = {
+    {"compiled", CM_RUNTIME_COMPILED},
+    {"eager", CM_RUNTIME_EAGER},
+    {NULL, 0},
+};
+
+#define AT(kind, member) OPTION_AT(struct request, kind, member)
+
+/* clang-format off */
+const struct option fit_options[] = {
+    {.heading = "Fit", .name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
+     .value = "RUNTIME", .choices = runtimes,
+     .help = "runtime of the measurements: compiled (default) or eager"},
+    {.name = "basis", .kind = OPTION_TEXT, .offset = AT(const char *, basis), .value = "TEXT",
+     .help = "what was measured, for reports; default: the file's name"},
+    {.name = "models", .kind = OPTION_TEXT, .offset = AT(const char *, models),
+     .value = "FOLDER", .help = "folder of the models; default: the current folder"},
+    {.name = "hold-out", .kind = OPTION_SET, .offset = AT(bool, hold_out),
+     .help = "fit to one half of the models and nodes, and compare with both"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* A hash of the name decides: rows of one model are on the same side. */
+static bool is_held_out(const char *model, const char *node) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *model; model++) hash = (hash ^ (unsigned char)*model) * 16777619u;
+    for (; *node; node++) hash = (hash ^ (unsigned char)*node) * 16777619u;
+    return (hash >> 16) & 1;
+}
+
+static int line_fault(const struct invocation *call, const char *path, size_t line,
+                      const char *what) {
+    return diag_error(call->diag, DIAG_USAGE, "%s: line %zu: %s", path, line, what);
+}
+
+/* Cuts the next column off the line. */
+static char *next_column(char **at) {
+    char *column = *at;
+    char *end = column + strcspn(column, ",");
+    *at = *end ? end + 1 : end;
+    *end = '\0';
+    return column;
+}
+
+static bool read_choice(const struct option *options, const char *name, const char *text,
+                        int *ret) {
+    while (!text_equal(options->name, name)) options++;
+    for (const struct option_choice *choice = options->choices; choice->name; choice++) {
+        if (!text_equal(choice->name, text)) continue;
+        *ret = choice->value;
+        return true;
+    }
+    return text[0] == '\0';
+}
+
+static int read_row(const struct invocation *call, const struct request *request,
+                    const char *path, size_t line, char *text, struct cm_measured_time *ret) {
+    char *columns[N_COLUMNS];
+    int precision = 0;
+    int layout = 0;
+    char *end = NULL;
+    size_t commas = 0;
+    for (const char *at = text; *at; at++) commas += *at == ',';
+    if (commas != N_COLUMNS - 1) return line_fault(call, path, line, "must have 6 columns");
+    for (size_t i = 0; i < N_COLUMNS; i++) columns[i] = next_column(&text);
+    const char *model = columns[0];
+    if (request->models) model = arena_printf(call->arena, "%s/%s", request->models, model);
+    if (!model) return diag_no_memory(call->diag);
+    const int64_t batch = strtoll(columns[2], &end, 10);
+    if (*end != '\0' || (columns[2][0] != '\0' && batch < 1))
+        return line_fault(call, path, line, "batch must be an integer >= 1, or empty");
+    if (!read_choice(timing_options, "precision", columns[3], &precision))
+        return line_fault(call, path, line, "precision must be as in --precision, or empty");
+    if (!read_choice(timing_options, "layout", columns[4], &layout))
+        return line_fault(call, path, line, "layout must be as in --layout, or empty");
+    const double seconds = strtod(columns[5], &end);
+    if (end == columns[5] || *end != '\0' || !(seconds > 0) || !isfinite(seconds))
+        return line_fault(call, path, line, "seconds must be a number above 0");
+    *ret = (struct cm_measured_time){.model = model,
+                                     .node = columns[1][0] ? columns[1] : NULL,
+                                     .batch = batch,
+                                     .precision = (enum cm_precision)precision,
+                                     .layout = (enum cm_layout)layout,
+                                     .seconds = seconds,
+                                     .held_out = request->hold_out &&
+                                                 is_held_out(columns[0], columns[1])};
+    return CM_OK;
+}
+
+static int read_times(const struct invocation *call, const struct request *request,
+                      const char *path, struct cm_measured_time **ret, size_t *ret_n) {
+    struct source *source = NULL;
+    size_t size = 0;
+    size_t n_lines = 0;
+    char *text = arena_alloc(call->arena, MAX_BYTES + 1);
+    if (!text) return diag_no_memory(call->diag);
+    int status = source_open(path, call->diag, &source);
+    if (status == CM_OK) status = source_read(source, text, MAX_BYTES, &size, call->diag);
+    source_close(source);
+    if (status < 0) return status;
+    if (size == MAX_BYTES)
+        return diag_error(call->diag, DIAG_LIMIT, "%s: must be smaller than 16 MiB", path);
+    for (size_t i = 0; i < size; i++) n_lines += text[i] == '\n';
+    struct cm_measured_time *times = arena_array(call->arena, n_lines + 1, sizeof(*times));
+    if (!times) return diag_no_memory(call->diag);
+    *ret_n = 0;
+    for (size_t line = 1; *text; line++) {
+        const size_t length = strcspn(text, "\n");
+        char *next = text + length + (text[length] == '\n');
+        text[length] = '\0';
+        if (length > 0 && text[length - 1] == '\r') text[length - 1] = '\0';
+        if (line == 1 && !text_equal(text, header))
+            return line_fault(call, path, line,
+                              "must be model,node,batch,precision,layout,seconds");
+        if (line > 1 && text[0] != '\0')
+            status = read_row(call, request, path, line, text, &times[(*ret_n)++]);
+        if (status < 0) return status;
+        text = next;
+    }
+    *ret = times;
+    return *ret_n > 0 ? CM_OK : line_fault(call, path, 2, "must be a measured time");
+}
+
+static int compare_errors(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int print_errors(const struct invocation *call, const char *title,
+                        const struct cm_measured_time *times, size_t n, bool held_out) {
+    double *errors = arena_array(call->arena, n, sizeof(*errors));
+    size_t found = 0;
+    if (!errors) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < n; i++)
+        if (times[i].held_out == held_out && times[i].expected > 0)
+            errors[found++] = fabs(times[i].expected / times[i].seconds - 1);
+    if (found == 0) return CM_OK;
+    qsort(errors, found, sizeof(*errors), compare_errors);
+    fprintf(stderr, "%s: %zu times, median error %.1f %%, 90th percentile %.1f %%\n", title,
+            found, 100 * errors[found / 2], 100 * errors[found * 9 / 10]);
+    return CM_OK;
+}
+
+int command_fit(const struct invocation *call) {
+    struct request request = {.runtime = CM_RUNTIME_COMPILED};
+    struct option_list operands = {0, NULL};
+    struct cm_measured_time *times = NULL;
+    size_t n = 0;
+    int status = options_parse(fit_options, call, &request, &operands);
+    if (status == CM_OK && operands.n != 2)
+        status = options_fault(call, "fit requires a device and a file of measured times");
+    if (status == CM_OK) status = read_times(call, &request, operands.values[1], &times, &n);
+    if (status == CM_OK)
+        status = cm_device_fit(operands.values[0], (enum cm_runtime)request.runtime,
+                               request.basis ? request.basis : operands.values[1], times, n,
+                               call->diag, stdout);
+    if (status == CM_OK) status = print_errors(call, "fitted", times, n, false);
+    if (status == CM_OK) status = print_errors(call, "held out", times, n, true);
+    if (status != CM_OK) return command_exit(status);
+    return command_finish(call, EXIT_DONE);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fit of the efficiencies of a modelled device to measured times (docs/times.md). */
+#ifndef COSTMODEL_FIT_H
+#define COSTMODEL_FIT_H
+
+#include "costmodel/costmodel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One measured time, of a model or of one of its nodes. Texts are borrowed. */
+struct cm_measured_time {
+    const char *model; /* path of the ONNX file */
+    const char *node;  /* name of a node; NULL: the whole model */
+    int64_t batch;     /* 0: that of the file */
+    enum cm_precision precision;
+    enum cm_layout layout;
+    double seconds;
+    bool held_out;   /* compared with the fit, not fitted */
+    double expected; /* set by the fit: modelled seconds; 0: the model has no time for it */
+};
+
+/*
+ * Fits the efficiencies of `device` (a built-in name or the path of a .json file) for one
+ * runtime to `times`, sets their `expected`, and writes the value of the key "calibration" of
+ * the device's file as JSON. `basis` names the measurements. The error is that of the logarithm
+ * of a time; outliers count less; each efficiency is drawn weakly towards its present value.
+ * Returns CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY, or the status of a model that is refused.
+ */
+CM_API int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
+                         struct cm_measured_time *times, size_t n_times,
+                         struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

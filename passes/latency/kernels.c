@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass kernels: maps nodes to the kernels of a runtime, and computes what each node moves
+ * through memory as part of its kernel. Only for models of devices (--device).
+ *
+ *   views       transposes, slices and reshapes are read with strides: no kernel
+ *   products    convolutions, matrix products, attention and recurrences: one kernel each, with
+ *               the bias
+ *   the rest    eager: one kernel per operator; compiled: connected nodes with no product
+ *               between them are one kernel, which reads each operand once and writes only what
+ *               another kernel reads
+ *
+ * The rule of torch.compile: library products are not fused with what follows them.
+ */
+#include <stdint.h>
+
+#include "backends/backend_registry.h"
+#include "backends/plugin/settings.h"
+#include "ops/lowering/lowering.h"
+#include "passes/latency/kernels.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+enum role { ROLE_NONE, ROLE_VIEW, ROLE_PRODUCT, ROLE_ELEMENTWISE };
+
+/* Kernels outside its own that read a value. */
+enum readers { READ_BY_PRODUCT = 1, READ_BY_OTHERS = 2 };
+
+struct mapping {
+    const struct analysis *analysis;
+    struct kernels_table *table;
+    bool eager;
+    int64_t factor_bytes; /* per float element of an operand of a product */
+    /* By node: */
+    uint8_t *role;
+    uint32_t *stage;  /* products on the longest path to the node */
+    uint32_t *kernel; /* union-find: parent node; the root identifies the kernel */
+    uint32_t *next;   /* the next node of the same kernel, ID_NONE */
+    /* By value: */
+    uint32_t *source;  /* the value that it is a view of, or itself */
+    uint8_t *width;    /* bytes per float element in memory */
+    uint8_t *readers;  /* enum readers */
+    uint32_t *level;   /* stage of the value's readers */
+    uint32_t *charged; /* kernel that was last charged for reading it, plus 1 */
+    bool *is_end;      /* a view of it is an output of a graph */
+};
+
+static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
+    return &mapping->analysis->infer.infos[value];
+}
+
+static int64_t elements_of(const struct mapping *mapping, uint32_t value) {
+    return shape_elements(&info_of(mapping, value)->shape);
+}
+
+static bool is_float(const struct mapping *mapping, uint32_t value) {
+    return info_of(mapping, value)->dtype == DTYPE_FLOAT;
+}
+
+/* Returns true for values in device memory that depend on the input. */
+static bool is_activation(const struct mapping *mapping, uint32_t value) {
+    if (value == ID_NONE) return false;
+    const enum storage storage = mapping->analysis->liveness.storage[value];
+    return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
+}
+
+static const struct fused_pattern *pattern_of(const struct mapping *mapping, uint32_t id) {
+    const struct fused_patterns_table *patterns = &mapping->analysis->fused_patterns;
+    const uint32_t index = patterns->of_node[id];
+    return index == ID_NONE ? NULL : &patterns->items[index];
+}
+
+/* The node, or the operation that an exporter decomposed, as one node. */
+static const struct node *whole_node(const struct mapping *mapping, uint32_t id) {
+    const struct fused_pattern *pattern = pattern_of(mapping, id);
+    return pattern ? pattern->node : &mapping->analysis->model->nodes[id];
+}
+
+static const struct op_lowering *lowering_of(const struct mapping *mapping, uint32_t id) {
+    static const struct op_lowering none;
+    const struct fused_pattern *pattern = pattern_of(mapping, id);
+    const struct op *op = pattern ? pattern->op : mapping->analysis->bind.ops[id];
+    return op->facets ? &op->facets->lowering : &none;
+}
+
+static bool is_product_kind(int32_t kind) {
+    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_ATTENTION ||
+           kind == CM_RNN;
+}
+
+/* Operators that only rename or stride elements. */
+static bool is_strided_view(const struct op_lowering *lowering) {
+    return lowering->lower == lower_transpose || lowering->lower == lower_slice ||
+           lowering->lower == lower_expand;
+}
+
+static bool is_vector(const struct mapping *mapping, uint32_t value) {
+    const struct shape *shape = &info_of(mapping, value)->shape;
+    for (int axis = 0; axis + 1 < shape->rank; axis++)
+        if (shape->dims[axis] != 1) return false;
+    return shape->rank >= 0;
+}
+
+/* Returns the matrix product whose bias the Add is, as its operand; ID_NONE if it is none. */
+static uint32_t biased_product(const struct mapping *mapping, const struct node *node) {
+    const struct model *model = mapping->analysis->model;
+    if (!text_equal(node->type, "Add") || node->n_inputs != 2) return ID_NONE;
+    for (size_t i = 0; i < 2; i++) {
+        const uint32_t x = node->inputs[i];
+        const uint32_t bias = node->inputs[1 - i];
+        if (x == ID_NONE || bias == ID_NONE || is_activation(mapping, bias) ||
+            !is_vector(mapping, bias) || model->values[x].node == ID_NONE ||
+            model->values[x].n_uses != 1)
+            continue;
+        if (mapping->role[model->values[x].node] == ROLE_PRODUCT &&
+            lowering_of(mapping, model->values[x].node)->kind == CM_GEMM)
+            return x;
+    }
+    return ID_NONE;
+}
+
+/* Sets *ret_source to the viewed operand of a view. */
+static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t *ret_source) {
+    const struct analysis *analysis = mapping->analysis;
+    const struct fused_pattern *pattern = pattern_of(mapping, id);
+    const struct node *node = whole_node(mapping, id);
+    const struct op_lowering *lowering = lowering_of(mapping, id);
+    if (pattern && pattern->last != id) return ROLE_NONE;
+    if (node->n_outputs == 0 || !is_activation(mapping, node->outputs[0]) ||
+        analysis->bind.ops[id]->memory == MEMORY_CONTROL)
+        return ROLE_NONE;
+    *ret_source = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
+    if (*ret_source != ID_NONE && is_activation(mapping, *ret_source) &&
+        (analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW ||
+         is_strided_view(lowering)))
+        return ROLE_VIEW;
+    if (is_product_kind(lowering->kind)) return ROLE_PRODUCT;
+    *ret_source = biased_product(mapping, node);
+    return *ret_source == ID_NONE ? ROLE_ELEMENTWISE : ROLE_VIEW;
+}
+
+/* Under autocast, norms, softmax and reductions give fp32, and an fp32 operand makes the result
+ * fp32; BatchNormalization keeps fp16. */
+static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
+    const enum cm_precision precision = mapping->analysis->options->precision;
+    const struct node *node = whole_node(mapping, id);
+    const struct op_lowering *lowering = lowering_of(mapping, id);
+    if (precision == CM_PRECISION_AS_STORED || precision == CM_PRECISION_TF32) return 4;
+    if (precision != CM_PRECISION_AMP || mapping->role[id] == ROLE_PRODUCT) return 2;
+    if (lowering->kind == CM_NORM && lowering->which == CM_NORM_BATCH) return 2;
+    if (lowering->kind == CM_NORM || lowering->kind == CM_SOFTMAX) return 4;
+    if (lowering->kind == CM_REDUCE) return lowering->which == CM_REDUCE_MEAN ? 2 : 4;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        const uint32_t value = node->inputs[i];
+        if (value == ID_NONE || !is_float(mapping, value)) continue;
+        const bool is_parameter = !is_activation(mapping, value) &&
+                                  elements_of(mapping, value) > 1 &&
+                                  lowering->kind == CM_ELTWISE;
+        if (is_parameter ||
+            (is_activation(mapping, value) && mapping->width[mapping->source[value]] == 4))
+            return 4;
+    }
+    return 2;
+}
+
+static uint32_t find(const struct mapping *mapping, uint32_t id) {
+    while (mapping->kernel[id] != id) {
+        mapping->kernel[id] = mapping->kernel[mapping->kernel[id]];
+        id = mapping->kernel[id];
+    }
+    return id;
+}
+
+/* Joins the kernels of the node and of the elementwise nodes that it reads from. */
+static void join_producers(const struct mapping *mapping, uint32_t id) {
+    const struct model *model = mapping->analysis->model;
+    const struct node *node = whole_node(mapping, id);
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (!is_activation(mapping, node->inputs[i])) continue;
+        const uint32_t from = model->values[mapping->source[node->inputs[i]]].node;
+        if (from != ID_NONE && mapping->role[from] == ROLE_ELEMENTWISE &&
+            mapping->stage[from] == mapping->stage[id] &&
+            model->nodes[from].graph == model->nodes[id].graph)
+            mapping->kernel[find(mapping, from)] = find(mapping, id);
+    }
+}
+
+static void map_node(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = whole_node(mapping, id);
+    uint32_t viewed = ID_NONE;
+    uint32_t stage = 0;
+    const enum role role = find_role(mapping, id, &viewed);
+    mapping->role[id] = (uint8_t)role;
+    if (role == ROLE_NONE) return;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (is_activation(mapping, node->inputs[i]) &&
+            mapping->level[mapping->source[node->inputs[i]]] > stage)
+            stage = mapping->level[mapping->source[node->inputs[i]]];
+    mapping->stage[id] = stage;
+    const uint8_t width = role == ROLE_VIEW ? 0 : result_width(mapping, id);
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t value = node->outputs[i];
+        if (value == ID_NONE) continue;
+        if (role == ROLE_VIEW) mapping->source[value] = mapping->source[viewed];
+        mapping->level[value] = role == ROLE_PRODUCT ? stage + 1 : stage;
+        mapping->width[value] = width;
+    }
+    if (role == ROLE_ELEMENTWISE && !mapping->eager) join_producers(mapping, id);
+}
+
+/* Records which kernels read the value that each operand is a view of. */
+static void mark_readers(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = whole_node(mapping, id);
+    const bool is_product = mapping->role[id] == ROLE_PRODUCT;
+    if (!is_product && mapping->role[id] != ROLE_ELEMENTWISE) return;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (!is_activation(mapping, node->inputs[i])) continue;
+        const uint32_t value = mapping->source[node->inputs[i]];
+        const uint32_t from = mapping->analysis->model->values[value].node;
+        if (from != ID_NONE && find(mapping, from) == find(mapping, id)) continue;
+        mapping->readers[value] |= is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
+    }
+}
+
+/* Bytes of `elements` of the value at this width; other types keep their size. */
+static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t elements,
+                        int64_t width) {
+    const int64_t size =
+        is_float(mapping, value) ? width : dtype_bytes(info_of(mapping, value)->dtype, 1);
+    return checked_mul(elements, size);
+}
+
+/* Bytes that a node reads of an operand: of a slice only its elements, of an expanded value
+ * only those of the original. */
+static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_t value) {
+    const uint32_t source = mapping->source[value];
+    const bool is_product = mapping->role[id] == ROLE_PRODUCT;
+    const int64_t whole = elements_of(mapping, source);
+    const int64_t part = elements_of(mapping, value);
+    const int64_t elements = is_known(whole) && whole < part ? whole : part;
+    const enum cm_precision precision = mapping->analysis->options->precision;
+    int64_t width = is_product ? mapping->factor_bytes : mapping->width[source];
+    if (!is_product && !is_activation(mapping, value))
+        width = precision == CM_PRECISION_AMP ? 4 : result_width(mapping, id);
+    return bytes_at(mapping, source, elements, width);
+}
+
+static bool is_model_input(const struct mapping *mapping, uint32_t value) {
+    const struct value *from = &mapping->analysis->model->values[value];
+    return from->origin == VALUE_INPUT && from->graph == 0;
+}
+
+static bool is_host_operand(const struct mapping *mapping, uint32_t id, size_t slot) {
+    const uint32_t value = whole_node(mapping, id)->inputs[slot];
+    return value == ID_NONE || info_of(mapping, value)->kind != CM_TYPE_TENSOR ||
+           (!is_activation(mapping, value) && info_of(mapping, value)->value != NULL &&
+            info_of(mapping, value)->dtype == DTYPE_INT64);
+}
+
+static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t kernel) {
+    const struct node *node = whole_node(mapping, id);
+    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (is_host_operand(mapping, id, i)) continue;
+        const uint32_t value = mapping->source[node->inputs[i]];
+        const uint32_t from = mapping->analysis->model->values[value].node;
+        const bool is_inside = from != ID_NONE && mapping->role[from] != ROLE_NONE &&
+                               find(mapping, from) == kernel;
+        if (is_inside || mapping->charged[value] == kernel + 1) continue;
+        const bool is_slice = node->inputs[i] != value;
+        if (!is_slice) mapping->charged[value] = kernel + 1;
+        const int64_t bytes = operand_bytes(mapping, id, node->inputs[i]);
+        mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
+        if (mapping->role[id] == ROLE_PRODUCT || is_model_input(mapping, value))
+            fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
+    }
+}
+
+static void charge_writes(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = whole_node(mapping, id);
+    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    const bool is_product = mapping->role[id] == ROLE_PRODUCT;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const uint32_t value = node->outputs[i];
+        if (!is_activation(mapping, value)) continue;
+        const int64_t elements = elements_of(mapping, value);
+        const unsigned readers = mapping->readers[value];
+        const bool is_end = mapping->is_end[value];
+        const int64_t whole = bytes_at(mapping, value, elements, mapping->width[value]);
+        const int64_t factor = bytes_at(mapping, value, elements, mapping->factor_bytes);
+        int64_t written = 0;
+        if (is_product || is_end || (readers & READ_BY_OTHERS) || mapping->eager)
+            written = whole;
+        if (!is_product && (readers & READ_BY_PRODUCT) && !mapping->eager &&
+            (written == 0 || factor != whole))
+            written = checked_add(written, factor);
+        mapping->table->written[id] = checked_add(mapping->table->written[id], written);
+        if (is_product || is_end)
+            fusion->compulsory_bytes =
+                checked_add(fusion->compulsory_bytes, is_product ? factor : whole);
+        if (mapping->eager && (readers & READ_BY_PRODUCT) && factor != whole) {
+            fusion->extra_kernels++; /* a cast */
+            fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_add(whole, factor));
+        }
+    }
+}
+
+/* A framework that did not export the model runs the BatchNormalization that the exporter
+ * folded into a convolution: eager as a kernel, compiled fused with what follows. */
+static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = &mapping->analysis->model->nodes[id];
+    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    if (!node->fused || lowering_of(mapping, id)->kind != CM_CONV) return;
+    const uint32_t value = node->outputs[0];
+    if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT) return;
+    const int64_t bytes =
+        bytes_at(mapping, value, elements_of(mapping, value), mapping->width[value]);
+    fusion->extra_kernels++;
+    fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_mul(2, bytes));
+}
+
+/* Matrix units multiply channels-last images: images in NCHW are converted and back. */
+static void charge_layout(const struct mapping *mapping, uint32_t id) {
+    const struct cm_options *options = mapping->analysis->options;
+    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    if (!mapping->eager || options->layout != CM_LAYOUT_NCHW || mapping->factor_bytes == 4 ||
+        lowering_of(mapping, id)->kind != CM_CONV)
+        return;
+    fusion->extra_kernels += 2;
+    fusion->extra_bytes = checked_add(
+        fusion->extra_bytes,
+        checked_mul(2, checked_add(mapping->table->read[id], mapping->table->written[id])));
+}
+
+static void charge_kernel(const struct mapping *mapping, uint32_t kernel) {
+    bool launched = false;
+    for (uint32_t id = kernel; id != ID_NONE; id = mapping->next[id]) {
+        struct cm_fusion *fusion = &mapping->table->fusion[id];
+        *fusion = (struct cm_fusion){.in_graph = 1, .no_launch = launched};
+        launched = true;
+        charge_reads(mapping, id, find(mapping, id));
+        charge_writes(mapping, id);
+        charge_folded_norm(mapping, id);
+        charge_layout(mapping, id);
+    }
+}
+
+/* Links the nodes of each kernel in execution order; *ret is by node: the first one of a
+ * kernel. */
+static void link_kernels(const struct mapping *mapping, uint32_t *first, uint32_t *last) {
+    const size_t n = mapping->analysis->model->n_nodes;
+    for (uint32_t id = 0; id < n; id++) first[id] = last[id] = mapping->next[id] = ID_NONE;
+    for (uint32_t id = 0; id < n; id++) {
+        if (mapping->role[id] != ROLE_PRODUCT && mapping->role[id] != ROLE_ELEMENTWISE)
+            continue;
+        const uint32_t kernel = find(mapping, id);
+        if (first[kernel] == ID_NONE)
+            first[kernel] = id;
+        else
+            mapping->next[last[kernel]] = id;
+        last[kernel] = id;
+    }
+}
+
+static int64_t bytes_of_factors(enum cm_precision precision) {
+    switch (precision) {
+    case CM_PRECISION_FP16:
+    case CM_PRECISION_BF16:
+    case CM_PRECISION_AMP:
+        return 2;
+    case CM_PRECISION_INT8:
+    case CM_PRECISION_FP8:
+        return 1;
+    default:
+        return 4;
+    }
+}
+
+static int make_tables(struct mapping *mapping) {
+    const struct model *model = mapping->analysis->model;
+    struct arena *scratch = mapping->analysis->scratch;
+    struct arena *arena = mapping->analysis->arena;
+    struct kernels_table *table = mapping->table;
+    table->read = arena_array(arena, model->n_nodes, sizeof(*table->read));
+    table->written = arena_array(arena, model->n_nodes, sizeof(*table->written));
+    table->fusion = arena_array(arena, model->n_nodes, sizeof(*table->fusion));
+    mapping->role = arena_array(scratch, model->n_nodes, sizeof(*mapping->role));
+    mapping->stage = arena_array(scratch, model->n_nodes, sizeof(*mapping->stage));
+    mapping->kernel = arena_array(scratch, model->n_nodes, sizeof(*mapping->kernel));
+    mapping->next = arena_array(scratch, model->n_nodes, sizeof(*mapping->next));
+    mapping->source = arena_array(scratch, model->n_values, sizeof(*mapping->source));
+    mapping->width = arena_array(scratch, model->n_values, sizeof(*mapping->width));
+    mapping->readers = arena_array(scratch, model->n_values, sizeof(*mapping->readers));
+    mapping->level = arena_array(scratch, model->n_values, sizeof(*mapping->level));
+    mapping->charged = arena_array(scratch, model->n_values, sizeof(*mapping->charged));
+    mapping->is_end = arena_array(scratch, model->n_values, sizeof(*mapping->is_end));
+    if (arena_failed(arena) || arena_failed(scratch))
+        return diag_no_memory(mapping->analysis->diag);
+    for (uint32_t value = 0; value < model->n_values; value++) {
+        mapping->source[value] = value;
+        mapping->width[value] =
+            mapping->analysis->options->precision == CM_PRECISION_AS_STORED ||
+                    mapping->analysis->options->precision == CM_PRECISION_TF32
+                ? 4
+                : 2;
+    }
+    for (uint32_t id = 0; id < model->n_nodes; id++) mapping->kernel[id] = id;
+    return CM_OK;
+}
+
+int pass_kernels(const struct analysis *analysis, void *own) {
+    const struct model *model = analysis->model;
+    const char *backend = analysis->options->backend;
+    struct mapping mapping = {.analysis = analysis,
+                              .table = own,
+                              .eager = analysis->options->runtime == CM_RUNTIME_EAGER,
+                              .factor_bytes = bytes_of_factors(analysis->options->precision)};
+    if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
+    int status = make_tables(&mapping);
+    uint32_t *first = arena_array(analysis->scratch, model->n_nodes, sizeof(*first));
+    uint32_t *last = arena_array(analysis->scratch, model->n_nodes, sizeof(*last));
+    if (status == CM_OK && (!first || !last)) status = diag_no_memory(analysis->diag);
+    if (status < 0) return status;
+    for (size_t i = 0; i < model->n_graphs; i++)
+        for (size_t k = 0; k < model->graphs[i].n_nodes; k++)
+            map_node(&mapping, model->graphs[i].nodes[k]);
+    for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
+    for (uint32_t value = 0; value < model->n_values; value++)
+        if (model->values[value].is_graph_output) mapping.is_end[mapping.source[value]] = true;
+    link_kernels(&mapping, first, last);
+    for (uint32_t id = 0; id < model->n_nodes; id++)
+        if (first[id] != ID_NONE) charge_kernel(&mapping, first[id]);
+    return CM_OK;
+}
