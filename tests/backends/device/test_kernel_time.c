@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Expected time and lower bound of one kernel: formulas with hand-computed numbers, and
+ * relations that hold for any efficiencies. */
+#include "backends/device/kernel_time.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* 10 TFLOP/s of fp32, 100 of fp16 on matrix units, 1 TB/s, 100 units, 1 MB of cache. */
+static struct device_model device(void) {
+    struct device_model model = {.bandwidth = 1e12, .n_units = 100, .cache_bytes = 1000000};
+    model.rates[RATE_FP32] = 1e13;
+    model.rates[RATE_MATRIX_FP16] = 1e14;
+    device_efficiency_complete(&model);
+    return model;
+}
+
+static struct kernel_time time_of(const struct cm_primitive *primitive) {
+    const struct device_model model = device();
+    return kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], primitive,
+                       CM_PRECISION_AS_STORED);
+}
+
+static void expect_near(double have, double want) {
+    if (fabs(have - want) > 1e-9 * want) fail_msg("have %.17g, want %.17g", have, want);
+}
+
+/* x [1,c,56,56] -> [1,k,56,56]; the bytes are set, not counted. */
+static struct cm_primitive convolution(int64_t channels, int64_t filters, int64_t groups,
+                                       int64_t kernel) {
+    struct cm_primitive conv = fixture_conv();
+    conv.inputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){1, channels, 56, 56});
+    conv.inputs[1] = fixture_tensor(
+        CM_F32, 4, (const int64_t[]){filters, channels / groups, kernel, kernel});
+    conv.n_inputs = 2;
+    conv.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){1, filters, 56, 56});
+    conv.window = (struct cm_window){
+        .n_spatial = 2, .kernel = {kernel, kernel}, .strides = {1, 1}, .dilations = {1, 1}};
+    conv.groups = groups;
+    conv.flops = 2 * 56 * 56 * filters * (channels / groups) * kernel * kernel;
+    conv.bytes_read = 4 * 56 * 56 * channels;
+    conv.bytes_written = 4 * 56 * 56 * filters;
+    return conv;
+}
+
+static void lower_bound_is_the_larger_of_arithmetic_and_memory(void **state) {
+    (void)state;
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 4096, 4096, 4096);
+    expect_near(time_of(&gemm).lower_bound, 2.0 * 4096 * 4096 * 4096 / 1e13);
+    gemm = fixture_gemm(CM_F32, 1, 4096, 4096); /* the matrix past the cache */
+    expect_near(time_of(&gemm).lower_bound,
+                ((double)gemm.bytes_read + (double)gemm.bytes_written - 1e6) / 1e12);
+    struct cm_primitive relu = fixture_relu(1 << 24);
+    relu.fusion = (struct cm_fusion){.in_graph = 1}; /* between two kernels */
+    assert_true(time_of(&relu).lower_bound == 0);
+    relu.fusion.compulsory_bytes = 3000000;
+    expect_near(time_of(&relu).lower_bound, 2e6 / 1e12);
+}
+
+static void bytes_in_the_cache_are_not_compulsory(void **state) {
+    (void)state;
+    struct cm_primitive relu = fixture_relu(1000);
+    assert_true(time_of(&relu).lower_bound == 0);
+}
+
+static void winograd_divides_the_bound_of_3x3_convolutions(void **state) {
+    (void)state;
+    struct cm_primitive conv = convolution(256, 256, 1, 3);
+    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 4 / 1e13);
+    conv.window.strides[1] = 2;
+    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
+    conv.window.strides[1] = 1;
+    conv.window.dilations[0] = 2;
+    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
+    conv = convolution(256, 256, 1, 1);
+    expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
+}
+
+/* For the default efficiencies and for ones that exceed all peaks. */
+static void expected_time_is_never_below_the_bound(void **state) {
+    (void)state;
+    const struct cm_primitive cases[] = {
+        fixture_conv(),
+        fixture_relu(1),
+        fixture_relu(1 << 26),
+        fixture_gemm(CM_F32, 1, 1, 1),
+        fixture_gemm(CM_F16, 4096, 4096, 4096),
+        fixture_gemm(CM_F32, 1, 65536, 64),
+        convolution(256, 256, 1, 3),
+        convolution(256, 256, 8, 3),
+        convolution(256, 256, 256, 3),
+    };
+    struct device_model model = device();
+    for (double factor = 1; factor < 1000; factor *= 10) {
+        struct device_efficiency efficiency = model.efficiency[CM_RUNTIME_COMPILED];
+        efficiency.product *= factor;
+        efficiency.convolution *= factor;
+        efficiency.bandwidth *= factor;
+        efficiency.launch /= factor;
+        for (size_t i = 0; i < N(cases); i++) {
+            const struct kernel_time time =
+                kernel_time(&model, &efficiency, &cases[i], CM_PRECISION_AS_STORED);
+            assert_true(time.lower_bound >= 0 && isfinite(time.expected));
+            assert_true(time.lower_bound <= time.expected);
+        }
+    }
+}
+
+static void time_grows_with_the_size(void **state) {
+    double last = 0;
+    (void)state;
+    for (int64_t size = 64; size <= 8192; size *= 2) {
+        const struct cm_primitive gemm = fixture_gemm(CM_F16, size, size, size);
+        const double seconds = time_of(&gemm).expected;
+        assert_true(seconds >= last);
+        last = seconds;
+    }
+    last = 0;
+    for (int64_t n = 1; n <= 1 << 26; n *= 2) {
+        const struct cm_primitive relu = fixture_relu(n);
+        const double seconds = time_of(&relu).expected;
+        assert_true(seconds > last);
+        last = seconds;
+    }
+}
+
+/* One row more than fits starts another tile; one wave takes as long full as half empty. */
+static void products_run_in_whole_tiles_and_waves(void **state) {
+    (void)state;
+    struct cm_primitive gemm = fixture_gemm(CM_F16, 8192, 4096, 8192);
+    struct cm_primitive padded = fixture_gemm(CM_F16, 8192 - 31, 4096, 8192 - 31);
+    padded.bytes_read = gemm.bytes_read;
+    padded.bytes_written = gemm.bytes_written;
+    expect_near(time_of(&padded).expected, time_of(&gemm).expected);
+    struct device_model model = device();
+    gemm = fixture_gemm(CM_F16, 1024, 64, 1024);
+    const double some =
+        kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], &gemm, 0).expected;
+    model.n_units = 10000; /* each at a hundredth of the rate: no more tiles than before */
+    const double many =
+        kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], &gemm, 0).expected;
+    assert_true(many > some);
+}
+
+/* Groups of 8 channels have kernels of their own; those of 24 are padded. */
+static void grouped_convolutions_are_padded(void **state) {
+    (void)state;
+    const struct cm_primitive narrow = convolution(1024, 1024, 128, 3);
+    const struct cm_primitive odd = convolution(1032, 1032, 43, 3);
+    const struct device_model model = device();
+    const struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    const double rate_narrow = (double)narrow.flops / time_of(&narrow).expected;
+    const double rate_odd = (double)odd.flops / time_of(&odd).expected;
+    assert_true(efficiency->group_tile > 24);
+    assert_true(rate_odd < rate_narrow);
+}
+
+static void depthwise_convolutions_are_limited_by_memory(void **state) {
+    (void)state;
+    struct cm_primitive conv = convolution(4096, 4096, 4096, 3);
+    const struct kernel_time time = time_of(&conv);
+    assert_int_equal(time.limit, CM_LIMIT_MEMORY);
+    const struct device_model model = device();
+    const double bytes = (double)conv.bytes_read + (double)conv.bytes_written;
+    assert_true(time.expected >=
+                bytes / (1e12 * model.efficiency[CM_RUNTIME_COMPILED].depthwise));
+}
+
+static void launches_follow_the_kernels(void **state) {
+    (void)state;
+    const struct device_model model = device();
+    const double launch = model.efficiency[CM_RUNTIME_COMPILED].launch;
+    struct cm_primitive relu = fixture_relu(1 << 20);
+    const double alone = time_of(&relu).expected;
+    relu.fusion = (struct cm_fusion){.in_graph = 1, .no_launch = 1};
+    expect_near(alone - time_of(&relu).expected, launch);
+    relu.fusion = (struct cm_fusion){.in_graph = 1, .extra_kernels = 2};
+    expect_near(time_of(&relu).expected - alone, 2 * launch);
+}
+
+/* A device file that states `floor` is believed. */
+static void floor_replaces_the_launch(void **state) {
+    (void)state;
+    struct device_model model = device();
+    const struct cm_primitive relu = fixture_relu(1);
+    model.floor = 1e-3;
+    const struct kernel_time time =
+        kernel_time(&model, &model.efficiency[CM_RUNTIME_COMPILED], &relu, 0);
+    assert_true(time.expected >= 1e-3 && time.expected < 1.001e-3);
+    assert_int_equal(time.limit, CM_LIMIT_LAUNCH);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
+        cmocka_unit_test(bytes_in_the_cache_are_not_compulsory),
+        cmocka_unit_test(winograd_divides_the_bound_of_3x3_convolutions),
+        cmocka_unit_test(expected_time_is_never_below_the_bound),
+        cmocka_unit_test(time_grows_with_the_size),
+        cmocka_unit_test(products_run_in_whole_tiles_and_waves),
+        cmocka_unit_test(grouped_convolutions_are_padded),
+        cmocka_unit_test(depthwise_convolutions_are_limited_by_memory),
+        cmocka_unit_test(launches_follow_the_kernels),
+        cmocka_unit_test(floor_replaces_the_launch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

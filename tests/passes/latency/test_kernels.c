@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pass kernels: the kernels of both runtimes and the bytes that each node moves in its kernel.
+ * Bytes are counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "support/checked.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+struct request {
+    enum cm_runtime runtime;
+    enum cm_precision precision;
+    enum cm_layout layout;
+};
+
+static const struct request compiled = {.runtime = CM_RUNTIME_COMPILED};
+static const struct request eager = {.runtime = CM_RUNTIME_EAGER};
+static const struct request eager_amp = {.runtime = CM_RUNTIME_EAGER,
+                                         .precision = CM_PRECISION_AMP};
+
+static struct bench *ask(const char *lines, struct request request) {
+    const struct cm_options options = {.memory_alignment = 1,
+                                       .backend = "roofline:device=h200",
+                                       .runtime = request.runtime,
+                                       .precision = request.precision,
+                                       .layout = request.layout};
+    struct bench *bench = bench_open_with(lines, &options);
+    assert_int_equal(bench->status, CM_OK);
+    return bench;
+}
+
+/* A node that runs: whether it starts a kernel, and what it moves in it. */
+struct row {
+    const char *node;
+    int launches; /* -1: the node does not run */
+    int64_t read, written, compulsory;
+};
+
+static void expect_rows(const char *lines, struct request request, const struct row *rows,
+                        size_t n) {
+    struct bench *bench = ask(lines, request);
+    const struct kernels_table *table = &bench->analysis.kernels;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t id = bench_node(bench, rows[i].node);
+        const struct cm_fusion *fusion = &table->fusion[id];
+        const int launches = fusion->in_graph ? !fusion->no_launch : -1;
+        if (launches != rows[i].launches || table->read[id] != rows[i].read ||
+            table->written[id] != rows[i].written ||
+            fusion->compulsory_bytes != rows[i].compulsory)
+            fail_msg("%s: got %d launches, %lld read, %lld written, %lld compulsory",
+                     rows[i].node, launches, (long long)table->read[id],
+                     (long long)table->written[id], (long long)fusion->compulsory_bytes);
+    }
+    bench_close(bench);
+}
+
+#define EXPECT(lines, request, rows) expect_rows(lines, request, rows, N(rows))
+
+/* x is 8 KiB. */
+static void elementwise_chain_is_one_kernel(void **state) {
+    static const char lines[] = "in x float[2,1024]\nnode a Relu x -> p\nnode b Exp p -> q\n"
+                                "node c Mul q p -> y\nout y\n";
+    static const struct row fused[] = {
+        {"a", 1, 8192, 0, 8192}, {"b", 0, 0, 0, 0}, {"c", 0, 0, 8192, 8192}};
+    static const struct row alone[] = {
+        {"a", 1, 8192, 8192, 8192}, {"b", 1, 8192, 8192, 0}, {"c", 1, 16384, 8192, 8192}};
+    (void)state;
+    EXPECT(lines, compiled, fused);
+    EXPECT(lines, eager, alone);
+}
+
+/* x [4,16], weights 16 x 16: 256, 1024 and 256 bytes. */
+static void product_ends_a_kernel(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\nnode a Relu x -> p\n"
+        "node g MatMul p w.weight -> q\nnode b Exp q -> y\nout y\n";
+    static const struct row rows[] = {{"a", 1, 256, 256, 256},
+                                      {"g", 1, 256 + 1024, 256, 256 + 1024 + 256},
+                                      {"b", 1, 256, 256, 256}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+}
+
+/* The addition reads the result of the product and the residual; it does not join the ReLU
+ * before the product. */
+static void residual_addition_does_not_span_the_product(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\nnode a Relu x -> p\n"
+        "node g MatMul p w.weight -> q\nnode s Add q p -> t\nnode r Relu t -> y\nout y\n";
+    static const struct row rows[] = {
+        {"a", 1, 256, 256, 256}, {"s", 1, 512, 0, 0}, {"r", 0, 0, 256, 256}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+}
+
+static void bias_addition_is_part_of_the_product(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\ninit w.bias float[16]\n"
+        "node g MatMul x w.weight -> q\nnode b Add q w.bias -> t\nnode r Relu t -> y\nout y\n";
+    static const char shared[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\ninit w.bias float[16]\n"
+        "node g MatMul x w.weight -> q\nnode b Add q w.bias -> t\nnode r Relu q -> y\n"
+        "out t\nout y\n";
+    static const struct row rows[] = {{"b", -1, 0, 0, 0}, {"r", 1, 256, 256, 256}};
+    static const struct row alone[] = {{"b", 1, 256 + 64, 256, 256}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+    EXPECT(lines, eager, rows);
+    EXPECT(shared, compiled, alone); /* the product without the bias is read too */
+}
+
+/* The ReLU reads half of x through the slice, and nothing else runs. */
+static void views_move_nothing(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\nconst b int64[1] =0\nconst e int64[1] =2\nconst s int64[2] =-1,8\n"
+        "node t Transpose x -> p perm=[1,0]\nnode u Transpose p -> q perm=[1,0]\n"
+        "node c Slice q b e -> h\nnode v Reshape h s -> r\nnode a Relu r -> y\nout y\n";
+    static const struct row rows[] = {{"t", -1, 0, 0, 0},
+                                      {"c", -1, 0, 0, 0},
+                                      {"v", -1, 0, 0, 0},
+                                      {"a", 1, 128, 128, 128 + 128}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+    EXPECT(lines, eager, rows);
+}
+
+/* p is read by the product as well as by the ReLU of the same kernel, and it is written once.
+ */
+static void value_that_another_kernel_reads_is_written(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\nnode a Exp x -> p\n"
+        "node r Relu p -> y\nnode g MatMul p w.weight -> z\nout y\nout z\n";
+    static const struct row rows[] = {{"a", 1, 256, 256, 256}, {"r", 0, 0, 256, 256}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+}
+
+static void output_of_the_graph_is_written(void **state) {
+    static const char lines[] = "in x float[4,16]\nnode a Exp x -> y\nnode r Relu y -> z\n"
+                                "out y\nout z\n";
+    static const struct row rows[] = {{"a", 1, 256, 256, 512}, {"r", 0, 0, 256, 256}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+}
+
+/* q, k, v are 2 x 4 x 16 x 8 floats: 4096 bytes each. The scores are not written. */
+static void attention_is_one_kernel(void **state) {
+    static const char lines[] =
+        "in q float[2,4,16,8]\nin k float[2,4,16,8]\nin v float[2,4,16,8]\n"
+        "init f float[] =1\nnode t Transpose k -> kt perm=[0,1,3,2]\nnode a MatMul q kt -> s\n"
+        "node d Mul s f -> m\nnode n Softmax m -> p axis=-1\nnode o MatMul p v -> y\nout y\n";
+    static const struct row rows[] = {{"a", -1, 0, 0, 0},
+                                      {"d", -1, 0, 0, 0},
+                                      {"n", -1, 0, 0, 0},
+                                      {"o", 1, 3 * 4096, 4096, 4 * 4096}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+    EXPECT(lines, eager, rows);
+}
+
+/* Under autocast the product is fp16; softmax gives fp32, which the next product reads as fp16:
+ * a cast in eager mode, or written as fp16. */
+static void autocast_widens_softmax_and_casts_for_products(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\ninit u.weight float[16,16]\n"
+        "node g MatMul x w.weight -> q\nnode n Softmax q -> p\n"
+        "node h MatMul p u.weight -> y\nout y\n";
+    static const struct row fused[] = {{"g", 1, 128 + 512, 128, 128 + 512 + 128},
+                                       {"n", 1, 128, 128, 0},
+                                       {"h", 1, 128 + 512, 128, 128 + 512 + 128}};
+    static const struct row alone[] = {{"n", 1, 128, 256, 0}};
+    struct request compiled_amp = eager_amp;
+    (void)state;
+    compiled_amp.runtime = CM_RUNTIME_COMPILED;
+    EXPECT(lines, compiled_amp, fused);
+    EXPECT(lines, eager_amp, alone);
+    struct bench *bench = ask(lines, eager_amp);
+    const struct cm_fusion *fusion = &bench->analysis.kernels.fusion[bench_node(bench, "n")];
+    assert_int_equal(fusion->extra_kernels, 1);
+    assert_int_equal(fusion->extra_bytes, 256 + 128);
+    bench_close(bench);
+}
+
+static const char folded[] = "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\nfused :Net conv:Conv2d\n"
+                             "node c Conv x c.weight -> p\nat\nnode r Relu p -> y\nout y\n";
+
+/* 4 x 8 x 8 floats, read and written. */
+static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
+    (void)state;
+    struct bench *bench = ask(folded, eager);
+    const struct cm_fusion *fusion = &bench->analysis.kernels.fusion[bench_node(bench, "c")];
+    assert_int_equal(fusion->extra_kernels, 1);
+    assert_int_equal(fusion->extra_bytes, 2 * 1024);
+    bench_close(bench);
+    bench = ask(folded, compiled); /* fused with the ReLU */
+    fusion = &bench->analysis.kernels.fusion[bench_node(bench, "c")];
+    assert_int_equal(fusion->extra_kernels, 0);
+    bench_close(bench);
+}
+
+static void convolution_in_nchw_changes_the_layout(void **state) {
+    static const char lines[] = "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\n"
+                                "node c Conv x c.weight -> y\nout y\n";
+    struct request request = {
+        .runtime = CM_RUNTIME_EAGER, .precision = CM_PRECISION_FP16, .layout = CM_LAYOUT_NCHW};
+    (void)state;
+    struct bench *bench = ask(lines, request);
+    assert_int_equal(bench->analysis.kernels.fusion[bench_node(bench, "c")].extra_kernels, 2);
+    bench_close(bench);
+    request.layout = CM_LAYOUT_NHWC;
+    bench = ask(lines, request);
+    assert_int_equal(bench->analysis.kernels.fusion[bench_node(bench, "c")].extra_kernels, 0);
+    bench_close(bench);
+}
+
+/* A node of a body does not join a node around it; h is 16 floats. */
+static void body_has_kernels_of_its_own(void **state) {
+    static const char lines[] =
+        "in x float[16]\nin q bool[]\nnode a Relu x -> h\n"
+        "body then_branch\nnode t Exp h -> t1\nnode u Relu t1 -> t2\nout t2\nclose\n"
+        "body else_branch\nnode f Exp h -> f1\nout f1\nclose\nnode b If q -> z\nout z\n";
+    static const struct row rows[] = {{"a", 1, 64, 64, 64},
+                                      {"t", 1, 64, 0, 0},
+                                      {"u", 0, 0, 64, 64},
+                                      {"f", 1, 64, 64, 64},
+                                      {"b", -1, 0, 0, 0}};
+    (void)state;
+    EXPECT(lines, compiled, rows);
+}
+
+static void only_modelled_devices_have_kernels(void **state) {
+    static const char lines[] = "in x float[4]\nnode a Relu x -> y\nout y\n";
+    static const char *const backends[] = {NULL, "fake", "rooflines:device=h200"};
+    (void)state;
+    for (size_t i = 0; i < N(backends); i++) {
+        const struct cm_options options = {.memory_alignment = 1, .backend = backends[i]};
+        struct bench *bench = bench_open_with(lines, &options);
+        assert_int_equal(bench->status, CM_OK);
+        assert_null(bench->analysis.kernels.fusion);
+        if (backends[i] != NULL)
+            assert_int_equal(bench->analysis.primitives.items[0].fusion.in_graph, 0);
+        bench_close(bench);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elementwise_chain_is_one_kernel),
+        cmocka_unit_test(product_ends_a_kernel),
+        cmocka_unit_test(residual_addition_does_not_span_the_product),
+        cmocka_unit_test(bias_addition_is_part_of_the_product),
+        cmocka_unit_test(views_move_nothing),
+        cmocka_unit_test(value_that_another_kernel_reads_is_written),
+        cmocka_unit_test(output_of_the_graph_is_written),
+        cmocka_unit_test(attention_is_one_kernel),
+        cmocka_unit_test(autocast_widens_softmax_and_casts_for_products),
+        cmocka_unit_test(folded_norm_is_a_kernel_in_eager_mode),
+        cmocka_unit_test(convolution_in_nchw_changes_the_layout),
+        cmocka_unit_test(body_has_kernels_of_its_own),
+        cmocka_unit_test(only_modelled_devices_have_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
