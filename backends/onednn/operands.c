@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operands of one primitive, in as many sets as it takes to evict the first from the cache
- * before its next use: three times the cache, so that no replacement policy keeps a line.
- * Temporaries between parts exist once, as in a runtime.
+ * Allocates the operands of one primitive. Cold executions use several sets of operands in
+ * turn. Together the sets are larger than three times the cache, so that under any replacement
+ * policy a set is evicted before its next use. Temporaries between parts exist once, as in a
+ * runtime.
  */
 #include <string.h>
 
@@ -11,16 +12,19 @@
 
 #include "support/banned.h"
 
-#define CACHES   3
-#define MAX_SETS 4096
+#define CACHE_FACTOR 3 /* size of all sets in caches */
+#define MAX_SETS     4096
+
+/* Indices into cm_plan.blocks. */
+enum { BLOCK_SETS, BLOCK_SHARED };
 
 struct operands {
     struct cm_plan *plan;
     int64_t n_sets;
-    bool cold;
+    bool cold; /* the sets exceed the cache */
     size_t set_bytes;
-    size_t shared_bytes;
-    size_t offsets[MAX_OPERANDS]; /* in a set, or in the shared block */
+    size_t shared_bytes;          /* temporaries */
+    size_t offsets[MAX_OPERANDS]; /* by operand: in its set, or in the shared block */
 };
 
 static bool is_shared(const struct built_operand *operand) {
@@ -35,29 +39,31 @@ static void place(const struct built *built, struct operands *ret) {
     }
 }
 
+/* Sets n_sets and cold; CM_BACKEND_NO_MEMORY if the limit is too small for one set. */
 static int count_sets(struct operands *operands, const struct plan_limits *limits,
                       struct cm_reason *reason) {
     const int64_t set = (int64_t)operands->set_bytes;
-    const int64_t want = 1 + CACHES * limits->cache_bytes / set;
-    int64_t most = MAX_SETS;
+    const int64_t wanted = 1 + CACHE_FACTOR * limits->cache_bytes / set;
+    int64_t max_sets = MAX_SETS;
     if (limits->memory_bytes > 0)
-        most = (limits->memory_bytes - (int64_t)operands->shared_bytes) / set;
-    const int64_t one = set + (int64_t)operands->shared_bytes;
-    if (most < 1)
+        max_sets = (limits->memory_bytes - (int64_t)operands->shared_bytes) / set;
+    const int64_t required = set + (int64_t)operands->shared_bytes;
+    if (max_sets < 1)
         return onednn_refuse(reason, CM_BACKEND_NO_MEMORY,
-                             "needs %lld bytes, the limit is %lld", (long long)one,
+                             "needs %lld bytes, the limit is %lld", (long long)required,
                              (long long)limits->memory_bytes);
-    operands->n_sets = want < MAX_SETS ? want : MAX_SETS;
-    if (operands->n_sets > most) operands->n_sets = most;
-    operands->cold = operands->n_sets >= want;
+    operands->n_sets = wanted < MAX_SETS ? wanted : MAX_SETS;
+    if (operands->n_sets > max_sets) operands->n_sets = max_sets;
+    operands->cold = operands->n_sets >= wanted;
     return CM_BACKEND_OK;
 }
 
+/* Returns the address of an operand in the set; temporaries are in the shared block. */
 static char *bytes_of(const struct operands *operands, int64_t set, int operand) {
     const struct cm_plan *plan = operands->plan;
     if (is_shared(&plan->built->operands[operand]))
-        return (char *)plan->blocks[1] + operands->offsets[operand];
-    return (char *)plan->blocks[0] + (size_t)set * operands->set_bytes +
+        return (char *)plan->blocks[BLOCK_SHARED] + operands->offsets[operand];
+    return (char *)plan->blocks[BLOCK_SETS] + (size_t)set * operands->set_bytes +
            operands->offsets[operand];
 }
 
@@ -89,9 +95,9 @@ static int make_sets(struct operands *operands, struct cm_reason *reason) {
     plan->n_calls = (size_t)plan->built->n_parts;
     plan->n_sets = operands->n_sets;
     plan->cold = operands->cold;
-    plan->blocks[0] = memory_new((size_t)plan->n_sets * operands->set_bytes);
-    plan->blocks[1] = memory_new(operands->shared_bytes);
-    if (plan->blocks[0] == NULL || plan->blocks[1] == NULL ||
+    plan->blocks[BLOCK_SETS] = memory_new((size_t)plan->n_sets * operands->set_bytes);
+    plan->blocks[BLOCK_SHARED] = memory_new(operands->shared_bytes);
+    if (plan->blocks[BLOCK_SETS] == NULL || plan->blocks[BLOCK_SHARED] == NULL ||
         !plan_reserve(plan, (size_t)plan->n_sets * plan->n_calls))
         return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     for (int64_t set = 0; set < plan->n_sets; set++) {

@@ -52,6 +52,7 @@ dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id
 /* Runs one call now and drops it. */
 int plan_run_call(struct cm_plan *plan, size_t call, struct cm_reason *reason);
 
+/* Makes a plan of one primitive; `plain` as for build_primitive. */
 int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
               const struct plan_limits *limits, struct cm_plan **ret, struct cm_reason *reason);
 /* Runs one batch. */
