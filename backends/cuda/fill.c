@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random operands: zeros draw less power and run faster. Floats are uniform in -1/2 .. 1/2
- * except the smallest, so sums of thousands of products stay within 16 bits and there are no
- * denormals or NaNs.
+ * Operands are random because a GPU draws less power and runs faster on zeros. Floats are
+ * uniform in -1/2 .. 1/2 with magnitudes of at least 2^-6: sums of thousands of products do not
+ * overflow 16-bit floats, and there are no denormals or NaNs.
  */
 #include "backends/cuda/fill.h"
 
@@ -34,7 +34,7 @@ static uint64_t next(uint64_t *state) {
     return bits ^ (bits >> 31);
 }
 
-/* at least 2^-6, the smallest normal number that all formats have */
+/* Returns the bits of a float with a magnitude in 2^-6 .. 1/2: normal in all formats. */
 static uint64_t random_float(int32_t element, bool positive, uint64_t *state) {
     const int n_exponent = formats[element].exponent;
     const int n_mantissa = formats[element].mantissa;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents of operands before timing. */
+/* Random contents of operands, written before timing. */
 #ifndef BACKENDS_CUDA_FILL_H
 #define BACKENDS_CUDA_FILL_H
 
@@ -9,14 +9,15 @@
 #include "costmodel/backend.h"
 
 struct fill {
-    int32_t element;
-    bool positive;    /* a variance, positive */
-    int64_t integers; /* range of integers: 0 .. integers - 1; 0: all 8-bit values */
+    int32_t element;  /* enum cm_element */
+    bool positive;    /* positive floats only: for roots, logarithms and variances */
+    int64_t integers; /* integers are in 0 .. integers - 1; 0: all 8-bit values, 0 .. 7 of wider
+                         types */
 };
 
 /* Returns the contents for input `index` of a primitive. */
 struct fill fill_for(const struct cm_primitive *primitive, int32_t index);
-/* Writes random elements, always the same; `size` must be a multiple of 8. */
+/* Writes `size` bytes, a multiple of 8, of pseudo-random elements, the same in every run. */
 void fill_pattern(const struct fill *fill, void *ret, size_t size);
 
 #endif

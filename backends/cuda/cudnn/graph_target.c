@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON members are those that cuDNN 9.19 requests by name in its error messages; they are
- * undocumented. cuDNN writes the real text on a device (docs/gpu-verification.md). */
+/* The JSON members are undocumented; the names are from error messages of cuDNN 9.19. On a GPU
+ * cuDNN exports the same text, to compare with (docs/gpu-verification.md). */
 #include "backends/cuda/cudnn/graph_target.h"
 
 #include <inttypes.h>
@@ -25,8 +25,8 @@
  * CUDA C++ Programming Guide. */
 struct capability {
     int version; /* for example 900 */
-    int threads_a_unit;
-    int blocks_a_unit;
+    int threads_per_sm;
+    int blocks_per_sm;
     int shared_bytes_optin; /* per block that opts in to more than 48 KiB */
     int shared_bytes_reserved;
 };
@@ -43,14 +43,14 @@ static const struct capability capabilities[] = {
     {1200, 1536, 24, 101376, 1024},
 };
 
-/* Properties by device, from NVIDIA's data sheets and architecture papers; clocks in kHz. The
- * heuristics depend on capability, units and clocks. */
+/* Properties by device, from NVIDIA's data sheets and architecture papers; clocks in kHz.
+ * cuDNN's heuristics depend on capability, number of SMs and clocks. */
 static const struct custom {
     const char *name;
     const char *full_name;
     int version;
-    int units;
-    int unit_khz;
+    int n_sms;
+    int sm_khz;
     int memory_khz;
     int64_t cache_bytes;
     int64_t memory_bytes;
@@ -92,10 +92,9 @@ static void describe(const struct custom *from, char *ret, size_t size) {
         "\"maxCtasPerSM\":%d,\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":%d,"
         "\"isTccDriver\":0,\"supportCoopLaunch\":1,\"deviceVer\":%d,\"driverVer\":13000,"
         "\"deviceName\":\"%s\",\"cudaDeviceId\":0,\"totalGlobalMem\":%" PRId64 "}",
-        from->units, from->unit_khz, from->memory_khz, from->cache_bytes,
-        all->shared_bytes_optin, all->shared_bytes_reserved, from->pci_device,
-        all->blocks_a_unit, all->threads_a_unit, from->version, from->full_name,
-        from->memory_bytes);
+        from->n_sms, from->sm_khz, from->memory_khz, from->cache_bytes, all->shared_bytes_optin,
+        all->shared_bytes_reserved, from->pci_device, all->blocks_per_sm, all->threads_per_sm,
+        from->version, from->full_name, from->memory_bytes);
 }
 
 static int read_file(const char *path, char *ret, size_t size, struct cm_reason *reason) {

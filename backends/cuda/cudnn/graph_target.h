@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Target device of deviceless planning: cuDNN 9.8 and later takes its properties as JSON. */
+/*
+ * The GPU that cuDNN plans for if this machine has none: cuDNN 9.8 and later accepts the
+ * properties of a device as JSON.
+ */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_TARGET_H
 
@@ -12,12 +15,12 @@ struct cuda_cudnn;
 struct graph_target {
     const struct cuda_cudnn *cudnn;
     cudnnBackendDescriptor_t descriptor; /* device properties; NULL if none */
-    int sm;                              /* for example 90; 0 if unknown */
-    char name[CM_NAME_SIZE];
+    int sm;                              /* compute capability times 10: 90; 0 if unknown */
+    char name[CM_NAME_SIZE];             /* full name: "NVIDIA H200"; "" if unknown */
 };
 
-/* `device`: a built-in name or the path of a .json file; NULL for an H200. Returns
- * CM_BACKEND_OK, or a status with its reason. */
+/* `device`: a built-in name ("h200") or the path of a .json file; NULL for an H200. Returns
+ * CM_BACKEND_OK, or another status and sets *reason. */
 int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
                       struct graph_target *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
