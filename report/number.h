@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as text: the style of DeepSpeed's profiler until 2023-07
- * (before its commit 488a1b987), which is str(round(x / 10**k, 2)) and a unit: "14.07 GMACs",
- * "803.08 k", "1.0 KMACs". Thresholds are integer divisions (x // 10**9 > 0); the
- * largest unit is G (M for params), so 3139930000000 MACs are "3139.93 GMACs". Unknown is "?".
+ * Numbers as text. The default, NUMBERS_PLAIN, is the style of DeepSpeed's profiler until
+ * 2023-07 (before its commit 488a1b987): Python's str(round(x / 10**k, 2)) and a unit, as in
+ * "14.07 GMACs", "803.08 k", "1.0 KMACs". Its thresholds are integer divisions (x // 10**9 >
+ * 0). Its largest unit is G (M for params): 3139930000000 MACs are "3139.93 GMACs". An unknown
+ * number is "?".
  *
  * Computed in integers, independent of the locale and of printf.
  */
@@ -15,21 +16,21 @@
 struct text;
 
 enum number_unit {
-    NUMBER_PARAMS, /* "3.46 M", "803.08 k", "999" */
-    NUMBER_MACS,   /* "14.07 GMACs", "6.29 MMACs", "73.73 KMACs", "0 MACs" */
-    NUMBER_FLOPS,  /* "8.21 G", "5.0 M", "81.92 K", "0" (DeepSpeed leaves a space at its end) */
-    NUMBER_TIME,   /* of picoseconds: "1.5 s", "12.5 ms", "76.67 us", "1.0 ns", "999 ps" */
-    NUMBER_RATE,   /* "15.86 TFLOPS", "1.5 GFLOPS", "0 FLOPS" */
+    NUMBER_PARAMS,  /* "3.46 M", "803.08 k", "999" */
+    NUMBER_MACS,    /* "14.07 GMACs", "6.29 MMACs", "73.73 KMACs", "0 MACs" */
+    NUMBER_FLOPS,   /* "8.21 G", "5.0 M", "81.92 K", "0" (DeepSpeed appends a space to the 0) */
+    NUMBER_TIME,    /* value in ps: "1.5 s", "12.5 ms", "76.67 us", "1.0 ns", "999 ps" */
+    NUMBER_RATE,    /* "15.86 TFLOPS", "1.5 GFLOPS", "0 FLOPS" */
     NUMBER_TRAFFIC, /* "1.5 TB/s", "12.5 GB/s", "0 B/s" */
     NUMBER_BYTES,   /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
 };
 
 /* Units of large numbers. */
 enum number_units {
-    NUMBERS_PLAIN,  /* as above */
+    NUMBERS_PLAIN,  /* DeepSpeed's style, as above */
     NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
     NUMBERS_BINARY, /* the same, bytes by powers of 1024: "1.25 GiB" */
-    NUMBERS_EXACT,  /* the integer: "14068146176"; of a time in picoseconds */
+    NUMBERS_EXACT,  /* the integer: "14068146176"; times in ps */
 };
 
 void number_append(struct text *text, enum number_units units, enum number_unit unit,
@@ -42,12 +43,12 @@ void number_append(struct text *text, enum number_units units, enum number_unit 
  */
 void number_append_real(struct text *text, double value, int places);
 
-/* Every digit, in groups of three: "14,068,146,176". */
+/* Appends all digits, in groups of three: "14,068,146,176". */
 void number_append_exact(struct text *text, int64_t value);
 
 /*
- * Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an unknown
- * operand, or a part that is millions of times the whole, gives "?%".
+ * Appends Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an
+ * unknown operand, or a part that is millions of times the whole, gives "?%".
  */
 void number_append_percent(struct text *text, int64_t part, int64_t whole);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as Python prints them. The expected strings are Python's own. */
+/* Numbers as text. The expected strings were printed by Python. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +13,13 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-static int make_text(void **state) {
+static int make_arena(void **state) {
     struct arena *arena = arena_new("test", 0);
     *state = arena;
     return arena == NULL;
 }
 
-static int drop_text(void **state) {
+static int drop_arena(void **state) {
     arena_free(*state);
     return 0;
 }
@@ -51,8 +51,8 @@ static const struct {
     int64_t value;
     const char *printed;
 } numbers[] = {
-    /* str(round(x / 10**k, 2)) + unit, k by x // 10**k > 0 */
-{NUMBER_MACS, INT64_C(0), "0 MACs"},
+    /* str(round(x / 10**k, 2)) + unit, for the largest k in 0, 3, 6, 9 with x // 10**k > 0 */
+    {NUMBER_MACS, INT64_C(0), "0 MACs"},
     {NUMBER_MACS, INT64_C(1), "1 MACs"},
     {NUMBER_MACS, INT64_C(999), "999 MACs"},
     {NUMBER_MACS, INT64_C(1000), "1.0 KMACs"},
@@ -228,19 +228,19 @@ static const struct {
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-static void numbers_are_rounded_as_python_rounds_them(void **state) {
+static void rounds_numbers_as_python_does(void **state) {
     for (size_t i = 0; i < N(numbers); i++)
         assert_string_equal(number(*state, numbers[i].unit, numbers[i].value),
                             numbers[i].printed);
 }
 
-static void percentages_are_formatted_as_python_formats_them(void **state) {
+static void formats_percentages_as_python_does(void **state) {
     for (size_t i = 0; i < N(percents); i++)
         assert_string_equal(percent(*state, percents[i].part, percents[i].whole),
                             percents[i].printed);
 }
 
-static void the_reference_listing_is_printed_to_the_letter(void **state) {
+static void prints_the_numbers_of_the_reference_listing(void **state) {
     for (size_t i = 0; i < N(listing); i++) {
         assert_string_equal(number(*state, NUMBER_PARAMS, listing[i].params),
                             listing[i].params_printed);
@@ -253,7 +253,7 @@ static void the_reference_listing_is_printed_to_the_letter(void **state) {
     }
 }
 
-static void exact_numbers_are_grouped_by_three(void **state) {
+static void groups_digits_of_exact_numbers_by_three(void **state) {
     assert_string_equal(exact(*state, 0), "0");
     assert_string_equal(exact(*state, 999), "999");
     assert_string_equal(exact(*state, 1000), "1,000");
@@ -264,8 +264,8 @@ static void exact_numbers_are_grouped_by_three(void **state) {
 }
 
 /* clang-format off */
-/* By Python's decimal: quantize(…, ROUND_HALF_EVEN) to three digits, one power more where that
- * makes a power more of it. */
+/* Three significant digits, by quantize(…, ROUND_HALF_EVEN) of Python's module decimal. A number
+ * that rounds to 1000 gets the next prefix: 999500 is "1.00 M". */
 static const struct {
     enum number_units units;
     enum number_unit unit;
@@ -346,7 +346,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void three_digits_are_kept_whatever_the_size(void **state) {
+static void prints_three_significant_digits(void **state) {
     for (size_t i = 0; i < sizeof(scaled) / sizeof(scaled[0]); i++) {
         struct text text;
         text_init(&text, *state);
@@ -355,7 +355,7 @@ static void three_digits_are_kept_whatever_the_size(void **state) {
     }
 }
 
-static void a_quotient_never_reads_as_nothing(void **state) {
+static void rounds_ratios_to_the_given_places(void **state) {
     static const struct {
         double value;
         int places;
@@ -384,7 +384,7 @@ static void a_quotient_never_reads_as_nothing(void **state) {
     }
 }
 
-static void the_unknown_is_a_question_mark(void **state) {
+static void prints_unknown_numbers_as_a_question_mark(void **state) {
     assert_string_equal(number(*state, NUMBER_MACS, CM_UNKNOWN), "?");
     assert_string_equal(number(*state, NUMBER_BYTES, CM_UNKNOWN + 1), "?");
     assert_string_equal(exact(*state, CM_UNKNOWN), "?");
@@ -392,21 +392,21 @@ static void the_unknown_is_a_question_mark(void **state) {
     assert_string_equal(percent(*state, 5, CM_UNKNOWN), "?%");
 }
 
-static void a_part_that_is_no_part_is_a_question_mark(void **state) {
+static void prints_invalid_percentages_as_a_question_mark(void **state) {
     assert_string_equal(percent(*state, INT64_MAX, 1), "?%");
     assert_string_equal(percent(*state, -1, 5), "?%");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_rounded_as_python_rounds_them),
-        cmocka_unit_test(percentages_are_formatted_as_python_formats_them),
-        cmocka_unit_test(the_reference_listing_is_printed_to_the_letter),
-        cmocka_unit_test(exact_numbers_are_grouped_by_three),
-        cmocka_unit_test(three_digits_are_kept_whatever_the_size),
-        cmocka_unit_test(a_quotient_never_reads_as_nothing),
-        cmocka_unit_test(the_unknown_is_a_question_mark),
-        cmocka_unit_test(a_part_that_is_no_part_is_a_question_mark),
+        cmocka_unit_test(rounds_numbers_as_python_does),
+        cmocka_unit_test(formats_percentages_as_python_does),
+        cmocka_unit_test(prints_the_numbers_of_the_reference_listing),
+        cmocka_unit_test(groups_digits_of_exact_numbers_by_three),
+        cmocka_unit_test(prints_three_significant_digits),
+        cmocka_unit_test(rounds_ratios_to_the_given_places),
+        cmocka_unit_test(prints_unknown_numbers_as_a_question_mark),
+        cmocka_unit_test(prints_invalid_percentages_as_a_question_mark),
     };
-    return cmocka_run_group_tests(tests, make_text, drop_text);
+    return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }
