@@ -284,10 +284,10 @@ void text_append_name(struct text *text, const char *name) {
     append_safe(text, name, strlen(name));
 }
 
-size_t text_cut(const char *text, size_t most) {
+size_t text_cut(const char *text, size_t max) {
     size_t n = strlen(text);
-    if (n <= most) return n;
-    n = most;
+    if (n <= max) return n;
+    n = max;
     while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
     return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growing text in an arena. If an allocation fails, later appends do nothing and `failed` is
- * set (sticky), so that a writer checks it once, at the end.
+ * set (sticky), so that callers check it once, at the end.
  */
 #ifndef SUPPORT_TEXT_H
 #define SUPPORT_TEXT_H
@@ -41,34 +41,36 @@ const char *text_string(const struct text *text);
  * and "##[error]".
  */
 void text_append_name(struct text *text, const char *name);
-/* Returns true if text_append_name appends these n bytes, all ASCII, unchanged. */
+/* Returns true if the n bytes are ASCII and text_append_name appends them unchanged. */
 bool text_is_plain(const char *text, size_t n);
 /*
- * Returns the offset of the first character that must be escaped, also that of "##["; n if
- * there is none. Sets *ret_point to the character, TEXT_BROKEN if the byte is not UTF-8,
- * *ret_length to its bytes.
+ * Returns the offset of the first character that must be escaped, or of "##["; n if there is
+ * neither. Sets *ret_point to the code point there, TEXT_BROKEN if the byte is not valid UTF-8,
+ * and *ret_length to its length in bytes.
  */
 #define TEXT_BROKEN UINT32_MAX
 size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length);
-/* As text_append_name, but cuts a long name and appends "…". For locations in messages. */
+/* As text_append_name, but cuts a name longer than TEXT_LONGEST_LABEL bytes and appends "…".
+ * For locations in messages. */
 #define TEXT_LONGEST_LABEL 256
 void text_append_label(struct text *text, const char *name);
-/* Returns the length of the longest prefix of whole characters within `most` bytes. */
-size_t text_cut(const char *text, size_t most);
+/* Returns the length of the longest prefix of at most `max` bytes that does not split a UTF-8
+ * character. */
+size_t text_cut(const char *text, size_t max);
 
 /* Returns the plural suffix for n: "" for 1, else "s". */
 static inline const char *text_plural(int64_t n) {
     return n == 1 ? "" : "s";
 }
 
-/* NULL equals only NULL. */
+/* Returns true if the strings are equal, or both NULL. */
 static inline bool text_equal(const char *a, const char *b) {
     if (a == b) return true;
     return a && b && *a == *b && strcmp(a, b) == 0;
 }
 bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
-/* Decimal digits of ASCII, whatever the locale. */
+/* Returns true for '0' to '9', independent of the locale. */
 static inline bool text_is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -76,8 +78,9 @@ static inline bool text_is_digit(char c) {
 bool text_is_digits(const char *text);
 /* Parses a decimal int64_t; returns false if the text is anything else or out of range. */
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
-/* Parses a decimal number, "-1.5e-3", "inf" or "nan", independent of the locale. Exact up to 15
- * digits and 22 powers of ten, else within one unit in the last place. */
+/* Parses a decimal number ("-1.5e-3"), "inf" or "nan", independent of the locale. The result is
+ * exact for up to 15 digits and exponents from -22 to 22, else within one unit in the last
+ * place. */
 bool text_to_real(const char *text, double *ret_value);
 /*
  * Parses a size in bytes: "17179869184", "16GiB", "1.5GB", rounded down. Prefixes k, M, G, T
