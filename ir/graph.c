@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds a model: four growing arrays in the model's arena, then the use lists. */
+/* Builds a model: four growing arrays in the model's arena, then the list of uses per value. */
 #include "ir/graph.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ struct graph_builder {
     struct table calls;
 };
 
-/* Makes room for `more` entries. */
+/* Allocates room for `more` additional entries of `size` bytes. */
 static int table_reserve(struct table *table, struct arena *arena, size_t size, size_t more) {
     if (more <= table->capacity - table->n) return CM_OK;
     size_t capacity =
@@ -127,7 +127,8 @@ static size_t count_uses(struct model *model) {
     return n;
 }
 
-/* Counting sort: the counts give the range of each value in one array, which is then filled. */
+/* Builds the use lists as ranges of one array by counting sort: n_uses first gives the length
+ * of each range, then counts its entries while they are added. */
 static int build_uses(struct model *model) {
     struct use *uses = arena_array(model->arena, count_uses(model), sizeof *uses);
     size_t start = 0;

@@ -53,7 +53,7 @@ enum param_mark {
     MARK_NONE,
     MARK_PARAMETER,
     MARK_DERIVED,  /* computed at export from at least one parameter */
-    MARK_CONSTANT, /* a buffer or a constant, or computed from such alone */
+    MARK_CONSTANT, /* a buffer or a constant, or computed only from these */
     N_MARKS
 };
 
@@ -129,8 +129,9 @@ struct node {
     uint32_t graph;
     uint32_t call;           /* call that it was inlined from, or ID_NONE */
     uint32_t file_index;     /* index in its graph or function in the file, for messages */
-    uint32_t ordinal;        /* number of nodes of the file that begin before it; for an inlined
-                                node, before the node of the function's body */
+    uint32_t ordinal;        /* number of nodes that begin before it in the file, bodies
+                                included; an inlined node has that of its node in the
+                                function */
     const uint32_t *inputs;  /* value ids, ID_NONE if omitted */
     const uint32_t *outputs; /* value ids, ID_NONE if omitted */
     const struct attr *attrs;
@@ -187,7 +188,7 @@ struct model {
 
 struct graph_builder; /* lives in the model's arena */
 
-/* Returns NULL if memory ran out. */
+/* Returns NULL if out of memory. */
 struct graph_builder *graph_builder_new(struct arena *arena);
 /* Each adds a shallow copy of *from, whose pointers must be into the arena, and returns its id.
  * A value without a type gets &type_undeclared. Returns CM_OK, CM_NO_MEMORY, or CM_REFUSED at
@@ -203,9 +204,9 @@ int graph_add_call(struct graph_builder *builder, const struct call *from, uint3
 /* Allocates room for that many more nodes and values. */
 int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values)
     __attribute__((warn_unused_result));
-/* Number of nodes so far. */
+/* Returns the number of nodes added so far. */
 uint32_t graph_n_nodes(const struct graph_builder *builder);
-/* Entries, to be completed in place; the pointer is valid until the next addition. */
+/* Each returns an entry for the caller to complete; it is valid until the next addition. */
 struct graph *graph_at(struct graph_builder *builder, uint32_t id);
 struct value *graph_value_at(struct graph_builder *builder, uint32_t id);
 struct node *graph_node_at(struct graph_builder *builder, uint32_t id);
