@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory part of a result. */
+/* Assembles the memory part of a result. */
 #include "api/assembly.h"
 #include "passes/memory/arena_planner.h"
 #include "support/checked.h"
@@ -33,8 +33,8 @@ static size_t last_node(const struct analysis *analysis, uint32_t value) {
     return liveness->n_steps == 0 ? CM_NO_INDEX : liveness->node_at[liveness->last[value]];
 }
 
-/* Lists every value with an offset, in the order of the file. */
-static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
+/* Lists every value with an offset in the arena, in the order of the file. */
+static void take_arena_plan(struct assembly *assembly, struct cm_memory *memory) {
     const struct analysis *analysis = assembly->analysis;
     size_t n = analysis->options->memory_plan ? analysis->model->n_values : 0;
     struct cm_placed *placed = assembly_array(assembly, n, sizeof(*placed));
@@ -52,11 +52,12 @@ static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
     }
 }
 
-/* Lists the order if it was requested, even if it is that of the file. */
+/* Lists the scheduled order of nodes if --schedule min-memory is given, even if it is that of
+ * the file. */
 static void take_schedule(struct assembly *assembly, struct cm_memory *memory) {
     const struct liveness_table *liveness = &assembly->analysis->liveness;
-    bool asked = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
-    size_t n = asked ? liveness->n_steps : 0;
+    bool is_requested = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
+    size_t n = is_requested ? liveness->n_steps : 0;
     size_t *nodes = assembly_array(assembly, n, sizeof(*nodes));
     for (size_t i = 0; nodes && i < n; i++) nodes[i] = liveness->node_at[i];
     memory->file_order_peak_bytes = public_count(liveness->file_peak_bytes);
@@ -110,5 +111,5 @@ void assemble_memory(struct assembly *assembly) {
     take_fit(assembly, memory);
     take_live(assembly, memory);
     take_planners(assembly, memory);
-    take_plan(assembly, memory);
+    take_arena_plan(assembly, memory);
 }

@@ -11,14 +11,13 @@
 #include "passes/public_figures.h"
 #include "support/checked.h"
 
-/* Strings that many nodes share, such as operator types, and their copies. */
+/* Cache of copied strings, by the address of the original. */
 #define N_SHARED_TEXTS 64
 struct shared_text {
     const char *text;
     const char *copy;
 };
 
-/* `failed`: out of memory; the result is unusable. */
 struct assembly {
     const struct analysis *analysis;
     struct arena *arena; /* the result's */
@@ -26,21 +25,22 @@ struct assembly {
     const struct cm_fit *fit; /* NULL: no memory limit */
     struct cm_value *values;  /* by value id, in the result's arena */
     struct shared_text shared[N_SHARED_TEXTS];
-    bool failed;
+    bool failed; /* out of memory; the result is unusable */
 };
 
-/* Returns zeroed memory in the result's arena; NULL: failed. */
+/* Returns zeroed memory in the result's arena; NULL if out of memory. */
 void *assembly_array(struct assembly *assembly, size_t n, size_t size);
 /* Returns a copy; "" if text is NULL. */
 const char *assembly_text(struct assembly *assembly, const char *text);
-/* The same for a string of the model that is mostly the same object as for the last node. */
+/* The same, but copies a string that many nodes share only once: an operator type. */
 const char *assembly_shared(struct assembly *assembly, const char *text);
-/* ID_NONE: an omitted operand. */
+/* Returns the value as in the result; a nameless one of unknown type for ID_NONE, an omitted
+ * operand. */
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n);
 
-/* Returns NULL if there is no time. */
+/* Returns a copy; NULL if there is no latency. */
 const struct cm_achieved *assembly_achieved(struct assembly *assembly,
                                             const struct achieved *from);
 
