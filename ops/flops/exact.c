@@ -3,7 +3,7 @@
  * The convention `exact`: every arithmetic operation on an element once, by the plain formula
  * of the operator. An elementary function (exp, log, erf, tanh, a root, a power) is one
  * operation, as is a comparison that picks a number (Relu, Max); logic, indices, casts and
- * moves are none. An operator that exporters also take apart costs what its parts do.
+ * moves are none. An operator that exporters also decompose costs the same as its parts.
  */
 #include "ops/flops/terms.h"
 
@@ -13,15 +13,15 @@
 
 #include "support/banned.h"
 
-/* Scale and shift known beforehand; else mean 1, difference 1, square 1, mean 1, quotient 1,
- * scale 1, shift 1, and epsilon and root a channel. */
+/* Inference: one scale and one shift per element. Training: 7 per element (mean, difference,
+ * square, variance, quotient, scale, shift) and 2 per channel (epsilon, root). */
 int64_t exact_batch_norm(const struct op_context *context) {
     if (!context->training) return checked_mul(2, op_elements(context, 0));
     int64_t each = checked_mul(7, op_elements(context, 0));
     return checked_add(each, checked_mul(2, op_elements(context, 1)));
 }
 
-/* Without scale or shift one less an element. */
+/* Returns operations per element: 7 with scale and shift, one less without either. */
 static int64_t normalization(const struct op_context *context) {
     return 5 + (op_has_input(context, 1) ? 1 : 0) + (op_has_input(context, 2) ? 1 : 0);
 }
@@ -69,7 +69,7 @@ int64_t exact_scores(int masks, int64_t scores, int64_t rows) {
     return checked_sub(checked_mul(6 + masks, scores), checked_mul(2, rows));
 }
 
-/* The quotients are differences, and a row has one logarithm more. */
+/* As softmax with differences instead of quotients, and one logarithm per row. */
 int64_t exact_log_softmax(const struct op_context *context) {
     return checked_sub(checked_mul(5, op_elements(context, 0)), term_rows_along_axis(context));
 }

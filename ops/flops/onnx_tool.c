@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The convention of onnx-tool 1.0 (onnx_tool/node.py): MACs, and elementwise operations at
- * onnx-tool's estimate of their x86 instructions. onnx-tool fails on operators without a
- * handler; this table counts only their MACs.
+ * The convention of onnx-tool 1.0 (onnx_tool/node.py): MACs, plus onnx-tool's estimate of x86
+ * instructions for elementwise operations (TOOL_EXP, ...). onnx-tool fails on operators without
+ * a handler; this table counts only their MACs.
  */
 #include "ops/flops/terms.h"
 
@@ -12,15 +12,15 @@
 
 #include "support/banned.h"
 
-/* out * prod(W.shape[1:]) and the bias. This reproduces a bug of onnx-tool: it assumes the
- * weight layout of Conv, but W of ConvTranspose is [Cin, Cout/g, ...]. */
+/* Returns out * prod(W.shape[1:]), plus the bias. This reproduces a bug of onnx-tool: it
+ * assumes the weight layout of Conv, but W of ConvTranspose is [Cin, Cout/g, ...]. */
 int64_t onnx_tool_conv_transpose(const struct op_context *context) {
     const int rank = op_rank(context, 1);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
-    int64_t taps = 1;
-    for (int i = 1; i < rank; i++) taps = checked_mul(taps, op_dim(context, 1, i));
-    taps = checked_mul(taps, op_output_elements(context, 0));
-    return checked_add(taps, term_biases(context));
+    int64_t flops = 1;
+    for (int i = 1; i < rank; i++) flops = checked_mul(flops, op_dim(context, 1, i));
+    flops = checked_mul(flops, op_output_elements(context, 0));
+    return checked_add(flops, term_biases(context));
 }
 
 /* onnx-tool uses only the first axis of a three-dimensional window. */
@@ -40,20 +40,20 @@ int64_t onnx_tool_layer_norm(const struct op_context *context) {
 }
 
 int64_t onnx_tool_local_response(const struct op_context *context) {
-    int64_t price = checked_add(TOOL_DIV + TOOL_EXP + 1, op_attr_int(context, "size"));
-    return checked_mul(price, op_output_elements(context, 0));
+    int64_t per_element = checked_add(TOOL_DIV + TOOL_EXP + 1, op_attr_int(context, "size"));
+    return checked_mul(per_element, op_output_elements(context, 0));
 }
 
 /*
- * Biases count the elements of B at every step; the rest counts steps * batch * hidden for any
- * number of directions.
+ * Returns the additions of B, in every direction, and the operations of gates, which onnx-tool
+ * counts for one direction even if there are two.
  */
 int64_t onnx_tool_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t biases = op_has_input(context, 3) ? 2 * gates : 0;
-    const int64_t after =
+    const int64_t gate_flops =
         gates == 4 ? 4 + 3 * TOOL_EXP + 2 * TOOL_TANH + 4 : 3 + 2 * TOOL_EXP + TOOL_TANH + 5;
     int64_t cells = term_cells(context);
     int64_t one_way = op_dim(context, 1, 0) == 2 ? checked_div_floor(cells, 2) : cells;
-    return checked_add(checked_mul(biases, cells), checked_mul(after, one_way));
+    return checked_add(checked_mul(biases, cells), checked_mul(gate_flops, one_way));
 }

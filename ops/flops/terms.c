@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms that tables of more than one convention are made of. */
+/* Terms that several FLOP conventions share. */
 #include "ops/flops/terms.h"
 
 #include "ops/op_context.h"
@@ -31,7 +31,7 @@ int64_t term_operands(const struct op_context *context) {
 
 int64_t term_joins(const struct op_context *context) {
     int64_t joins = checked_sub(op_elements(context, 0), op_output_elements(context, 0));
-    return is_known(joins) && joins < 0 ? 0 : joins; /* of nothing comes the neutral element */
+    return is_known(joins) && joins < 0 ? 0 : joins; /* < 0: a reduction of no elements */
 }
 
 int64_t term_gates(const struct op_context *context) {
@@ -48,16 +48,16 @@ int64_t term_cells(const struct op_context *context) {
     return checked_div_floor(context->macs, per_cell);
 }
 
-int64_t term_window(const struct op_context *context, size_t most) {
+int64_t term_window(const struct op_context *context, size_t max_axes) {
     size_t n = 0;
     const int64_t *sizes = op_attr_ints(context, "kernel_shape", &n);
     int64_t window = 1;
-    for (size_t i = 0; i < n && i < most; i++) window = checked_mul(window, sizes[i]);
+    for (size_t i = 0; i < n && i < max_axes; i++) window = checked_mul(window, sizes[i]);
     return window;
 }
 
-/* The attribute `axis`, non-negative; the last where it is out of range, which infer refused.
- */
+/* Returns the attribute `axis` as a non-negative number; the last axis if it is out of range,
+ * which infer rejects. */
 static int axis_of(const struct op_context *context, int rank) {
     int64_t axis = op_attr_int(context, "axis");
     if (axis < 0) axis += rank;

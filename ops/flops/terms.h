@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions and macros by which FACETS lines say what conventions count (ops/facets.h). */
+/* Functions and macros for the FLOPs of a FACETS line (ops/facets.h). */
 #ifndef OPS_FLOPS_TERMS_H
 #define OPS_FLOPS_TERMS_H
 
@@ -15,12 +15,13 @@ int64_t term_biases(const struct op_context *context);
 int64_t term_batch_norm(const struct op_context *context);
 /* Returns one FLOP per output element for each of bias and SiLU. */
 int64_t term_causal_conv(const struct op_context *context);
-/* An operation for each output element and each operand after the first: Sum of four is 3. */
+/* Returns one operation per output element for each operand after the first: 3 out for a Sum of
+ * four operands. */
 int64_t term_operands(const struct op_context *context);
 #define OPERANDS                                                                               \
     .extra = term_operands,                                                                    \
     .extra_description = "output elements for each operand after the first"
-/* n - out: what it takes to put n elements together into out. */
+/* Returns n - out, the operations that reduce n elements to out; 0 if n < out. */
 int64_t term_joins(const struct op_context *context);
 #define JOINS .extra = term_joins, .extra_description = "input elements less output elements"
 
@@ -129,7 +130,7 @@ FLOPS_FUNCTION(onnx_tool_recurrence);
     .extra = onnx_tool_resize, .extra_description = "at 4 or 8 an output element"
 #define LINEAR_BIAS .extra = ptflops_linear_bias, .extra_description = "biases of a Linear"
 
-/* The x86 instructions that onnx-tool counts for a function. */
+/* x86 instructions per element, as onnx-tool estimates them. */
 #define TOOL_DIV  4
 #define TOOL_EXP  32
 #define TOOL_LOG  43
@@ -138,22 +139,25 @@ FLOPS_FUNCTION(onnx_tool_recurrence);
 #define TOOL_TANH (TOOL_EXP + 2 + TOOL_DIV)
 #define TOOL_ATAN (TOOL_SQRT + 3 + 1 + TOOL_DIV)
 
-/* exact: 6 operations and one for each mask or bias of each of `scores`, less 2 for each row.
- */
+/* Returns (6 + masks) * scores - 2 * rows, the `exact` FLOPs of attention without its products;
+ * `masks` counts masks and biases. */
 int64_t exact_scores(int masks, int64_t scores, int64_t rows);
-/* thop: exponentials, sums and quotients of a softmax over `rows` rows of `elements` scores. */
+/* Returns the `thop` FLOPs of a softmax: exponentials, sums and quotients of `rows` rows with
+ * `elements` scores in all. */
 int64_t thop_rows(int64_t elements, int64_t rows);
-/* Steps * batch * directions * hidden of LSTM, GRU, RNN. */
+/* Returns steps * batch * directions * hidden of LSTM, GRU, RNN. */
 int64_t term_cells(const struct op_context *context);
-/* The gates of a recurrent operator: 4, 3, 1. */
+/* Returns the number of gates of LSTM, GRU, RNN: 4, 3, 1. */
 int64_t term_gates(const struct op_context *context);
-/* Product of the first `most` sizes of kernel_shape. */
-int64_t term_window(const struct op_context *context, size_t most);
-/* Elements of input 0 divided by its size along the attribute `axis`. */
+/* Returns the product of at most the first `max_axes` sizes of kernel_shape. */
+int64_t term_window(const struct op_context *context, size_t max_axes);
+/* Returns the elements of input 0 divided by its size along the attribute `axis`. */
 int64_t term_rows_along_axis(const struct op_context *context);
-/* Elements of input 0 in front of the axis at which `axis` normalizes. */
+/* Returns the product of the dims of input 0 before the attribute `axis`: the rows that a
+ * LayerNormalization normalizes. */
 int64_t term_rows_before_axis(const struct op_context *context);
-/* The spatial axes of input 0: rank - 2; RANK_UNKNOWN where that is. */
+/* Returns the number of spatial axes of input 0, rank - 2 but at least 0; RANK_UNKNOWN if the
+ * rank is unknown. */
 int term_spatial(const struct op_context *context);
 
 #endif
