@@ -28,7 +28,7 @@ struct stack {
 };
 
 /*
- * Source metadata: PyTorch's current exporter records the paths and classes of the modules
+ * Source metadata: PyTorch's dynamo exporter records the paths and classes of the modules
  * around a node. It does not record where one call of a module ends and the next begins; nodes
  * are in execution order, so each node of a module that follows one outside it starts another
  * call.

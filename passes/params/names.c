@@ -49,7 +49,7 @@ static bool is_tensorflow_constant(const char *base) {
 }
 
 /*
- * Calls after which PyTorch's newer exporter names constants that it did not compute from a
+ * Calls after which PyTorch's dynamo exporter names constants that it did not compute from a
  * parameter, sorted: masks ("where", "val_21"), angles ("unsqueeze_14", "cos"), filled tensors.
  * Views and simple functions of parameters have similar names (slice_1, neg, embedding_2).
  */

@@ -14,7 +14,7 @@
 const char *names_base(const char *name);
 /* Returns true if an exporter generated the name. Also true for "". */
 bool names_generated(const char *name);
-/* Returns true if PyTorch's newer exporter generated the name for a value that it computed at
+/* Returns true if PyTorch's dynamo exporter generated the name for a value that it computed at
  * export, usually not from a parameter: "val_12", "unsqueeze_3". */
 bool names_traced(const char *name);
 /* Returns true if the name is dotted like a parameter or buffer: "layer1.0.bn1.weight". */

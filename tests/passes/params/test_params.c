@@ -100,7 +100,7 @@ static void test_scalars_are_learned_if_named(void **state) {
     CHECK(rows);
 }
 
-/* Constants that PyTorch's newer exporter computed: a causal mask, rotary angles, an added
+/* Constants that PyTorch's dynamo exporter computed: a causal mask, rotary angles, an added
  * matrix; a norm folded into scale and shift, rows of a position table, a folded weight. */
 static void test_tables_computed_at_export_are_not_learned(void **state) {
     static const struct param_case rows[] = {
