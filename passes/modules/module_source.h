@@ -17,12 +17,12 @@ struct scope_finder {
 struct module_source {
     const char *name; /* of --module-source and in reports */
     const char *summary;
-    bool guesses; /* a heuristic: used only if earlier sources know no node of the file */
+    bool guesses; /* a heuristic: used only if earlier sources locate no node of the file */
     bool foreign; /* its modules are unrelated to the names of parameters */
     /* Prepares; sets *ret to false if the file has nothing for this source. NULL: always true.
      */
     int (*start)(struct scope_finder *finder, bool *ret);
-    /* Finds the node's scope, ID_NONE if the source does not know it. */
+    /* Finds the node's scope, ID_NONE if the source does not locate the node. */
     int (*find)(struct scope_finder *finder, uint32_t node, uint32_t *ret);
 };
 

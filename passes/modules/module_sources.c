@@ -48,7 +48,7 @@ static void add_source(struct modules_table *table, const char *name, size_t n) 
     if (n > 0) table->sources[table->n_sources++] = (struct cm_name_count){name, (int64_t)n};
 }
 
-/* Asks one source for all nodes of unknown scope; adds how many it knew to *n_known. */
+/* Asks one source for all nodes of unknown scope; adds how many it located to *n_known. */
 static int ask_source(struct scope_finder *finder, const struct module_source *source,
                       bool forced, struct modules_table *table, size_t *n_known) {
     struct scopes *scopes = finder->scopes;
@@ -70,9 +70,10 @@ static int ask_source(struct scope_finder *finder, const struct module_source *s
 }
 
 /*
- * Nodes whose scope no source knows join their neighbours: each gets the innermost scope around
- * all its producers and consumers, through others of unknown scope. A node of constants that
- * feeds one module belongs to that module; a node between two modules to the one around both.
+ * Nodes that no source locates join their neighbours: each gets the innermost scope around all
+ * its producers and consumers. A chain of such nodes is treated as one node. A node whose
+ * operands are constants belongs to the module that reads its outputs; a node between two
+ * modules to the one around both.
  */
 struct joiner {
     const struct model *model;
