@@ -219,7 +219,7 @@ struct op_facets {
 struct op {
     const char *domain; /* "" is ai.onnx */
     const char *type;
-    int32_t since; /* holds from this opset on, until the next row of that name */
+    int32_t since; /* holds from this opset of its domain on, until the next row of that name */
     int32_t min_inputs, max_inputs;
     int32_t min_outputs, max_outputs;
     const struct op_attr *attrs;    /* ends with a NULL name; NULL: none */

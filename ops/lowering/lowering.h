@@ -36,7 +36,8 @@ void lowering_swap(struct cm_tensor *tensor, int a, int b);
 bool lowering_take_unary(const struct op_context *context, struct cm_primitive *ret);
 /* Adds operands 0 and 1, and result 0. */
 bool lowering_take_binary(const struct op_context *context, struct cm_primitive *ret);
-/* One function more; false: there are too many. */
+/* One function more; false: there are too many. The first is applied to the operand that was
+ * taken first; `operand` is the index of the second operand among those taken. */
 bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand);
 /* The same of one operand, with its constants. */
 bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta);
