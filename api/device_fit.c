@@ -2,7 +2,8 @@
 /*
  * Fits the efficiencies of a device (backends/device/kernel_time.h) to measured times. A model
  * is analysed once; its time is then a sum over its distinct primitives, so that a fit takes
- * seconds. Gauss-Newton with difference quotients, in logarithms of times and efficiencies.
+ * seconds. Levenberg-Marquardt with difference quotients, in logarithms of times and
+ * efficiencies.
  */
 #include "costmodel/fit.h"
 
@@ -58,24 +59,32 @@ static bool selects(const struct cm_measured_time *time, const struct node *node
 static int take_work(struct fitting *fitting, const struct analysis *analysis,
                      const struct cm_measured_time *time, struct work *ret) {
     const struct primitives_table *table = &analysis->primitives;
-    double *runs = arena_array(fitting->arena, table->n, sizeof(*runs));
-    struct cm_primitive *kept = arena_array(fitting->arena, table->n, sizeof(*kept));
-    if (!runs || !kept) return diag_no_memory(fitting->diag);
-    if (table->n > 0) memcpy(kept, table->items, table->n * sizeof(*kept));
+    double *runs = arena_array(analysis->arena, table->n, sizeof(*runs));
+    size_t n = 0;
+    if (!runs) return diag_no_memory(fitting->diag);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const struct node *node = &analysis->model->nodes[id];
         const int64_t times = analysis->infer.runs[node->graph];
         if (table->lowered[id] == LOWERED_PRIMITIVE && selects(time, node) && is_known(times))
             runs[table->of_node[id]] += (double)times;
     }
-    bool has_work = false;
-    for (size_t i = 0; i < table->n; i++) has_work = has_work || runs[i] > 0;
-    if (has_work) *ret = (struct work){table->n, kept, runs, analysis->options->precision};
+    for (size_t i = 0; i < table->n; i++) n += runs[i] > 0;
+    double *kept_runs = arena_array(fitting->arena, n, sizeof(*kept_runs));
+    struct cm_primitive *kept = arena_array(fitting->arena, n, sizeof(*kept));
+    if (!kept_runs || !kept) return diag_no_memory(fitting->diag);
+    *ret = (struct work){0, kept, kept_runs, analysis->options->precision};
+    for (size_t i = 0; i < table->n; i++) {
+        if (runs[i] == 0) continue;
+        kept[ret->n] = table->items[i];
+        kept_runs[ret->n++] = runs[i];
+    }
     return CM_OK;
 }
 
-static int analyse(struct fitting *fitting, const struct cm_measured_time *time,
-                   struct cm_model *model, struct cm_diagnostics *diag, struct work *ret) {
+/* Analyses the model of times[first], and takes the works of the times before `end`. */
+static int analyse(struct fitting *fitting, struct cm_model *model, size_t first, size_t end,
+                   struct cm_diagnostics *diag) {
+    const struct cm_measured_time *time = &fitting->times[first];
     struct cm_options options;
     cm_options_init(&options);
     options.batch = time->batch;
@@ -87,7 +96,8 @@ static int analyse(struct fitting *fitting, const struct cm_measured_time *time,
         .model = model->model, .options = &options, .arena = arena_new("fit", 0), .diag = diag};
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
     int status = pipeline_run_to(&analysis, HAS_PRIMITIVES);
-    if (status == CM_OK) status = take_work(fitting, &analysis, time, ret);
+    for (size_t i = first; i < end && status == CM_OK; i++)
+        status = take_work(fitting, &analysis, &fitting->times[i], &fitting->works[i]);
     arena_free(analysis.arena);
     return status;
 }
@@ -99,59 +109,79 @@ static const char *first_error(const struct cm_diagnostics *diag) {
     return "";
 }
 
+/* Returns true if both times are of one analysis: at most the node differs. */
+static bool share_analysis(const struct cm_measured_time *a, const struct cm_measured_time *b) {
+    return text_equal(a->model, b->model) && a->batch == b->batch &&
+           a->precision == b->precision && a->layout == b->layout;
+}
+
+static void warn_left_out(const struct fitting *fitting, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++) {
+        const struct cm_measured_time *time = &fitting->times[i];
+        if (fitting->works[i].n == 0)
+            diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: no work to model in %s",
+                      time->model, time->node ? time->node : "any node");
+    }
+}
+
 /* Leaves the times of models that are refused without work, with a warning. */
-static int load_work(struct fitting *fitting, size_t index) {
-    const struct cm_measured_time *time = &fitting->times[index];
+static int load_group(struct fitting *fitting, size_t first, size_t end) {
+    const char *path = fitting->times[first].model;
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_model *model = NULL;
     if (!diag) return diag_no_memory(fitting->diag);
-    int status = cm_model_load_file(time->model, diag, &model);
-    if (status == CM_OK) status = analyse(fitting, time, model, diag, &fitting->works[index]);
+    int status = cm_model_load_file(path, diag, &model);
+    if (status == CM_OK) status = analyse(fitting, model, first, end, diag);
     if (status == CM_NO_MEMORY)
         status = diag_no_memory(fitting->diag);
     else if (status < 0)
-        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: %s", time->model,
-                  first_error(diag));
-    else if (fitting->works[index].n == 0)
-        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: no work to model in %s",
-                  time->model, time->node ? time->node : "any node");
+        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: %s", path, first_error(diag));
+    else
+        warn_left_out(fitting, first, end);
     cm_model_free(model);
     cm_diagnostics_free(diag);
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
+/* Consecutive times that share an analysis are analysed once. */
 static int load_works(struct fitting *fitting) {
+    const struct cm_measured_time *times = fitting->times;
     size_t n_loaded = 0;
-    for (size_t i = 0; i < fitting->n_times; i++) {
-        const int status = load_work(fitting, i);
+    size_t end = 0;
+    for (size_t first = 0; first < fitting->n_times; first = end) {
+        for (end = first + 1; end < fitting->n_times; end++)
+            if (!share_analysis(&times[first], &times[end])) break;
+        const int status = load_group(fitting, first, end);
         if (status < 0) return status;
-        n_loaded += fitting->works[i].n > 0 && !fitting->times[i].held_out;
     }
+    for (size_t i = 0; i < fitting->n_times; i++)
+        n_loaded += fitting->works[i].n > 0 && !times[i].held_out;
     if (n_loaded > 0) return CM_OK;
     return diag_error(fitting->diag, DIAG_USAGE, "there is no time to fit to");
 }
 
-static double seconds_of(const struct fitting *fitting, const struct work *work,
-                         const struct device_efficiency *efficiency) {
-    double seconds = 0;
+/* Both times of the work; 0 where the device has no rate for a kernel. */
+static struct kernel_time time_of(const struct fitting *fitting, const struct work *work,
+                                  const struct device_efficiency *efficiency) {
+    struct kernel_time sum = {0};
     for (size_t i = 0; i < work->n; i++) {
         const struct cm_primitive *primitive = &work->primitives[i];
-        if (work->runs[i] == 0 ||
-            (primitive->flops > 0 &&
-             kernel_rate(&fitting->model, primitive, work->precision) == RATE_NONE))
+        if (primitive->flops > 0 &&
+            kernel_rate(&fitting->model, primitive, work->precision) == RATE_NONE)
             continue;
-        seconds +=
-            work->runs[i] *
-            kernel_time(&fitting->model, efficiency, primitive, work->precision).expected;
+        const struct kernel_time time =
+            kernel_time(&fitting->model, efficiency, primitive, work->precision);
+        sum.expected += work->runs[i] * time.expected;
+        sum.lower_bound += work->runs[i] * time.lower_bound;
     }
-    return seconds;
+    return sum;
 }
 
 /* Sets errors[i] to log(modelled / measured); 0 for times that do not count. */
 static void find_errors(const struct fitting *fitting,
                         const struct device_efficiency *efficiency, double *errors) {
     for (size_t i = 0; i < fitting->n_times; i++) {
-        const double modelled = seconds_of(fitting, &fitting->works[i], efficiency);
+        const double modelled = time_of(fitting, &fitting->works[i], efficiency).expected;
         errors[i] = modelled > 0 && !fitting->times[i].held_out
                         ? log(modelled / fitting->times[i].seconds)
                         : 0;
@@ -177,11 +207,28 @@ static double clamp(double value, double most) {
     return fmax(-most, fmin(most, value));
 }
 
-/* One step of Gauss-Newton. `errors` and `moved` have room for every time. Returns the largest
- * change. */
+/* The sum that the fit minimises: squares of small errors, proportional to large ones, and the
+ * weight of the prior. */
+static double find_loss(const struct fitting *fitting, struct device_efficiency *efficiency,
+                        const double *prior, double *errors) {
+    double loss = 0;
+    find_errors(fitting, efficiency, errors);
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        const double far = errors[i] / FAR;
+        loss += 2 * (sqrt(1 + far * far) - 1) / (double)fitting->n_times;
+    }
+    for (size_t k = 0; device_efficiency_name(k) != NULL; k++) {
+        const double change = log(*device_efficiency_at(efficiency, k)) - prior[k];
+        loss += PRIOR * PRIOR * change * change;
+    }
+    return loss;
+}
+
+/* Changes the efficiencies by one step of Gauss-Newton. `moved` and `slopes` are scratch.
+ * Returns the largest change. */
 static double improve(const struct fitting *fitting, const double *prior, size_t n,
-                      struct device_efficiency *efficiency, double *errors, double *moved,
-                      double *slopes) {
+                      double damping, struct device_efficiency *efficiency, double *errors,
+                      double *moved, double *slopes) {
     double normal[MAX_EFFICIENCIES][MAX_EFFICIENCIES] = {{0}};
     double change[MAX_EFFICIENCIES] = {0};
     const double share = 1 / sqrt((double)fitting->n_times);
@@ -206,6 +253,7 @@ static double improve(const struct fitting *fitting, const double *prior, size_t
     }
     for (size_t k = 0; k < n; k++) {
         normal[k][k] += PRIOR * PRIOR;
+        normal[k][k] *= 1 + damping;
         change[k] -= PRIOR * PRIOR * (log(*device_efficiency_at(efficiency, k)) - prior[k]);
     }
     solve(n, normal, change);
@@ -227,10 +275,24 @@ static int fit(struct fitting *fitting) {
     double *moved = arena_array(fitting->arena, fitting->n_times, sizeof(*moved));
     double *slopes = arena_array(fitting->arena, n * fitting->n_times, sizeof(*slopes));
     if (!errors || !moved || !slopes) return diag_no_memory(fitting->diag);
-    for (int round = 0; round < MAX_ROUNDS; round++)
-        if (improve(fitting, prior, n, efficiency, errors, moved, slopes) < SMALL_CHANGE) break;
-    for (size_t i = 0; i < fitting->n_times; i++)
-        fitting->times[i].expected = seconds_of(fitting, &fitting->works[i], efficiency);
+    double damping = 0.01;
+    double loss = find_loss(fitting, efficiency, prior, errors);
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        struct device_efficiency next = *efficiency;
+        const double change = improve(fitting, prior, n, damping, &next, errors, moved, slopes);
+        const double next_loss = find_loss(fitting, &next, prior, errors);
+        damping *= next_loss < loss ? 0.2 : 5;
+        if (next_loss < loss) {
+            loss = next_loss;
+            *efficiency = next;
+        }
+        if (change < SMALL_CHANGE) break;
+    }
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        const struct kernel_time time = time_of(fitting, &fitting->works[i], efficiency);
+        fitting->times[i].expected = time.expected;
+        fitting->times[i].lower_bound = time.lower_bound;
+    }
     return CM_OK;
 }
 

@@ -24,6 +24,7 @@ struct request {
     int runtime; /* enum cm_runtime */
     const char *basis;
     const char *models;
+    const char *rows;
     bool hold_out;
 };
 
@@ -48,6 +49,8 @@ const struct option fit_options[] = {
      .value = "FOLDER", .help = "folder of the models; default: the current folder"},
     {.name = "hold-out", .kind = OPTION_SET, .offset = AT(bool, hold_out),
      .help = "fit to one half of the models and nodes, and compare with both"},
+    {.name = "rows", .kind = OPTION_TEXT, .offset = AT(const char *, rows), .value = "FILE",
+     .help = "write the rows with modelled times to a CSV file"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -174,6 +177,21 @@ static int print_errors(const struct invocation *call, const char *title,
     return CM_OK;
 }
 
+/* Writes every row with both modelled times. */
+static int write_rows(const struct invocation *call, const char *path,
+                      const struct cm_measured_time *times, size_t n) {
+    struct output *output = NULL;
+    const int status = output_open(path, call->diag, &output);
+    if (status < 0) return status;
+    FILE *out = output_stream(output);
+    fputs("model,node,batch,seconds,expected,lower_bound,held_out\n", out);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s,%s,%lld,%.6g,%.6g,%.6g,%d\n", times[i].model,
+                times[i].node ? times[i].node : "", (long long)times[i].batch, times[i].seconds,
+                times[i].expected, times[i].lower_bound, times[i].held_out);
+    return output_commit(output, call->diag);
+}
+
 int command_fit(const struct invocation *call) {
     struct request request = {.runtime = CM_RUNTIME_COMPILED};
     struct option_list operands = {0, NULL};
@@ -187,6 +205,7 @@ int command_fit(const struct invocation *call) {
         status = cm_device_fit(operands.values[0], (enum cm_runtime)request.runtime,
                                request.basis ? request.basis : operands.values[1], times, n,
                                call->diag, stdout);
+    if (status == CM_OK && request.rows) status = write_rows(call, request.rows, times, n);
     if (status == CM_OK) status = print_errors(call, "fitted", times, n, false);
     if (status == CM_OK) status = print_errors(call, "held out", times, n, true);
     if (status != CM_OK) return command_exit(status);

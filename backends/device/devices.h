@@ -38,10 +38,11 @@ struct device_efficiency {
     double pool;            /* of the bandwidth: pooling, resizing */
     double depthwise;       /* of the bandwidth: depthwise convolutions */
     double cache_bandwidth; /* bytes per second, from the last-level cache to all units */
-    double group_tile;      /* channels to which each group of a convolution is padded */
-    double winograd;        /* speed-up of fp32 3x3 convolutions of stride 1 */
-    double tile_seconds;    /* before and after the inner loop of a tile */
-    double launch;          /* seconds of an empty kernel */
+    double resident;     /* of the last-level cache: operands that earlier kernels left there */
+    double group_tile;   /* channels to which each group of a convolution is padded */
+    double winograd;     /* speed-up of fp32 3x3 convolutions of stride 1 */
+    double tile_seconds; /* before and after the inner loop of a tile */
+    double launch;       /* seconds of an empty kernel */
 };
 
 /* 0 or NULL if unknown; name, title and bandwidth are always set. */

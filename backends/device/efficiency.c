@@ -15,9 +15,10 @@ static const struct {
     const char *name;
     size_t offset;
 } members[] = {
-    MEMBER(product),    MEMBER(convolution), MEMBER(attention),    MEMBER(bandwidth),
-    MEMBER(reduction),  MEMBER(pool),        MEMBER(depthwise),    MEMBER(cache_bandwidth),
-    MEMBER(group_tile), MEMBER(winograd),    MEMBER(tile_seconds), MEMBER(launch),
+    MEMBER(product),   MEMBER(convolution), MEMBER(attention), MEMBER(bandwidth),
+    MEMBER(reduction), MEMBER(pool),        MEMBER(depthwise), MEMBER(cache_bandwidth),
+    MEMBER(resident),  MEMBER(group_tile),  MEMBER(winograd),  MEMBER(tile_seconds),
+    MEMBER(launch),
 };
 
 const char *device_efficiency_name(size_t index) {
@@ -28,41 +29,51 @@ double *device_efficiency_at(struct device_efficiency *efficiency, size_t index)
     return (double *)((char *)efficiency + members[index].offset);
 }
 
-static const struct device_efficiency defaults[CM_N_RUNTIMES] = {
-    [CM_RUNTIME_COMPILED] = {.product = 0.85,
-                             .convolution = 0.85,
-                             .attention = 0.5,
-                             .bandwidth = 0.83,
-                             .reduction = 0.6,
-                             .pool = 0.4,
-                             .depthwise = 0.75,
-                             .cache_bandwidth = 0,
-                             .group_tile = 256,
-                             .winograd = 1.7,
-                             .tile_seconds = 1e-6,
-                             .launch = 3e-6},
-    [CM_RUNTIME_EAGER] = {.product = 0.75,
-                          .convolution = 0.75,
-                          .attention = 0.5,
-                          .bandwidth = 0.85,
-                          .reduction = 0.5,
-                          .pool = 0.4,
-                          .depthwise = 0.6,
-                          .cache_bandwidth = 0,
-                          .group_tile = 200,
-                          .winograd = 1.7,
-                          .tile_seconds = 1e-6,
-                          .launch = 4e-6},
+/* Rounded fits to the measured devices of a generation (devices/, docs/times.md). What was not
+ * measured is as in the nearest generation that was. `cache` is in units of the bandwidth. */
+static const struct generation {
+    const char *architecture; /* how the architecture's name begins */
+    struct device_efficiency efficiency[CM_N_RUNTIMES];
+} generations[] = {
+/* clang-format off */
+#define ROW(product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch) \
+    {product, convolution, attention, bandwidth, reduction, pool, depthwise, cache, resident, group_tile, winograd, tile, launch}
+    /*              product conv. attn. bandw. reduce pool  depthw. cache res.  group wino. tile  launch */
+    {"sm_6",   {ROW(0.90, 0.75, 0.50, 0.45, 0.45, 0.37, 0.90, 3.4, 0.10, 256, 1.65, 1.0e-6, 4.5e-6),    /* Pascal */
+                ROW(0.80, 0.60, 0.50, 0.60, 0.30, 0.35, 0.60, 3.4, 0.10, 200, 1.65, 1.0e-6, 5.5e-6)}},
+    {"sm_7",   {ROW(0.75, 0.70, 0.50, 0.73, 0.45, 0.37, 0.90, 2.1, 0.10, 256, 1.60, 1.7e-6, 4.7e-6),    /* Volta, Turing */
+                ROW(0.68, 0.60, 0.50, 0.90, 0.30, 0.35, 0.60, 2.1, 0.10, 200, 1.60, 1.7e-6, 5.0e-6)}},
+    {"sm_89",  {ROW(0.90, 1.00, 0.65, 0.80, 0.45, 0.36, 0.95, 6.0, 0.15, 256, 1.70, 0.7e-6, 2.8e-6),    /* Ada */
+                ROW(0.80, 0.80, 0.56, 1.00, 0.30, 0.34, 0.65, 6.0, 0.13, 220, 1.70, 0.7e-6, 3.4e-6)}},
+    {"sm_8",   {ROW(0.90, 0.95, 0.60, 0.75, 0.45, 0.37, 0.90, 3.0, 0.10, 256, 1.70, 1.5e-6, 2.5e-6),    /* Ampere */
+                ROW(0.80, 0.80, 0.60, 1.00, 0.28, 0.37, 0.55, 3.0, 0.10, 180, 1.70, 1.3e-6, 4.0e-6)}},
+    {"sm_9",   {ROW(0.89, 0.90, 0.60, 0.80, 0.45, 0.37, 0.95, 4.2, 0.06, 256, 1.70, 0.7e-6, 2.4e-6),    /* Hopper */
+                ROW(0.80, 0.75, 0.50, 1.00, 0.30, 0.35, 0.65, 4.2, 0.06, 200, 1.70, 0.7e-6, 3.3e-6)}},
+    {"sm_1",   {ROW(0.90, 1.00, 0.65, 0.78, 0.45, 0.37, 0.90, 4.2, 0.08, 280, 1.70, 0.6e-6, 2.5e-6),    /* Blackwell */
+                ROW(0.65, 0.77, 0.40, 1.10, 0.30, 0.32, 0.90, 4.5, 0.10, 150, 1.70, 0.9e-6, 3.2e-6)}},
+    {"x86_64", {ROW(0.50, 0.60, 0.50, 0.16, 0.60, 0.40, 0.75, 2.0, 0.07, 120, 1.00, 1.0e-6, 2.2e-5),    /* CPU */
+                ROW(0.45, 0.50, 0.40, 0.16, 0.50, 0.40, 0.60, 2.0, 0.07, 120, 1.00, 1.0e-6, 3.0e-5)}},
+    {"",       {ROW(0.80, 0.80, 0.50, 0.75, 0.45, 0.37, 0.85, 3.0, 0.10, 256, 1.60, 1.5e-6, 4.0e-6),    /* others */
+                ROW(0.70, 0.65, 0.45, 0.80, 0.30, 0.35, 0.60, 3.0, 0.10, 200, 1.60, 1.5e-6, 5.0e-6)}},
+#undef ROW
+    /* clang-format on */
 };
 
-/* The last-level cache of most GPUs feeds about this many times the memory's bandwidth. */
-#define CACHE_TO_MEMORY 4
+static const struct generation *generation_of(const char *architecture) {
+    const struct generation *generation = generations;
+    if (architecture == NULL) architecture = "";
+    while (strncmp(generation->architecture, architecture, strlen(generation->architecture)) !=
+           0)
+        generation++;
+    return generation;
+}
 
 void device_efficiency_complete(struct device_model *model) {
+    const struct generation *generation = generation_of(model->architecture);
     for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
         struct device_efficiency *efficiency = &model->efficiency[runtime];
-        struct device_efficiency missing = defaults[runtime];
-        missing.cache_bandwidth = CACHE_TO_MEMORY * model->bandwidth;
+        struct device_efficiency missing = generation->efficiency[runtime];
+        missing.cache_bandwidth *= model->bandwidth;
         for (size_t i = 0; device_efficiency_name(i) != NULL; i++) {
             double *value = device_efficiency_at(efficiency, i);
             if (*value <= 0) *value = *device_efficiency_at(&missing, i);

@@ -67,7 +67,7 @@ static double tile_seconds(const struct device_model *model,
     const double units = model->n_units > 0 ? model->n_units : 1;
     const double arithmetic = 2 * m * n * k / (rate / units);
     const double operands = (m + n) * k * bytes / (efficiency->cache_bandwidth / units);
-    return fmax(arithmetic, operands) + efficiency->tile_seconds;
+    return sqrt(hypot(arithmetic * arithmetic, operands * operands)) + efficiency->tile_seconds;
 }
 
 /* Seconds of the arithmetic of a product: the best tile shape and split, in whole waves. */
@@ -86,9 +86,9 @@ static double product_seconds(const struct device_model *model,
             if (splits > 1 && product->k / splits < MIN_SPLIT_K) break;
             double seconds =
                 ceil(n_tiles / units) * tile_seconds(model, efficiency, m, n, k, rate, bytes);
-            if (splits > 1) /* partial sums of 4 bytes, written and read */
-                seconds += 8 * product->batch * product->m * product->n * splits /
-                           efficiency->cache_bandwidth;
+            if (splits > 1) /* a kernel adds partial sums of 4 bytes, written and read */
+                seconds += efficiency->launch + 8 * product->batch * product->m * product->n *
+                                                    splits / efficiency->cache_bandwidth;
             best = fmin(best, seconds);
         }
     }
@@ -123,21 +123,35 @@ static double grouped_seconds(const struct device_efficiency *efficiency,
     return (double)primitive->flops * fmax(1, padding) / rate;
 }
 
-/* Seconds of the arithmetic. `peak`: operations per second. */
+/* Returns the ratio of n rounded up to whole tiles to n. */
+static double padding(double n, double tile) {
+    return n > 0 ? ceil(n / tile) * tile / n : 1;
+}
+
+/* Work of fused attention beyond its FLOPs: queries and keys in tiles of 64. */
+static double attention_padding(const struct cm_primitive *primitive) {
+    return padding(size(&primitive->inputs[0], 2), 64) *
+           padding(size(&primitive->inputs[1], 2), 64);
+}
+
+/* Seconds of the arithmetic. */
 static double compute_seconds(const struct device_model *model,
                               const struct device_efficiency *efficiency,
-                              const struct cm_primitive *primitive, double peak) {
+                              const struct cm_primitive *primitive, enum device_rate rate) {
+    const double peak = model->rates[rate];
     const double bytes = (double)primitive_element_size(primitive->inputs[0].element);
     const double flops = (double)primitive->flops;
-    if (primitive->kind == CM_ATTENTION) return flops / (peak * efficiency->attention);
+    if (primitive->kind == CM_ATTENTION)
+        return flops * attention_padding(primitive) / (peak * efficiency->attention);
     if (primitive->kind == CM_GEMM) {
         const struct geometry product = matrix_geometry(primitive);
         return product_seconds(model, efficiency, &product, peak * efficiency->product, bytes);
     }
     if (is_convolution(primitive) && primitive->groups == 1) {
         const struct geometry product = convolution_geometry(primitive);
-        const double saving =
-            is_3x3_stride_1(primitive) && bytes == 4 ? efficiency->winograd : 1;
+        const double saving = is_3x3_stride_1(primitive) && !device_rate_is_matrix(rate)
+                                  ? efficiency->winograd
+                                  : 1;
         return product_seconds(model, efficiency, &product, peak * efficiency->convolution,
                                bytes) /
                saving;
@@ -147,6 +161,18 @@ static double compute_seconds(const struct device_model *model,
     if (primitive_is_product(primitive) && !is_convolution(primitive))
         return flops / (peak * efficiency->product);
     return flops / peak;
+}
+
+/* Seconds of the kernel that quantizes the rows of a matrix product's first operand: a unit
+ * reduces one row after another. Constants of vLLM's kernel, equal on H100 and B200. */
+static double quantization_seconds(const struct device_model *model,
+                                   const struct cm_primitive *primitive) {
+    const double row_seconds = 0.7e-6;
+    const double elements_per_second = 3.5e9;
+    const double units = model->n_units > 0 ? model->n_units : 1;
+    const struct geometry product = matrix_geometry(primitive);
+    return fmax(product.batch * product.m / units, 1) *
+           (row_seconds + product.k / elements_per_second);
 }
 
 /* Share of the peak bandwidth that kernels of this kind reach. */
@@ -168,20 +194,34 @@ static double memory_share(const struct device_efficiency *efficiency,
     }
 }
 
-/* The rate of FLOPs of the cheapest known algorithm, and only compulsory traffic, of which as
- * much as the last-level cache holds may already be there. */
+/* Seconds of the memory traffic: operands that fit may still be in the last-level cache. */
+static double memory_seconds(const struct device_model *model,
+                             const struct device_efficiency *efficiency,
+                             const struct cm_primitive *primitive) {
+    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written;
+    const double resident = fmin(moved, efficiency->resident * (double)model->cache_bytes);
+    return (moved - resident) / (model->bandwidth * memory_share(efficiency, primitive)) +
+           resident / efficiency->cache_bandwidth;
+}
+
+/* The rate of FLOPs of the cheapest known algorithm, and only compulsory traffic. The
+ * last-level cache may hold all operands that fit; if more than twice as much moves, none are
+ * left. */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, double peak) {
     const struct cm_fusion *fusion = &primitive->fusion;
     const double moved = fusion->in_graph
                              ? (double)fusion->compulsory_bytes
                              : (double)primitive->bytes_read + (double)primitive->bytes_written;
-    const double from_memory = fmax(0, moved - (double)model->cache_bytes);
+    const double cached = moved <= (double)model->cache_bytes ? moved : 0;
+    const double from_memory = fmax(0, moved - cached);
     const bool counts = primitive_is_product(primitive);
     const double flops =
         counts ? (double)primitive->flops / (is_3x3_stride_1(primitive) ? WINOGRAD_SAVING : 1)
                : 0;
-    const double compute = flops > 0 && peak > 0 ? flops / peak : 0;
+    const double narrow =
+        model->rates[device_plain_rate(model, (enum cm_element)primitive->inputs[0].element)];
+    const double compute = flops > 0 && peak > 0 ? flops / fmax(peak, narrow) : 0;
     return fmax(compute, from_memory / model->bandwidth);
 }
 
@@ -189,8 +229,9 @@ enum device_rate kernel_rate(const struct device_model *model,
                              const struct cm_primitive *primitive,
                              enum cm_precision precision) {
     const enum cm_element element = (enum cm_element)primitive->inputs[0].element;
-    return primitive_is_product(primitive) ? device_product_rate(model, element, precision)
-                                           : device_plain_rate(model, element);
+    if (!primitive_is_product(primitive)) return device_plain_rate(model, element);
+    const enum device_rate rate = device_product_rate(model, element, precision);
+    return rate == RATE_FP16 ? RATE_FP32 : rate; /* libraries sum products in fp32 */
 }
 
 struct kernel_time kernel_time(const struct device_model *model,
@@ -201,15 +242,15 @@ struct kernel_time kernel_time(const struct device_model *model,
         primitive->flops > 0 ? kernel_rate(model, primitive, precision) : RATE_NONE;
     const struct cm_fusion *fusion = &primitive->fusion;
     const double peak = rate == RATE_NONE ? 0 : model->rates[rate];
-    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written;
     const double launches = (fusion->no_launch ? 0 : 1) + fusion->extra_kernels;
     const double launch = launches * (model->floor > 0 ? model->floor : efficiency->launch);
     const double around =
-        (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth);
+        (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth) +
+        (fusion->quantizes ? quantization_seconds(model, primitive) : 0);
     const double compute = peak > 0 && primitive->flops > 0
-                               ? compute_seconds(model, efficiency, primitive, peak)
+                               ? compute_seconds(model, efficiency, primitive, rate)
                                : 0;
-    const double memory = moved / (model->bandwidth * memory_share(efficiency, primitive));
+    const double memory = memory_seconds(model, efficiency, primitive);
     const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
     struct kernel_time ret = {.expected = together + around + launch, .rate = rate};
     ret.lower_bound = fmin(bound_seconds(model, primitive, peak), ret.expected);

@@ -207,8 +207,8 @@ struct cm_fusion {
     int32_t no_launch;     /* 1: it is part of the kernel of another primitive */
     int32_t extra_kernels; /* elementwise kernels around it: casts, changes of layout, a
                               BatchNormalization that the exporter folded into its weights */
-    int32_t reserved;
-    int64_t extra_bytes;      /* that these move */
+    int32_t quantizes;     /* 1: one of these quantizes the rows of the first operand */
+    int64_t extra_bytes;   /* that the others move */
     int64_t compulsory_bytes; /* that move in any fusion of the graph */
 };
 

@@ -38,15 +38,18 @@ struct mapping {
     int64_t factor_bytes; /* per float element of an operand of a product */
     /* By node: */
     uint8_t *role;
-    uint32_t *stage;  /* products on the longest path to the node */
-    uint32_t *kernel; /* union-find: parent node; the root identifies the kernel */
-    uint32_t *next;   /* the next node of the same kernel, ID_NONE */
+    uint32_t *stage; /* products on the longest path to the node */
+    uint32_t *group; /* union-find: parent node; the root identifies the nodes that a compiler
+                        can fuse */
+    uint32_t *next;  /* the next node of the same kernel, ID_NONE */
     /* By value: */
     uint32_t *source;  /* the value that it is a view of, or itself */
     uint8_t *width;    /* bytes per float element in memory */
     uint8_t *readers;  /* enum readers */
     uint32_t *level;   /* stage of the value's readers */
     uint32_t *charged; /* kernel that was last charged for reading it, plus 1 */
+    uint32_t *joined;  /* group that last counted it as an operand, plus 1 */
+    int64_t *largest;  /* by node, of a group: bytes of its largest operand */
     bool *is_end;      /* a view of it is an output of a graph */
 };
 
@@ -96,7 +99,7 @@ static bool is_product_kind(int32_t kind) {
 /* Operators that only rename or stride elements. */
 static bool is_strided_view(const struct op_lowering *lowering) {
     return lowering->lower == lower_transpose || lowering->lower == lower_slice ||
-           lowering->lower == lower_expand;
+           lowering->lower == lower_copy || lowering->lower == lower_expand;
 }
 
 static bool is_vector(const struct mapping *mapping, uint32_t value) {
@@ -168,15 +171,20 @@ static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
     return 2;
 }
 
-static uint32_t find(const struct mapping *mapping, uint32_t id) {
-    while (mapping->kernel[id] != id) {
-        mapping->kernel[id] = mapping->kernel[mapping->kernel[id]];
-        id = mapping->kernel[id];
+static uint32_t group_of(const struct mapping *mapping, uint32_t id) {
+    while (mapping->group[id] != id) {
+        mapping->group[id] = mapping->group[mapping->group[id]];
+        id = mapping->group[id];
     }
     return id;
 }
 
-/* Joins the kernels of the node and of the elementwise nodes that it reads from. */
+/* Returns the node that identifies the kernel of the node. */
+static uint32_t kernel_of(const struct mapping *mapping, uint32_t id) {
+    return mapping->eager ? id : group_of(mapping, id);
+}
+
+/* Joins the groups of the node and of the elementwise nodes that it reads from. */
 static void join_producers(const struct mapping *mapping, uint32_t id) {
     const struct model *model = mapping->analysis->model;
     const struct node *node = whole_node(mapping, id);
@@ -186,7 +194,7 @@ static void join_producers(const struct mapping *mapping, uint32_t id) {
         if (from != ID_NONE && mapping->role[from] == ROLE_ELEMENTWISE &&
             mapping->stage[from] == mapping->stage[id] &&
             model->nodes[from].graph == model->nodes[id].graph)
-            mapping->kernel[find(mapping, from)] = find(mapping, id);
+            mapping->group[group_of(mapping, from)] = group_of(mapping, id);
     }
 }
 
@@ -210,7 +218,7 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
         mapping->level[value] = role == ROLE_PRODUCT ? stage + 1 : stage;
         mapping->width[value] = width;
     }
-    if (role == ROLE_ELEMENTWISE && !mapping->eager) join_producers(mapping, id);
+    if (role == ROLE_ELEMENTWISE) join_producers(mapping, id);
 }
 
 /* Records which kernels read the value that each operand is a view of. */
@@ -222,7 +230,7 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
         if (!is_activation(mapping, node->inputs[i])) continue;
         const uint32_t value = mapping->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
-        if (from != ID_NONE && find(mapping, from) == find(mapping, id)) continue;
+        if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
         mapping->readers[value] |= is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
     }
 }
@@ -270,7 +278,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
         const uint32_t value = mapping->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         const bool is_inside = from != ID_NONE && mapping->role[from] != ROLE_NONE &&
-                               find(mapping, from) == kernel;
+                               kernel_of(mapping, from) == kernel;
         if (is_inside || mapping->charged[value] == kernel + 1) continue;
         const bool is_slice = node->inputs[i] != value;
         if (!is_slice) mapping->charged[value] = kernel + 1;
@@ -278,6 +286,34 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
         if (mapping->role[id] == ROLE_PRODUCT || is_model_input(mapping, value))
             fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, bytes);
+    }
+}
+
+/*
+ * A compiler can make a group part of one kernel of a product, which holds one operand of the
+ * group. The others come from memory: Add(x, Conv(y)) reads x. Concat writes no copies if the
+ * kernels of its operands write into the result.
+ */
+static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = whole_node(mapping, id);
+    const uint32_t group = group_of(mapping, id);
+    if (mapping->role[id] != ROLE_ELEMENTWISE ||
+        lowering_of(mapping, id)->lower == lower_concat)
+        return;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (!is_activation(mapping, node->inputs[i])) continue;
+        const uint32_t value = mapping->source[node->inputs[i]];
+        const uint32_t from = mapping->analysis->model->values[value].node;
+        if (from == ID_NONE || mapping->joined[value] == group + 1 ||
+            group_of(mapping, from) == group)
+            continue;
+        mapping->joined[value] = group + 1;
+        const int64_t bytes =
+            bytes_at(mapping, value, elements_of(mapping, value), mapping->factor_bytes);
+        const int64_t read = bytes < mapping->largest[group] ? bytes : mapping->largest[group];
+        if (bytes > mapping->largest[group]) mapping->largest[group] = bytes;
+        struct cm_fusion *fusion = &mapping->table->fusion[id];
+        fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, read);
     }
 }
 
@@ -308,6 +344,27 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
             fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_add(whole, factor));
         }
     }
+}
+
+/* Returns true if the operand is stored wider than products of 8 bits read it, and no kernel
+ * that writes it converts it. */
+static bool needs_quantization(const struct mapping *mapping, uint32_t id, uint32_t operand) {
+    if (mapping->factor_bytes != 1 || lowering_of(mapping, id)->kind != CM_GEMM ||
+        !is_activation(mapping, operand) || !is_float(mapping, operand))
+        return false;
+    const uint32_t from = mapping->analysis->model->values[mapping->source[operand]].node;
+    return from == ID_NONE || (mapping->role[from] == ROLE_PRODUCT && !mapping->eager);
+}
+
+/* Scales of rows depend on their values: a kernel before the product finds and applies them. */
+static void charge_quantization(const struct mapping *mapping, uint32_t id) {
+    const struct node *node = whole_node(mapping, id);
+    struct cm_fusion *fusion = &mapping->table->fusion[id];
+    if (mapping->role[id] != ROLE_PRODUCT || node->n_inputs == 0 ||
+        !needs_quantization(mapping, id, node->inputs[0]))
+        return;
+    fusion->extra_kernels++;
+    fusion->quantizes = 1;
 }
 
 /* A framework that did not export the model runs the BatchNormalization that the exporter
@@ -343,8 +400,9 @@ static void charge_kernel(const struct mapping *mapping, uint32_t kernel) {
         struct cm_fusion *fusion = &mapping->table->fusion[id];
         *fusion = (struct cm_fusion){.in_graph = 1, .no_launch = launched};
         launched = true;
-        charge_reads(mapping, id, find(mapping, id));
+        charge_reads(mapping, id, kernel_of(mapping, id));
         charge_writes(mapping, id);
+        charge_quantization(mapping, id);
         charge_folded_norm(mapping, id);
         charge_layout(mapping, id);
     }
@@ -358,7 +416,7 @@ static void link_kernels(const struct mapping *mapping, uint32_t *first, uint32_
     for (uint32_t id = 0; id < n; id++) {
         if (mapping->role[id] != ROLE_PRODUCT && mapping->role[id] != ROLE_ELEMENTWISE)
             continue;
-        const uint32_t kernel = find(mapping, id);
+        const uint32_t kernel = kernel_of(mapping, id);
         if (first[kernel] == ID_NONE)
             first[kernel] = id;
         else
@@ -391,13 +449,15 @@ static int make_tables(struct mapping *mapping) {
     table->fusion = arena_array(arena, model->n_nodes, sizeof(*table->fusion));
     mapping->role = arena_array(scratch, model->n_nodes, sizeof(*mapping->role));
     mapping->stage = arena_array(scratch, model->n_nodes, sizeof(*mapping->stage));
-    mapping->kernel = arena_array(scratch, model->n_nodes, sizeof(*mapping->kernel));
+    mapping->group = arena_array(scratch, model->n_nodes, sizeof(*mapping->group));
     mapping->next = arena_array(scratch, model->n_nodes, sizeof(*mapping->next));
     mapping->source = arena_array(scratch, model->n_values, sizeof(*mapping->source));
     mapping->width = arena_array(scratch, model->n_values, sizeof(*mapping->width));
     mapping->readers = arena_array(scratch, model->n_values, sizeof(*mapping->readers));
     mapping->level = arena_array(scratch, model->n_values, sizeof(*mapping->level));
     mapping->charged = arena_array(scratch, model->n_values, sizeof(*mapping->charged));
+    mapping->joined = arena_array(scratch, model->n_values, sizeof(*mapping->joined));
+    mapping->largest = arena_array(scratch, model->n_nodes, sizeof(*mapping->largest));
     mapping->is_end = arena_array(scratch, model->n_values, sizeof(*mapping->is_end));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->analysis->diag);
@@ -409,7 +469,7 @@ static int make_tables(struct mapping *mapping) {
                 ? 4
                 : 2;
     }
-    for (uint32_t id = 0; id < model->n_nodes; id++) mapping->kernel[id] = id;
+    for (uint32_t id = 0; id < model->n_nodes; id++) mapping->group[id] = id;
     return CM_OK;
 }
 
@@ -435,5 +495,6 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     link_kernels(&mapping, first, last);
     for (uint32_t id = 0; id < model->n_nodes; id++)
         if (first[id] != ID_NONE) charge_kernel(&mapping, first[id]);
+    for (uint32_t id = 0; id < model->n_nodes; id++) charge_operands_of_group(&mapping, id);
     return CM_OK;
 }
