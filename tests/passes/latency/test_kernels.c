@@ -88,13 +88,13 @@ static void product_ends_a_kernel(void **state) {
 }
 
 /* The addition reads the result of the product and the residual; it does not join the ReLU
- * before the product. */
+ * before the product. In any fusion one of the two comes from memory. */
 static void residual_addition_does_not_span_the_product(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit w.weight float[16,16]\nnode a Relu x -> p\n"
         "node g MatMul p w.weight -> q\nnode s Add q p -> t\nnode r Relu t -> y\nout y\n";
     static const struct row rows[] = {
-        {"a", 1, 256, 256, 256}, {"s", 1, 512, 0, 0}, {"r", 0, 0, 256, 256}};
+        {"a", 1, 256, 256, 256}, {"s", 1, 512, 0, 256}, {"r", 0, 0, 256, 256}};
     (void)state;
     EXPECT(lines, compiled, rows);
 }
@@ -187,8 +187,32 @@ static void autocast_widens_softmax_and_casts_for_products(void **state) {
     bench_close(bench);
 }
 
-static const char folded[] = "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\nfused :Net conv:Conv2d\n"
-                             "node c Conv x c.weight -> p\nat\nnode r Relu p -> y\nout y\n";
+/* Operands of 8 bits: the ReLU writes them, but the input and, compiled, the result of a
+ * product are quantized by a kernel of their own. */
+static void products_of_8_bits_quantize_their_operand(void **state) {
+    static const char lines[] =
+        "in x float[4,16]\ninit w.weight float[16,16]\nnode g MatMul x w.weight -> p\n"
+        "node h MatMul p w.weight -> q\nnode r Relu q -> s\nnode k MatMul s w.weight -> y\n"
+        "out y\n";
+    static const struct {
+        const char *node;
+        int quantizes;
+    } rows[] = {{"g", 1}, {"h", 1}, {"r", 0}, {"k", 0}};
+    const struct request fp8 = {.precision = CM_PRECISION_FP8};
+    struct bench *bench = ask(lines, fp8);
+    (void)state;
+    for (size_t i = 0; i < N(rows); i++) {
+        const struct cm_fusion *fusion =
+            &bench->analysis.kernels.fusion[bench_node(bench, rows[i].node)];
+        assert_int_equal(fusion->quantizes, rows[i].quantizes);
+        assert_int_equal(fusion->extra_kernels, rows[i].quantizes);
+    }
+    bench_close(bench);
+}
+
+static const char folded[] =
+    "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\nfused :Net conv:Conv2d\n"
+    "node c Conv x c.weight -> p\nat\nnode r Relu p -> y\nout y\n";
 
 /* 4 x 8 x 8 floats, read and written. */
 static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
@@ -260,6 +284,7 @@ int main(void) {
         cmocka_unit_test(output_of_the_graph_is_written),
         cmocka_unit_test(attention_is_one_kernel),
         cmocka_unit_test(autocast_widens_softmax_and_casts_for_products),
+        cmocka_unit_test(products_of_8_bits_quantize_their_operand),
         cmocka_unit_test(folded_norm_is_a_kernel_in_eager_mode),
         cmocka_unit_test(convolution_in_nchw_changes_the_layout),
         cmocka_unit_test(body_has_kernels_of_its_own),
