@@ -253,7 +253,8 @@ struct kernel_time kernel_time(const struct device_model *model,
     const double memory = memory_seconds(model, efficiency, primitive);
     const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
     struct kernel_time ret = {.expected = together + around + launch, .rate = rate};
-    ret.lower_bound = fmin(bound_seconds(model, primitive, peak), ret.expected);
+    ret.lower_bound = bound_seconds(model, primitive, peak);
+    ret.expected = fmax(ret.expected, ret.lower_bound);
     ret.limit = launch > fmax(compute, memory + around) ? CM_LIMIT_LAUNCH
                 : compute > memory + around             ? CM_LIMIT_COMPUTE
                                                         : CM_LIMIT_MEMORY;
