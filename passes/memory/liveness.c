@@ -119,8 +119,8 @@ static void note_upper_bounds(const struct analysis *analysis, struct liveness_t
     }
 }
 
-/* Computes the live bytes of each step and the peak. Unknown sizes are not included; an overflow
- * makes the peak overflow. */
+/* Computes the live bytes of each step and the peak. Unknown sizes are not included; an
+ * overflow makes the peak overflow. */
 static int find_peak(const struct analysis *analysis, struct liveness_table *table) {
     const struct model *model = analysis->model;
     int64_t *change =

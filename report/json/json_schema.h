@@ -31,7 +31,7 @@ enum json_kind {
     JSON_SEVERITY, /* enum cm_severity by name */
     JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
     JSON_SHAPE,    /* the same struct cm_type: rank and dims */
-    JSON_MAX,     /* the same: dims_upper_bound; omitted if NULL */
+    JSON_MAX,      /* the same: dims_upper_bound; omitted if NULL */
     JSON_BOUNDS,   /* uint32_t, bits of columns: an array of their keys; omitted if 0 */
     JSON_MODULE,   /* size_t index of a module, written as its path */
     JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-
 static void finds_the_newest_row_not_above_the_opset(void **state) {
     static const struct {
         const char *domain, *type;

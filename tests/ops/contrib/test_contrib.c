@@ -9,8 +9,7 @@
 
 static void counts_biased_gelus(void **state) {
     static const struct op_case rows[] = {
-        COSTS("com.microsoft:Gelu-1", NULL, "float[2,5,16]", "float[2,5,16]", OP_NO_MACS,
-              160),
+        COSTS("com.microsoft:Gelu-1", NULL, "float[2,5,16]", "float[2,5,16]", OP_NO_MACS, 160),
         COSTS("com.microsoft:QuickGelu-1", NULL, "float[2,5,16]", "float[2,5,16]", OP_NO_MACS,
               OP_NO_FLOPS),
         COSTS("com.microsoft:FastGelu-1", NULL, "float[2,5,16]", "float[2,5,16]", OP_NO_MACS,
