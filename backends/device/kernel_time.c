@@ -79,7 +79,8 @@ static double product_seconds(const struct device_model *model,
     for (size_t i = 0; i < 2 * sizeof(tiles) / sizeof(*tiles); i++) {
         const double m = i % 2 ? tiles[i / 2].n : tiles[i / 2].m;
         const double n = i % 2 ? tiles[i / 2].m : tiles[i / 2].n;
-        for (double splits = 1; splits <= MAX_SPLITS; splits *= 2) {
+        for (int n_splits = 1; n_splits <= MAX_SPLITS; n_splits *= 2) {
+            const double splits = n_splits;
             const double k = ceil(product->k / splits / TILE_K) * TILE_K;
             const double n_tiles =
                 product->batch * ceil(product->m / m) * ceil(product->n / n) * splits;

@@ -67,7 +67,7 @@ static struct listed *find_listed(const struct framework_search *search, const c
     if (length >= MAX_NAME || n_leaf >= MAX_NAME - prefix) return NULL;
     memcpy(name, module, length);
     if (length > 0) name[length] = '.';
-    memcpy(name + prefix, leaf, n_leaf);
+    memcpy(name + prefix, leaf, n_leaf + 1);
     const uint32_t found = map_get_n(&search->index, name, prefix + n_leaf);
     return found == MAP_NONE ? NULL : &search->listed[found];
 }
