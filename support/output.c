@@ -206,7 +206,7 @@ static int link_file(int from, const char *name) {
 
 /* Replaces the target by the file without a name. Returns 0 or an errno. */
 static int replace_target(const struct output *output) {
-    char name[PATH_MAX];
+    char name[PATH_MAX] = "";
     int error = EEXIST;
     for (int i = 0; i < MAX_ATTEMPTS && error == EEXIST; i++) {
         error = name_temporary(output, i, name);

@@ -26,7 +26,8 @@ const char *device_efficiency_name(size_t index) {
 }
 
 double *device_efficiency_at(struct device_efficiency *efficiency, size_t index) {
-    return (double *)((char *)efficiency + members[index].offset);
+    void *member = (char *)efficiency + members[index].offset;
+    return member;
 }
 
 /* Rounded fits to the measured devices of a generation (devices/, docs/times.md). What was not

@@ -178,7 +178,7 @@ static void find_replaced(struct framework_search *search, const struct node *no
                           uint32_t operand) {
     const struct place_part *module = module_of(node);
     const uint32_t param = operand == ID_NONE ? ID_NONE : search->of_value[operand];
-    if (param == ID_NONE) return;
+    if (param == ID_NONE || !module) return;
     struct listed *used = &search->listed[param];
     const char *name = search->model->framework_params[param];
     const size_t length = strlen(module->path);
