@@ -102,13 +102,6 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     return status;
 }
 
-static const char *first_error(const struct cm_diagnostics *diag) {
-    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
-        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
-            return cm_diagnostics_get(diag, i)->message;
-    return "";
-}
-
 /* Returns true if both times are of one analysis: at most the node differs. */
 static bool share_analysis(const struct cm_measured_time *a, const struct cm_measured_time *b) {
     return text_equal(a->model, b->model) && a->batch == b->batch &&
@@ -132,12 +125,14 @@ static int load_group(struct fitting *fitting, size_t first, size_t end) {
     if (!diag) return diag_no_memory(fitting->diag);
     int status = cm_model_load_file(path, diag, &model);
     if (status == CM_OK) status = analyse(fitting, model, first, end, diag);
+    const struct cm_diagnostic *error = diag_first_error(diag);
     if (status == CM_NO_MEMORY)
         status = diag_no_memory(fitting->diag);
-    else if (status < 0)
-        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: %s", path, first_error(diag));
-    else
+    else if (status == CM_OK)
         warn_left_out(fitting, first, end);
+    else
+        diag_warn(fitting->diag, DIAG_BACKEND, "%s is left out: %s", path,
+                  error ? error->message : "");
     cm_model_free(model);
     cm_diagnostics_free(diag);
     return status == CM_NO_MEMORY ? status : CM_OK;

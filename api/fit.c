@@ -40,13 +40,6 @@ static bool is_past_range(const struct cm_diagnostics *diag) {
     return false;
 }
 
-static const char *first_error(const struct cm_diagnostics *diag, struct arena *arena) {
-    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
-        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
-            return arena_strdup(arena, cm_diagnostics_get(diag, i)->message);
-    return "";
-}
-
 /* Runs the passes up to memory_required. */
 static int run_trial(struct search *search, const struct cm_options *options,
                      struct arena *arena, struct cm_diagnostics *diag, int64_t *ret_bytes) {
@@ -62,7 +55,8 @@ static int run_trial(struct search *search, const struct cm_options *options,
     *ret_bytes = TOO_MUCH;
     if (status == CM_OK || status == CM_NO_MEMORY || is_past_range(diag))
         return status == CM_NO_MEMORY ? status : CM_OK;
-    search->why = first_error(diag, search->analysis->arena);
+    const struct cm_diagnostic *error = diag_first_error(diag);
+    search->why = error ? arena_strdup(search->analysis->arena, error->message) : "";
     return search->why ? CM_OK : CM_NO_MEMORY;
 }
 

@@ -99,13 +99,6 @@ static int explain(struct points *points, const int64_t *sizes, struct cm_diagno
     return status;
 }
 
-static const struct cm_diagnostic *first_error(const struct cm_diagnostics *diag) {
-    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
-        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
-            return cm_diagnostics_get(diag, i);
-    return NULL;
-}
-
 static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
     for (size_t i = 0; i < points->n_variables; i++) sizes[i] = size;
 }
@@ -159,7 +152,7 @@ static int take_reason(struct points *points, const int64_t *sizes, const char *
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (!diag) return diag_no_memory(points->diag);
     int status = explain(points, sizes, diag);
-    const struct cm_diagnostic *error = first_error(diag);
+    const struct cm_diagnostic *error = diag_first_error(diag);
     if (status == CM_REFUSED && error) {
         *ret_fixed = arena_strdup(points->arena, error->message);
         if (!*ret_fixed) status = CM_NO_MEMORY;
@@ -335,7 +328,7 @@ static int refuse_variable(const struct search *search, size_t variable) {
     if (!diag) return diag_no_memory(points->diag);
     BUG_ON(!point);
     int status = explain(points, point->sizes, diag);
-    const struct cm_diagnostic *error = first_error(diag);
+    const struct cm_diagnostic *error = diag_first_error(diag);
     const char *why = error ? error->message : "modules differ at each size";
     if (status == CM_NO_MEMORY) {
         status = diag_no_memory(points->diag);

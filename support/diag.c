@@ -105,6 +105,12 @@ const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diag
     return index < diagnostics->n_items ? diagnostics->items[index] : NULL;
 }
 
+const struct cm_diagnostic *diag_first_error(const struct cm_diagnostics *sink) {
+    for (size_t i = 0; i < cm_diagnostics_count(sink); i++)
+        if (sink->items[i]->severity == CM_ERROR) return sink->items[i];
+    return NULL;
+}
+
 void diag_push(struct cm_diagnostics *sink, struct diag_frame *frame) {
     if (sink == NULL) return;
     frame->outer = sink->innermost;

@@ -101,6 +101,8 @@ int diag_no_memory(struct cm_diagnostics *sink);
 int diag_null(struct cm_diagnostics *sink);
 /* Returns `status`. If it is CM_NO_MEMORY, adds the out-of-memory message if it is missing. */
 int diag_finish(struct cm_diagnostics *sink, int status);
+/* Returns the first error, valid until the next message; NULL if there is none. */
+const struct cm_diagnostic *diag_first_error(const struct cm_diagnostics *sink);
 /* Returns true if a message was lost to out of memory since the last call. The result is then
  * unreliable: a note may be missing. */
 bool diag_starved(struct cm_diagnostics *sink);
