@@ -149,10 +149,13 @@ int32_t primitive_element_by_name(const char *name) {
     return CM_ELEMENT_NONE;
 }
 
+bool primitive_kind_is_product(int32_t kind) {
+    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_RNN ||
+           kind == CM_ATTENTION;
+}
+
 bool primitive_is_product(const struct cm_primitive *primitive) {
-    return primitive->kind == CM_CONV || primitive->kind == CM_DECONV ||
-           primitive->kind == CM_GEMM || primitive->kind == CM_RNN ||
-           primitive->kind == CM_ATTENTION;
+    return primitive_kind_is_product(primitive->kind);
 }
 
 bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,

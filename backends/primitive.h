@@ -24,7 +24,8 @@ int32_t primitive_element_by_name(const char *name);
 /* Returns the bytes of an element; 0 if invalid. */
 int64_t primitive_element_size(int32_t element);
 
-/* Returns true if it multiplies matrices, so that matrix units could run it. */
+/* Returns true if primitives of `kind` multiply matrices, so that matrix units could run them. */
+bool primitive_kind_is_product(int32_t kind);
 bool primitive_is_product(const struct cm_primitive *primitive);
 
 /* Sets row-major strides and clears unused dims. */

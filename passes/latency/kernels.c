@@ -16,6 +16,7 @@
 
 #include "backends/backend_registry.h"
 #include "backends/plugin/settings.h"
+#include "backends/primitive.h"
 #include "ops/lowering/lowering.h"
 #include "passes/latency/kernels.h"
 #include "passes/pass.h"
@@ -53,6 +54,18 @@ struct mapping {
     bool *is_end;      /* a view of it is an output of a graph */
 };
 
+/* Returns the bytes of a float element in memory, except of wider results under autocast. */
+static uint8_t stored_bytes(enum cm_precision precision) {
+    return precision == CM_PRECISION_AS_STORED || precision == CM_PRECISION_TF32 ? 4 : 2;
+}
+
+/* Returns the bytes of a float element of an operand of a product. */
+static uint8_t factor_bytes(enum cm_precision precision) {
+    return precision == CM_PRECISION_INT8 || precision == CM_PRECISION_FP8
+               ? 1
+               : stored_bytes(precision);
+}
+
 static const struct value_info *info_of(const struct mapping *mapping, uint32_t value) {
     return &mapping->analysis->infer.infos[value];
 }
@@ -89,11 +102,6 @@ static const struct op_lowering *lowering_of(const struct mapping *mapping, uint
     const struct fused_pattern *pattern = pattern_of(mapping, id);
     const struct op *op = pattern ? pattern->op : mapping->analysis->bind.ops[id];
     return op->facets ? &op->facets->lowering : &none;
-}
-
-static bool is_product_kind(int32_t kind) {
-    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_ATTENTION ||
-           kind == CM_RNN;
 }
 
 /* Operators that only rename or stride elements. */
@@ -142,7 +150,7 @@ static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t 
         (analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW ||
          is_strided_view(lowering)))
         return ROLE_VIEW;
-    if (is_product_kind(lowering->kind)) return ROLE_PRODUCT;
+    if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;
     *ret_source = biased_product(mapping, node);
     return *ret_source == ID_NONE ? ROLE_ELEMENTWISE : ROLE_VIEW;
 }
@@ -153,8 +161,8 @@ static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
     const enum cm_precision precision = mapping->analysis->options->precision;
     const struct node *node = whole_node(mapping, id);
     const struct op_lowering *lowering = lowering_of(mapping, id);
-    if (precision == CM_PRECISION_AS_STORED || precision == CM_PRECISION_TF32) return 4;
-    if (precision != CM_PRECISION_AMP || mapping->role[id] == ROLE_PRODUCT) return 2;
+    if (precision != CM_PRECISION_AMP || mapping->role[id] == ROLE_PRODUCT)
+        return stored_bytes(precision);
     if (lowering->kind == CM_NORM && lowering->which == CM_NORM_BATCH) return 2;
     if (lowering->kind == CM_NORM || lowering->kind == CM_SOFTMAX) return 4;
     if (lowering->kind == CM_REDUCE) return lowering->which == CM_REDUCE_MEAN ? 2 : 4;
@@ -408,8 +416,8 @@ static void charge_kernel(const struct mapping *mapping, uint32_t kernel) {
     }
 }
 
-/* Links the nodes of each kernel in execution order; *ret is by node: the first one of a
- * kernel. */
+/* Links the nodes of each kernel in execution order. Sets first[kernel] to its first node;
+ * ID_NONE for other nodes. `last` is scratch. */
 static void link_kernels(const struct mapping *mapping, uint32_t *first, uint32_t *last) {
     const size_t n = mapping->analysis->model->n_nodes;
     for (uint32_t id = 0; id < n; id++) first[id] = last[id] = mapping->next[id] = ID_NONE;
@@ -422,20 +430,6 @@ static void link_kernels(const struct mapping *mapping, uint32_t *first, uint32_
         else
             mapping->next[last[kernel]] = id;
         last[kernel] = id;
-    }
-}
-
-static int64_t bytes_of_factors(enum cm_precision precision) {
-    switch (precision) {
-    case CM_PRECISION_FP16:
-    case CM_PRECISION_BF16:
-    case CM_PRECISION_AMP:
-        return 2;
-    case CM_PRECISION_INT8:
-    case CM_PRECISION_FP8:
-        return 1;
-    default:
-        return 4;
     }
 }
 
@@ -463,11 +457,7 @@ static int make_tables(struct mapping *mapping) {
         return diag_no_memory(mapping->analysis->diag);
     for (uint32_t value = 0; value < model->n_values; value++) {
         mapping->source[value] = value;
-        mapping->width[value] =
-            mapping->analysis->options->precision == CM_PRECISION_AS_STORED ||
-                    mapping->analysis->options->precision == CM_PRECISION_TF32
-                ? 4
-                : 2;
+        mapping->width[value] = stored_bytes(mapping->analysis->options->precision);
     }
     for (uint32_t id = 0; id < model->n_nodes; id++) mapping->group[id] = id;
     return CM_OK;
@@ -479,7 +469,7 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     struct mapping mapping = {.analysis = analysis,
                               .table = own,
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER,
-                              .factor_bytes = bytes_of_factors(analysis->options->precision)};
+                              .factor_bytes = factor_bytes(analysis->options->precision)};
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
     int status = make_tables(&mapping);
     uint32_t *first = arena_array(analysis->scratch, model->n_nodes, sizeof(*first));
