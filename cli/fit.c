@@ -30,18 +30,12 @@ struct request {
 
 static const char header[] = "model,node,batch,precision,layout,seconds";
 
-static const struct option_choice runtimes[] = {
-    {"compiled", CM_RUNTIME_COMPILED},
-    {"eager", CM_RUNTIME_EAGER},
-    {NULL, 0},
-};
-
 #define AT(kind, member) OPTION_AT(struct request, kind, member)
 
 /* clang-format off */
 const struct option fit_options[] = {
     {.heading = "Fit", .name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
-     .value = "RUNTIME", .choices = runtimes,
+     .value = "RUNTIME", .choices = timing_runtimes,
      .help = "runtime of the measurements: compiled (default) or eager"},
     {.name = "basis", .kind = OPTION_TEXT, .offset = AT(const char *, basis), .value = "TEXT",
      .help = "what was measured, for reports; default: the file's name"},

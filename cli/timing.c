@@ -39,7 +39,7 @@ static const struct option_choice layouts[] = {
     {NULL, 0},
 };
 
-static const struct option_choice runtimes[] = {
+const struct option_choice timing_runtimes[] = {
     {"compiled", CM_RUNTIME_COMPILED},
     {"eager", CM_RUNTIME_EAGER},
     {NULL, 0},
@@ -66,7 +66,7 @@ const struct option timing_options[] = {
              "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
              "torch.autocast: fp16 products; norms, softmax and reductions in fp32)"},
     {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
-     .value = "RUNTIME", .choices = runtimes,
+     .value = "RUNTIME", .choices = timing_runtimes,
      .help = "kernels of a modelled device: compiled (default; chains of elementwise\n"
              "nodes are one kernel) or eager (one kernel per operator)"},
     {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),

@@ -25,6 +25,8 @@ struct timing {
 
 /* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
 extern const struct option timing_options[];
+/* The values of --runtime. */
+extern const struct option_choice timing_runtimes[];
 
 void timing_defaults(struct timing *timing);
 /* Returns the name of an option that is not at its default; NULL: none. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backends/plugin/reason.h"
+#include "backends/primitive.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -198,22 +199,25 @@ static int take_efficiency(const struct reading *reading, const struct json_valu
     return CM_BACKEND_OK;
 }
 
+/* The key is the name of a runtime. */
+static int take_runtime(const struct reading *reading, const struct json_value *item) {
+    for (int32_t runtime = 0; runtime < CM_N_RUNTIMES; runtime++)
+        if (text_equal(json_key(item), primitive_runtime_name(runtime)))
+            return take_efficiency(reading, item, &reading->ret->efficiency[runtime]);
+    return key_fault(reading, item, "is not a known key");
+}
+
 /* The basis of the fit, and the efficiencies of each runtime. */
 static int take_calibration(const struct reading *reading, const struct json_value *object) {
     struct device_model *ret = reading->ret;
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
     json_each(item, object) {
-        const char *key = json_key(item);
         int status = check_once(reading, object, item);
         if (status != CM_BACKEND_OK) return status;
-        if (text_equal(key, "basis"))
+        if (text_equal(json_key(item), "basis"))
             status = take_text(reading, item, &ret->calibration);
-        else if (text_equal(key, "compiled"))
-            status = take_efficiency(reading, item, &ret->efficiency[CM_RUNTIME_COMPILED]);
-        else if (text_equal(key, "eager"))
-            status = take_efficiency(reading, item, &ret->efficiency[CM_RUNTIME_EAGER]);
         else
-            status = key_fault(reading, item, "is not a known key");
+            status = take_runtime(reading, item);
         if (status != CM_BACKEND_OK) return status;
     }
     if (ret->calibration == NULL) return key_fault(reading, object, "has no 'basis'");
