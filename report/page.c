@@ -53,22 +53,25 @@ static void put(struct page *page, enum style style, const char *string) {
     page->column += plain ? length : page_width(string);
 }
 
+__attribute__((format(printf, 3, 0))) static void vprint(struct page *page, enum style style,
+                                                         const char *format, va_list args) {
+    text_clear(&page->item);
+    text_vprintf(&page->item, format, args);
+    put(page, style, text_string(&page->item));
+}
+
 void page_print(struct page *page, enum style style, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    text_clear(&page->item);
-    text_vprintf(&page->item, format, args);
+    vprint(page, style, format, args);
     va_end(args);
-    put(page, style, text_string(&page->item));
 }
 
 void page_line(struct page *page, enum style style, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    text_clear(&page->item);
-    text_vprintf(&page->item, format, args);
+    vprint(page, style, format, args);
     va_end(args);
-    put(page, style, text_string(&page->item));
     page_end_line(page);
 }
 
