@@ -36,7 +36,7 @@ static void check_refused(const char *keys, const char *message) {
 #define COSTS "\"macs\": \"0\", \"other_flops\": \"0\""
 #define ANY   "\"outputs\": [{\"dims\": \"\"}], " COSTS
 
-static void a_fault_is_told_with_its_place_in_the_file(void **state) {
+static void locates_errors_in_the_file(void **state) {
     static const char *const cases[][2] = {
         {"\"like\": \"Conv\", \"macs\": 3", "operators[0].macs: expected a string, got 3"},
         {"\"like\": \"Conv\", \"mac\": \"3\"",
@@ -375,7 +375,7 @@ static void a_step_without_a_gradient_is_not_complete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_is_told_with_its_place_in_the_file),
+        cmocka_unit_test(locates_errors_in_the_file),
         cmocka_unit_test(what_is_no_description_at_all_is_refused),
         cmocka_unit_test(lists_have_an_end),
         cmocka_unit_test(names_have_an_end),

@@ -120,7 +120,7 @@ static void follows_folded_values_to_their_sources(void **state) {
         {signature, "fc.weight", MARK_NONE},
         {signature, "[", MARK_NONE},
         {signature, "", MARK_NONE},
-        /* without a signature the names say nothing */
+        /* without a signature, names do not classify constants */
         {NULL, "['fc.weight']", MARK_NONE},
         {"no signature", "['fc.weight']", MARK_NONE},
     };
