@@ -60,7 +60,7 @@ static void assert_message(const struct fixture *f, const char *message) {
     assert_string_equal(cm_diagnostics_get(f->diag, 0)->message, message);
 }
 
-static void the_model_has_the_totals(void **state) {
+static void annotates_the_model_with_totals(void **state) {
     struct fixture f;
     char macs[32];
     (void)state;
@@ -77,7 +77,7 @@ static void the_model_has_the_totals(void **state) {
  * torch.onnx wrote each Linear of PointNet as a call of one function here: twice 1024 -> 512 ->
  * 256 and then 9 or 64 * 64, and at last 1024 -> 512 -> 256 -> 10.
  */
-static void a_call_has_the_sum_of_its_body_and_a_body_that_of_its_calls(void **state) {
+static void annotates_calls_with_the_sum_of_their_body(void **state) {
     const int64_t first = 1024 * 512;
     const int64_t all = 3 * (first + 512 * 256) + 256 * (9 + 64 * 64 + 10);
     struct fixture f;
@@ -92,7 +92,7 @@ static void a_call_has_the_sum_of_its_body_and_a_body_that_of_its_calls(void **s
     tear_down(&f);
 }
 
-static void a_profile_of_another_model_is_refused(void **state) {
+static void refuses_a_profile_of_another_model(void **state) {
     struct fixture f;
     struct cm_model *other = NULL;
     (void)state;
@@ -106,7 +106,7 @@ static void a_profile_of_another_model_is_refused(void **state) {
 }
 
 /* As `cat model.onnx | program`, which loads "-". */
-static void a_model_from_a_pipe_is_refused(void **state) {
+static void refuses_a_model_from_a_pipe(void **state) {
     struct fixture f;
     struct cm_model *piped = NULL;
     int ends[2];
@@ -137,10 +137,10 @@ static void a_model_from_a_pipe_is_refused(void **state) {
 int main(void) {
     if (chdir(TEST_MODELS_DIR) != 0) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_has_the_totals),
-        cmocka_unit_test(a_call_has_the_sum_of_its_body_and_a_body_that_of_its_calls),
-        cmocka_unit_test(a_profile_of_another_model_is_refused),
-        cmocka_unit_test(a_model_from_a_pipe_is_refused),
+        cmocka_unit_test(annotates_the_model_with_totals),
+        cmocka_unit_test(annotates_calls_with_the_sum_of_their_body),
+        cmocka_unit_test(refuses_a_profile_of_another_model),
+        cmocka_unit_test(refuses_a_model_from_a_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

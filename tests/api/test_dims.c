@@ -31,7 +31,7 @@ static void expect_dims(const char *path, const struct cm_options *options, cons
     cm_diagnostics_free(diag);
 }
 
-static void each_dim_has_the_size_that_it_would_be_bound_to(void **state) {
+static void reports_the_size_that_each_dim_is_bound_to(void **state) {
     const struct cm_dim_option w = {"w", 64};
     struct cm_options options;
     (void)state;
@@ -46,7 +46,7 @@ static void each_dim_has_the_size_that_it_would_be_bound_to(void **state) {
 }
 
 /* It is for a profile to tell: nothing is bound. */
-static void a_dim_that_is_none_is_no_fault(void **state) {
+static void accepts_sizes_of_unused_dims(void **state) {
     const struct cm_dim_option none = {"no such dim", 1};
     struct cm_options options;
     (void)state;
@@ -58,8 +58,8 @@ static void a_dim_that_is_none_is_no_fault(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_dim_has_the_size_that_it_would_be_bound_to),
-        cmocka_unit_test(a_dim_that_is_none_is_no_fault),
+        cmocka_unit_test(reports_the_size_that_each_dim_is_bound_to),
+        cmocka_unit_test(accepts_sizes_of_unused_dims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void expect_largest(struct cm_model *model, struct cm_options options, in
 #define N_BATCHES 9
 
 /* At exactly what a batch requires that batch fits, at a byte less the one before it. */
-static void the_largest_batch_is_exact(void **state) {
+static void finds_the_exact_largest_batch(void **state) {
     static const char *const names[] = {"resnet50", "pointnet_b32", "siamese",
                                         "transformer_encoder_b1"};
     (void)state;
@@ -77,7 +77,7 @@ static void the_largest_batch_is_exact(void **state) {
     }
 }
 
-static void a_large_batch_is_found_too(void **state) {
+static void finds_a_large_batch(void **state) {
     struct cm_model *model = load("resnet50");
     struct cm_options options;
     (void)state;
@@ -91,7 +91,7 @@ static void a_large_batch_is_found_too(void **state) {
 }
 
 /* With an optimizer the limit is that of a training step. */
-static void the_largest_batch_of_a_training_step_is_exact(void **state) {
+static void finds_the_exact_largest_batch_of_a_training_step(void **state) {
     struct cm_model *model = load("pointnet");
     struct cm_options options;
     int64_t required[5];
@@ -113,7 +113,7 @@ static void the_largest_batch_of_a_training_step_is_exact(void **state) {
     cm_model_free(model);
 }
 
-static void whatever_fits_has_no_largest(void **state) {
+static void reports_no_largest_batch_if_every_batch_fits(void **state) {
     struct cm_model *model = load("resnet50");
     struct cm_options options;
     (void)state;
@@ -123,7 +123,7 @@ static void whatever_fits_has_no_largest(void **state) {
 }
 
 /* An input whose whole shape is given leaves no batch to choose. */
-static void a_batch_that_is_given_otherwise_stays(void **state) {
+static void keeps_a_batch_set_by_dim_or_input(void **state) {
     static const int64_t dims[] = {2, 3, 224, 224};
     static const struct cm_input_option input = {"input", 4, dims};
     struct cm_model *model = load("resnet50");
@@ -143,7 +143,7 @@ static void a_batch_that_is_given_otherwise_stays(void **state) {
     cm_model_free(model);
 }
 
-static void a_batch_of_nothing_is_a_batch(void **state) {
+static void accepts_batch_zero(void **state) {
     static const int64_t dims[] = {0, 3, 224, 224};
     static const struct cm_input_option input = {"input", 4, dims};
     struct cm_model *model = load("resnet50");
@@ -162,7 +162,7 @@ static void a_batch_of_nothing_is_a_batch(void **state) {
     cm_model_free(model);
 }
 
-static void trials_leave_no_message(void **state) {
+static void trial_runs_add_no_diagnostics(void **state) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_model *model = load("pointnet_b32");
     struct cm_result *alone = NULL;
@@ -184,13 +184,13 @@ static void trials_leave_no_message(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_batch_is_exact),
-        cmocka_unit_test(a_large_batch_is_found_too),
-        cmocka_unit_test(the_largest_batch_of_a_training_step_is_exact),
-        cmocka_unit_test(whatever_fits_has_no_largest),
-        cmocka_unit_test(a_batch_that_is_given_otherwise_stays),
-        cmocka_unit_test(a_batch_of_nothing_is_a_batch),
-        cmocka_unit_test(trials_leave_no_message),
+        cmocka_unit_test(finds_the_exact_largest_batch),
+        cmocka_unit_test(finds_a_large_batch),
+        cmocka_unit_test(finds_the_exact_largest_batch_of_a_training_step),
+        cmocka_unit_test(reports_no_largest_batch_if_every_batch_fits),
+        cmocka_unit_test(keeps_a_batch_set_by_dim_or_input),
+        cmocka_unit_test(accepts_batch_zero),
+        cmocka_unit_test(trial_runs_add_no_diagnostics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

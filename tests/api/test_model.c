@@ -22,7 +22,7 @@ static void expect_refused(const struct cm_options *options, const char *message
     cm_diagnostics_free(diagnostics);
 }
 
-static void a_batch_below_1_is_refused(void **state) {
+static void refuses_batches_below_1(void **state) {
     struct cm_options options;
     (void)state;
     cm_options_init(&options);
@@ -30,7 +30,7 @@ static void a_batch_below_1_is_refused(void **state) {
     expect_refused(&options, "batch must be >= 1, got -1");
 }
 
-static void a_limit_below_nothing_is_refused(void **state) {
+static void refuses_negative_memory_limits(void **state) {
     struct cm_options options;
     (void)state;
     cm_options_init(&options);
@@ -38,7 +38,7 @@ static void a_limit_below_nothing_is_refused(void **state) {
     expect_refused(&options, "memory limit must be >= 0 bytes, got -1");
 }
 
-static void an_alignment_is_a_power_of_two(void **state) {
+static void refuses_alignments_that_are_not_powers_of_two(void **state) {
     struct cm_options options;
     (void)state;
     cm_options_init(&options);
@@ -50,9 +50,9 @@ static void an_alignment_is_a_power_of_two(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_below_1_is_refused),
-        cmocka_unit_test(a_limit_below_nothing_is_refused),
-        cmocka_unit_test(an_alignment_is_a_power_of_two),
+        cmocka_unit_test(refuses_batches_below_1),
+        cmocka_unit_test(refuses_negative_memory_limits),
+        cmocka_unit_test(refuses_alignments_that_are_not_powers_of_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

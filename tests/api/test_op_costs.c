@@ -145,7 +145,7 @@ static void locates_errors_in_the_file(void **state) {
     "{\"schema\": \"costmodel/op-costs/1\", \"operators\": [{\"domain\": \"\", \"operator\": " \
     "\"" type "\", \"replace\": true, \"like\": \"Relu\"}]}"
 
-static void what_is_no_description_at_all_is_refused(void **state) {
+static void refuses_files_that_are_not_descriptions(void **state) {
     static const char *const cases[][2] = {
         {"", "not JSON: syntax error in line 1"},
         {"{}", "schema must be \"costmodel/op-costs/1\", got none"},
@@ -209,7 +209,7 @@ static int make_wide(size_t n, struct cm_diagnostics *diag, struct cm_op_costs *
     return cm_op_costs_make(&description, 1, diag, ret);
 }
 
-static void lists_have_an_end(void **state) {
+static void limits_list_lengths(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs *costs = NULL;
     static struct cm_op_description many[1025];
@@ -226,7 +226,7 @@ static void lists_have_an_end(void **state) {
 }
 
 /* 64 names of dims, 64 of where, and one more. */
-static void names_have_an_end(void **state) {
+static void limits_name_lengths(void **state) {
     char dims[4][128] = {"", "", "", ""};
     char where[65][16];
     const char *inputs[4];
@@ -257,7 +257,7 @@ static void names_have_an_end(void **state) {
     cm_diagnostics_free(diag);
 }
 
-static void a_file_that_is_too_large_is_not_read(void **state) {
+static void refuses_files_that_are_too_large(void **state) {
     static char text[(1 << 20) + 1];
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs *costs = NULL;
@@ -292,7 +292,7 @@ static struct cm_result *profile_with(const struct cm_op_costs *const *costs, si
     return result;
 }
 
-static void the_last_file_that_describes_an_operator_holds(void **state) {
+static void uses_the_last_description_of_an_operator(void **state) {
     static const char more[] =
         "{\"schema\": \"costmodel/op-costs/1\", \"operators\": [{\"domain\": \"com.acme\", "
         "\"operator\": \"Correlation\", \"inputs\": [\"...\", \"...\"], "
@@ -339,7 +339,7 @@ static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_co
     return cm_op_costs_make(&description, 1, diag, ret);
 }
 
-static void steps_have_an_end(void **state) {
+static void limits_evaluation_steps(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs *costs = NULL;
     (void)state;
@@ -352,7 +352,7 @@ static void steps_have_an_end(void **state) {
     cm_diagnostics_free(diag);
 }
 
-static void a_step_without_a_gradient_is_not_complete(void **state) {
+static void marks_a_training_step_without_gradient_incomplete(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs *costs = NULL;
     (void)state;
@@ -376,13 +376,13 @@ static void a_step_without_a_gradient_is_not_complete(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(locates_errors_in_the_file),
-        cmocka_unit_test(what_is_no_description_at_all_is_refused),
-        cmocka_unit_test(lists_have_an_end),
-        cmocka_unit_test(names_have_an_end),
-        cmocka_unit_test(steps_have_an_end),
-        cmocka_unit_test(a_file_that_is_too_large_is_not_read),
-        cmocka_unit_test(the_last_file_that_describes_an_operator_holds),
-        cmocka_unit_test(a_step_without_a_gradient_is_not_complete),
+        cmocka_unit_test(refuses_files_that_are_not_descriptions),
+        cmocka_unit_test(limits_list_lengths),
+        cmocka_unit_test(limits_name_lengths),
+        cmocka_unit_test(limits_evaluation_steps),
+        cmocka_unit_test(refuses_files_that_are_too_large),
+        cmocka_unit_test(uses_the_last_description_of_an_operator),
+        cmocka_unit_test(marks_a_training_step_without_gradient_incomplete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void write_file(char *path, const char *text) {
     close(file);
 }
 
-static void a_model_is_a_model(void **state) {
+static void recognizes_a_model(void **state) {
     struct fixture f;
     (void)state;
     set_up(&f);
@@ -51,7 +51,7 @@ static void a_model_is_a_model(void **state) {
 }
 
 /* Behind blanks, longer than any one read. */
-static void a_profile_is_read_back(void **state) {
+static void reads_a_profile_back(void **state) {
     char path[TEMPORARY_PATH];
     temporary_path(path);
     struct cm_options options;
@@ -77,7 +77,7 @@ static void a_profile_is_read_back(void **state) {
     tear_down(&f);
 }
 
-static void what_cannot_be_read_is_neither(void **state) {
+static void reports_files_that_are_neither_model_nor_profile(void **state) {
     static const struct {
         const char *text;
         int status;
@@ -101,7 +101,7 @@ static void what_cannot_be_read_is_neither(void **state) {
     }
 }
 
-static void a_path_that_leads_nowhere_is_io(void **state) {
+static void reports_a_missing_file_as_io_error(void **state) {
     struct fixture f;
     (void)state;
     set_up(&f);
@@ -112,10 +112,10 @@ static void a_path_that_leads_nowhere_is_io(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_is_a_model),
-        cmocka_unit_test(a_profile_is_read_back),
-        cmocka_unit_test(what_cannot_be_read_is_neither),
-        cmocka_unit_test(a_path_that_leads_nowhere_is_io),
+        cmocka_unit_test(recognizes_a_model),
+        cmocka_unit_test(reads_a_profile_back),
+        cmocka_unit_test(reports_files_that_are_neither_model_nor_profile),
+        cmocka_unit_test(reports_a_missing_file_as_io_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void tear_down(struct fixture *f) {
     cm_diagnostics_free(f->diag);
 }
 
-static void a_row_is_the_profile_of_its_batch(void **state) {
+static void each_row_equals_the_profile_of_its_batch(void **state) {
     static const int64_t batches[] = {8, 1};
     struct fixture f;
     struct cm_sweep *sweep = NULL;
@@ -66,7 +66,7 @@ static void a_row_is_the_profile_of_its_batch(void **state) {
 }
 
 /* The first layer is a proxy; the other times are not affected. */
-static void a_proxy_among_the_layers_is_not_what_times_are(void **state) {
+static void counts_proxies_apart_from_times(void **state) {
     static const char table[] = "conv: proxy 0.001\neltwise: 0.001\n";
     static const int64_t batches[] = {1};
     char path[TEMPORARY_PATH];
@@ -89,7 +89,7 @@ static void a_proxy_among_the_layers_is_not_what_times_are(void **state) {
     tear_down(&f);
 }
 
-static void one_that_fails_does_not_end_it(void **state) {
+static void continues_after_a_batch_that_fails(void **state) {
     static const int64_t batches[] = {1, INT64_MAX / 2, 2};
     struct fixture f;
     struct cm_sweep *sweep = NULL;
@@ -108,7 +108,7 @@ static void one_that_fails_does_not_end_it(void **state) {
     tear_down(&f);
 }
 
-static void what_is_taken_for_granted_is_said_once(void **state) {
+static void reports_each_assumption_once(void **state) {
     static const int64_t batches[] = {1, 2, 3};
     struct fixture f = {.diag = cm_diagnostics_new()};
     struct cm_sweep *sweep = NULL;
@@ -131,7 +131,7 @@ static void what_is_taken_for_granted_is_said_once(void **state) {
     tear_down(&f);
 }
 
-static void a_batch_of_nothing_is_refused(void **state) {
+static void refuses_batch_zero(void **state) {
     static const int64_t batches[] = {1, 0};
     struct fixture f;
     struct cm_sweep *sweep = NULL;
@@ -145,11 +145,11 @@ static void a_batch_of_nothing_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_is_the_profile_of_its_batch),
-        cmocka_unit_test(a_proxy_among_the_layers_is_not_what_times_are),
-        cmocka_unit_test(one_that_fails_does_not_end_it),
-        cmocka_unit_test(what_is_taken_for_granted_is_said_once),
-        cmocka_unit_test(a_batch_of_nothing_is_refused),
+        cmocka_unit_test(each_row_equals_the_profile_of_its_batch),
+        cmocka_unit_test(counts_proxies_apart_from_times),
+        cmocka_unit_test(continues_after_a_batch_that_fails),
+        cmocka_unit_test(reports_each_assumption_once),
+        cmocka_unit_test(refuses_batch_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,7 @@ static void reports_missing_device_on_open(void **state) {
     assert_string_equal(reason.text, "there is no such device here");
 }
 
-static void each_faulty_module_has_its_reason(void **state) {
+static void reports_the_reason_for_each_faulty_module(void **state) {
     const struct places places = places_of(*state, MODULES);
     for (size_t i = 0; i < N_FAULTY; i++) {
         const struct cm_backend *backend = NULL;
@@ -154,7 +154,7 @@ static void lists_all_backends(void **state) {
         assert_true(strcmp(list.items[i - 1].name, list.items[i].name) < 0);
 }
 
-static void first_of_two_modules_counts(void **state) {
+static void uses_the_first_of_two_modules(void **state) {
     struct places places = places_of(*state, MODULES "/second:" MODULES);
     struct backends_list list;
     const struct cm_backend *backend = NULL;
@@ -181,7 +181,7 @@ static void reports_places_outside_block(void **state) {
 }
 
 /* A file in the working directory must not be loaded as a module. */
-static void the_working_directory_is_never_searched(void **state) {
+static void never_searches_the_working_directory(void **state) {
     char before[4096];
     struct cm_reason reason = {""};
     const struct cm_backend *backend = NULL;
@@ -204,7 +204,7 @@ static void the_working_directory_is_never_searched(void **state) {
     assert_int_equal(chdir(before), 0);
 }
 
-static void the_environment_names_the_places(void **state) {
+static void searches_the_folders_of_the_environment(void **state) {
     struct places places;
     assert_int_equal(setenv("COSTMODEL_BACKEND_PATH", "/a:/b", 1), 0);
     assert_int_equal(places_find(*state, &places), 0);
@@ -234,7 +234,7 @@ static void expect_loading(struct arena *arena, const char *module, bool any_own
 }
 
 /* A module is code: a copy of one in folder/inner, with other rights and owners. */
-static void loads_no_module_that_others_can_replace(void **state) {
+static void refuses_modules_that_others_can_replace(void **state) {
     char folder[TEMPORARY_PATH];
     temporary_path(folder);
     assert_non_null(mkdtemp(folder));
@@ -291,7 +291,7 @@ static void checks_the_folder_of_a_link_and_its_target(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-static void only_places_of_the_environment_may_have_any_owner(void **state) {
+static void accepts_any_owner_only_in_folders_of_the_environment(void **state) {
     struct places places = places_of(*state, "/a");
     assert_true(places.items[0].any_owner);
     assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
@@ -315,17 +315,17 @@ int main(void) {
         cmocka_unit_test(finds_module_by_name),
         cmocka_unit_test(runs_module_in_subprocess),
         cmocka_unit_test(reports_missing_device_on_open),
-        cmocka_unit_test(each_faulty_module_has_its_reason),
+        cmocka_unit_test(reports_the_reason_for_each_faulty_module),
         cmocka_unit_test(rejects_invalid_name),
         cmocka_unit_test(lists_all_backends),
-        cmocka_unit_test(first_of_two_modules_counts),
+        cmocka_unit_test(uses_the_first_of_two_modules),
         cmocka_unit_test(reports_places_outside_block),
-        cmocka_unit_test(the_working_directory_is_never_searched),
-        cmocka_unit_test(the_environment_names_the_places),
+        cmocka_unit_test(never_searches_the_working_directory),
+        cmocka_unit_test(searches_the_folders_of_the_environment),
         cmocka_unit_test(does_not_load_non_files),
-        cmocka_unit_test(loads_no_module_that_others_can_replace),
+        cmocka_unit_test(refuses_modules_that_others_can_replace),
         cmocka_unit_test(checks_the_folder_of_a_link_and_its_target),
-        cmocka_unit_test(only_places_of_the_environment_may_have_any_owner),
+        cmocka_unit_test(accepts_any_owner_only_in_folders_of_the_environment),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

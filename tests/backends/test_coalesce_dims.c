@@ -60,7 +60,7 @@ static void keeps_transposed_dims_apart(void **state) {
                         3 * sizeof(int64_t));
 }
 
-static void one_element_is_one_dim(void **state) {
+static void coalesces_one_element_to_one_dim(void **state) {
     (void)state;
     const struct cm_tensor scalar = fixture_tensor(CM_F32, 0, (const int64_t[]){0});
     const struct cm_tensor ones = fixture_tensor(CM_F32, 3, (const int64_t[]){1, 1, 1});
@@ -82,7 +82,7 @@ int main(void) {
         cmocka_unit_test(coalesces_channel_bias_to_three_dims),
         cmocka_unit_test(coalesces_last_dim_bias_to_two_dims),
         cmocka_unit_test(keeps_transposed_dims_apart),
-        cmocka_unit_test(one_element_is_one_dim),
+        cmocka_unit_test(coalesces_one_element_to_one_dim),
         cmocka_unit_test(rejects_operands_that_do_not_broadcast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void prints_non_default_attributes(void **state) {
                        "kernel 7x7 stride 2x2 dilation 1x2 pad 3x3+3x3 groups 3");
 }
 
-static void the_text_names_functions_and_mixed_elements(void **state) {
+static void prints_functions_and_mixed_elements(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(100);
     relu.outputs[0].element = CM_F16;
@@ -74,7 +74,7 @@ static void put_channels_last(struct cm_tensor *tensor) {
     memcpy(tensor->strides, strides, sizeof(strides));
 }
 
-static void channels_last_has_a_name(void **state) {
+static void names_channels_last(void **state) {
     (void)state;
     struct cm_primitive conv = fixture_conv();
     put_channels_last(&conv.inputs[0]);
@@ -96,7 +96,7 @@ static void channels_last_has_a_name(void **state) {
     expect_text(&relu, "eltwise relu f32 2x3x5:nwc -> 2x3");
 }
 
-static void a_scalar_has_no_dims(void **state) {
+static void prints_scalars_without_dims(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(1);
     relu.inputs[0] = fixture_tensor(CM_F32, 0, (const int64_t[]){0});
@@ -105,7 +105,7 @@ static void a_scalar_has_no_dims(void **state) {
     assert_int_equal(primitive_elements(&relu.inputs[0]), 1);
 }
 
-static void equal_means_the_same_work(void **state) {
+static void compares_primitives_by_their_work(void **state) {
     (void)state;
     const struct cm_primitive a = fixture_conv();
     struct cm_primitive b = fixture_conv();
@@ -117,7 +117,7 @@ static void equal_means_the_same_work(void **state) {
     assert_false(primitive_equal(&a, &b));
 }
 
-static void packing_is_row_major_and_clears_unused_dims(void **state) {
+static void packs_in_row_major_order_and_clears_unused_dims(void **state) {
     (void)state;
     struct cm_tensor tensor = {.element = CM_F32, .rank = 3, .dims = {2, 3, 4, 9, 9}};
     tensor.strides[7] = 5;
@@ -135,7 +135,7 @@ static void packing_is_row_major_and_clears_unused_dims(void **state) {
     assert_true(primitive_is_packed(&tensor));
 }
 
-static void elements_have_names_and_sizes(void **state) {
+static void names_and_sizes_element_types(void **state) {
     (void)state;
     for (int32_t i = CM_ELEMENT_NONE + 1; i < CM_N_ELEMENTS; i++) {
         assert_int_equal(primitive_element_by_name(primitive_element_name(i)), i);
@@ -147,7 +147,7 @@ static void elements_have_names_and_sizes(void **state) {
 }
 
 /* A row that was forgotten would print as a null pointer. */
-static void every_value_of_every_enum_has_a_name(void **state) {
+static void names_every_enum_value(void **state) {
     (void)state;
     for (int32_t i = 0; i < CM_N_PRIMITIVES; i++) assert_non_null(primitive_kind_name(i));
     for (int32_t i = 0; i < CM_N_ALGORITHMS; i++) assert_non_null(primitive_algorithm_name(i));
@@ -223,14 +223,14 @@ static void refuses_malformed_primitive(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_non_default_attributes),
-        cmocka_unit_test(the_text_names_functions_and_mixed_elements),
+        cmocka_unit_test(prints_functions_and_mixed_elements),
         cmocka_unit_test(prints_attributes_of_kind),
-        cmocka_unit_test(channels_last_has_a_name),
-        cmocka_unit_test(a_scalar_has_no_dims),
-        cmocka_unit_test(equal_means_the_same_work),
-        cmocka_unit_test(packing_is_row_major_and_clears_unused_dims),
-        cmocka_unit_test(elements_have_names_and_sizes),
-        cmocka_unit_test(every_value_of_every_enum_has_a_name),
+        cmocka_unit_test(names_channels_last),
+        cmocka_unit_test(prints_scalars_without_dims),
+        cmocka_unit_test(compares_primitives_by_their_work),
+        cmocka_unit_test(packs_in_row_major_order_and_clears_unused_dims),
+        cmocka_unit_test(names_and_sizes_element_types),
+        cmocka_unit_test(names_every_enum_value),
         cmocka_unit_test(refuses_malformed_primitive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,7 @@ static void selects_round(void **state) {
     }
 }
 
-static void models_and_views_have_one_round(void **state) {
+static void runs_models_and_views_once(void **state) {
     (void)state;
     struct script script = {.ms = {{0}}};
     struct cm_measurement kept;
@@ -125,7 +125,7 @@ int main(void) {
         cmocka_unit_test(reverses_second_round),
         cmocka_unit_test(does_not_repeat_failed_primitives),
         cmocka_unit_test(selects_round),
-        cmocka_unit_test(models_and_views_have_one_round),
+        cmocka_unit_test(runs_models_and_views_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

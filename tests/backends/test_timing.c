@@ -68,7 +68,7 @@ static void expect_near(double have, double want) {
 }
 
 /* The quartiles of numpy.quantile, method "linear". */
-static void quartiles_are_those_of_linear_interpolation(void **state) {
+static void interpolates_quartiles_linearly(void **state) {
     (void)state;
     static const struct {
         double sorted[5];
@@ -93,7 +93,7 @@ static void quartiles_are_those_of_linear_interpolation(void **state) {
     }
 }
 
-static void samples_that_agree_end_at_the_fewest(void **state) {
+static void stops_early_if_samples_agree(void **state) {
     (void)state;
     const double steady[] = {2e-3};
     struct device device = {.seconds = steady, .n = 1};
@@ -137,7 +137,7 @@ static void caps_executions_per_sample(void **state) {
     assert_true(device.clock < 2 * timing_default_policy.limit_s + 0.1);
 }
 
-static void samples_that_differ_go_on_to_the_budget(void **state) {
+static void uses_the_whole_budget_if_samples_differ(void **state) {
     (void)state;
     const double two[] = {2e-3, 3e-3};
     struct device device = {.seconds = two, .n = 2};
@@ -148,7 +148,7 @@ static void samples_that_differ_go_on_to_the_budget(void **state) {
 }
 
 /* 1.57 (4 - 2) / sqrt(16) / 3, and what has no time is not doubted. */
-static void doubt_is_the_notch_of_a_box(void **state) {
+static void uncertainty_is_the_notch_of_a_box_plot(void **state) {
     (void)state;
     const struct cm_timing timing = {.median = 3, .q1 = 2, .q3 = 4, .n_samples = 16};
     const struct cm_timing none = {.n_samples = 0};
@@ -166,7 +166,7 @@ static void many_samples_reduce_uncertainty(void **state) {
     assert_true(timing_doubt(&timing) <= timing_default_policy.doubt);
 }
 
-static void samples_end_at_the_most(void **state) {
+static void stops_at_the_sample_limit(void **state) {
     (void)state;
     const double two[] = {1e-3, 1.2e-3};
     struct timing_policy patient = timing_default_policy;
@@ -235,7 +235,7 @@ static void refuses_non_positive_time(void **state) {
     }
 }
 
-static void the_real_clock_goes_forward(void **state) {
+static void clock_is_monotonic(void **state) {
     (void)state;
     const struct timing_clock *clock = &timing_monotonic_clock;
     const double first = clock->now(clock->context);
@@ -245,20 +245,20 @@ static void the_real_clock_goes_forward(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quartiles_are_those_of_linear_interpolation),
-        cmocka_unit_test(samples_that_agree_end_at_the_fewest),
+        cmocka_unit_test(interpolates_quartiles_linearly),
+        cmocka_unit_test(stops_early_if_samples_agree),
         cmocka_unit_test(outlier_does_not_move_median),
         cmocka_unit_test(groups_short_executions_in_samples),
         cmocka_unit_test(caps_executions_per_sample),
-        cmocka_unit_test(samples_that_differ_go_on_to_the_budget),
-        cmocka_unit_test(doubt_is_the_notch_of_a_box),
+        cmocka_unit_test(uses_the_whole_budget_if_samples_differ),
+        cmocka_unit_test(uncertainty_is_the_notch_of_a_box_plot),
         cmocka_unit_test(many_samples_reduce_uncertainty),
-        cmocka_unit_test(samples_end_at_the_most),
+        cmocka_unit_test(stops_at_the_sample_limit),
         cmocka_unit_test(flags_few_samples_of_slow_job),
         cmocka_unit_test(runs_very_slow_job_twice),
         cmocka_unit_test(stops_after_failed_job),
         cmocka_unit_test(refuses_non_positive_time),
-        cmocka_unit_test(the_real_clock_goes_forward),
+        cmocka_unit_test(clock_is_monotonic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,12 +87,12 @@ static void merges_modules_below_the_depth(void **state) {
     expect_blame(is, "macs", 0, " +21");
 }
 
-static void an_added_tree_is_one_row(void **state) {
+static void reports_an_added_tree_as_one_row(void **state) {
     (void)state;
     expect_blame(OLD "c C 1 1\nc.y Y 2 2\nc.y.z Z 3 3\n", "params", -1, "c +6");
 }
 
-static void a_removed_tree_is_one_row(void **state) {
+static void reports_a_removed_tree_as_one_row(void **state) {
     (void)state;
     expect_blame(". Net 1 1\nb B 40 400\n", "params", -1, "a -60");
 }
@@ -184,8 +184,8 @@ int main(void) {
         cmocka_unit_test(separates_a_modules_own_change_from_its_children),
         cmocka_unit_test(reports_changes_that_cancel_out),
         cmocka_unit_test(merges_modules_below_the_depth),
-        cmocka_unit_test(an_added_tree_is_one_row),
-        cmocka_unit_test(a_removed_tree_is_one_row),
+        cmocka_unit_test(reports_an_added_tree_as_one_row),
+        cmocka_unit_test(reports_a_removed_tree_as_one_row),
         cmocka_unit_test(reports_no_change_for_a_moved_module),
         cmocka_unit_test(attributes_a_change_to_a_renamed_module),
         cmocka_unit_test(reports_the_deepest_module_for_metrics_that_are_not_sums),

@@ -46,7 +46,7 @@ static void reports_changed_arguments(void **state) {
                 "changed act\n");
 }
 
-static void a_renamed_tree_is_one_row(void **state) {
+static void reports_a_renamed_tree_as_one_row(void **state) {
     (void)state;
     tree_expect(NET,
                 ". Net 0 0\n"
@@ -71,7 +71,7 @@ static void reports_changes_inside_a_renamed_tree(void **state) {
                 "changed \nrenamed body -> trunk\nchanged body.conv2\n");
 }
 
-static void a_moved_tree_is_one_row(void **state) {
+static void reports_a_moved_tree_as_one_row(void **state) {
     (void)state;
     tree_expect(NET,
                 ". Net 0 0\n"
@@ -214,9 +214,9 @@ int main(void) {
         cmocka_unit_test(finds_no_difference_in_equal_models),
         cmocka_unit_test(marks_all_ancestors_of_a_change),
         cmocka_unit_test(reports_changed_arguments),
-        cmocka_unit_test(a_renamed_tree_is_one_row),
+        cmocka_unit_test(reports_a_renamed_tree_as_one_row),
         cmocka_unit_test(reports_changes_inside_a_renamed_tree),
-        cmocka_unit_test(a_moved_tree_is_one_row),
+        cmocka_unit_test(reports_a_moved_tree_as_one_row),
         cmocka_unit_test(prefers_the_name_over_the_structure),
         cmocka_unit_test(matches_a_name_with_another_class),
         cmocka_unit_test(reports_added_and_removed_trees_as_one_row_each),

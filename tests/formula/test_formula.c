@@ -125,7 +125,7 @@ static void the_peak_is_the_largest_of_several(void **state) {
 }
 
 /* A bound dim is a constant: at 16 tokens 16^2 and 16 are in the coefficients of N. */
-static void a_dim_that_is_bound_is_no_variable(void **state) {
+static void bound_dims_are_not_variables(void **state) {
     static const struct cm_dim_option dims[] = {{"seq", 16}};
     const struct coefficient macs[] = {{{1, 0}, 2048 * 256 + 3401728 * 16}};
     struct fixture f;
@@ -142,7 +142,7 @@ static void a_dim_that_is_bound_is_no_variable(void **state) {
     tear_down(&f);
 }
 
-static void a_batch_that_is_given_is_no_variable(void **state) {
+static void given_batch_is_not_a_variable(void **state) {
     struct fixture f;
     const struct coefficient macs[] = {{{0, 0}, 8 * INT64_C(439629568)}};
     (void)state;
@@ -159,7 +159,7 @@ static void a_batch_that_is_given_is_no_variable(void **state) {
  * of the image costs its 3x3 convolutions, those of a level further down at a quarter of the
  * points each; the transposed 2x2 ones take their operand's points.
  */
-static void a_stride_makes_a_step(void **state) {
+static void stride_gives_a_floor_division(void **state) {
     const int64_t down =
         9 * (3 * 32 + 32 * 32) + 9 * (32 * 64 + 64 * 64) / 4 + 9 * (64 * 128 + 128 * 128) / 16;
     const int64_t up = 4 * 128 * 64 / 16 + 9 * (128 * 64 + 64 * 64) / 4 + 4 * 64 * 32 / 4 +
@@ -265,7 +265,7 @@ static size_t compare(struct fixture *f, const int64_t *sizes) {
 }
 
 /* Sizes between those that formulas are made and checked with, in steps of a variable. */
-static void formulas_have_the_figures_of_other_profiles(void **state) {
+static void formulas_equal_profiles_at_other_sizes(void **state) {
     static const char *const models[] = {
         "bert_mini.onnx",
         "gpt_mini_tied.onnx",
@@ -302,7 +302,7 @@ static void formulas_have_the_figures_of_other_profiles(void **state) {
     }
 }
 
-static void no_size_that_suits_is_an_error(void **state) {
+static void reports_variables_without_a_valid_size(void **state) {
     static const int64_t dims[] = {1, 3, 5};
     static const struct cm_input_option input = {"input", 3, dims};
     struct fixture f;
@@ -346,11 +346,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_is_square_in_the_sequence),
         cmocka_unit_test(the_peak_is_the_largest_of_several),
-        cmocka_unit_test(a_dim_that_is_bound_is_no_variable),
-        cmocka_unit_test(a_batch_that_is_given_is_no_variable),
-        cmocka_unit_test(a_stride_makes_a_step),
-        cmocka_unit_test(formulas_have_the_figures_of_other_profiles),
-        cmocka_unit_test(no_size_that_suits_is_an_error),
+        cmocka_unit_test(bound_dims_are_not_variables),
+        cmocka_unit_test(given_batch_is_not_a_variable),
+        cmocka_unit_test(stride_gives_a_floor_division),
+        cmocka_unit_test(formulas_equal_profiles_at_other_sizes),
+        cmocka_unit_test(reports_variables_without_a_valid_size),
         cmocka_unit_test(it_comes_back_from_json),
     };
     if (chdir(TEST_MODELS_DIR) != 0) return 1;

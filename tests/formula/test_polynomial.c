@@ -51,7 +51,7 @@ static void assert_term(const struct found *found, size_t index, int64_t numerat
     assert_int_equal(below, denominator);
 }
 
-static void a_line_is_its_slope_and_its_offset(void **state) {
+static void fits_a_linear_function(void **state) {
     static const struct axis axis = {.from = 1, .step = 1, .degree = 1};
     static const int64_t values[] = {439629568 + 7, 2 * 439629568 + 7};
     const struct found found = interpolate(*state, &axis, 1, values);
@@ -77,7 +77,7 @@ static void coefficients_may_be_fractions(void **state) {
 }
 
 /* (h / 4) (h / 4) along h = 8, 12, 16: three in the sixteenth. */
-static void a_step_divides(void **state) {
+static void fits_a_floor_division(void **state) {
     static const struct axis axis = {.from = 8, .step = 4, .degree = 2};
     static const int64_t values[] = {3 * 4, 3 * 9, 3 * 16};
     const struct found found = interpolate(*state, &axis, 1, values);
@@ -121,7 +121,7 @@ static void large_values_stay_exact(void **state) {
     assert_term(&found, 4, k, 1);
 }
 
-static void no_variable_is_a_constant(void **state) {
+static void fits_a_constant_without_variables(void **state) {
     static const int64_t value = 12;
     const struct found found = interpolate(*state, NULL, 0, &value);
     assert_true(found.fits);
@@ -129,7 +129,7 @@ static void no_variable_is_a_constant(void **state) {
     assert_true(polynomial_has_value(&found.interpolation, found.numerators, NULL, 12));
 }
 
-static void a_term_past_2_to_63_is_told(void **state) {
+static void reports_terms_above_2_to_63(void **state) {
     static const struct axis axis = {.from = 1, .step = 1, .degree = 1};
     static const int64_t values[] = {-INT64_MAX, INT64_MAX};
     const struct found found = interpolate(*state, &axis, 1, values);
@@ -164,7 +164,7 @@ static void differences_tell_the_degree(void **state) {
 }
 
 /* Six figures of a stride of 14 are the same, and a parabola is none. */
-static void what_is_far_tells_more(void **state) {
+static void chooses_distant_sample_points(void **state) {
     static const int64_t flat[] = {1, 1, 1, 1, 1, 1};
     static const int64_t squares[] = {0, 1, 4, 9, 16, 25};
     (void)state;
@@ -176,15 +176,15 @@ static void what_is_far_tells_more(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_line_is_its_slope_and_its_offset, make, end),
+        cmocka_unit_test_setup_teardown(fits_a_linear_function, make, end),
         cmocka_unit_test_setup_teardown(coefficients_may_be_fractions, make, end),
-        cmocka_unit_test_setup_teardown(a_step_divides, make, end),
+        cmocka_unit_test_setup_teardown(fits_a_floor_division, make, end),
         cmocka_unit_test_setup_teardown(two_variables_make_a_grid, make, end),
         cmocka_unit_test_setup_teardown(large_values_stay_exact, make, end),
-        cmocka_unit_test_setup_teardown(no_variable_is_a_constant, make, end),
-        cmocka_unit_test_setup_teardown(a_term_past_2_to_63_is_told, make, end),
+        cmocka_unit_test_setup_teardown(fits_a_constant_without_variables, make, end),
+        cmocka_unit_test_setup_teardown(reports_terms_above_2_to_63, make, end),
         cmocka_unit_test(differences_tell_the_degree),
-        cmocka_unit_test(what_is_far_tells_more),
+        cmocka_unit_test(chooses_distant_sample_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void check_backward(const struct op *row) {
     }
 }
 
-static void every_row_is_whole_and_found_under_its_own_name(void **state) {
+static void every_row_is_complete_and_found_by_name(void **state) {
     (void)state;
     for (size_t f = 0; f < registry_n_families(); f++) {
         const struct op_family *family = registry_family(f);
@@ -129,7 +129,7 @@ static void the_last_gradient_holds_for_all_operands_after_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_newest_row_not_above_the_opset),
-        cmocka_unit_test(every_row_is_whole_and_found_under_its_own_name),
+        cmocka_unit_test(every_row_is_complete_and_found_by_name),
         cmocka_unit_test(every_row_has_a_cost_or_a_reason),
         cmocka_unit_test(the_last_gradient_holds_for_all_operands_after_it),
     };

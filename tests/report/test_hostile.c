@@ -188,7 +188,7 @@ static void expect_tame(enum kind kind, const char *text) {
     }
 }
 
-static void no_writer_lets_control_characters_through(void **state) {
+static void every_writer_escapes_control_characters(void **state) {
     (void)state;
     for (enum kind kind = TEXT; kind < JSON; kind++) {
         for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_OPERATORS; rows++) {
@@ -239,7 +239,7 @@ static void check_csv(const char *text) {
     assert_true(n_records >= N(names) || n_records == 0);
 }
 
-static void csv_has_no_formula_and_whole_records(void **state) {
+static void csv_escapes_formulas_and_quotes(void **state) {
     (void)state;
     for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_NODES; rows++) {
         char *text = written(CSV, (enum cm_rows)rows, false);
@@ -274,7 +274,7 @@ static void check_markdown(const char *text) {
         assert_true(text_starts_with(at, "<code>") || text_starts_with(at, "</code>"));
 }
 
-static void markdown_keeps_its_cells_and_has_no_html(void **state) {
+static void markdown_escapes_cells_and_html(void **state) {
     (void)state;
     for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_NODES; rows++) {
         char *text = written(MARKDOWN, (enum cm_rows)rows, false);
@@ -289,7 +289,7 @@ static void markdown_keeps_its_cells_and_has_no_html(void **state) {
 }
 
 /* `frame;frame;operator N`, and all N are those of the nodes. */
-static void stacks_have_no_other_blank_and_add_up(void **state) {
+static void folded_stacks_escape_blanks_and_add_up(void **state) {
     int64_t sum = 0;
     char *text = written(FOLDED, CM_ROWS_MODULES, false);
     (void)state;
@@ -348,10 +348,10 @@ static void json_gives_the_names_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_writer_lets_control_characters_through),
-        cmocka_unit_test(csv_has_no_formula_and_whole_records),
-        cmocka_unit_test(markdown_keeps_its_cells_and_has_no_html),
-        cmocka_unit_test(stacks_have_no_other_blank_and_add_up),
+        cmocka_unit_test(every_writer_escapes_control_characters),
+        cmocka_unit_test(csv_escapes_formulas_and_quotes),
+        cmocka_unit_test(markdown_escapes_cells_and_html),
+        cmocka_unit_test(folded_stacks_escape_blanks_and_add_up),
         cmocka_unit_test(labels_of_diagrams_end_where_they_should),
         cmocka_unit_test(json_gives_the_names_back),
     };

@@ -26,7 +26,7 @@ static int end(void **state) {
 /* Below, at and beyond a block, and objects that get a block of their own. */
 static const size_t sizes[] = {0, 1, 15, 16, 17, 1000, 4096, 5000, 70000, 1 << 20, 3 << 20};
 
-static void objects_are_zeroed_aligned_and_apart(void **state) {
+static void allocates_zeroed_aligned_disjoint_objects(void **state) {
     unsigned char *objects[sizeof sizes / sizeof sizes[0]];
     const size_t n = sizeof sizes / sizeof sizes[0];
     for (size_t i = 0; i < n; i++) {
@@ -44,7 +44,7 @@ static void objects_are_zeroed_aligned_and_apart(void **state) {
     }
 }
 
-static void objects_of_no_size_have_addresses_of_their_own(void **state) {
+static void gives_empty_objects_distinct_addresses(void **state) {
     const void *a = arena_alloc(*state, 0);
     const void *b = arena_alloc(*state, 0);
     assert_non_null(a);
@@ -52,7 +52,7 @@ static void objects_of_no_size_have_addresses_of_their_own(void **state) {
     assert_ptr_not_equal(a, b);
 }
 
-static void memory_used_again_is_zeroed_again(void **state) {
+static void zeroes_reused_memory(void **state) {
     const struct arena_mark mark = arena_save(*state);
     memset(arena_alloc(*state, 64), 0xFF, 64);
     arena_restore(*state, mark);
@@ -60,7 +60,7 @@ static void memory_used_again_is_zeroed_again(void **state) {
     for (size_t i = 0; i < 64; i++) assert_int_equal(again[i], 0);
 }
 
-static void raw_arrays_are_apart_and_leave_others_zeroed(void **state) {
+static void allocates_disjoint_raw_arrays(void **state) {
     for (size_t round = 0; round < 3; round++) {
         const struct arena_mark mark = arena_save(*state);
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -74,7 +74,7 @@ static void raw_arrays_are_apart_and_leave_others_zeroed(void **state) {
     }
 }
 
-static void going_back_keeps_what_was_there_and_frees_the_rest(void **state) {
+static void restore_keeps_objects_before_the_mark(void **state) {
     char *before = arena_strdup(*state, "before");
     for (size_t round = 0; round < 3; round++) {
         const struct arena_mark mark = arena_save(*state);
@@ -92,7 +92,7 @@ static void going_back_keeps_what_was_there_and_frees_the_rest(void **state) {
     }
 }
 
-static void going_back_to_an_empty_arena_empties_it(void **state) {
+static void restore_to_an_empty_arena_frees_all(void **state) {
     const struct arena_mark mark = arena_save(*state);
     assert_non_null(arena_alloc(*state, 10));
     assert_non_null(arena_alloc(*state, 1 << 21));
@@ -101,7 +101,7 @@ static void going_back_to_an_empty_arena_empties_it(void **state) {
     assert_non_null(arena_alloc(*state, 10));
 }
 
-static void the_cap_counts_what_was_handed_out(void **state) {
+static void cap_counts_allocated_bytes(void **state) {
     (void)state;
     struct arena *arena = arena_new("capped", 1024);
     assert_non_null(arena_alloc(arena, 1000));
@@ -112,7 +112,7 @@ static void the_cap_counts_what_was_handed_out(void **state) {
     arena_free(arena);
 }
 
-static void sizes_that_wrap_around_are_refused(void **state) {
+static void refuses_sizes_that_overflow(void **state) {
     assert_null(arena_alloc(*state, SIZE_MAX));
     assert_null(arena_alloc(*state, SIZE_MAX - 20));
     assert_null(arena_array(*state, SIZE_MAX / 2, 3));
@@ -122,7 +122,7 @@ static void sizes_that_wrap_around_are_refused(void **state) {
     assert_non_null(arena_array(*state, 0, 8));
 }
 
-static void what_could_not_be_had_is_remembered(void **state) {
+static void records_a_failed_allocation(void **state) {
     struct arena *arena = arena_new("capped", 16);
     const struct arena_mark mark = arena_save(arena);
     assert_non_null(arena_alloc(arena, 16));
@@ -136,7 +136,7 @@ static void what_could_not_be_had_is_remembered(void **state) {
     assert_true(arena_failed(*state));
 }
 
-static void others_may_say_that_memory_ended(void **state) {
+static void lets_callers_record_a_failed_allocation(void **state) {
     struct arena *arena = arena_new("whole", 0);
     (void)state;
     assert_int_equal(arena_end(arena, CM_USAGE), CM_USAGE);
@@ -145,7 +145,7 @@ static void others_may_say_that_memory_ended(void **state) {
     assert_int_equal(arena_end(arena, CM_OK), CM_NO_MEMORY);
 }
 
-static void texts_are_copied_and_ended(void **state) {
+static void copies_strings_with_terminator(void **state) {
     const char bytes[] = {'a', 'b', 'c'};
     assert_string_equal(arena_strdup(*state, ""), "");
     assert_string_equal(arena_strndup(*state, bytes, 3), "abc");
@@ -155,28 +155,25 @@ static void texts_are_copied_and_ended(void **state) {
     assert_non_null(arena_copy(*state, NULL, 0));
 }
 
-static void freeing_nothing_is_allowed(void **state) {
+static void accepts_null_on_free(void **state) {
     (void)state;
     arena_free(NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(objects_are_zeroed_aligned_and_apart, make, end),
-        cmocka_unit_test_setup_teardown(objects_of_no_size_have_addresses_of_their_own, make,
-                                        end),
-        cmocka_unit_test_setup_teardown(memory_used_again_is_zeroed_again, make, end),
-        cmocka_unit_test_setup_teardown(raw_arrays_are_apart_and_leave_others_zeroed, make,
-                                        end),
-        cmocka_unit_test_setup_teardown(going_back_keeps_what_was_there_and_frees_the_rest,
-                                        make, end),
-        cmocka_unit_test_setup_teardown(going_back_to_an_empty_arena_empties_it, make, end),
-        cmocka_unit_test(the_cap_counts_what_was_handed_out),
-        cmocka_unit_test_setup_teardown(sizes_that_wrap_around_are_refused, make, end),
-        cmocka_unit_test_setup_teardown(what_could_not_be_had_is_remembered, make, end),
-        cmocka_unit_test(others_may_say_that_memory_ended),
-        cmocka_unit_test_setup_teardown(texts_are_copied_and_ended, make, end),
-        cmocka_unit_test(freeing_nothing_is_allowed),
+        cmocka_unit_test_setup_teardown(allocates_zeroed_aligned_disjoint_objects, make, end),
+        cmocka_unit_test_setup_teardown(gives_empty_objects_distinct_addresses, make, end),
+        cmocka_unit_test_setup_teardown(zeroes_reused_memory, make, end),
+        cmocka_unit_test_setup_teardown(allocates_disjoint_raw_arrays, make, end),
+        cmocka_unit_test_setup_teardown(restore_keeps_objects_before_the_mark, make, end),
+        cmocka_unit_test_setup_teardown(restore_to_an_empty_arena_frees_all, make, end),
+        cmocka_unit_test(cap_counts_allocated_bytes),
+        cmocka_unit_test_setup_teardown(refuses_sizes_that_overflow, make, end),
+        cmocka_unit_test_setup_teardown(records_a_failed_allocation, make, end),
+        cmocka_unit_test(lets_callers_record_a_failed_allocation),
+        cmocka_unit_test_setup_teardown(copies_strings_with_terminator, make, end),
+        cmocka_unit_test(accepts_null_on_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static char first_byte(int fd) {
     return byte;
 }
 
-static void opens_only_files_of_the_folder(void **state) {
+static void opens_only_files_in_the_folder(void **state) {
     char in[128];
     (void)state;
     path_in("in", in, sizeof in);
@@ -168,7 +168,7 @@ static void refuses_names_longer_than_the_system_allows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_only_files_of_the_folder),
+        cmocka_unit_test(opens_only_files_in_the_folder),
         cmocka_unit_test(follows_no_link_step_by_step),
         cmocka_unit_test(does_not_wait_for_the_writer_of_a_fifo),
         cmocka_unit_test(refuses_names_longer_than_the_system_allows),

@@ -72,7 +72,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-static void each_operation_is_exact_or_says_so(void **state) {
+static void reports_overflow_of_each_operation(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const int64_t have = rows[i].operation(rows[i].a, rows[i].b);
@@ -83,7 +83,7 @@ static void each_operation_is_exact_or_says_so(void **state) {
     }
 }
 
-static void the_sentinels_are_not_known_and_agree_with_the_result(void **state) {
+static void sentinels_equal_those_of_the_public_header(void **state) {
     (void)state;
     assert_false(is_known(DIM_UNKNOWN));
     assert_false(is_known(DIM_OVERFLOW));
@@ -96,8 +96,8 @@ static void the_sentinels_are_not_known_and_agree_with_the_result(void **state) 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_operation_is_exact_or_says_so),
-        cmocka_unit_test(the_sentinels_are_not_known_and_agree_with_the_result),
+        cmocka_unit_test(reports_overflow_of_each_operation),
+        cmocka_unit_test(sentinels_equal_those_of_the_public_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static int end(void **state) {
     return 0;
 }
 
-static void an_error_is_kept_with_its_code_and_status(void **state) {
+static void keeps_code_and_status_of_an_error(void **state) {
     assert_int_equal(diag_error(*state, DIAG_SHAPE, "have %d, want %d", 3, 4), CM_REFUSED);
     assert_int_equal(cm_diagnostics_count(*state), 1);
     const struct cm_diagnostic *item = cm_diagnostics_get(*state, 0);
@@ -56,7 +56,7 @@ static const struct {
     {DIAG_MEMORY, "memory", CM_NO_MEMORY},
 };
 
-static void each_code_has_a_name_and_a_status(void **state) {
+static void names_each_code_and_its_status(void **state) {
     (void)state;
     for (int code = 0; code < DIAG_N_CODES; code++) {
         assert_true(diag_code_name((enum diag_code)code)[0] != '\0');
@@ -76,7 +76,7 @@ static void print_two_lines(const struct diag_frame *frame, struct text *out) {
     text_printf(out, "%s\n%s", lines[0], lines[1]);
 }
 
-static void a_place_is_told_from_the_outside_in(void **state) {
+static void prints_locations_from_outer_to_inner(void **state) {
     const char *const lines[] = {"17 \"conv\"", "%y = Conv(%x)"};
     struct diag_frame file = {.label = "in file", .what = "model.onnx"};
     struct diag_frame node = {
@@ -102,7 +102,7 @@ static void a_place_is_told_from_the_outside_in(void **state) {
     assert_null(item->node);
 }
 
-static void a_hint_goes_to_the_newest_message(void **state) {
+static void adds_hints_to_the_newest_message(void **state) {
     diag_hint(*state, "to nothing");
     diag_error(*state, DIAG_UNBOUND, "first");
     diag_error(*state, DIAG_UNBOUND, "second");
@@ -111,7 +111,7 @@ static void a_hint_goes_to_the_newest_message(void **state) {
     assert_string_equal(cm_diagnostics_get(*state, 1)->hint, "give --dim seq=N");
 }
 
-static void a_name_in_a_message_forges_no_line(void **state) {
+static void escapes_line_breaks_of_names(void **state) {
     struct diag_frame file = {.label = "in", .what = "a\nb"};
     diag_push(*state, &file);
     diag_error(*state, DIAG_GRAPH, "no input \"%s\"", "x\nerror: \x1b[31m");
@@ -123,7 +123,7 @@ static void a_name_in_a_message_forges_no_line(void **state) {
     assert_string_equal(item->hint, "\\x0d");
 }
 
-static void messages_past_the_cap_are_counted_and_keep_no_hint(void **state) {
+static void counts_messages_above_the_cap(void **state) {
     const struct cm_diagnostics *sink = *state;
     for (int i = 0; i < DIAG_MAX_MESSAGES + 5; i++) {
         diag_error(*state, DIAG_SHAPE, "message %d", i);
@@ -135,7 +135,7 @@ static void messages_past_the_cap_are_counted_and_keep_no_hint(void **state) {
     assert_string_equal(cm_diagnostics_get(sink, DIAG_MAX_MESSAGES - 1)->hint, "hint 31");
 }
 
-static void an_error_is_heard_over_any_number_of_notes(void **state) {
+static void keeps_an_error_after_any_number_of_notes(void **state) {
     for (int i = 0; i < DIAG_MAX_MESSAGES + 5; i++) {
         diag_note(*state, DIAG_ASSUMPTION, "note %d", i);
     }
@@ -148,7 +148,7 @@ static void an_error_is_heard_over_any_number_of_notes(void **state) {
     assert_string_equal(cm_diagnostics_get(*state, n - 2)->message, "note 30");
 }
 
-static void without_a_sink_the_status_stays(void **state) {
+static void returns_the_status_without_a_sink(void **state) {
     (void)state;
     struct diag_frame frame = {.what = "nowhere"};
     diag_push(NULL, &frame);
@@ -160,7 +160,7 @@ static void without_a_sink_the_status_stays(void **state) {
     cm_diagnostics_free(NULL);
 }
 
-static void what_another_sink_has_is_repeated_once(void **state) {
+static void copies_messages_of_another_sink_once(void **state) {
     struct cm_diagnostics *other = cm_diagnostics_new();
     struct diag_frame frame = {.label = "in", .what = "a place", .node = "a node"};
     diag_push(other, &frame);
@@ -185,7 +185,7 @@ static void what_another_sink_has_is_repeated_once(void **state) {
     assert_false(diag_starved(NULL));
 }
 
-static void a_fault_that_cannot_be_said_is_out_of_memory(void **state) {
+static void reports_out_of_memory_if_a_message_cannot_be_stored(void **state) {
     struct cm_diagnostics sink = {.arena = arena_new("none", 1)};
     (void)state;
     assert_int_equal(diag_error(&sink, DIAG_USAGE, "lost"), CM_NO_MEMORY);
@@ -196,14 +196,14 @@ static void a_fault_that_cannot_be_said_is_out_of_memory(void **state) {
     arena_free(sink.arena);
 }
 
-static void out_of_memory_is_said_once(void **state) {
+static void reports_out_of_memory_once(void **state) {
     assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
     assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
     assert_int_equal(cm_diagnostics_count(*state), 1);
     assert_string_equal(cm_diagnostics_get(*state, 0)->message, "out of memory");
 }
 
-static void out_of_memory_is_said_without_memory(void **state) {
+static void reports_out_of_memory_without_allocating(void **state) {
     struct cm_diagnostics sink = {.arena = arena_new("none", 1)};
     (void)state;
     diag_note(&sink, DIAG_ASSUMPTION, "lost");
@@ -217,7 +217,7 @@ static void out_of_memory_is_said_without_memory(void **state) {
     arena_free(sink.arena);
 }
 
-static void a_message_without_memory_is_counted_and_not_fatal(void **state) {
+static void counts_messages_that_cannot_be_stored(void **state) {
     (void)state;
     for (size_t cap = 1; cap < 2048; cap += 16) {
         struct cm_diagnostics sink = {.arena = arena_new("small", cap)};
@@ -239,13 +239,13 @@ static void a_message_without_memory_is_counted_and_not_fatal(void **state) {
     }
 }
 
-static void what_the_system_refuses_is_an_io_error(void **state) {
+static void reports_system_errors_as_io_errors(void **state) {
     assert_int_equal(diag_system(*state, "open", "x.onnx", ENOENT), CM_IO);
     assert_string_equal(cm_diagnostics_get(*state, 0)->message,
                         "cannot open \"x.onnx\": No such file or directory");
 }
 
-static void a_bug_tells_its_place_and_aborts(void **state) {
+static void aborts_with_the_location_of_a_bug(void **state) {
     (void)state;
     char said[256] = {0};
     int ends[2];
@@ -267,7 +267,7 @@ static void a_bug_tells_its_place_and_aborts(void **state) {
     assert_non_null(strstr(said, "1 + 1 == 2"));
 }
 
-static void a_line_is_cut_where_a_name_fills_it(void **state) {
+static void truncates_a_line_at_its_limit(void **state) {
     static char name[100000];
     memset(name, 'a', sizeof name - 1);
     struct diag_frame frame = {.label = "in function", .what = name};
@@ -285,23 +285,22 @@ static void a_line_is_cut_where_a_name_fills_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_line_is_cut_where_a_name_fills_it, make, end),
-        cmocka_unit_test_setup_teardown(an_error_is_kept_with_its_code_and_status, make, end),
-        cmocka_unit_test(each_code_has_a_name_and_a_status),
-        cmocka_unit_test_setup_teardown(a_place_is_told_from_the_outside_in, make, end),
-        cmocka_unit_test_setup_teardown(a_hint_goes_to_the_newest_message, make, end),
-        cmocka_unit_test_setup_teardown(a_name_in_a_message_forges_no_line, make, end),
-        cmocka_unit_test_setup_teardown(messages_past_the_cap_are_counted_and_keep_no_hint,
-                                        make, end),
-        cmocka_unit_test_setup_teardown(an_error_is_heard_over_any_number_of_notes, make, end),
-        cmocka_unit_test(without_a_sink_the_status_stays),
-        cmocka_unit_test_setup_teardown(what_another_sink_has_is_repeated_once, make, end),
-        cmocka_unit_test(a_fault_that_cannot_be_said_is_out_of_memory),
-        cmocka_unit_test_setup_teardown(out_of_memory_is_said_once, make, end),
-        cmocka_unit_test(out_of_memory_is_said_without_memory),
-        cmocka_unit_test(a_message_without_memory_is_counted_and_not_fatal),
-        cmocka_unit_test_setup_teardown(what_the_system_refuses_is_an_io_error, make, end),
-        cmocka_unit_test(a_bug_tells_its_place_and_aborts),
+        cmocka_unit_test_setup_teardown(truncates_a_line_at_its_limit, make, end),
+        cmocka_unit_test_setup_teardown(keeps_code_and_status_of_an_error, make, end),
+        cmocka_unit_test(names_each_code_and_its_status),
+        cmocka_unit_test_setup_teardown(prints_locations_from_outer_to_inner, make, end),
+        cmocka_unit_test_setup_teardown(adds_hints_to_the_newest_message, make, end),
+        cmocka_unit_test_setup_teardown(escapes_line_breaks_of_names, make, end),
+        cmocka_unit_test_setup_teardown(counts_messages_above_the_cap, make, end),
+        cmocka_unit_test_setup_teardown(keeps_an_error_after_any_number_of_notes, make, end),
+        cmocka_unit_test(returns_the_status_without_a_sink),
+        cmocka_unit_test_setup_teardown(copies_messages_of_another_sink_once, make, end),
+        cmocka_unit_test(reports_out_of_memory_if_a_message_cannot_be_stored),
+        cmocka_unit_test_setup_teardown(reports_out_of_memory_once, make, end),
+        cmocka_unit_test(reports_out_of_memory_without_allocating),
+        cmocka_unit_test(counts_messages_that_cannot_be_stored),
+        cmocka_unit_test_setup_teardown(reports_system_errors_as_io_errors, make, end),
+        cmocka_unit_test(aborts_with_the_location_of_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void a_star_is_any_text_and_a_question_mark_one_character(void **state) {
+static void matches_stars_and_question_marks(void **state) {
     static const struct {
         const char *pattern, *text;
         bool matches;
@@ -39,7 +39,7 @@ static void a_star_is_any_text_and_a_question_mark_one_character(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_star_is_any_text_and_a_question_mark_one_character),
+        cmocka_unit_test(matches_stars_and_question_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static int end(void **state) {
     return 0;
 }
 
-static void an_empty_map_has_nothing(void **state) {
+static void finds_nothing_in_an_empty_map(void **state) {
     struct map map;
     map_init(&map, *state);
     assert_int_equal(map_get(&map, ""), MAP_NONE);
@@ -45,7 +45,7 @@ static void set_replaces_and_add_does_not(void **state) {
     assert_int_equal(map.n_entries, 2);
 }
 
-static void a_key_is_its_bytes_and_their_number(void **state) {
+static void compares_keys_by_bytes_and_length(void **state) {
     static const char bytes[] = "ab\0cd";
     struct map map;
     uint32_t existing = 5;
@@ -65,7 +65,7 @@ static void a_key_is_its_bytes_and_their_number(void **state) {
     assert_int_equal(map.n_entries, 6);
 }
 
-static void a_hundred_thousand_names_are_found_again(void **state) {
+static void finds_each_of_100000_names(void **state) {
     enum { N = 100000 };
     struct map map;
     map_init(&map, *state);
@@ -119,10 +119,10 @@ static void without_memory_the_map_stays_as_it_was(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_map_has_nothing, make, end),
+        cmocka_unit_test_setup_teardown(finds_nothing_in_an_empty_map, make, end),
         cmocka_unit_test_setup_teardown(set_replaces_and_add_does_not, make, end),
-        cmocka_unit_test_setup_teardown(a_key_is_its_bytes_and_their_number, make, end),
-        cmocka_unit_test_setup_teardown(a_hundred_thousand_names_are_found_again, make, end),
+        cmocka_unit_test_setup_teardown(compares_keys_by_bytes_and_length, make, end),
+        cmocka_unit_test_setup_teardown(finds_each_of_100000_names, make, end),
         cmocka_unit_test_setup_teardown(room_for_one_more_again_and_again_costs_no_square, make,
                                         end),
         cmocka_unit_test(without_memory_the_map_stays_as_it_was),

@@ -101,7 +101,7 @@ static struct output *open_output(const struct fixture *f, const char *path) {
     return output;
 }
 
-static void what_is_committed_is_there_whole(void **state) {
+static void commits_the_whole_file(void **state) {
     const struct fixture *f = *state;
     struct output *output = open_output(f, f->target);
     fputs("new", output_stream(output));
@@ -111,7 +111,7 @@ static void what_is_committed_is_there_whole(void **state) {
     assert_int_equal(count_files(f->folder), 1);
 }
 
-static void a_new_file_has_the_rights_that_the_umask_leaves(void **state) {
+static void gives_a_new_file_the_mode_of_the_umask(void **state) {
     const struct fixture *f = *state;
     struct stat status;
     const mode_t mask = umask(027);
@@ -121,7 +121,7 @@ static void a_new_file_has_the_rights_that_the_umask_leaves(void **state) {
     assert_int_equal(status.st_mode & 0777, 0640);
 }
 
-static void a_file_that_is_replaced_hands_on_its_rights(void **state) {
+static void keeps_the_mode_of_a_replaced_file(void **state) {
     const struct fixture *f = *state;
     struct stat status;
     put(f->target, "old");
@@ -134,7 +134,7 @@ static void a_file_that_is_replaced_hands_on_its_rights(void **state) {
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-static void what_is_abandoned_leaves_the_old_file(void **state) {
+static void keeps_the_old_file_if_abandoned(void **state) {
     const struct fixture *f = *state;
     put(f->target, "old");
     struct output *output = open_output(f, f->target);
@@ -145,7 +145,7 @@ static void what_is_abandoned_leaves_the_old_file(void **state) {
     output_abandon(NULL);
 }
 
-static void a_file_that_is_not_complete_has_no_name(void **state) {
+static void gives_an_incomplete_file_no_name(void **state) {
     const struct fixture *f = *state;
     struct output *output = open_output(f, f->target);
     fputs("half", output_stream(output));
@@ -189,7 +189,7 @@ static void two_writers_do_not_meet(void **state) {
     assert_int_equal(count_files(f->folder), 1);
 }
 
-static void a_link_stays_a_link(void **state) {
+static void keeps_a_symbolic_link(void **state) {
     const struct fixture *f = *state;
     struct stat status;
     for (int round = 0; round < 2; round++) { /* dangling, then not */
@@ -204,7 +204,7 @@ static void a_link_stays_a_link(void **state) {
     }
 }
 
-static void a_ring_of_links_is_refused(void **state) {
+static void refuses_a_cycle_of_links(void **state) {
     const struct fixture *f = *state;
     struct output *output = NULL;
     assert_int_equal(symlink("other", f->target), 0);
@@ -213,7 +213,7 @@ static void a_ring_of_links_is_refused(void **state) {
     assert_null(output);
 }
 
-static void a_device_is_written_directly(void **state) {
+static void writes_devices_directly(void **state) {
     const struct fixture *f = *state;
     struct output *output = open_output(f, "/dev/null");
     fputs("gone", output_stream(output));
@@ -223,7 +223,7 @@ static void a_device_is_written_directly(void **state) {
     assert_true(S_ISCHR(status.st_mode));
 }
 
-static void a_pipe_is_written_directly(void **state) {
+static void writes_pipes_directly(void **state) {
     const struct fixture *f = *state;
     int status = 1;
     assert_int_equal(mkfifo(f->target, 0600), 0);
@@ -241,7 +241,7 @@ static void a_pipe_is_written_directly(void **state) {
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void a_write_that_fails_is_told(void **state) {
+static void reports_a_failed_write(void **state) {
     const struct fixture *f = *state;
     if (access("/dev/full", W_OK) != 0) skip();
     struct output *output = open_output(f, "/dev/full");
@@ -255,7 +255,7 @@ static void a_write_that_fails_is_told(void **state) {
     assert_non_null(strstr(cm_diagnostics_get(f->diag, 1)->message, "No space left on device"));
 }
 
-static void a_target_that_cannot_be_is_refused(void **state) {
+static void refuses_impossible_targets(void **state) {
     const struct fixture *f = *state;
     struct output *output = NULL;
     char path[5000];
@@ -271,7 +271,7 @@ static void a_target_that_cannot_be_is_refused(void **state) {
     assert_int_equal(count_files(f->folder), 0);
 }
 
-static void a_target_that_becomes_a_folder_leaves_nothing_behind(void **state) {
+static void leaves_no_file_if_the_target_becomes_a_folder(void **state) {
     const struct fixture *f = *state;
     struct output *output = open_output(f, f->target);
     fputs("new", output_stream(output));
@@ -289,30 +289,29 @@ static void a_target_that_becomes_a_folder_leaves_nothing_behind(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_committed_is_there_whole, make, end),
-        cmocka_unit_test_setup_teardown(a_new_file_has_the_rights_that_the_umask_leaves, make,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_file_that_is_replaced_hands_on_its_rights, make, end),
-        cmocka_unit_test_setup_teardown(what_is_abandoned_leaves_the_old_file, make, end),
-        cmocka_unit_test_setup_teardown(a_file_that_is_not_complete_has_no_name, make, end),
+        cmocka_unit_test_setup_teardown(commits_the_whole_file, make, end),
+        cmocka_unit_test_setup_teardown(gives_a_new_file_the_mode_of_the_umask, make, end),
+        cmocka_unit_test_setup_teardown(keeps_the_mode_of_a_replaced_file, make, end),
+        cmocka_unit_test_setup_teardown(keeps_the_old_file_if_abandoned, make, end),
+        cmocka_unit_test_setup_teardown(gives_an_incomplete_file_no_name, make, end),
         cmocka_unit_test_setup_teardown(two_writers_do_not_meet, make, end),
-        cmocka_unit_test_setup_teardown(a_link_stays_a_link, make, end),
-        cmocka_unit_test_setup_teardown(a_ring_of_links_is_refused, make, end),
-        cmocka_unit_test_setup_teardown(a_device_is_written_directly, make, end),
-        cmocka_unit_test_setup_teardown(a_pipe_is_written_directly, make, end),
-        cmocka_unit_test_setup_teardown(a_write_that_fails_is_told, make, end),
-        cmocka_unit_test_setup_teardown(a_target_that_cannot_be_is_refused, make, end),
-        cmocka_unit_test_setup_teardown(a_target_that_becomes_a_folder_leaves_nothing_behind,
-                                        make, end),
-        WITHOUT_UNNAMED_FILES(what_is_committed_is_there_whole),
-        WITHOUT_UNNAMED_FILES(a_new_file_has_the_rights_that_the_umask_leaves),
-        WITHOUT_UNNAMED_FILES(a_file_that_is_replaced_hands_on_its_rights),
-        WITHOUT_UNNAMED_FILES(what_is_abandoned_leaves_the_old_file),
-        WITHOUT_UNNAMED_FILES(a_file_that_is_not_complete_has_no_name),
+        cmocka_unit_test_setup_teardown(keeps_a_symbolic_link, make, end),
+        cmocka_unit_test_setup_teardown(refuses_a_cycle_of_links, make, end),
+        cmocka_unit_test_setup_teardown(writes_devices_directly, make, end),
+        cmocka_unit_test_setup_teardown(writes_pipes_directly, make, end),
+        cmocka_unit_test_setup_teardown(reports_a_failed_write, make, end),
+        cmocka_unit_test_setup_teardown(refuses_impossible_targets, make, end),
+        cmocka_unit_test_setup_teardown(leaves_no_file_if_the_target_becomes_a_folder, make,
+                                        end),
+        WITHOUT_UNNAMED_FILES(commits_the_whole_file),
+        WITHOUT_UNNAMED_FILES(gives_a_new_file_the_mode_of_the_umask),
+        WITHOUT_UNNAMED_FILES(keeps_the_mode_of_a_replaced_file),
+        WITHOUT_UNNAMED_FILES(keeps_the_old_file_if_abandoned),
+        WITHOUT_UNNAMED_FILES(gives_an_incomplete_file_no_name),
         WITHOUT_UNNAMED_FILES(two_writers_do_not_meet),
-        WITHOUT_UNNAMED_FILES(a_link_stays_a_link),
-        WITHOUT_UNNAMED_FILES(a_target_that_cannot_be_is_refused),
-        WITHOUT_UNNAMED_FILES(a_target_that_becomes_a_folder_leaves_nothing_behind),
+        WITHOUT_UNNAMED_FILES(keeps_a_symbolic_link),
+        WITHOUT_UNNAMED_FILES(refuses_impossible_targets),
+        WITHOUT_UNNAMED_FILES(leaves_no_file_if_the_target_becomes_a_folder),
         WITHOUT_UNNAMED_FILES(without_unnamed_files_the_content_is_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void step_over(struct source *source, uint64_t size, uint64_t want,
     assert_int_equal(source_position(source), at + got);
 }
 
-static void every_kind_reads_and_skips_alike(void **state) {
+static void every_source_reads_and_skips_alike(void **state) {
     const struct fixture *f = *state;
     for (enum kind kind = KIND_FILE; kind < N_KINDS; kind++) {
         struct source *source = open_kind(f, kind);
@@ -140,7 +140,7 @@ static void every_kind_reads_and_skips_alike(void **state) {
     assert_int_equal(cm_diagnostics_count(f->diag), 0);
 }
 
-static void every_kind_ends_inside_a_read_alike(void **state) {
+static void every_source_reports_its_end_alike(void **state) {
     const struct fixture *f = *state;
     for (enum kind kind = KIND_FILE; kind < N_KINDS; kind++) {
         struct source *source = open_kind(f, kind);
@@ -150,7 +150,7 @@ static void every_kind_ends_inside_a_read_alike(void **state) {
     }
 }
 
-static void every_byte_of_a_file_passes_the_window(void **state) {
+static void reads_every_byte_through_the_window(void **state) {
     const struct fixture *f = *state;
     struct source *source = open_kind(f, KIND_FILE);
     for (size_t i = 0; i < N_BYTES; i++) {
@@ -161,7 +161,7 @@ static void every_byte_of_a_file_passes_the_window(void **state) {
     source_close(source);
 }
 
-static void what_a_file_skips_is_not_read(void **state) {
+static void does_not_read_skipped_bytes(void **state) {
     const struct fixture *f = *state;
     struct source *source = open_kind(f, KIND_FILE);
     assert_int_equal(source_byte(source, f->diag), byte_at(0));
@@ -171,7 +171,7 @@ static void what_a_file_skips_is_not_read(void **state) {
     source_close(source);
 }
 
-static void places_are_read_again_where_that_is_possible(void **state) {
+static void rereads_positions_of_seekable_sources(void **state) {
     const struct fixture *f = *state;
     for (enum kind kind = KIND_FILE; kind <= KIND_MEMORY; kind++) {
         struct source *source = open_kind(f, kind);
@@ -190,7 +190,7 @@ static void places_are_read_again_where_that_is_possible(void **state) {
     }
 }
 
-static void a_place_past_the_end_is_refused(void **state) {
+static void refuses_positions_after_the_end(void **state) {
     const struct fixture *f = *state;
     static const uint64_t offsets[] = {N_BYTES - 9, N_BYTES, N_BYTES + 1, UINT64_MAX - 5};
     for (enum kind kind = KIND_FILE; kind <= KIND_MEMORY; kind++) {
@@ -205,7 +205,7 @@ static void a_place_past_the_end_is_refused(void **state) {
     assert_string_equal(cm_diagnostics_get(f->diag, 0)->code, "format");
 }
 
-static void a_pipe_says_that_it_has_passed(void **state) {
+static void reports_positions_that_a_pipe_has_passed(void **state) {
     const struct fixture *f = *state;
     struct source *source = open_kind(f, KIND_PIPE);
     uint8_t buffer[10];
@@ -244,7 +244,7 @@ static void standard_input_may_be_a_file_that_was_begun(void **state) {
     close(saved);
 }
 
-static void what_cannot_be_read_is_an_io_error(void **state) {
+static void reports_read_errors_as_io_errors(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
     char missing[TEMPORARY_PATH + 32];
@@ -259,7 +259,7 @@ static void what_cannot_be_read_is_an_io_error(void **state) {
     assert_non_null(strstr(cm_diagnostics_get(f->diag, 1)->message, "Is a directory"));
 }
 
-static void an_unreadable_file_is_an_io_error(void **state) {
+static void reports_unreadable_files_as_io_errors(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
     if (geteuid() == 0) skip(); /* root may read all */
@@ -268,7 +268,7 @@ static void an_unreadable_file_is_an_io_error(void **state) {
     assert_non_null(strstr(cm_diagnostics_get(f->diag, 0)->message, "Permission denied"));
 }
 
-static void all_of_it_is_read_unless_it_is_too_much(void **state) {
+static void reads_all_up_to_the_limit(void **state) {
     struct fixture *f = *state;
     const size_t most[] = {N_BYTES, N_BYTES + 1, N_BYTES - 1};
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -286,7 +286,7 @@ static void all_of_it_is_read_unless_it_is_too_much(void **state) {
     }
 }
 
-static void an_empty_source_ends_at_once(void **state) {
+static void empty_source_ends_at_once(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
     assert_int_equal(truncate(f->file, 0), 0);
@@ -301,7 +301,7 @@ static void an_empty_source_ends_at_once(void **state) {
     source_close(NULL);
 }
 
-static void a_file_cut_short_while_it_is_read_ends_early(void **state) {
+static void ends_early_if_a_file_is_truncated_while_read(void **state) {
     const struct fixture *f = *state;
     uint8_t buffer[10];
     struct source *source = open_kind(f, KIND_FILE);
@@ -316,20 +316,19 @@ static void a_file_cut_short_while_it_is_read_ends_early(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_kind_reads_and_skips_alike, make, end),
-        cmocka_unit_test_setup_teardown(every_kind_ends_inside_a_read_alike, make, end),
-        cmocka_unit_test_setup_teardown(every_byte_of_a_file_passes_the_window, make, end),
-        cmocka_unit_test_setup_teardown(what_a_file_skips_is_not_read, make, end),
-        cmocka_unit_test_setup_teardown(places_are_read_again_where_that_is_possible, make,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_place_past_the_end_is_refused, make, end),
-        cmocka_unit_test_setup_teardown(a_pipe_says_that_it_has_passed, make, end),
+        cmocka_unit_test_setup_teardown(every_source_reads_and_skips_alike, make, end),
+        cmocka_unit_test_setup_teardown(every_source_reports_its_end_alike, make, end),
+        cmocka_unit_test_setup_teardown(reads_every_byte_through_the_window, make, end),
+        cmocka_unit_test_setup_teardown(does_not_read_skipped_bytes, make, end),
+        cmocka_unit_test_setup_teardown(rereads_positions_of_seekable_sources, make, end),
+        cmocka_unit_test_setup_teardown(refuses_positions_after_the_end, make, end),
+        cmocka_unit_test_setup_teardown(reports_positions_that_a_pipe_has_passed, make, end),
         cmocka_unit_test_setup_teardown(standard_input_may_be_a_file_that_was_begun, make, end),
-        cmocka_unit_test_setup_teardown(what_cannot_be_read_is_an_io_error, make, end),
-        cmocka_unit_test_setup_teardown(an_unreadable_file_is_an_io_error, make, end),
-        cmocka_unit_test_setup_teardown(all_of_it_is_read_unless_it_is_too_much, make, end),
-        cmocka_unit_test_setup_teardown(an_empty_source_ends_at_once, make, end),
-        cmocka_unit_test_setup_teardown(a_file_cut_short_while_it_is_read_ends_early, make,
+        cmocka_unit_test_setup_teardown(reports_read_errors_as_io_errors, make, end),
+        cmocka_unit_test_setup_teardown(reports_unreadable_files_as_io_errors, make, end),
+        cmocka_unit_test_setup_teardown(reads_all_up_to_the_limit, make, end),
+        cmocka_unit_test_setup_teardown(empty_source_ends_at_once, make, end),
+        cmocka_unit_test_setup_teardown(ends_early_if_a_file_is_truncated_while_read, make,
                                         end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

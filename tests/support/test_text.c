@@ -22,7 +22,7 @@ static int end(void **state) {
     return 0;
 }
 
-static void an_empty_text_is_an_empty_string(void **state) {
+static void empty_text_is_an_empty_string(void **state) {
     struct text text;
     text_init(&text, *state);
     assert_string_equal(text_string(&text), "");
@@ -30,7 +30,7 @@ static void an_empty_text_is_an_empty_string(void **state) {
     assert_string_equal(text_string(&text), "");
 }
 
-static void a_text_grows_by_every_kind_of_append(void **state) {
+static void appends_every_kind_of_item(void **state) {
     struct text text;
     text_init(&text, *state);
     for (int i = 0; i < 1000; i++) {
@@ -45,7 +45,7 @@ static void a_text_grows_by_every_kind_of_append(void **state) {
     assert_false(text.failed);
 }
 
-static void a_text_without_memory_remembers_and_does_nothing(void **state) {
+static void ignores_appends_after_a_failed_allocation(void **state) {
     (void)state;
     struct arena *arena = arena_new("small", 100);
     struct text text;
@@ -104,7 +104,7 @@ static const struct {
     {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* past the last code point */
 };
 
-static void a_name_is_shown_as_a_terminal_may_have_it(void **state) {
+static void escapes_names_for_terminals(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct text text;
         text_init(&text, *state);
@@ -113,7 +113,7 @@ static void a_name_is_shown_as_a_terminal_may_have_it(void **state) {
     }
 }
 
-static void utf8_is_told_from_what_is_not(void **state) {
+static void recognizes_valid_utf8(void **state) {
     (void)state;
     assert_true(text_is_utf8("", 0));
     assert_true(text_is_utf8("plain \x1b", 7));
@@ -187,7 +187,7 @@ static const struct {
     {"infinity", false, 0},
 };
 
-static void a_real_is_decimal_in_every_locale(void **state) {
+static void parses_reals_in_every_locale(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         double value = 77;
@@ -200,7 +200,7 @@ static void a_real_is_decimal_in_every_locale(void **state) {
     assert_true(text_to_real("nan", &value) && isnan(value));
 }
 
-static void a_number_is_a_whole_decimal_or_refused(void **state) {
+static void parses_whole_decimal_numbers_only(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         int64_t value = 77;
@@ -256,7 +256,7 @@ static const struct {
     {"1e9", -1},
 };
 
-static void a_size_has_a_unit_of_bytes_or_none(void **state) {
+static void parses_sizes_with_byte_units(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int64_t bytes = -1;
@@ -266,7 +266,7 @@ static void a_size_has_a_unit_of_bytes_or_none(void **state) {
     }
 }
 
-static void texts_are_compared(void **state) {
+static void compares_strings(void **state) {
     (void)state;
     assert_true(text_equal(NULL, NULL));
     assert_false(text_equal(NULL, ""));
@@ -286,7 +286,7 @@ static void texts_are_compared(void **state) {
     assert_false(text_is_digits("-1"));
 }
 
-static void a_label_is_cut_between_two_characters(void **state) {
+static void truncates_labels_between_characters(void **state) {
     char name[TEXT_LONGEST_LABEL + 16];
     struct text text;
     memset(name, 'a', sizeof name - 1);
@@ -305,16 +305,16 @@ static void a_label_is_cut_between_two_characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_text_is_an_empty_string, make, end),
-        cmocka_unit_test_setup_teardown(a_text_grows_by_every_kind_of_append, make, end),
-        cmocka_unit_test(a_text_without_memory_remembers_and_does_nothing),
-        cmocka_unit_test_setup_teardown(a_name_is_shown_as_a_terminal_may_have_it, make, end),
-        cmocka_unit_test_setup_teardown(a_label_is_cut_between_two_characters, make, end),
-        cmocka_unit_test(utf8_is_told_from_what_is_not),
-        cmocka_unit_test(a_number_is_a_whole_decimal_or_refused),
-        cmocka_unit_test(a_real_is_decimal_in_every_locale),
-        cmocka_unit_test(a_size_has_a_unit_of_bytes_or_none),
-        cmocka_unit_test(texts_are_compared),
+        cmocka_unit_test_setup_teardown(empty_text_is_an_empty_string, make, end),
+        cmocka_unit_test_setup_teardown(appends_every_kind_of_item, make, end),
+        cmocka_unit_test(ignores_appends_after_a_failed_allocation),
+        cmocka_unit_test_setup_teardown(escapes_names_for_terminals, make, end),
+        cmocka_unit_test_setup_teardown(truncates_labels_between_characters, make, end),
+        cmocka_unit_test(recognizes_valid_utf8),
+        cmocka_unit_test(parses_whole_decimal_numbers_only),
+        cmocka_unit_test(parses_reals_in_every_locale),
+        cmocka_unit_test(parses_sizes_with_byte_units),
+        cmocka_unit_test(compares_strings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

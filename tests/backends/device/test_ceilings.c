@@ -94,7 +94,7 @@ static void sizes_copy_above_cache(void **state) {
     assert_int_equal(machine.largest_copy, 256 << 20);
 }
 
-static void proxies_set_no_ceiling(void **state) {
+static void ignores_proxies_for_ceilings(void **state) {
     static const int32_t states[] = {CM_PROXY, CM_UNSUPPORTED, CM_CRASHED, CM_PLANNED,
                                      CM_MODELLED};
     (void)state;
@@ -114,7 +114,7 @@ static void marks_times_of_table(void **state) {
     assert_true(ceilings_any(&got));
 }
 
-static void products_say_which_elements_matter(void **state) {
+static void reports_the_element_type_of_products(void **state) {
     const struct cm_primitive primitives[] = {fixture_conv(), fixture_gemm(CM_BF16, 4, 4, 4)};
     const struct cm_primitive relu = fixture_relu(8);
     bool wanted[CM_N_ELEMENTS];
@@ -131,9 +131,9 @@ int main(void) {
         cmocka_unit_test(warms_up_slow_job_briefly),
         cmocka_unit_test(limits_operands_to_quarter_of_memory),
         cmocka_unit_test(sizes_copy_above_cache),
-        cmocka_unit_test(proxies_set_no_ceiling),
+        cmocka_unit_test(ignores_proxies_for_ceilings),
         cmocka_unit_test(marks_times_of_table),
-        cmocka_unit_test(products_say_which_elements_matter),
+        cmocka_unit_test(reports_the_element_type_of_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static struct device_model built_in(const char *name, struct arena *arena) {
     return model;
 }
 
-static void every_built_in_device_is_whole(void **state) {
+static void every_built_in_device_is_complete(void **state) {
     size_t n = 0;
     for (; device_name_at(n) != NULL; n++) {
         const char *name = device_name_at(n);
@@ -72,7 +72,7 @@ static void refuses_unknown_device(void **state) {
 }
 
 /* Figures worked out beside the table: dense TFLOP/s of fp16 products, and GB/s. */
-static void some_figures_are_those_of_the_documents(void **state) {
+static void figures_equal_published_data_sheets(void **state) {
     static const struct {
         const char *name;
         double tera, giga;
@@ -88,7 +88,7 @@ static void some_figures_are_those_of_the_documents(void **state) {
     }
 }
 
-static void the_facts_of_a_chip_are_read_too(void **state) {
+static void reads_facts_of_the_chip(void **state) {
     const struct device_model device = built_in("a100-80gb", *state);
     assert_string_equal(device.architecture, "sm_80");
     assert_int_equal(device.n_units, 108);
@@ -109,7 +109,7 @@ static int read_text(const char *text, struct arena *arena, struct device_model 
     return status;
 }
 
-static void a_file_gives_a_device(void **state) {
+static void reads_a_device_from_a_file(void **state) {
     struct device_model model;
     struct cm_reason reason = {""};
     assert_int_equal(read_text("{\"schema\": \"costmodel/device/1\", \"name\": \"mine\","
@@ -257,11 +257,11 @@ static void reports_unreadable_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_built_in_device_is_whole),
+        cmocka_unit_test(every_built_in_device_is_complete),
         cmocka_unit_test(refuses_unknown_device),
-        cmocka_unit_test(some_figures_are_those_of_the_documents),
-        cmocka_unit_test(the_facts_of_a_chip_are_read_too),
-        cmocka_unit_test(a_file_gives_a_device),
+        cmocka_unit_test(figures_equal_published_data_sheets),
+        cmocka_unit_test(reads_facts_of_the_chip),
+        cmocka_unit_test(reads_a_device_from_a_file),
         cmocka_unit_test(accepts_figure_with_source),
         cmocka_unit_test(reports_invalid_figure),
         cmocka_unit_test(reports_line_of_invalid_file),

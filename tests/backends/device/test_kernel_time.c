@@ -67,7 +67,7 @@ static void lower_bound_is_the_larger_of_arithmetic_and_memory(void **state) {
     expect_near(time_of(&relu).lower_bound, 3e6 / 1e12);
 }
 
-static void bytes_in_the_cache_are_not_compulsory(void **state) {
+static void excludes_cached_bytes_from_the_bound(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(1000);
     assert_true(time_of(&relu).lower_bound == 0);
@@ -116,7 +116,7 @@ static void expected_time_is_never_below_the_bound(void **state) {
     }
 }
 
-static void time_grows_with_the_size(void **state) {
+static void time_increases_with_size(void **state) {
     double last = 0;
     (void)state;
     for (int64_t size = 64; size <= 8192; size *= 2) {
@@ -203,10 +203,10 @@ static void floor_replaces_the_launch(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
-        cmocka_unit_test(bytes_in_the_cache_are_not_compulsory),
+        cmocka_unit_test(excludes_cached_bytes_from_the_bound),
         cmocka_unit_test(winograd_divides_the_bound_of_3x3_convolutions),
         cmocka_unit_test(expected_time_is_never_below_the_bound),
-        cmocka_unit_test(time_grows_with_the_size),
+        cmocka_unit_test(time_increases_with_size),
         cmocka_unit_test(products_run_in_whole_tiles_and_waves),
         cmocka_unit_test(grouped_convolutions_are_padded),
         cmocka_unit_test(depthwise_convolutions_are_limited_by_memory),

@@ -65,7 +65,7 @@ static void expect_near(double have, double want) {
 }
 
 /* 236 027 904 + 802 816 FLOPs at 67 TFLOP/s; 602 112 + 37 888 bytes in, 3 211 264 out. */
-static void the_first_convolution_of_resnet50(void **state) {
+static void bounds_the_first_convolution_of_resnet50(void **state) {
     (void)state;
     const struct cm_primitive conv = fixture_conv();
     const struct cm_measurement fp32 = estimate("h200", CM_PRECISION_AS_STORED, &conv);
@@ -147,7 +147,7 @@ static void refuses_work_larger_than_memory(void **state) {
     assert_true(have.cold.median == 0);
 }
 
-static void work_of_unknown_size_has_no_time(void **state) {
+static void reports_no_time_for_unknown_sizes(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(16);
     relu.flops = INT64_MIN;
@@ -178,7 +178,7 @@ static struct cm_measurement estimate_with_floor(const struct cm_primitive *prim
                             primitive);
 }
 
-static void unknown_work_has_no_time(void **state) {
+static void reports_no_time_for_unknown_work(void **state) {
     static const char *const texts[] = {
         "{\"schema\": \"costmodel/device/1\", \"name\": \"a\","
         " \"rates\": {\"fp32\": 1e12}, \"bandwidth\": 1e-300}",
@@ -238,7 +238,7 @@ static void requires_device_name(void **state) {
     assert_null(device);
 }
 
-static void the_facts_name_the_source(void **state) {
+static void names_the_source_of_device_facts(void **state) {
     (void)state;
     struct cm_device *device = NULL;
     struct cm_device_facts facts;
@@ -259,17 +259,17 @@ static void the_facts_name_the_source(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_plan_of_modelling_backend),
-        cmocka_unit_test(the_first_convolution_of_resnet50),
+        cmocka_unit_test(bounds_the_first_convolution_of_resnet50),
         cmocka_unit_test(products_run_at_the_rate_of_their_element),
         cmocka_unit_test(elementwise_work_uses_vector_rate),
         cmocka_unit_test(reports_missing_rate),
         cmocka_unit_test(refuses_work_larger_than_memory),
-        cmocka_unit_test(work_of_unknown_size_has_no_time),
-        cmocka_unit_test(unknown_work_has_no_time),
+        cmocka_unit_test(reports_no_time_for_unknown_sizes),
+        cmocka_unit_test(reports_no_time_for_unknown_work),
         cmocka_unit_test(adds_floor_to_roofline),
         cmocka_unit_test(names_rate_of_memory_bound_layer),
         cmocka_unit_test(requires_device_name),
-        cmocka_unit_test(the_facts_name_the_source),
+        cmocka_unit_test(names_the_source_of_device_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,7 +173,7 @@ static void expect_numbers(const struct cm_plan *plan, bool last) {
     }
 }
 
-static void steps_read_what_the_ones_before_wrote(void **state) {
+static void passes_outputs_to_the_next_step(void **state) {
     if (*state == NULL) skip();
     const struct network_filling filling = {fill, NULL};
     for (int i = 0; i < 3; i++) {
@@ -247,7 +247,7 @@ static void refuses_inconsistent_network(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_read_what_the_ones_before_wrote),
+        cmocka_unit_test(passes_outputs_to_the_next_step),
         cmocka_unit_test(random_operands_stay_in_range),
         cmocka_unit_test(refuses_inconsistent_network),
     };

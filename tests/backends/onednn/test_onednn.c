@@ -131,7 +131,7 @@ static void reports_why_open_fails(void **state) {
     }
 }
 
-static void the_machine_is_described(void **state) {
+static void describes_the_processor(void **state) {
     const struct fixture *f = *state;
     if (f->subprocess == NULL) skip();
     const struct cm_device_facts *facts = subprocess_facts(f->subprocess);
@@ -177,7 +177,7 @@ static struct cm_primitive conv_of(int32_t kind, int spatial, int64_t groups) {
     return conv;
 }
 
-static void convolutions_of_all_sorts_run(void **state) {
+static void runs_all_kinds_of_convolutions(void **state) {
     const struct cm_primitive first = fixture_conv();
     expect_state(*state, &first, CM_MEASURED, "");
     for (int spatial = 1; spatial <= 3; spatial++) {
@@ -209,7 +209,7 @@ static void reports_operands_larger_than_memory(void **state) {
                  "needs 35184372088832 bytes, the limit is 100000000");
 }
 
-static void products_broadcast_and_have_a_bias(void **state) {
+static void runs_products_with_broadcast_and_bias(void **state) {
     struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 16, 32);
     gemm.inputs[2] = fixture_tensor(CM_F32, 1, (const int64_t[]){32});
     gemm.n_inputs = 3;
@@ -235,7 +235,7 @@ static struct cm_primitive plain_of(int32_t kind, int32_t algorithm, int32_t ran
     return primitive;
 }
 
-static void pools_run(void **state) {
+static void runs_pooling(void **state) {
     static const int32_t algorithms[] = {CM_POOL_MAX, CM_POOL_AVERAGE, CM_POOL_AVERAGE_PADDING};
     for (size_t i = 0; i < N(algorithms); i++) {
         struct cm_primitive pool =
@@ -261,7 +261,7 @@ static void notes_reference_implementation(void **state) {
     expect_state(*state, &pool, CM_MEASURED, "ran oneDNN's slow reference implementation");
 }
 
-static void norms_run(void **state) {
+static void runs_normalization(void **state) {
     static const struct {
         int32_t algorithm;
         int32_t axis;
@@ -288,7 +288,7 @@ static void expect_proxy_or_none(const struct fixture *f, const struct cm_primit
                                  const char *proxy);
 
 /* From 3.3 on there is code for them. */
-static void norms_of_groups_run(void **state) {
+static void runs_group_normalization(void **state) {
     for (int32_t algorithm = CM_NORM_INSTANCE; algorithm <= CM_NORM_GROUP; algorithm++) {
         for (int32_t rank = 3; rank <= 4; rank++) {
             struct cm_primitive norm =
@@ -302,7 +302,7 @@ static void norms_of_groups_run(void **state) {
 }
 
 /* Three dims as four, for which there is fast code. */
-static void batch_norms_of_lines_run_no_reference(void **state) {
+static void runs_1d_batch_norm_without_reference_code(void **state) {
     for (int32_t algorithm = CM_NORM_BATCH; algorithm <= CM_NORM_BATCH_TRAINING; algorithm++) {
         struct cm_primitive norm =
             plain_of(CM_NORM, algorithm, 3, (const int64_t[]){2, 16, 64});
@@ -314,7 +314,7 @@ static void batch_norms_of_lines_run_no_reference(void **state) {
 }
 
 /* One window over all that there is: what the library has for a reduction. */
-static void global_pools_are_reductions(void **state) {
+static void runs_global_pooling_as_reduction(void **state) {
     struct cm_primitive pool = plain_of(CM_POOL, CM_POOL_MAX, 3, (const int64_t[]){2, 16, 64});
     pool.outputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){2, 16, 1});
     pool.window =
@@ -324,7 +324,7 @@ static void global_pools_are_reductions(void **state) {
     assert_null(strstr(got.how.algorithm, "simple"));
 }
 
-static void recurrent_layers_run(void **state) {
+static void runs_recurrent_layers(void **state) {
     for (int32_t algorithm = CM_RNN_TANH; algorithm <= CM_RNN_GRU; algorithm++) {
         for (int32_t directions = 1; directions <= 2; directions++) {
             struct cm_primitive rnn =
@@ -342,7 +342,7 @@ static void recurrent_layers_run(void **state) {
     }
 }
 
-static void attention_is_two_products_and_a_softmax(void **state) {
+static void runs_attention_as_two_products_and_a_softmax(void **state) {
     for (int i = 0; i < 8; i++) {
         struct cm_primitive attention =
             plain_of(CM_ATTENTION, CM_ALGORITHM_NONE, 4, (const int64_t[]){2, 4, 16, 8});
@@ -360,7 +360,7 @@ static void attention_is_two_products_and_a_softmax(void **state) {
     }
 }
 
-static void images_are_resized(void **state) {
+static void runs_resize(void **state) {
     for (int32_t algorithm = CM_RESAMPLE_NEAREST; algorithm <= CM_RESAMPLE_LINEAR;
          algorithm++) {
         struct cm_primitive resize =
@@ -371,7 +371,7 @@ static void images_are_resized(void **state) {
 }
 
 /* The library refuses dtypes without machine instructions; accepted ones have a time. */
-static void narrow_elements_run_or_are_refused(void **state) {
+static void runs_or_refuses_narrow_elements(void **state) {
     static const struct {
         int32_t from, to;
     } cases[] = {{CM_BF16, CM_BF16}, {CM_BF16, CM_F32}, {CM_F16, CM_F16},
@@ -402,7 +402,7 @@ static void narrow_elements_run_or_are_refused(void **state) {
 }
 
 /* Channels last: the primitive's strides, which the convolution keeps. */
-static void channels_may_stand_last(void **state) {
+static void runs_channels_last(void **state) {
     const struct fixture *f = *state;
     if (f->subprocess == NULL) skip();
     struct subprocess_setup setup = f->setup;
@@ -420,7 +420,7 @@ static void channels_may_stand_last(void **state) {
 }
 
 /* From 3.7 on; ran a copy of as many bytes instead before. */
-static void selections_have_a_time(void **state) {
+static void times_selections(void **state) {
     struct cm_primitive select =
         plain_of(CM_ELTWISE, CM_ALGORITHM_NONE, 2, (const int64_t[]){64, 32});
     select.n_steps = 1;
@@ -442,7 +442,7 @@ static void expect_proxy_or_none(const struct fixture *f, const struct cm_primit
         assert_int_equal(got.state, CM_MEASURED);
 }
 
-static void softmax_and_reductions_run(void **state) {
+static void runs_softmax_and_reductions(void **state) {
     for (int32_t axis = 0; axis < 3; axis++) {
         for (int32_t log = 0; log < 2; log++) {
             struct cm_primitive softmax =
@@ -462,7 +462,7 @@ static void softmax_and_reductions_run(void **state) {
 }
 
 /* Their results are of another element, which no reduction of the library leaves. */
-static void indices_of_extremes_have_a_proxy(void **state) {
+static void times_arg_extremes_by_proxy(void **state) {
     for (int32_t algorithm = CM_REDUCE_ARG_MAX; algorithm <= CM_REDUCE_ARG_MIN; algorithm++) {
         struct cm_primitive reduce =
             plain_of(CM_REDUCE, algorithm, 2, (const int64_t[]){16, 64});
@@ -474,7 +474,7 @@ static void indices_of_extremes_have_a_proxy(void **state) {
 }
 
 /* Every function runs, or something of its size does and is called a proxy. */
-static void every_function_has_a_time(void **state) {
+static void times_every_elementwise_function(void **state) {
     for (int32_t function = CM_FUNCTION_NONE + 1; function < CM_N_FUNCTIONS; function++) {
         struct cm_primitive primitive = fixture_relu(4096);
         primitive.steps[0].function = function;
@@ -502,7 +502,7 @@ static void accepts_full_second_operand(void **state) {
     expect_state(*state, &divide, CM_MEASURED, "");
 }
 
-static void copies_run_whatever_the_element(void **state) {
+static void copies_elements_of_every_type(void **state) {
     for (int32_t element = CM_ELEMENT_NONE + 1; element < CM_N_ELEMENTS; element++) {
         struct cm_primitive copy =
             plain_of(CM_COPY, CM_ALGORITHM_NONE, 3, (const int64_t[]){2, 6, 16});
@@ -559,29 +559,29 @@ static void flags_not_cold(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_why_open_fails),
-        cmocka_unit_test(the_machine_is_described),
+        cmocka_unit_test(describes_the_processor),
         cmocka_unit_test(rejects_implausible_times),
-        cmocka_unit_test(convolutions_of_all_sorts_run),
+        cmocka_unit_test(runs_all_kinds_of_convolutions),
         cmocka_unit_test(refuses_mismatched_operands),
         cmocka_unit_test(reports_operands_larger_than_memory),
-        cmocka_unit_test(products_broadcast_and_have_a_bias),
-        cmocka_unit_test(pools_run),
+        cmocka_unit_test(runs_products_with_broadcast_and_bias),
+        cmocka_unit_test(runs_pooling),
         cmocka_unit_test(notes_reference_implementation),
-        cmocka_unit_test(norms_run),
-        cmocka_unit_test(norms_of_groups_run),
-        cmocka_unit_test(batch_norms_of_lines_run_no_reference),
-        cmocka_unit_test(global_pools_are_reductions),
-        cmocka_unit_test(recurrent_layers_run),
-        cmocka_unit_test(attention_is_two_products_and_a_softmax),
-        cmocka_unit_test(images_are_resized),
-        cmocka_unit_test(narrow_elements_run_or_are_refused),
-        cmocka_unit_test(channels_may_stand_last),
-        cmocka_unit_test(selections_have_a_time),
-        cmocka_unit_test(softmax_and_reductions_run),
-        cmocka_unit_test(indices_of_extremes_have_a_proxy),
-        cmocka_unit_test(every_function_has_a_time),
+        cmocka_unit_test(runs_normalization),
+        cmocka_unit_test(runs_group_normalization),
+        cmocka_unit_test(runs_1d_batch_norm_without_reference_code),
+        cmocka_unit_test(runs_global_pooling_as_reduction),
+        cmocka_unit_test(runs_recurrent_layers),
+        cmocka_unit_test(runs_attention_as_two_products_and_a_softmax),
+        cmocka_unit_test(runs_resize),
+        cmocka_unit_test(runs_or_refuses_narrow_elements),
+        cmocka_unit_test(runs_channels_last),
+        cmocka_unit_test(times_selections),
+        cmocka_unit_test(runs_softmax_and_reductions),
+        cmocka_unit_test(times_arg_extremes_by_proxy),
+        cmocka_unit_test(times_every_elementwise_function),
         cmocka_unit_test(accepts_full_second_operand),
-        cmocka_unit_test(copies_run_whatever_the_element),
+        cmocka_unit_test(copies_elements_of_every_type),
         cmocka_unit_test(copies_bytes_without_fast_code),
         cmocka_unit_test(flags_not_cold),
     };

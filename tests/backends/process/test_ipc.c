@@ -68,7 +68,7 @@ static void rejects_unexpected_message(void **state) {
     }
 }
 
-static void rejects_noise(void **state) {
+static void rejects_random_bytes(void **state) {
     const struct pair *pair = *state;
     char noise[64];
     char got[8];
@@ -128,7 +128,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(sends_and_receives, open_pair, close_pair),
         cmocka_unit_test(rejects_unexpected_message),
-        cmocka_unit_test_setup_teardown(rejects_noise, open_pair, close_pair),
+        cmocka_unit_test_setup_teardown(rejects_random_bytes, open_pair, close_pair),
         cmocka_unit_test_setup_teardown(detects_flipped_bit, open_pair, close_pair),
         cmocka_unit_test_setup_teardown(times_out_without_message, open_pair, close_pair),
         cmocka_unit_test_setup_teardown(reports_closed_end_without_signal, open_pair,

@@ -74,7 +74,7 @@ static void expect_no_children(void) {
     assert_int_equal(errno, ECHILD);
 }
 
-static void times_come_back(void **state) {
+static void returns_times_from_the_subprocess(void **state) {
     (void)state;
     struct fixture f;
     assert_int_equal(prepare(&f, "# a comment\n\nconv f32 1x3: 0.002 / 0.001\nconv: 5\n"),
@@ -95,7 +95,7 @@ static void times_come_back(void **state) {
 }
 
 /* Every fault, what it is called, and that the next primitive is measured as if nothing was. */
-static void a_fault_costs_one_primitive(void **state) {
+static void loses_one_primitive_per_crash(void **state) {
     (void)state;
     static const struct {
         const char *action;
@@ -151,7 +151,7 @@ static void marks_proxies_and_views(void **state) {
     finish(&f);
 }
 
-static void samples_that_differ_are_flagged(void **state) {
+static void flags_differing_samples(void **state) {
     (void)state;
     struct fixture f;
     const struct cm_primitive conv = fixture_conv();
@@ -221,7 +221,7 @@ static void times_out_if_open_hangs(void **state) {
     expect_no_children();
 }
 
-static void settings_are_checked(void **state) {
+static void checks_settings(void **state) {
     (void)state;
     struct fixture f;
     const struct cm_setting missing = {"table", "/nonexistent"};
@@ -407,14 +407,14 @@ static void stop_accepts_null(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_come_back),
-        cmocka_unit_test(a_fault_costs_one_primitive),
+        cmocka_unit_test(returns_times_from_the_subprocess),
+        cmocka_unit_test(loses_one_primitive_per_crash),
         cmocka_unit_test(marks_proxies_and_views),
-        cmocka_unit_test(samples_that_differ_are_flagged),
+        cmocka_unit_test(flags_differing_samples),
         cmocka_unit_test(refuses_missing_row_and_malformed_primitive),
         cmocka_unit_test(reports_why_device_does_not_open),
         cmocka_unit_test(times_out_if_open_hangs),
-        cmocka_unit_test(settings_are_checked),
+        cmocka_unit_test(checks_settings),
         cmocka_unit_test(stops_asking_lost_device),
         cmocka_unit_test(works_with_sigchld_ignored),
         cmocka_unit_test(rejects_invalid_result),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void an_equation_gives_the_shape(void **state) {
+static void infers_the_shape_from_the_equation(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Einsum-12", "equation=bij,bjk->bik", "float[5,2,3] float[5,3,4]",
@@ -119,7 +119,7 @@ static void more_operands_cost_the_best_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_equation_gives_the_shape),
+        cmocka_unit_test(infers_the_shape_from_the_equation),
         cmocka_unit_test(refuses_an_equation_that_does_not_match_its_inputs),
         cmocka_unit_test(refuses_more_operands_than_supported),
         cmocka_unit_test(two_operands_cost_the_product_of_all_labels),

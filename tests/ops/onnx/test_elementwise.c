@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void one_operand_keeps_its_shape_and_folds(void **state) {
+static void keeps_shape_and_folds_one_operand(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Abs-13", NULL, "int64[3]={-1,0,2}", "int64[3]={1,0,2}"),
@@ -31,7 +31,7 @@ static void one_operand_keeps_its_shape_and_folds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_operand_keeps_its_shape_and_folds),
+        cmocka_unit_test(keeps_shape_and_folds_one_operand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

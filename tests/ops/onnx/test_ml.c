@@ -35,7 +35,7 @@ static void classifiers_give_one_score_per_class(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void features_are_put_into_rows(void **state) {
+static void infers_rows_of_features(void **state) {
     static const struct op_case rows[] = {
         GIVES("ai.onnx.ml:ArrayFeatureExtractor-1", NULL, "float[3,5] int64[2]", "float[3,2]"),
         GIVES("ai.onnx.ml:ArrayFeatureExtractor-1", NULL, "float[5] int64[2]", "float[1,2]"),
@@ -69,7 +69,7 @@ static void features_are_put_into_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classifiers_give_one_score_per_class),
-        cmocka_unit_test(features_are_put_into_rows),
+        cmocka_unit_test(infers_rows_of_features),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

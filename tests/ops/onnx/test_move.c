@@ -157,7 +157,7 @@ static void infers_operators_that_keep_the_shape(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void one_hot_gets_an_axis(void **state) {
+static void one_hot_inserts_an_axis(void **state) {
     static const struct op_case rows[] = {
         GIVES("OneHot-9", NULL, "int64[2,3] int64[]={10} float[2]", "float[2,3,10]"),
         GIVES("OneHot-11", "axis=0", "int64[2,3] int64[1]={10} float[2]", "float[10,2,3]"),
@@ -181,7 +181,7 @@ int main(void) {
         cmocka_unit_test(tile_repeats),
         cmocka_unit_test(depth_to_space_and_back_permute_blocks),
         cmocka_unit_test(infers_operators_that_keep_the_shape),
-        cmocka_unit_test(one_hot_gets_an_axis),
+        cmocka_unit_test(one_hot_inserts_an_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void a_window_is_as_long_as_asked(void **state) {
+static void window_has_the_requested_length(void **state) {
     static const struct op_case rows[] = {
         GIVES("HannWindow-17", NULL, "int64[]={10}", "float[10]"),
         GIVES("HammingWindow-17", "output_datatype=11", "int32[]={3}", "double[3]"),
@@ -25,7 +25,7 @@ static void a_window_is_as_long_as_asked(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_transform_has_as_many_points_as_asked(void **state) {
+static void transform_has_the_requested_points(void **state) {
     static const struct op_case rows[] = {
         /* 8 points are 3 stages of 4 butterflies, 4 products each: 48; of real points half of
            it */
@@ -73,8 +73,8 @@ static void frames_fill_the_signal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_window_is_as_long_as_asked),
-        cmocka_unit_test(a_transform_has_as_many_points_as_asked),
+        cmocka_unit_test(window_has_the_requested_length),
+        cmocka_unit_test(transform_has_the_requested_points),
         cmocka_unit_test(frames_fill_the_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

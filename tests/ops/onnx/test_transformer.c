@@ -46,7 +46,7 @@ static void linear_attention_reads_and_writes_a_state(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_causal_convolution_is_depthwise_and_hands_on_its_end(void **state) {
+static void causal_convolution_is_depthwise_and_returns_its_state(void **state) {
     static const struct op_case rows[] = {
         /* 2 * 3 * 7 outputs of 4 products; a bias and an activation are one FLOP each */
         COSTS("CausalConvWithState-27", NULL, "float[2,3,7] float[3,1,4]",
@@ -65,7 +65,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rotary_embedding_keeps_the_shape),
         cmocka_unit_test(linear_attention_reads_and_writes_a_state),
-        cmocka_unit_test(a_causal_convolution_is_depthwise_and_hands_on_its_end),
+        cmocka_unit_test(causal_convolution_is_depthwise_and_returns_its_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

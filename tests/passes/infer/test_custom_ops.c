@@ -379,7 +379,7 @@ static void test_like_inherits_the_gradient(void **state) {
 }
 
 /* An opset uses the description with the largest `since` that does not exceed it. */
-static void test_a_description_is_valid_from_its_opset_on(void **state) {
+static void test_descriptions_apply_from_their_opset(void **state) {
     struct arena *arena = arena_new("described", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs costs;
@@ -448,7 +448,7 @@ int main(void) {
         cmocka_unit_test(test_refuses_nodes_that_violate_the_description),
         cmocka_unit_test(test_reports_costs_that_overflow),
         cmocka_unit_test(test_like_inherits_the_gradient),
-        cmocka_unit_test(test_a_description_is_valid_from_its_opset_on),
+        cmocka_unit_test(test_descriptions_apply_from_their_opset),
         cmocka_unit_test(test_replaces_built_in_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void test_continues_after_an_error_with_unknown_outputs(void **state) {
     CHECK(rows);
 }
 
-static void test_dims_past_2_63_are_told_with_their_node(void **state) {
+static void test_reports_the_node_of_dims_above_2_63(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[4611686018427387904,2]\nnode c Concat x x -> y axis=0\nout y\n", 0,
          "error[overflow] at c: dim 0 of output 0 is past 2^63", "y=?"},
@@ -241,7 +241,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folds_a_target_computed_from_shapes),
         cmocka_unit_test(test_continues_after_an_error_with_unknown_outputs),
-        cmocka_unit_test(test_dims_past_2_63_are_told_with_their_node),
+        cmocka_unit_test(test_reports_the_node_of_dims_above_2_63),
         cmocka_unit_test(test_declared_types_fill_unknowns),
         cmocka_unit_test(test_if_gives_dims_common_to_both_branches),
         cmocka_unit_test(test_loop_stacks_scan_outputs),

@@ -117,7 +117,7 @@ static char *written(writer *write, const struct cm_verdict *verdict, size_t *re
     return text;
 }
 
-static void every_format_is_as_its_golden(void **state) {
+static void every_format_equals_its_golden(void **state) {
     (void)state;
     for (size_t i = 0; i < N(formats); i++) {
         size_t size = 0;
@@ -131,7 +131,7 @@ static void every_format_is_as_its_golden(void **state) {
 }
 
 /* No name drives a terminal, ends a line, or is a command of a workflow. */
-static void no_name_makes_a_line_or_a_control(void **state) {
+static void escapes_line_breaks_and_control_characters_of_names(void **state) {
     (void)state;
     for (size_t i = 0; i < N(formats); i++) {
         size_t size = 0;
@@ -145,7 +145,7 @@ static void no_name_makes_a_line_or_a_control(void **state) {
     }
 }
 
-static void an_ambiguous_time_fails_where_that_was_asked(void **state) {
+static void fails_on_uncertain_times_if_requested(void **state) {
     struct cm_verdict strict = hostile;
     size_t size = 0;
     (void)state;
@@ -155,7 +155,7 @@ static void an_ambiguous_time_fails_where_that_was_asked(void **state) {
     free(text);
 }
 
-static void the_exit_status_is_that_of_the_worst(void **state) {
+static void exits_with_the_status_of_the_worst_verdict(void **state) {
     struct cm_verdict verdict = plain;
     (void)state;
     assert_int_equal(cm_verdict_exit(&verdict), 0);
@@ -170,7 +170,7 @@ static void the_exit_status_is_that_of_the_worst(void **state) {
 }
 
 /* 3,000 findings with paths of 100 bytes: a comment holds 65,536 characters. */
-static void a_comment_is_never_too_long(void **state) {
+static void limits_the_length_of_a_comment(void **state) {
     static struct cm_check_finding many[3000];
     char path[101];
     size_t size = 0;
@@ -201,7 +201,7 @@ static void a_comment_is_never_too_long(void **state) {
     free(text);
 }
 
-static void a_budget_is_read_and_its_typing_errors_are_told(void **state) {
+static void reads_a_budget_and_locates_its_errors(void **state) {
     static const struct {
         const char *text;
         const char *message; /* NULL: it is read */
@@ -235,12 +235,12 @@ static void a_budget_is_read_and_its_typing_errors_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_is_as_its_golden),
-        cmocka_unit_test(no_name_makes_a_line_or_a_control),
-        cmocka_unit_test(an_ambiguous_time_fails_where_that_was_asked),
-        cmocka_unit_test(the_exit_status_is_that_of_the_worst),
-        cmocka_unit_test(a_comment_is_never_too_long),
-        cmocka_unit_test(a_budget_is_read_and_its_typing_errors_are_told),
+        cmocka_unit_test(every_format_equals_its_golden),
+        cmocka_unit_test(escapes_line_breaks_and_control_characters_of_names),
+        cmocka_unit_test(fails_on_uncertain_times_if_requested),
+        cmocka_unit_test(exits_with_the_status_of_the_worst_verdict),
+        cmocka_unit_test(limits_the_length_of_a_comment),
+        cmocka_unit_test(reads_a_budget_and_locates_its_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

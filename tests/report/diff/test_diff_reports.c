@@ -31,7 +31,7 @@ static char *write_with(writer *write, const struct cm_diff *diff,
 /* Escape, a line of its own, markup, a mention, a cell's end, bidi override, broken UTF-8. */
 #define HOSTILE "a\033[31m`|<script>@all&\"\\\342\200\256\377"
 
-static void no_name_leaves_its_place(void **state) {
+static void escapes_names_in_every_format(void **state) {
     struct cm_result *old_result = NULL;
     struct cm_result *new_result = NULL;
     struct cm_diff *diff = tree_diff(". Net 0 0\n" HOSTILE " A(1,`|<b>) 5 5\n",
@@ -87,7 +87,7 @@ static size_t count(const char *text, const char *what) {
 }
 
 /* The site takes 65,536 characters. */
-static void a_comment_is_cut_to_fit(void **state) {
+static void truncates_a_comment_to_the_limit(void **state) {
     char *was = many_modules(1);
     char *is = many_modules(2);
     struct cm_result *old_result = NULL;
@@ -113,7 +113,7 @@ static void a_comment_is_cut_to_fit(void **state) {
     free(is);
 }
 
-static void a_shift_is_told_in_one_line(void **state) {
+static void reports_a_shift_in_one_line(void **state) {
     struct cm_result *old_result = NULL;
     struct cm_result *new_result = NULL;
     struct cm_diff *diff =
@@ -136,7 +136,7 @@ static void a_shift_is_told_in_one_line(void **state) {
     tree_free(new_result);
 }
 
-static void a_stream_that_fails_is_told(void **state) {
+static void reports_a_failing_stream(void **state) {
     writer *const writers[] = {cm_diff_write_text, cm_diff_write_json, cm_diff_write_markdown};
     struct cm_result *old_result = NULL;
     struct cm_result *new_result = NULL;
@@ -157,10 +157,10 @@ static void a_stream_that_fails_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_name_leaves_its_place),
-        cmocka_unit_test(a_comment_is_cut_to_fit),
-        cmocka_unit_test(a_shift_is_told_in_one_line),
-        cmocka_unit_test(a_stream_that_fails_is_told),
+        cmocka_unit_test(escapes_names_in_every_format),
+        cmocka_unit_test(truncates_a_comment_to_the_limit),
+        cmocka_unit_test(reports_a_shift_in_one_line),
+        cmocka_unit_test(reports_a_failing_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

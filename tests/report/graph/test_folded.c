@@ -11,7 +11,7 @@
 
 #include "costmodel/costmodel.h"
 
-static void sums_past_the_largest_number_are_refused_before_a_line_is_written(void **state) {
+static void refuses_overflowing_sums_before_writing(void **state) {
     const struct cm_node large = {
         .op = "Gemm", .name = "", .domain = "", .costs = {.macs = INT64_C(1) << 62}};
     const struct cm_node nodes[] = {large, large};
@@ -38,7 +38,7 @@ static void sums_past_the_largest_number_are_refused_before_a_line_is_written(vo
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_past_the_largest_number_are_refused_before_a_line_is_written),
+        cmocka_unit_test(refuses_overflowing_sums_before_writing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void odd_values_stand_as_documented(void **state) {
     free(text);
 }
 
-static void without_times_nothing_is_written(void **state) {
+static void writes_nothing_without_times(void **state) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -44,7 +44,7 @@ static void without_times_nothing_is_written(void **state) {
     free(text);
 }
 
-static void a_full_disk_is_an_error(void **state) {
+static void reports_a_full_disk(void **state) {
     (void)state;
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
@@ -53,7 +53,7 @@ static void a_full_disk_is_an_error(void **state) {
 }
 
 /* A module of a file may be as deep as it likes: the deepest have no track. */
-static void deep_modules_are_left_out(void **state) {
+static void omits_modules_below_the_depth(void **state) {
     struct cm_module modules[100];
     const size_t nodes[] = {0};
     struct cm_timed timed = fixture_hostile.measure->primitives[0];
@@ -93,9 +93,9 @@ static void deep_modules_are_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_values_stand_as_documented),
-        cmocka_unit_test(without_times_nothing_is_written),
-        cmocka_unit_test(a_full_disk_is_an_error),
-        cmocka_unit_test(deep_modules_are_left_out),
+        cmocka_unit_test(writes_nothing_without_times),
+        cmocka_unit_test(reports_a_full_disk),
+        cmocka_unit_test(omits_modules_below_the_depth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

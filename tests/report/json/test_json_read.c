@@ -55,7 +55,7 @@ static void write_read_write_gives_the_same_bytes(void **state) {
     expect_round_trip(&result);
 }
 
-static void the_text_report_of_what_was_read_is_the_same(void **state) {
+static void read_profile_gives_the_same_text_report(void **state) {
     (void)state;
     struct cm_text_options options;
     cm_text_options_init(&options);
@@ -234,7 +234,7 @@ static const struct {
      "diagnostics[0].severity: expected \"note\", \"warning\" or \"error\", got a string"},
 };
 
-static void faults_have_a_place(void **state) {
+static void locates_errors(void **state) {
     (void)state;
     for (size_t i = 0; i < N(changes); i++) {
         char *text = changed(changes[i].from, changes[i].to);
@@ -264,7 +264,7 @@ static const struct {
      "measure.primitives[0].kernels[0].block[2]: expected an integer below 2^63, got 1.5"},
 };
 
-static void a_fault_in_the_times_is_told_by_its_place(void **state) {
+static void locates_errors_in_times(void **state) {
     (void)state;
     for (size_t i = 0; i < N(timed_changes); i++) {
         char *text = changed_in(&fixture_hostile, timed_changes[i].from, timed_changes[i].to);
@@ -304,14 +304,14 @@ static const struct {
     {"{}\n\n{}", "not JSON: syntax error in line 3"},
 };
 
-static void what_is_no_profile_is_refused(void **state) {
+static void refuses_documents_that_are_not_profiles(void **state) {
     (void)state;
     for (size_t i = 0; i < N(no_profiles); i++)
         expect_refusal(no_profiles[i].text, strlen(no_profiles[i].text),
                        no_profiles[i].message);
 }
 
-static void a_profile_without_modules_is_refused(void **state) {
+static void refuses_a_profile_without_modules(void **state) {
     (void)state;
     struct cm_result none = fixture_pointnet;
     none.n_modules = 0;
@@ -322,7 +322,7 @@ static void a_profile_without_modules_is_refused(void **state) {
 }
 
 /* By its size alone: there are no such bytes behind the text. */
-static void a_text_too_long_is_refused_unread(void **state) {
+static void refuses_a_long_string_before_reading_it(void **state) {
     (void)state;
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_result *result = NULL;
@@ -333,19 +333,19 @@ static void a_text_too_long_is_refused_unread(void **state) {
     cm_diagnostics_free(diagnostics);
 }
 
-static void a_nul_byte_is_refused(void **state) {
+static void refuses_nul_bytes(void **state) {
     (void)state;
     expect_refusal("{}\0{}", 5, "not UTF-8 text");
 }
 
-static void deep_nesting_is_refused(void **state) {
+static void refuses_deep_nesting(void **state) {
     (void)state;
     char brackets[20000];
     memset(brackets, '[', sizeof(brackets));
     expect_refusal(brackets, sizeof(brackets), "not JSON: syntax error in line 1");
 }
 
-static void an_object_with_many_keys_is_refused(void **state) {
+static void refuses_an_object_with_many_keys(void **state) {
     (void)state;
     char *keys = NULL;
     size_t size = 0;
@@ -360,7 +360,7 @@ static void an_object_with_many_keys_is_refused(void **state) {
     free(keys);
 }
 
-static void a_type_of_too_many_levels_is_refused(void **state) {
+static void refuses_deeply_nested_types(void **state) {
     (void)state;
     char *type = NULL;
     size_t size = 0;
@@ -440,7 +440,7 @@ static void cut_anywhere(const struct cm_result *whole) {
     free(json);
 }
 
-static void a_file_that_is_cut_anywhere_is_refused(void **state) {
+static void refuses_a_file_truncated_at_any_byte(void **state) {
     struct cm_result parts[N_PARTS];
     struct cm_node node;
     (void)state;
@@ -460,7 +460,7 @@ static void read_flipped(const char *json, size_t size) {
     drop(result);
 }
 
-static void a_flipped_byte_is_survived(void **state) {
+static void reads_or_refuses_a_file_with_changed_bytes(void **state) {
     struct cm_result parts[N_PARTS];
     struct cm_node node;
     (void)state;
@@ -478,7 +478,7 @@ static void a_flipped_byte_is_survived(void **state) {
     }
 }
 
-static void keys_that_are_not_known_are_passed_over(void **state) {
+static void ignores_unknown_keys(void **state) {
     (void)state;
     char *text = changed("\"totals\":{", "\"later\":[1.5e3,{}],\"totals\":{\"joules\":0.25,");
     struct cm_result *result = read_back(text);
@@ -487,7 +487,7 @@ static void keys_that_are_not_known_are_passed_over(void **state) {
     drop(result);
 }
 
-static void an_optional_key_may_be_missing(void **state) {
+static void accepts_missing_optional_keys(void **state) {
     (void)state;
     char *text = changed("\"arguments\":\"128, 1024, kernel_size=(1,), stride=(1,)\",", "");
     struct cm_result *result = read_back(text);
@@ -517,7 +517,7 @@ static void operations_on_integers_may_be_missing(void **state) {
     drop(result);
 }
 
-static void a_failure_leaves_the_result_alone(void **state) {
+static void leaves_the_result_unchanged_on_failure(void **state) {
     (void)state;
     struct cm_result untouched;
     struct cm_result *result = &untouched;
@@ -528,25 +528,25 @@ static void a_failure_leaves_the_result_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(write_read_write_gives_the_same_bytes),
-        cmocka_unit_test(the_text_report_of_what_was_read_is_the_same),
+        cmocka_unit_test(read_profile_gives_the_same_text_report),
         cmocka_unit_test(integers_and_unknowns_come_back_exactly),
         cmocka_unit_test(types_come_back),
-        cmocka_unit_test(faults_have_a_place),
-        cmocka_unit_test(a_fault_in_the_times_is_told_by_its_place),
+        cmocka_unit_test(locates_errors),
+        cmocka_unit_test(locates_errors_in_times),
         cmocka_unit_test(ratios_come_back_exactly),
-        cmocka_unit_test(what_is_no_profile_is_refused),
-        cmocka_unit_test(a_profile_without_modules_is_refused),
-        cmocka_unit_test(a_text_too_long_is_refused_unread),
-        cmocka_unit_test(a_nul_byte_is_refused),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(an_object_with_many_keys_is_refused),
-        cmocka_unit_test(a_type_of_too_many_levels_is_refused),
-        cmocka_unit_test(a_file_that_is_cut_anywhere_is_refused),
-        cmocka_unit_test(a_flipped_byte_is_survived),
-        cmocka_unit_test(keys_that_are_not_known_are_passed_over),
-        cmocka_unit_test(an_optional_key_may_be_missing),
+        cmocka_unit_test(refuses_documents_that_are_not_profiles),
+        cmocka_unit_test(refuses_a_profile_without_modules),
+        cmocka_unit_test(refuses_a_long_string_before_reading_it),
+        cmocka_unit_test(refuses_nul_bytes),
+        cmocka_unit_test(refuses_deep_nesting),
+        cmocka_unit_test(refuses_an_object_with_many_keys),
+        cmocka_unit_test(refuses_deeply_nested_types),
+        cmocka_unit_test(refuses_a_file_truncated_at_any_byte),
+        cmocka_unit_test(reads_or_refuses_a_file_with_changed_bytes),
+        cmocka_unit_test(ignores_unknown_keys),
+        cmocka_unit_test(accepts_missing_optional_keys),
         cmocka_unit_test(operations_on_integers_may_be_missing),
-        cmocka_unit_test(a_failure_leaves_the_result_alone),
+        cmocka_unit_test(leaves_the_result_unchanged_on_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void hostile_names_leave_the_json_valid(void **state) {
     free(text);
 }
 
-static void what_drives_a_terminal_is_escaped_and_read_back(void **state) {
+static void escapes_control_characters_and_reads_them_back(void **state) {
     static const char name[] = "\x7f\xc2\x9b"
                                "2J\xe2\x80\xae\xc3\xa9";
     (void)state;
@@ -72,7 +72,7 @@ static void integers_are_exact_to_2_to_the_63(void **state) {
     free(text);
 }
 
-static void an_overflow_is_null_as_any_unknown(void **state) {
+static void writes_overflow_as_null(void **state) {
     (void)state;
     struct cm_result result = fixture_pointnet;
     result.totals.macs = CM_UNKNOWN + 1;
@@ -82,7 +82,7 @@ static void an_overflow_is_null_as_any_unknown(void **state) {
     free(text);
 }
 
-static void types_without_end_are_cut_and_stay_valid(void **state) {
+static void truncates_long_types_to_valid_json(void **state) {
     (void)state;
     struct cm_type endless = {.kind = CM_TYPE_SEQUENCE, .rank = -1};
     endless.element = &endless;
@@ -97,7 +97,7 @@ static void types_without_end_are_cut_and_stay_valid(void **state) {
     free(text);
 }
 
-static void a_full_disk_is_an_error(void **state) {
+static void reports_a_full_disk(void **state) {
     (void)state;
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
@@ -110,11 +110,11 @@ int main(void) {
         cmocka_unit_test(a_known_model_has_the_documented_keys_in_order),
         cmocka_unit_test(odd_values_stand_as_documented),
         cmocka_unit_test(hostile_names_leave_the_json_valid),
-        cmocka_unit_test(what_drives_a_terminal_is_escaped_and_read_back),
+        cmocka_unit_test(escapes_control_characters_and_reads_them_back),
         cmocka_unit_test(integers_are_exact_to_2_to_the_63),
-        cmocka_unit_test(an_overflow_is_null_as_any_unknown),
-        cmocka_unit_test(types_without_end_are_cut_and_stay_valid),
-        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(writes_overflow_as_null),
+        cmocka_unit_test(truncates_long_types_to_valid_json),
+        cmocka_unit_test(reports_a_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

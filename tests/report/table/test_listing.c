@@ -106,7 +106,7 @@ static void filters_all_hold(void **state) {
     expect(&options, "4");
 }
 
-static void rows_are_sorted_and_what_is_unknown_comes_last(void **state) {
+static void sorts_rows_with_unknown_values_last(void **state) {
     static const struct {
         const char *sort;
         const char *rows;
@@ -137,7 +137,7 @@ static void depth_and_top_leave_rows_out(void **state) {
     expect(&options, "0");
 }
 
-static void a_fault_writes_nothing(void **state) {
+static void writes_nothing_on_errors(void **state) {
     static const struct cm_table_options faults[] = {
         {.columns = "path,none", .depth = -1},       {.columns = "", .depth = -1},
         {.columns = "path,latency_ps", .depth = -1}, {.sort = "macs:", .depth = -1},
@@ -190,9 +190,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filters_choose_rows),
         cmocka_unit_test(filters_all_hold),
-        cmocka_unit_test(rows_are_sorted_and_what_is_unknown_comes_last),
+        cmocka_unit_test(sorts_rows_with_unknown_values_last),
         cmocka_unit_test(depth_and_top_leave_rows_out),
-        cmocka_unit_test(a_fault_writes_nothing),
+        cmocka_unit_test(writes_nothing_on_errors),
         cmocka_unit_test(truncates_long_markdown_with_a_note),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) 
     return text;
 }
 
-static void what_is_written_is_read(void **state) {
+static void reads_back_what_it_writes(void **state) {
     size_t size = 0;
     size_t size_again = 0;
     struct cm_sweep *read = NULL;
@@ -79,7 +79,7 @@ static void what_is_written_is_read(void **state) {
     free(text);
 }
 
-static void another_document_is_refused(void **state) {
+static void refuses_other_documents(void **state) {
     static const struct {
         const char *text;
         const char *message;
@@ -117,8 +117,8 @@ static void text_is_safe_and_has_every_row(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(another_document_is_refused),
+        cmocka_unit_test(reads_back_what_it_writes),
+        cmocka_unit_test(refuses_other_documents),
         cmocka_unit_test(text_is_safe_and_has_every_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void depth_limits_the_aggregated_section_alone(void **state) {
     expect(&fixture_pointnet, options, "pointnet_depth_0.txt");
 }
 
-static void narrow_pages_are_folded_between_items(void **state) {
+static void wraps_narrow_pages_between_items(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     options.width = 50;
@@ -93,7 +93,7 @@ static void colours_stand_out_and_change_no_text(void **state) {
     expect(&fixture_pointnet, options, "pointnet_color.txt");
 }
 
-static void a_curve_is_drawn_in_block_elements_where_they_can_be_shown(void **state) {
+static void draws_curves_in_block_elements_if_the_locale_has_them(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     options.unicode = true;
@@ -107,7 +107,7 @@ struct said {
     const char *words;
 };
 
-static void what_fits_is_said(void **state) {
+static void reports_what_fits(void **state) {
     static const struct said rows[] = {
         {{1000, true, 7, 990, 1010, "exact", ""},
          "limit:              1.0 kB          (1,000), fits\n"
@@ -185,12 +185,12 @@ static void omits_the_framework_if_it_agrees(void **state) {
     }
 }
 
-static void what_is_not_known_is_said(void **state) {
+static void reports_what_is_unknown(void **state) {
     (void)state;
     expect(&fixture_hostile, defaults(), "hostile.txt");
 }
 
-static void what_is_asked_for_follows_the_tree(void **state) {
+static void prints_requested_sections_after_the_tree(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     options.detailed = false;
@@ -200,7 +200,7 @@ static void what_is_asked_for_follows_the_tree(void **state) {
     expect(&fixture_hostile, options, "hostile_breakdown.txt");
 }
 
-static void a_known_model_has_no_question_mark(void **state) {
+static void prints_no_question_mark_for_a_known_model(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     char *text = fixture_text(&fixture_pointnet, &options);
@@ -208,7 +208,7 @@ static void a_known_model_has_no_question_mark(void **state) {
     free(text);
 }
 
-static void no_name_reaches_the_terminal_raw(void **state) {
+static void escapes_names_for_the_terminal(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     char *text = fixture_text(&fixture_hostile, &options);
@@ -226,7 +226,7 @@ static void the_default_page_has_100_columns(void **state) {
     free(text);
 }
 
-static void the_defaults_are_deepspeeds(void **state) {
+static void defaults_equal_those_of_deepspeed(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     assert_int_equal(options.depth, -1);
@@ -236,7 +236,7 @@ static void the_defaults_are_deepspeeds(void **state) {
     assert_int_equal(options.width, 100);
 }
 
-static void a_full_disk_is_an_error(void **state) {
+static void reports_a_full_disk(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     FILE *out = fopen("/dev/full", "w");
@@ -249,7 +249,7 @@ static void a_full_disk_is_an_error(void **state) {
  */
 #define DEEP 20000
 
-static void a_tree_of_any_depth_is_printed(void **state) {
+static void prints_a_tree_of_any_depth(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     struct cm_module *modules = calloc(DEEP, sizeof(*modules));
@@ -278,7 +278,7 @@ static void a_tree_of_any_depth_is_printed(void **state) {
 }
 
 /* A JSON file may contain any index. */
-static void what_is_not_in_the_report_is_not_looked_up(void **state) {
+static void does_not_compute_omitted_sections(void **state) {
     (void)state;
     const struct cm_explained_node lost = {.node = 4294967295, .runs = 1};
     const struct cm_explanation explanations[] = {
@@ -292,7 +292,7 @@ static void what_is_not_in_the_report_is_not_looked_up(void **state) {
     free(text);
 }
 
-static void a_figure_is_explained_by_its_terms(void **state) {
+static void explains_a_count_by_its_terms(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
     char *text = fixture_explanations(&fixture_hostile, &options);
@@ -307,23 +307,23 @@ int main(void) {
         cmocka_unit_test(a_plan_has_no_times),
         cmocka_unit_test(all_modules_are_ranked_when_top_is_0),
         cmocka_unit_test(depth_limits_the_aggregated_section_alone),
-        cmocka_unit_test(narrow_pages_are_folded_between_items),
+        cmocka_unit_test(wraps_narrow_pages_between_items),
         cmocka_unit_test(width_0_never_folds),
         cmocka_unit_test(colours_stand_out_and_change_no_text),
-        cmocka_unit_test(a_curve_is_drawn_in_block_elements_where_they_can_be_shown),
-        cmocka_unit_test(what_fits_is_said),
+        cmocka_unit_test(draws_curves_in_block_elements_if_the_locale_has_them),
+        cmocka_unit_test(reports_what_fits),
         cmocka_unit_test(explains_the_difference_to_the_framework),
         cmocka_unit_test(omits_the_framework_if_it_agrees),
-        cmocka_unit_test(what_is_not_known_is_said),
-        cmocka_unit_test(what_is_asked_for_follows_the_tree),
-        cmocka_unit_test(a_known_model_has_no_question_mark),
-        cmocka_unit_test(no_name_reaches_the_terminal_raw),
+        cmocka_unit_test(reports_what_is_unknown),
+        cmocka_unit_test(prints_requested_sections_after_the_tree),
+        cmocka_unit_test(prints_no_question_mark_for_a_known_model),
+        cmocka_unit_test(escapes_names_for_the_terminal),
         cmocka_unit_test(the_default_page_has_100_columns),
-        cmocka_unit_test(the_defaults_are_deepspeeds),
-        cmocka_unit_test(a_full_disk_is_an_error),
-        cmocka_unit_test(a_tree_of_any_depth_is_printed),
-        cmocka_unit_test(what_is_not_in_the_report_is_not_looked_up),
-        cmocka_unit_test(a_figure_is_explained_by_its_terms),
+        cmocka_unit_test(defaults_equal_those_of_deepspeed),
+        cmocka_unit_test(reports_a_full_disk),
+        cmocka_unit_test(prints_a_tree_of_any_depth),
+        cmocka_unit_test(does_not_compute_omitted_sections),
+        cmocka_unit_test(explains_a_count_by_its_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
