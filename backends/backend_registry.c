@@ -142,9 +142,9 @@ static int find_module(const struct places *places, const char *name, struct are
         return CM_BACKEND_OK;
     }
     return reason_fail(reason, CM_BACKEND_REFUSED,
-                       "there is no backend '%s': it is not built in, and none of the %zu "
-                       "places that are searched has " PREFIX "%s" SUFFIX,
-                       name, places->n, name);
+                       PREFIX "%s" SUFFIX " not found in the search path of modules; "
+                              "docs/backends.md describes how to build it",
+                       name);
 }
 
 int backends_find(const struct places *places, const char *name, struct arena *arena,

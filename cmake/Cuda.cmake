@@ -34,7 +34,8 @@ if(cuda_missing)
     message(FATAL_ERROR "COSTMODEL_CUDA is ON, but these headers are not found: ${cuda_missing}. "
       "Set CUDA_HOME and CUDNN_PATH, or CMAKE_INCLUDE_PATH")
   endif()
-  message(STATUS "CUDA headers not found (${cuda_missing}): the CUDA backend is not built")
+  message(STATUS "CUDA backend skipped: ${cuda_missing} not found, set CUDA_HOME and CUDNN_PATH "
+    "(docs/backends.md)")
   return()
 endif()
 list(REMOVE_DUPLICATES cuda_include)

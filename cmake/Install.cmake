@@ -3,6 +3,14 @@
 # the targets costmodel::costmodel and costmodel::costmodel_static.
 include(CMakePackageConfigHelpers)
 
+# Builds what `cmake --install` installs, without the tests.
+add_custom_target(costmodel_installed DEPENDS costmodel_program)
+foreach(target IN ITEMS costmodel costmodel_static costmodel_onednn costmodel_cuda costmodel_planning)
+  if(TARGET ${target})
+    add_dependencies(costmodel_installed ${target})
+  endif()
+endforeach()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
 install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the device files

@@ -14,7 +14,7 @@ if(NOT ONEDNN_INCLUDE_DIR)
     message(FATAL_ERROR "COSTMODEL_ONEDNN is ON, but oneapi/dnnl/dnnl.h is not found: "
       "install libdnnl-dev, or set ONEDNN_INCLUDE_DIR")
   endif()
-  message(STATUS "No oneDNN headers: its backend is not built")
+  message(STATUS "oneDNN backend skipped: oneapi/dnnl/dnnl.h not found, install libdnnl-dev")
   return()
 endif()
 message(STATUS "oneDNN headers: ${ONEDNN_INCLUDE_DIR}")

@@ -41,17 +41,20 @@ int places_from(const char *path, struct arena *arena, struct places *ret) {
     return CM_OK;
 }
 
-/* Returns the folder relative to the program, so that an installed tree may be moved; NULL if
- * unknown. */
-static const char *beside_program(struct arena *arena) {
+/* Returns the folder of the program's file; NULL if unknown. */
+static const char *program_folder(struct arena *arena) {
     char program[LONGEST_PATH];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     if (length <= 0) return NULL;
     program[length] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash == NULL) return NULL;
-    *slash = '\0';
-    return arena_printf(arena, "%s/../" COSTMODEL_BACKEND_FOLDER, program);
+    const char *slash = strrchr(program, '/');
+    return slash ? arena_strndup(arena, program, (size_t)(slash - program)) : NULL;
+}
+
+/* Returns true if `folder` is a build folder of CMake: an installed program is in none. */
+static bool is_build_folder(const char *folder, struct arena *arena) {
+    const char *cache = arena_printf(arena, "%s/CMakeCache.txt", folder);
+    return cache != NULL && access(cache, F_OK) == 0;
 }
 
 int places_find(struct arena *arena, struct places *ret) {
@@ -60,8 +63,14 @@ int places_find(struct arena *arena, struct places *ret) {
     struct module_place *items = arena_array(arena, 2, sizeof(*items));
     if (items == NULL) return CM_NO_MEMORY;
     size_t n = 0;
-    items[n].path = beside_program(arena);
-    n += items[n].path != NULL;
+    const char *folder = program_folder(arena);
+    if (folder != NULL) {
+        const bool is_built = is_build_folder(folder, arena);
+        items[n].path = is_built
+                            ? arena_printf(arena, "%s/backends", folder)
+                            : arena_printf(arena, "%s/../" COSTMODEL_BACKEND_FOLDER, folder);
+        if (items[n++].path == NULL) return CM_NO_MEMORY;
+    }
     items[n++].path = COSTMODEL_BACKEND_INSTALLED;
     *ret = (struct places){n, items};
     return CM_OK;

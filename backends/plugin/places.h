@@ -23,8 +23,8 @@ struct places {
 
 /*
  * Returns the search path in `arena`: COSTMODEL_BACKEND_PATH (absolute folders separated by
- * colons) if set, else the folder relative to the program and the installed one. Returns CM_OK
- * or CM_NO_MEMORY.
+ * colons) if set; else the folder relative to the program (of a program in a build folder:
+ * `backends` next to it) and the installed one. Returns CM_OK or CM_NO_MEMORY.
  */
 int places_find(struct arena *arena, struct places *ret) __attribute__((warn_unused_result));
 
