@@ -13,7 +13,7 @@
 
 #define MODULE_TREE_DEPTH 2 /* default depth of dot and mermaid */
 
-static struct cm_table_options table_options(const struct request *request, int usual_depth) {
+static struct cm_table_options table_options(const struct request *request) {
     struct cm_table_options options;
     cm_table_options_init(&options);
     if (request->rows != NOT_GIVEN) options.rows = (enum cm_rows)request->rows;
@@ -22,7 +22,7 @@ static struct cm_table_options table_options(const struct request *request, int 
     options.n_filters = request->filters.n;
     options.filters = request->filters.values;
     options.metric = request->metric;
-    options.depth = request->depth == NOT_GIVEN ? usual_depth : request->depth;
+    if (request->depth != NOT_GIVEN) options.depth = request->depth;
     if (request->top != NOT_GIVEN) options.top = (size_t)request->top;
     options.units = (enum cm_units)request->units;
     return options;
@@ -40,83 +40,66 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     options.width = request->width;
     options.units = (enum cm_units)request->units;
     options.color = streams_color(out, (enum color_choice)request->color);
+    options.unicode = streams_utf8();
     return options;
 }
 
-static int write_text(const struct report *report, FILE *out) {
-    struct cm_text_options options = text_options(report->request, out);
-    if (report->sweep) return cm_sweep_write_text(report->sweep, &options, out);
-    if (report->result && report->result->n_explanations > 0)
-        return cm_result_write_explanations(report->result, &options, out);
-    options.unicode = streams_utf8();
-    return report->formula ? cm_formula_write_text(report->formula, &options, out)
-                           : cm_result_write_text(report->result, &options, out);
+static int sweep_text(const struct report *report, const struct cm_report_options *options,
+                      FILE *out) {
+    return cm_sweep_write_text(report->sweep, &options->text, out);
 }
 
-static int write_table(const struct report *report, FILE *out) {
-    const struct cm_table_options options = table_options(report->request, -1);
-    const struct cm_text_options text = text_options(report->request, out);
-    return report->sweep
-               ? cm_sweep_write_table(report->sweep, &options, &text, report->diag, out)
-               : cm_result_write_table(report->result, &options, &text, report->diag, out);
+static int sweep_table(const struct report *report, const struct cm_report_options *options,
+                       FILE *out) {
+    return cm_sweep_write_table(report->sweep, &options->table, &options->text, report->diag,
+                                out);
 }
 
-static int write_json(const struct report *report, FILE *out) {
-    if (report->sweep) return cm_sweep_write_json(report->sweep, out);
-    return report->formula ? cm_formula_write_json(report->formula, out)
-                           : cm_result_write_json(report->result, out);
+static int sweep_json(const struct report *report, const struct cm_report_options *options,
+                      FILE *out) {
+    (void)options;
+    return cm_sweep_write_json(report->sweep, out);
 }
 
-static int write_csv(const struct report *report, FILE *out) {
-    const struct cm_table_options options = table_options(report->request, -1);
-    return report->sweep ? cm_sweep_write_csv(report->sweep, &options, report->diag, out)
-                         : cm_result_write_csv(report->result, &options, report->diag, out);
+static int sweep_csv(const struct report *report, const struct cm_report_options *options,
+                     FILE *out) {
+    return cm_sweep_write_csv(report->sweep, &options->table, report->diag, out);
 }
 
-static int write_markdown(const struct report *report, FILE *out) {
-    const struct cm_table_options options = table_options(report->request, -1);
-    return report->sweep
-               ? cm_sweep_write_markdown(report->sweep, &options, report->diag, out)
-               : cm_result_write_markdown(report->result, &options, report->diag, out);
+static int sweep_markdown(const struct report *report, const struct cm_report_options *options,
+                          FILE *out) {
+    return cm_sweep_write_markdown(report->sweep, &options->table, report->diag, out);
 }
 
-static int write_folded(const struct report *report, FILE *out) {
-    const struct cm_table_options options = table_options(report->request, -1);
-    return cm_result_write_folded(report->result, &options, report->diag, out);
+static int formula_text(const struct report *report, const struct cm_report_options *options,
+                        FILE *out) {
+    return cm_formula_write_text(report->formula, &options->text, out);
 }
 
-static int write_dot(const struct report *report, FILE *out) {
-    const struct cm_table_options options = table_options(report->request, MODULE_TREE_DEPTH);
-    return cm_result_write_dot(report->result, &options, report->diag, out);
-}
-
-static int write_mermaid(const struct report *report, FILE *out) {
-    const struct cm_table_options options = table_options(report->request, MODULE_TREE_DEPTH);
-    return cm_result_write_mermaid(report->result, &options, report->diag, out);
-}
-
-static int write_trace(const struct report *report, FILE *out) {
-    return cm_result_write_trace(report->result, out);
+static int formula_json(const struct report *report, const struct cm_report_options *options,
+                        FILE *out) {
+    (void)options;
+    return cm_formula_write_json(report->formula, out);
 }
 
 /* clang-format off */
 static const struct format formats[] = {
-    {"text", "the text report", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, .write = write_text, .sweep = true, .formula = true},
-    {"json", "--format json", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .write = write_json, .sweep = true, .formula = true},
-    {"csv", "--format csv", TAKES_TABLE, .write = write_csv, .sweep = true},
-    {"markdown", "--format markdown", TAKES_TABLE, .write = write_markdown, .sweep = true},
-    {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC, .write = write_folded},
-    {"dot", "--format dot", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .write = write_dot},
-    {"mermaid", "--format mermaid", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .write = write_mermaid},
-    {"trace", "--format trace", TAKES_CURVE, .write = write_trace, .draws_times = true},
+    {"text", "the text report", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text, .formula = formula_text},
+    {"json", "--format json", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_json, .formula = formula_json},
+    {"csv", "--format csv", TAKES_TABLE, .sweep = sweep_csv},
+    {"markdown", "--format markdown", TAKES_TABLE, .sweep = sweep_markdown},
+    {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC, .sweep = NULL},
+    {"dot", "--format dot", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
+    {"mermaid", "--format mermaid", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
+    {"trace", "--format trace", TAKES_CURVE, .draws_times = true},
 };
 
 /* Text output if rows or columns are requested. */
-static const struct format table = {"text", "a table", TAKES_TABLE, .write = write_table, .sweep = true};
+static const struct format table = {"table", "a table", TAKES_TABLE, .sweep = sweep_table};
 
 /* Text output for several batches and for --explain: no sections of the report. */
-static const struct format batches = {"text", "a table of batches", TAKES_UNITS, .write = write_text, .sweep = true};
-static const struct format explanation = {"text", "--explain", TAKES_EXPLAIN | TAKES_WIDTH, .write = write_text, .sweep = true};
+static const struct format batches = {"text", "a table of batches", TAKES_UNITS, .sweep = sweep_text};
+static const struct format explanation = {"text", "--explain", TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text};
 /* clang-format on */
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -145,8 +128,16 @@ int format_find(const struct invocation *call, struct request *request) {
                          request->format_name);
 }
 
-int format_write(const void *report, FILE *out) {
-    return ((const struct report *)report)->request->format->write(report, out);
+int format_write(const void *context, FILE *out) {
+    const struct report *report = context;
+    const struct format *format = report->request->format;
+    struct cm_report_options options = {.text = text_options(report->request, out),
+                                        .table = table_options(report->request)};
+    if (format->depth != 0 && report->request->depth == NOT_GIVEN)
+        options.table.depth = format->depth;
+    if (report->sweep) return format->sweep(report, &options, out);
+    if (report->formula) return format->formula(report, &options, out);
+    return cm_result_write(report->result, format->name, &options, report->diag, out);
 }
 
 int format_check(const struct invocation *call, const struct request *request) {
@@ -158,6 +149,6 @@ int format_check(const struct invocation *call, const struct request *request) {
     if (idle != NULL)
         return options_fault(call, "option --%s has no effect with %s", idle, format->called);
     if (!has_columns) return CM_OK;
-    const struct cm_table_options options = table_options(request, -1);
+    const struct cm_table_options options = table_options(request);
     return cm_table_options_check(&options, request->binding.batches.n > 1, call->diag);
 }

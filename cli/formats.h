@@ -20,14 +20,17 @@ struct report {
     struct cm_diagnostics *diag;
 };
 
+typedef int format_writer(const struct report *report, const struct cm_report_options *options,
+                          FILE *out);
+
 struct format {
-    const char *name;
-    const char *called; /* in messages */
-    unsigned takes;     /* set of TAKES_..., the options that it supports */
-    int (*write)(const struct report *report, FILE *out);
-    bool sweep;       /* supports several batches */
-    bool formula;     /* supports --formula */
-    bool draws_times; /* requires times */
+    const char *name;       /* as in cm_format_at */
+    const char *called;     /* in messages */
+    unsigned takes;         /* set of TAKES_..., the options that it supports */
+    format_writer *sweep;   /* NULL: does not support several batches */
+    format_writer *formula; /* NULL: does not support --formula */
+    int depth;              /* default depth of the modules; 0: all */
+    bool draws_times;       /* requires times */
 };
 
 /* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */

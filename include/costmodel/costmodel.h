@@ -414,6 +414,39 @@ CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MU
  */
 CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
+/* Options of cm_result_write and cm_result_render; a format ignores those that it does not have
+ * (docs/formats.md). cm_report_options_init sets the defaults. */
+struct cm_report_options {
+    struct cm_text_options text;
+    struct cm_table_options table;
+};
+
+CM_API void cm_report_options_init(struct cm_report_options *options);
+
+/* Returns the name of a report format by index, "text" first; NULL past the last. "table" is
+ * cm_result_write_table. */
+CM_API const char *cm_format_at(size_t index);
+
+/*
+ * Writes a report in a format of cm_format_at, by the function cm_result_write_<format>; "text"
+ * writes the explanations alone if the result has some. `options` NULL: the defaults. CM_OK,
+ * CM_USAGE (unknown format, or as the function of the format), CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write(const struct cm_result *result, const char *format,
+                           const struct cm_report_options *options,
+                           struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/*
+ * As cm_result_write, into memory, for languages without FILE. On CM_OK the caller owns
+ * *ret_text and frees it with cm_report_free: *ret_size bytes, then a NUL that is not counted.
+ * On failure (CM_USAGE, CM_NO_MEMORY) both are unchanged.
+ */
+CM_API int cm_result_render(const struct cm_result *result, const char *format,
+                            const struct cm_report_options *options,
+                            struct cm_diagnostics *diagnostics, char **ret_text,
+                            size_t *ret_size) CM_MUST_CHECK;
+CM_API void cm_report_free(char *text);
+
 /*
  * Reads a profile that cm_result_write_json wrote; writing it again gives the same bytes.
  * `text` need not be NUL-terminated; `name` identifies the source in messages.

@@ -74,12 +74,21 @@ static int write_all(const struct cm_result *result, FILE *out) {
     return status == CM_OK ? write_tables(result, out) : status;
 }
 
+static int render(const struct cm_result *result) {
+    char *text = NULL;
+    size_t size = 0;
+    const int status = cm_result_render(result, "json", NULL, NULL, &text, &size);
+    cm_report_free(text);
+    return status;
+}
+
 /* Returns the written text or NULL; the caller frees it. */
 static int write_text(const struct cm_result *result, char **ret) {
     size_t size = 0;
     FILE *out = open_memstream(ret, &size);
     if (!out) return CM_NO_MEMORY;
     int status = write_all(result, out);
+    if (status == CM_OK) status = render(result);
     if (fclose(out) != 0 && status == CM_OK) status = CM_NO_MEMORY;
     return status;
 }

@@ -89,6 +89,13 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_result_write_json(P, NULL)),
         ROW(cm_result_write_trace(NULL, P)),
         ROW(cm_result_write_trace(P, NULL)),
+        ROW(cm_result_write(NULL, P, P, d, P)),
+        ROW(cm_result_write(P, NULL, P, d, P)),
+        ROW(cm_result_write(P, P, P, d, NULL)),
+        ROW(cm_result_render(NULL, P, P, d, P, P)),
+        ROW(cm_result_render(P, NULL, P, d, P, P)),
+        ROW(cm_result_render(P, P, P, d, NULL, P)),
+        ROW(cm_result_render(P, P, P, d, P, NULL)),
         ROW(cm_result_read_json(NULL, 1, P, d, P)),
         ROW(cm_result_read_json(P, 1, NULL, d, P)),
         ROW(cm_result_read_json(P, 1, P, d, NULL)),
@@ -216,12 +223,14 @@ static void functions_without_a_status_return_nothing_of_null(void **state) {
     cm_formula_free(NULL);
     cm_text_options_init(NULL);
     cm_table_options_init(NULL);
+    cm_report_options_init(NULL);
     cm_budget_free(NULL);
     cm_baseline_free(NULL);
     cm_verdict_free(NULL);
     cm_diff_free(NULL);
     cm_diff_options_init(NULL);
     cm_op_costs_free(NULL);
+    cm_report_free(NULL);
 }
 
 /* Returns true if the source of this test calls the function. */

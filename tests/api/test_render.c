@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports by the name of their format, to a stream and into memory. */
+#include "costmodel/costmodel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct cm_diagnostics *diag;
+    struct cm_result *result;
+};
+
+static void set_up(struct fixture *f, const char *backend) {
+    struct cm_model *model = NULL;
+    struct cm_options options;
+    cm_options_init(&options);
+    options.backend = backend;
+    f->diag = cm_diagnostics_new();
+    assert_int_equal(cm_model_load_file(TEST_MODELS_DIR "/resnet50.onnx", f->diag, &model),
+                     CM_OK);
+    assert_int_equal(cm_model_profile(model, &options, f->diag, &f->result), CM_OK);
+    cm_model_free(model);
+}
+
+static void tear_down(struct fixture *f) {
+    cm_result_free(f->result);
+    cm_diagnostics_free(f->diag);
+}
+
+static void renders_each_format_as_it_is_written(void **state) {
+    struct fixture f;
+    size_t n = 0;
+    (void)state;
+    set_up(&f, "roofline:device=h200");
+    for (const char *format = NULL; (format = cm_format_at(n)) != NULL; n++) {
+        char *written = NULL;
+        char *rendered = NULL;
+        size_t size = 0;
+        size_t rendered_size = 0;
+        FILE *out = open_memstream(&written, &size);
+        assert_int_equal(cm_result_write(f.result, format, NULL, f.diag, out), CM_OK);
+        assert_int_equal(fclose(out), 0);
+        assert_int_equal(
+            cm_result_render(f.result, format, NULL, f.diag, &rendered, &rendered_size), CM_OK);
+        assert_int_equal(rendered_size, size);
+        assert_memory_equal(rendered, written, size + 1); /* with the NUL */
+        cm_report_free(rendered);
+        free(written);
+    }
+    assert_int_equal(n, 9);
+    assert_string_equal(cm_format_at(0), "text");
+    tear_down(&f);
+}
+
+static void renders_the_columns_and_rows_of_the_options(void **state) {
+    struct fixture f;
+    struct cm_report_options options;
+    char *text = NULL;
+    size_t size = 0;
+    (void)state;
+    set_up(&f, NULL);
+    cm_report_options_init(&options);
+    options.table.columns = "path,macs";
+    options.table.depth = 1;
+    options.table.top = 2;
+    options.table.sort = "macs";
+    assert_int_equal(cm_result_render(f.result, "csv", &options, f.diag, &text, &size), CM_OK);
+    assert_string_equal(text, "path,macs\r\n,4089184256\r\nlayer3,1464336384\r\n");
+    cm_report_free(text);
+    tear_down(&f);
+}
+
+static void refuses_unknown_formats_and_columns(void **state) {
+    struct fixture f;
+    struct cm_report_options options;
+    char *text = NULL;
+    size_t size = 7;
+    (void)state;
+    set_up(&f, NULL);
+    assert_int_equal(cm_result_render(f.result, "xml", NULL, f.diag, &text, &size), CM_USAGE);
+    assert_string_equal(cm_diagnostics_get(f.diag, cm_diagnostics_count(f.diag) - 1)->message,
+                        "unknown report format 'xml'");
+    cm_report_options_init(&options);
+    options.table.columns = "latency_ps";
+    assert_int_equal(cm_result_render(f.result, "csv", &options, f.diag, &text, &size),
+                     CM_USAGE);
+    assert_int_equal(cm_result_render(f.result, "trace", NULL, f.diag, &text, &size), CM_USAGE);
+    assert_null(text);
+    assert_int_equal(size, 7);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(renders_each_format_as_it_is_written),
+        cmocka_unit_test(renders_the_columns_and_rows_of_the_options),
+        cmocka_unit_test(refuses_unknown_formats_and_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
