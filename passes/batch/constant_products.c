@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scales products of constants with the batch: see constant_products.h. */
+/*
+ * Scales products of constants with the batch: see constant_products.h. Worked example: a file
+ * at batch 2, asked for 8.
+ *
+ *     query [1,10,32] -> Tile [2,1,1] -> t [2,10,32] -> MatMul w -> p [2,10,32]
+ *     MatMul(p, keys [2,32,16]) -> scores [2,10,16]
+ *
+ * 1. The nodes are visited from the last to the first. `keys` holds the batch and p is a
+ *    constant: the last MatMul adds to p a demand {axis 0, required}, with the request "operand
+ *    0 of the last MatMul".
+ * 2. p is the output of a MatMul of constants. A trial shows that p grows along axis 0 if t
+ *    does: the demand is propagated to t. With w it does not fit.
+ * 3. t is the output of Tile, whose operand [2,1,1] lists the repeats. A trial with [8,1,1]
+ *    scales axis 0 of t: this change is added to `tiles`, and the whole chain has batch 8.
+ * If t were a stored constant, decide_tiling would decide if the exporter tiled it.
+ */
 #include "passes/batch/constant_products.h"
 
 #include <string.h>
@@ -11,19 +26,19 @@
 
 #define MAX_PLACES 3 /* axes of a value that may be its batch axis */
 
-/* An operand of a node that has to hold the batch. */
+/* An operand that must scale with the batch. */
 struct request {
     struct batch_change change;
     const struct request *next; /* for the same value */
 };
 
-/* A batch axis that the uses of a constant ask for: dims[axis] = outer * batch * inner. Behind
- * a Reshape there may be several: of [10,32] in [10,1,32] either [10*N,32] or [10,N*32]. */
+/* A batch axis that the uses of a constant need: dims[axis] = outer * batch * inner. Before a
+ * Reshape of [10,32] to [10,1,32] there are two: [10*N,32] and [10,N*32]. */
 struct demand {
     int axis;
     int64_t outer;  /* 0 if unknown */
     bool required;  /* a use does not fit without it */
-    bool costs;     /* there is a product between the value and a use */
+    bool costs;     /* a product lies between the value and a use */
     bool is_images; /* that product has a batch axis by definition: a convolution */
     const struct request *requests;
 };
@@ -39,10 +54,9 @@ struct scaling {
     struct change_list *tiles;         /* to find */
     struct demands *demands;           /* by value */
     bool *depends;                     /* by value: a constant computed by a product */
-    uint32_t
-        *blocked; /* value whose batch axis comes from no operand of a product, or ID_NONE */
-    uint32_t *undecided; /* by value: the constant that it is computed from and that may have
-                            been tiled; ID_NONE: there is none */
+    uint32_t *blocked;   /* output of a product that no operand scales; ID_NONE if none */
+    uint32_t *undecided; /* by value: the constant it is computed from that may have been tiled;
+                            ID_NONE if none */
 };
 
 static const struct value_info *before(const struct scaling *scaling, uint32_t value) {
@@ -85,11 +99,12 @@ static bool find_products(const struct scaling *scaling) {
     return found;
 }
 
-/* --- Trials: a node is walked with some operands scaled. --- */
+/* --- Trials: shapes of one node with some operands scaled. --- */
 
 /*
- * Walks the node with the changes, and restores its outputs. Returns true if it fits and output
- * `value` grew along `axis` only; with value ID_NONE, if no output changed its shape.
+ * Infers the outputs of the node with the changes, then restores them. Returns true if the
+ * shapes are valid and output `value` grew along `axis` only; with value ID_NONE, if no output
+ * changed its shape.
  */
 static bool fits_with(const struct scaling *scaling, uint32_t node_id,
                       const struct batch_change *changes, size_t n, uint32_t value, int axis) {
@@ -146,8 +161,8 @@ static bool is_tileable(const struct scaling *scaling, uint32_t node_id, size_t 
     return is_fixed(scaling, value) && value_info_is_complete(before(scaling, value));
 }
 
-/* Returns true if the batch may be on that axis of a tileable operand. Of a matrix that may be
- * learned only an axis of exactly the batch's size. */
+/* Returns true if that axis of a tileable operand may be the batch. An axis of a weight matrix
+ * must have exactly the size of the batch. */
 static bool may_hold(const struct scaling *scaling, const struct batch_change *change) {
     const uint32_t value = node_of(scaling, change->node)->inputs[change->slot];
     const bool is_matrix = before(scaling, value)->is_weight && change->dims->rank <= 2;
@@ -157,8 +172,7 @@ static bool may_hold(const struct scaling *scaling, const struct batch_change *c
 
 /* --- Demands: where the batch axis of a constant comes from. --- */
 
-/* Returns the demand for that axis of the value, a new one if need be; NULL if there are too
- * many. */
+/* Returns the demand for that axis of the value, created if absent; NULL past MAX_PLACES. */
 static struct demand *demand_for(const struct scaling *scaling, uint32_t value, int axis,
                                  int64_t outer) {
     struct demands *demands = &scaling->demands[value];
@@ -195,8 +209,8 @@ static int changed_axis(const struct scaling *scaling, uint32_t node, size_t slo
     return -1;
 }
 
-/* Demands the batch axis of a constant operand of a node whose output holds the batch. */
-static int meet(const struct scaling *scaling, uint32_t node, size_t slot) {
+/* Adds a demand to a constant operand of a node whose output holds the batch. */
+static int demand_operand(const struct scaling *scaling, uint32_t node, size_t slot) {
     const uint32_t value = node_of(scaling, node)->inputs[slot];
     if (value == ID_NONE || !scaling->depends[value] || !is_tileable(scaling, node, slot))
         return CM_OK;
@@ -216,10 +230,10 @@ static int add_tile(const struct scaling *scaling, const struct batch_change *ch
     return batch_axis_push(scaling->probe->arena, scaling->tiles, change);
 }
 
-/* Finds an operand that lists the output's dims or repeats (Tile, Expand, ConstantOfShape) and
- * scales it along `axis`. */
-static bool find_list(const struct scaling *scaling, uint32_t node_id, uint32_t value, int axis,
-                      struct batch_change *ret) {
+/* Finds the operand that lists the dims or repeats of the output (Tile, Expand,
+ * ConstantOfShape). Sets *ret to the change that scales the output along `axis`. */
+static bool find_dims_operand(const struct scaling *scaling, uint32_t node_id, uint32_t value,
+                              int axis, struct batch_change *ret) {
     const struct node *node = node_of(scaling, node_id);
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         const struct constant *list = batch_axis_fixed_list(scaling->probe, node->inputs[slot]);
@@ -240,9 +254,9 @@ static bool find_list(const struct scaling *scaling, uint32_t node_id, uint32_t 
     return false;
 }
 
-/* Demands the axis of each operand that alone scales the output. */
-static int lift_singly(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                       const struct demand *demand, bool *ret_lifted) {
+/* Adds a demand to each operand that scales the output by itself. */
+static int propagate_to_one(const struct scaling *scaling, uint32_t node_id, uint32_t value,
+                            const struct demand *demand, bool *ret_found) {
     const struct node *node = node_of(scaling, node_id);
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         if (!is_tileable(scaling, node_id, slot)) continue;
@@ -252,16 +266,16 @@ static int lift_singly(const struct scaling *scaling, uint32_t node_id, uint32_t
                 !fits_with(scaling, node_id, &change, 1, value, demand->axis))
                 continue;
             if (demand_axis(scaling, &change, demand, demand->outer) < 0) return CM_NO_MEMORY;
-            *ret_lifted = true;
+            *ret_found = true;
             break;
         }
     }
     return CM_OK;
 }
 
-/* Demands an axis of several operands that scale the output together: Concat. */
-static int lift_jointly(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                        const struct demand *demand, bool *ret_lifted) {
+/* Adds a demand to the operands that scale the output only together: those of Concat. */
+static int propagate_to_several(const struct scaling *scaling, uint32_t node_id, uint32_t value,
+                                const struct demand *demand, bool *ret_found) {
     const struct node *node = node_of(scaling, node_id);
     struct batch_change *changes =
         arena_array(scaling->probe->arena, node->n_inputs, sizeof *changes);
@@ -275,13 +289,15 @@ static int lift_jointly(const struct scaling *scaling, uint32_t node_id, uint32_
     if (n < 2 || !fits_with(scaling, node_id, changes, n, value, demand->axis)) return CM_OK;
     for (size_t i = 0; i < n; i++)
         if (demand_axis(scaling, &changes[i], demand, demand->outer) < 0) return CM_NO_MEMORY;
-    *ret_lifted = true;
+    *ret_found = true;
     return CM_OK;
 }
 
-/* Demands the axes of a Reshape's operand that its row-major order allows. */
-static int lift_target(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                       const struct demand *demand, bool *ret_lifted) {
+/* Adds demands to the data of a Reshape, for each axis that may hold the batch of the output in
+ * row-major order. */
+static int propagate_through_reshape(const struct scaling *scaling, uint32_t node_id,
+                                     uint32_t value, const struct demand *demand,
+                                     bool *ret_found) {
     const struct node *node = node_of(scaling, node_id);
     struct batch_candidate places[SHAPE_MAX_RANK];
     if (scaling->probe->ops[node_id]->target != TARGET_DIMS || node->n_inputs < 2 ||
@@ -299,7 +315,7 @@ static int lift_target(const struct scaling *scaling, uint32_t node_id, uint32_t
         if (!may_hold(scaling, &changes[0]) ||
             !fits_with(scaling, node_id, changes, 2, value, demand->axis))
             continue;
-        *ret_lifted = true;
+        *ret_found = true;
         if (demand_axis(scaling, &changes[0], demand, places[i].outer) < 0) return CM_NO_MEMORY;
     }
     return CM_OK;
@@ -323,27 +339,28 @@ static bool is_uniform(const struct scaling *scaling, const struct constant *con
     return true;
 }
 
-static const struct constant *stored(const struct scaling *scaling, uint32_t value) {
+static const struct constant *constant_of(const struct scaling *scaling, uint32_t value) {
     const struct value *source = &scaling->probe->model->values[value];
     return source->constant ? source->constant : before(scaling, value)->value;
 }
 
 /* Returns true if dims[axis] is the batch alone. */
-static bool is_bare(const struct scaling *scaling, uint32_t value,
-                    const struct demand *demand) {
+static bool is_batch_alone(const struct scaling *scaling, uint32_t value,
+                           const struct demand *demand) {
     return before(scaling, value)->shape.dims[demand->axis] == scaling->probe->batch;
 }
 
 /*
- * Settles a demand that leads to a constant without operands, or to an axis that its node
- * inserts. The constant was tiled if its batch axis is longer than 1, if a use does not fit
- * without it, if the exporter recorded it, if it was created with one repeated number (a zero
- * state), or if it is a batch of images. Otherwise it may have been used as it is.
+ * Decides whether the exporter tiled a constant that has no operands, or whose node inserts the
+ * batch axis. It did if its batch axis is longer than 1, if a use is invalid at another batch
+ * without it, if the file records it, if all elements are equal (a zero state), or if it is a
+ * batch of images. Otherwise the constant may be used as stored: it is marked undecided.
  */
-static int settle(const struct scaling *scaling, uint32_t value, const struct demand *demand) {
+static int decide_tiling(const struct scaling *scaling, uint32_t value,
+                         const struct demand *demand) {
     const bool is_tiled = scaling->probe->batch > 1 || demand->required || demand->is_images ||
                           scaling->probe->model->values[value].is_repeated ||
-                          is_uniform(scaling, stored(scaling, value));
+                          is_uniform(scaling, constant_of(scaling, value));
     if (!is_tiled) {
         if (demand->costs) scaling->undecided[value] = value;
         return CM_OK;
@@ -353,66 +370,66 @@ static int settle(const struct scaling *scaling, uint32_t value, const struct de
     return CM_OK;
 }
 
-/* Keeps only the demands for axes of exactly the batch's size, if there are any: they are the
- * likeliest. */
+/* Drops the demands for axes of other sizes than the batch, if one of exactly that size exists:
+ * it is the likeliest. */
 static void keep_likeliest(const struct scaling *scaling, uint32_t value) {
     struct demands *demands = &scaling->demands[value];
     size_t n = 0;
     for (size_t i = 0; i < demands->n; i++)
-        if (is_bare(scaling, value, &demands->items[i]))
+        if (is_batch_alone(scaling, value, &demands->items[i]))
             demands->items[n++] = demands->items[i];
     if (n > 0) demands->n = n;
 }
 
-/* Settles the first demand on a constant without operands. */
-static int settle_source(const struct scaling *scaling, uint32_t value) {
+/* Decides the first demand on a constant without operands. */
+static int decide_source(const struct scaling *scaling, uint32_t value) {
     const struct demands *demands = &scaling->demands[value];
     keep_likeliest(scaling, value);
-    return demands->n > 0 ? settle(scaling, value, &demands->items[0]) : CM_OK;
+    return demands->n > 0 ? decide_tiling(scaling, value, &demands->items[0]) : CM_OK;
 }
 
-/* Follows a demand on an output of a node of constants to its operands. */
-static int lift(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                struct demand demand) {
+/* Propagates a demand on an output of a node of constants to its operands. */
+static int propagate(const struct scaling *scaling, uint32_t node_id, uint32_t value,
+                     struct demand demand) {
     const struct node *node = node_of(scaling, node_id);
     const struct op *op = scaling->probe->ops[node_id];
     struct batch_change list;
-    const bool has_list = find_list(scaling, node_id, value, demand.axis, &list);
-    bool lifted = false;
+    const bool has_list = find_dims_operand(scaling, node_id, value, demand.axis, &list);
+    bool found = false;
     if (has_list &&
         shape_equal(&before(scaling, node->inputs[0])->shape, &before(scaling, value)->shape))
         return add_tile(scaling, &list);
     demand.costs = demand.costs || op->cost.macs;
     demand.is_images =
         demand.is_images || (op->cost.macs && op_role(op, 0) == 'x' && op_role(op, 1) == 'W');
-    int status = lift_singly(scaling, node_id, value, &demand, &lifted);
-    if (status == CM_OK && !lifted)
-        status = lift_jointly(scaling, node_id, value, &demand, &lifted);
-    if (status == CM_OK && !lifted)
-        status = lift_target(scaling, node_id, value, &demand, &lifted);
-    if (status < 0 || lifted) return status;
+    int status = propagate_to_one(scaling, node_id, value, &demand, &found);
+    if (status == CM_OK && !found)
+        status = propagate_to_several(scaling, node_id, value, &demand, &found);
+    if (status == CM_OK && !found)
+        status = propagate_through_reshape(scaling, node_id, value, &demand, &found);
+    if (status < 0 || found) return status;
     if (has_list) return add_tile(scaling, &list);
-    if (!is_bare(scaling, value, &demand)) return CM_OK;
+    if (!is_batch_alone(scaling, value, &demand)) return CM_OK;
     if (op->memory != MEMORY_VIEW && scaling->depends[value]) *scaling->blocked = value;
-    return settle(scaling, value, &demand);
+    return decide_tiling(scaling, value, &demand);
 }
 
-/* Follows the demands on the outputs of a node of constants. */
-static int lift_outputs(const struct scaling *scaling, uint32_t node_id) {
+/* Propagates the demands on all outputs of a node of constants. */
+static int propagate_outputs(const struct scaling *scaling, uint32_t node_id) {
     const struct node *node = node_of(scaling, node_id);
     for (size_t k = 0; k < node->n_outputs; k++) {
         const uint32_t value = node->outputs[k];
         if (value != ID_NONE) keep_likeliest(scaling, value);
         for (size_t i = 0; value != ID_NONE && i < scaling->demands[value].n; i++) {
-            int status = lift(scaling, node_id, value, scaling->demands[value].items[i]);
+            int status = propagate(scaling, node_id, value, scaling->demands[value].items[i]);
             if (status < 0) return status;
         }
     }
     return CM_OK;
 }
 
-/* Follows all demands from the last node to the first. */
-static int follow_demands(const struct scaling *scaling) {
+/* Collects and propagates demands from the last node to the first. */
+static int propagate_demands(const struct scaling *scaling) {
     const struct model *model = scaling->probe->model;
     const struct graph *graph = &model->graphs[0];
     int status = CM_OK;
@@ -421,15 +438,15 @@ static int follow_demands(const struct scaling *scaling) {
         const struct node *node = node_of(scaling, id);
         if (is_fixed_node(scaling, node) && node->n_inputs == 0)
             for (size_t k = 0; k < node->n_outputs && status == CM_OK; k++)
-                status = settle_source(scaling, node->outputs[k]);
+                status = decide_source(scaling, node->outputs[k]);
         else if (is_fixed_node(scaling, node))
-            status = lift_outputs(scaling, id);
+            status = propagate_outputs(scaling, id);
         for (size_t slot = 0;
              slot < node->n_inputs && status == CM_OK && !is_fixed_node(scaling, node); slot++)
-            status = meet(scaling, id, slot);
+            status = demand_operand(scaling, id, slot);
     }
     for (uint32_t value = 0; value < model->n_values && status == CM_OK; value++)
-        if (model->values[value].node == ID_NONE) status = settle_source(scaling, value);
+        if (model->values[value].node == ID_NONE) status = decide_source(scaling, value);
     return status;
 }
 
@@ -456,12 +473,12 @@ int constant_products_find(struct probe *probe, const struct change_list *change
     if (!find_products(scaling)) return CM_OK;
     for (uint32_t id = 0; id < n_values; id++) scaling->undecided[id] = ID_NONE;
     *ret = scaling;
-    return follow_demands(scaling);
+    return propagate_demands(scaling);
 }
 
-/* Returns the constant that may have been tiled before the node, or ID_NONE, and hands it on to
- * the outputs that do not hold the batch although a use asks for it. */
-static uint32_t pass_undecided(const struct scaling *scaling, const struct node *node) {
+/* Returns the undecided constant that the node is computed from; ID_NONE if none. Marks the
+ * outputs that have a demand but do not hold the batch as undecided too. */
+static uint32_t propagate_undecided(const struct scaling *scaling, const struct node *node) {
     uint32_t source = ID_NONE;
     bool is_open = false;
     for (size_t i = 0; i < node->n_inputs && source == ID_NONE; i++)
@@ -484,7 +501,7 @@ uint32_t constant_products_undecided(const struct scaling *scaling, uint32_t *re
     if (*ret_constant != ID_NONE) return probe->model->values[*ret_constant].node;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const uint32_t id = graph->nodes[i];
-        *ret_constant = pass_undecided(scaling, node_of(scaling, id));
+        *ret_constant = propagate_undecided(scaling, node_of(scaling, id));
         if (*ret_constant != ID_NONE && probe->ops[id]->cost.macs) return id;
     }
     return ID_NONE;

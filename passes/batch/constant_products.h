@@ -6,8 +6,8 @@
  *
  *     query [1,10,32] -> Tile [1,1,1] -> MatMul w -> [1,10,32] -> MatMul with keys [N,32,16]
  *
- * From the operand that meets the batch, the functions follow the batch axis back to where the
- * constant was tiled. See docs/decisions/rebatching.md.
+ * From the operand that must scale with the batch, the functions trace the batch axis back to
+ * where the constant was tiled. See docs/decisions/rebatching.md.
  */
 #ifndef PASSES_BATCH_CONSTANT_PRODUCTS_H
 #define PASSES_BATCH_CONSTANT_PRODUCTS_H
@@ -24,8 +24,8 @@ struct scaling;
 int constant_products_find(struct probe *probe, const struct change_list *changes,
                            struct change_list *tiles, struct scaling **ret) CM_MUST_CHECK;
 /*
- * Returns a product of constants that may or may not be repeated for each sample, now that the
- * probe has the tiles; ID_NONE if there is none. Sets *ret_constant to the constant that may
+ * Returns a product of constants that may or may not be repeated for each sample when the tiles
+ * are applied; ID_NONE if none. Sets *ret_constant to the constant that may
  * have been tiled.
  */
 uint32_t constant_products_undecided(const struct scaling *scaling, uint32_t *ret_constant);

@@ -853,8 +853,8 @@ static int refuse_undecided(const struct search *search, uint32_t node, uint32_t
 }
 
 /*
- * Moves the changes of constants that meet the batch to where they were tiled, if products lie
- * in between. A constant that holds the batch now may meet others, hence the rounds.
+ * Moves changes of constant operands to where the constants were tiled, if products lie in
+ * between. A constant that scales now may require others to scale, hence the rounds.
  */
 static int scale_products(struct search *search, struct solution *found, uint32_t first) {
     struct change_list tiles = {0};

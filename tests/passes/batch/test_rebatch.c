@@ -37,7 +37,7 @@ static void check_pattern(const struct pattern *pattern, int64_t from, int64_t t
     bench_close(want);
 }
 
-/* The same with lists of integers as initializers, as PyTorch's newer exporter writes them. */
+/* The same with lists of integers as initializers, as PyTorch's dynamo exporter writes them. */
 static char *with_stored_lists(const char *lines) {
     char *stored = strdup(lines);
     assert_non_null(stored);
