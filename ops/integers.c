@@ -55,6 +55,7 @@ struct integers integers_of(const struct op_context *context, int64_t macs) {
         return integers_all(macs, true);
     case INTEGERS_NONE:
     case INTEGERS_SCALED:
+    case INTEGERS_SCALES:
         break;
     }
     return some(0, macs);
@@ -65,6 +66,7 @@ const char *integers_words(const struct op *op) {
         [INTEGERS_BY_TYPES] = NULL,
         [INTEGERS_NONE] = "never on integers",
         [INTEGERS_SCALED] = "never on integers",
+        [INTEGERS_SCALES] = "never on integers",
         [INTEGERS_PRODUCTS] = "MACs on integers",
         [INTEGERS_ALL] = "on integers",
     };
@@ -74,4 +76,8 @@ const char *integers_words(const struct op *op) {
 
 bool integers_are_scaled(const struct op *op) {
     return share_of(op) == INTEGERS_SCALED;
+}
+
+bool integers_computes_scale(const struct op *op) {
+    return share_of(op) == INTEGERS_SCALES;
 }

@@ -32,5 +32,7 @@ int64_t integers_total(const struct integers *integers);
 const char *integers_words(const struct op *op);
 /* Whether output 0 is operand 0, whose integers are shifted and scaled: DequantizeLinear. */
 bool integers_are_scaled(const struct op *op);
+/* Returns true if output 1 is a scale that is computed at run time: DynamicQuantizeLinear. */
+bool integers_computes_scale(const struct op *op);
 
 #endif

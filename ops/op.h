@@ -174,6 +174,7 @@ enum op_integers {
     INTEGERS_SCALED,   /* none, and output 0 is its integers, shifted and scaled */
     INTEGERS_PRODUCTS, /* its MACs, or those that `integer_macs` returns */
     INTEGERS_ALL,      /* all of it, although its output is scaled */
+    INTEGERS_SCALES,   /* none, and output 1 is the scale that it computes at run time */
 };
 
 /* How scales of dequantized operands pass through the operator (ops/qdq_propagation.h). A set

@@ -84,7 +84,7 @@ FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 
     INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
 FACETS(ONNX, DynamicQuantizeLinear) {
     EXACT(.extra = exact_dynamic_scale, .extra_description = "at 5 an input element, and 5"),
-    NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_NONE)};
+    NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
 FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
     BOUNDS("d-")};
 FACETS(ONNX, QLinearConv) {EXACT(.per_mac = 2, BIASES), PTFLOPS(.per_mac = 1, BIASES),

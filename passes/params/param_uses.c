@@ -3,6 +3,7 @@
  * backward walk their purposes. */
 #include "passes/params/param_uses.h"
 
+#include "ops/integers.h"
 #include "passes/infer/bind.h"
 #include "passes/infer/node_order.h"
 #include "passes/params/dequantized.h"
@@ -10,7 +11,6 @@
 #include "passes/params/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -190,14 +190,14 @@ static bool has_placeholders(const struct param_study *study, uint32_t id) {
     return value != ID_NONE;
 }
 
-/* Returns true if the node multiplies scales, one of them of a DynamicQuantizeLinear. */
+/* Returns true if the node multiplies two scales, one of them computed at run time. */
 static bool joins_scales(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     for (size_t slot = 0; slot < node->n_inputs && node->n_inputs == 2; slot++) {
         if (node->inputs[slot] == ID_NONE) continue;
         const struct value *value = &study->model->values[node->inputs[slot]];
         if (value->node != ID_NONE && value->slot == 1 &&
-            text_equal(study->model->nodes[value->node].type, "DynamicQuantizeLinear"))
+            integers_computes_scale(study->analysis->bind.ops[value->node]))
             return true;
     }
     return false;
