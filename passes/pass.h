@@ -441,7 +441,7 @@ struct analysis {
 struct pass {
     const char *name;
     /* Fills its table, a member of *analysis; everything else is read-only. */
-    int (*run)(const struct analysis *analysis, void *table);
+    int (*run)(const struct analysis *analysis, void *own);
     size_t table;        /* offset of its table in struct analysis */
     const char *summary; /* one line, for `costmodel passes` */
     unsigned requires;   /* enum pass_facts */

@@ -185,7 +185,7 @@ static int find(struct scope_finder *finder, struct modules_table *table) {
     if (forced && n_known == 0) {
         scopes->foreign = true;
         diag_note(analysis->diag, DIAG_ASSUMPTION,
-                  "module source '%s' knows no node: all belong to the root module",
+                  "module source '%s' locates no node: all belong to the root module",
                   forced->name);
     }
     return join(finder, scopes->n_nodes - n_known, table);

@@ -354,7 +354,7 @@ static void notes_a_source_that_knows_no_node(void **state) {
     (void)state;
     assert_string_equal(
         bench_messages(bench),
-        "note[assumption]: module source 'functions' knows no node: all belong to "
+        "note[assumption]: module source 'functions' locates no node: all belong to "
         "the root module");
     bench_close(bench);
 }
