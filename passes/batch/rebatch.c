@@ -10,16 +10,14 @@
 #include <string.h>
 
 #include "ops/product.h"
-#include "passes/batch/batch_axis.h"
 #include "passes/batch/constant_products.h"
+#include "passes/batch/rebatch_search.h"
 #include "passes/infer/context.h"
 #include "passes/infer/shape_messages.h"
 #include "support/arena.h"
 #include "support/text.h"
 
 #include "support/banned.h"
-
-#define CONTRADICTION 1 /* a node does not fit the choices made; positive, not an error */
 
 /* Bounds on the work that a hostile file can cause. */
 #define STEPS_PER_NODE 16
@@ -35,21 +33,6 @@
 /* Searches with constants that were tiled to the batch; each finds more of them. */
 #define MAX_TILING_ROUNDS 8
 
-/* Operands of a node that are scaled together, or one by one if there are at most so many. */
-#define ALL_OPERANDS SIZE_MAX
-#define MAX_SINGLE   8
-
-/* A node at which the batch may be on more than one axis. */
-struct choice {
-    size_t step;
-    size_t n_changes; /* before it */
-    size_t n;
-    size_t taken;   /* index of the current alternative */
-    size_t settled; /* index that the first solution took */
-    struct op_budget budget;
-    struct batch_candidate alternatives[SHAPE_MAX_RANK];
-};
-
 /* A consistent set of changes for the whole model. */
 struct solution {
     struct change_list changes;
@@ -57,391 +40,6 @@ struct solution {
     const struct override **overrides; /* by node */
     bool leads;                        /* the batch leads every output */
 };
-
-struct search {
-    const struct analysis *analysis;
-    struct probe probe;
-    struct infer_table before; /* at the batch of the file */
-    struct infer_table after;  /* at PROBE_BATCH */
-    struct change_list changes;
-    size_t n_tiles; /* leading changes that hold for every path: of constants that were tiled */
-    struct choice *choices;
-    size_t n_choices;
-    size_t choices_capacity;
-    size_t n_settled;            /* leading choices that are as in the first solution */
-    struct cm_diagnostics *sink; /* messages of the walk at PROBE_BATCH */
-    bool misfit;                 /* type inference refused the last tried node */
-    uint32_t at_fault;     /* node that the last tried node failed at: it, or in its body */
-    size_t deepest;        /* step of the contradiction latest in the file */
-    uint32_t deepest_node; /* node at fault there */
-    const char *reason;    /* its message; NULL if there is none yet */
-    int64_t steps_left;
-    int64_t refunds_left; /* elements */
-};
-
-static uint32_t node_at(const struct search *search, size_t step) {
-    return search->analysis->model->graphs[0].nodes[step];
-}
-
-static const struct value_info *before(const struct search *search, uint32_t value) {
-    return &search->before.infos[value];
-}
-
-/* --- One step: a node is walked, places the batch or is repaired. --- */
-
-/* Returns a copy of a full array with room for twice as many items. NULL: out of memory. */
-static void *grow(struct arena *arena, const void *items, size_t *capacity, size_t size) {
-    const size_t old = *capacity;
-    *capacity = old ? 2 * old : 16;
-    void *copy = arena_array(arena, *capacity, size);
-    if (copy && old) memcpy(copy, items, old * size);
-    return copy;
-}
-
-static int add_change(struct search *search, const struct batch_change *change) {
-    if (batch_axis_push(search->probe.arena, &search->changes, change) < 0) return CM_NO_MEMORY;
-    return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
-}
-
-static int add_choice(struct search *search, const struct choice *choice) {
-    if (search->n_choices == search->choices_capacity) {
-        search->choices = grow(search->probe.arena, search->choices, &search->choices_capacity,
-                               sizeof *search->choices);
-        if (!search->choices) return CM_NO_MEMORY;
-    }
-    search->choices[search->n_choices] = *choice;
-    search->choices[search->n_choices++].budget = search->probe.after.budget;
-    return CM_OK;
-}
-
-/* Undoes all changes but the first n. */
-static void undo_changes(struct search *search, size_t n) {
-    while (search->changes.n > n) {
-        const uint32_t node = search->changes.items[--search->changes.n].node;
-        search->probe.overrides[node] = search->probe.overrides[node]->next;
-    }
-}
-
-/* Walks the node at PROBE_BATCH. CM_OK, CONTRADICTION with a message in the sink, or
- * CM_NO_MEMORY. */
-static int try_node(struct search *search, uint32_t node) {
-    const bool is_first = cm_diagnostics_count(search->sink) == 0;
-    uint32_t at_fault = node;
-    int status = walk_node(&search->probe.after, node);
-    if (status == CM_NO_MEMORY) return status;
-    search->misfit = status < 0;
-    const char *objection =
-        status < 0 ? NULL : batch_axis_objection(&search->probe, node, &at_fault);
-    if (objection) status = diag_error(search->sink, DIAG_BATCH, "%s", objection);
-    if (is_first) search->at_fault = at_fault;
-    return status < 0 ? CONTRADICTION : CM_OK;
-}
-
-/* Changes the target of the node to hold the batch at the candidate's place. */
-static int take(struct search *search, uint32_t node_id,
-                const struct batch_candidate *candidate) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    const struct batch_change change = {
-        .node = node_id,
-        .slot = 1,
-        .is_target = true,
-        .axis = candidate->axis,
-        .dims = &before(search, node->outputs[0])->shape,
-    };
-    if (add_change(search, &change) < 0) return CM_NO_MEMORY;
-    return try_node(search, node_id);
-}
-
-static bool is_bare(const struct search *search, const struct shape *dims,
-                    const struct batch_candidate *candidate) {
-    return candidate->outer == 1 && dims->dims[candidate->axis] == search->probe.batch;
-}
-
-/* Returns true if the operand has an axis of the batch's size at every alternative: then the
- * target keeps its axes, and the batch stays on the same one. */
-static bool keeps_axes(const struct search *search, const struct node *node,
-                       const struct choice *choice) {
-    const struct shape *in = &before(search, node->inputs[0])->shape;
-    for (size_t i = 0; i < choice->n; i++) {
-        int axis = choice->alternatives[i].axis;
-        if (axis >= in->rank || in->dims[axis] != search->probe.batch) return false;
-    }
-    return choice->alternatives[0].axis == search->probe.places[node->inputs[0]].axis;
-}
-
-static void swap_places(struct batch_candidate *a, struct batch_candidate *b) {
-    const struct batch_candidate first = *a;
-    *a = *b;
-    *b = first;
-}
-
-/*
- * An axis of exactly the batch's size is the likeliest: puts these first, the operand's own
- * axis before the others, and drops the rest unless unlikely places are asked for. Returns how
- * many there are.
- */
-static size_t prefer_bare(const struct search *search, const struct node *node,
-                          struct choice *choice) {
-    const struct shape *dims = &before(search, node->outputs[0])->shape;
-    struct batch_candidate *places = choice->alternatives;
-    int own_axis = search->probe.places[node->inputs[0]].axis;
-    size_t n = 0;
-    for (size_t i = 0; i < choice->n; i++)
-        if (is_bare(search, dims, &places[i])) swap_places(&places[n++], &places[i]);
-    for (size_t i = 1; i < n; i++)
-        if (places[i].axis == own_axis) swap_places(&places[0], &places[i]);
-    if (n == 0) return 0;
-    if (!search->probe.unlikely) choice->n = n;
-    if (!search->probe.unlikely && keeps_axes(search, node, choice)) choice->n = 1;
-    return n;
-}
-
-static bool has_axis(const struct choice *choice, int axis) {
-    for (size_t i = 0; i < choice->n; i++)
-        if (choice->alternatives[i].axis == axis) return true;
-    return false;
-}
-
-/*
- * Places the batch at a node whose operand holds it and whose target lists the output's dims;
- * `status` is that of walking it unchanged. A target that fits unchanged (it moved with the
- * batch, or a -1 took up the batch) is kept, unless an axis of exactly the batch's size comes
- * first.
- */
-static int place_target(struct search *search, size_t step, int status) {
-    uint32_t node_id = node_at(search, step);
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    struct choice choice = {.step = step, .n_changes = search->changes.n};
-    choice.n = batch_axis_candidates(&search->probe, node_id, choice.alternatives);
-    if (choice.n == 0) return status;
-    int axis = status == CM_OK ? batch_axis_grown_axis(&search->probe, node->outputs[0]) : -1;
-    bool fits = has_axis(&choice, axis);
-    if (fits && !batch_axis_is_fixed(&search->probe, node->inputs[1])) return CM_OK;
-    size_t n_bare = prefer_bare(search, node, &choice);
-    if (fits && n_bare == 0) return CM_OK;
-    if (fits && has_axis(&choice, axis)) {
-        bool is_first = true;
-        for (size_t i = 0; i < choice.n; i++)
-            is_first = is_first && choice.alternatives[i].axis >= axis;
-        if (is_first) return CM_OK;
-    }
-    if (choice.n > 1 && add_choice(search, &choice) < 0) return CM_NO_MEMORY;
-    return take(search, node_id, &choice.alternatives[0]);
-}
-
-static bool has_placed_target(const struct search *search, uint32_t node_id) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    return search->probe.ops[node_id]->target == TARGET_DIMS && node->n_inputs > 1 &&
-           node->inputs[0] != ID_NONE && node->inputs[1] != ID_NONE && node->n_outputs > 0 &&
-           node->outputs[0] != ID_NONE && search->probe.places[node->inputs[0]].axis >= 0;
-}
-
-/* Returns the operand's shape if it is a constant that may need the new batch, else NULL. Lists
- * of one number do not count: their dim of 1 is not a batch. */
-static const struct shape *stale_operand(const struct search *search, uint32_t node_id,
-                                         size_t slot) {
-    const struct op *op = search->probe.ops[node_id];
-    uint32_t value = search->analysis->model->nodes[node_id].inputs[slot];
-    if (value == ID_NONE || search->probe.places[value].axis >= 0) return NULL;
-    const struct value_info *info = before(search, value);
-    if (!info->is_constant || !value_info_is_complete(info)) return NULL;
-    const bool is_stored = info->value || info->is_unread;
-    if (is_stored && info->shape.rank == 1 && info->shape.dims[0] == 1) return NULL;
-    /* learned tensors have no batch axis */
-    const char role = op_role(op, slot);
-    const bool learned =
-        strchr("Wns", role) || (role == 'w' && info->is_weight && info->shape.rank <= 2);
-    return learned ? NULL : &info->shape;
-}
-
-/* Returns the shape (at the file's batch) and batch axis of the first operand that holds the
- * batch, or NULL. */
-static const struct shape *batch_operand(const struct search *search, const struct node *node,
-                                         int *ret_axis) {
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        uint32_t value = node->inputs[i];
-        if (value == ID_NONE || search->probe.places[value].axis < 0) continue;
-        *ret_axis = search->probe.places[value].axis;
-        return &before(search, value)->shape;
-    }
-    return NULL;
-}
-
-/* Changes every constant operand, or list of indices, whose dim is `size` at the batch axis of
- * `partner`, counted from the front or the back; or the operand `only` alone. */
-static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
-                          int axis, int64_t size, bool from_back, bool is_index, size_t only) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    for (size_t slot = 0; slot < node->n_inputs; slot++) {
-        if (only != ALL_OPERANDS && slot != only) continue;
-        const struct shape *shape = stale_operand(search, node_id, slot);
-        if (!shape ||
-            (is_index && !dtype_is_integer(before(search, node->inputs[slot])->dtype)))
-            continue;
-        int own = from_back ? shape->rank - (partner->rank - axis) : axis;
-        if (own < 0 || own >= shape->rank || shape->dims[own] != size) continue;
-        const struct batch_change change = {
-            .node = node_id, .slot = (uint32_t)slot, .axis = own, .dims = shape};
-        if (add_change(search, &change) < 0) return CM_NO_MEMORY;
-    }
-    return CM_OK;
-}
-
-/* Repairs a node that does not fit, if an operand lists the dims of its output. */
-static int repair_list(struct search *search, uint32_t node_id) {
-    struct batch_change change;
-    size_t n_changes = search->changes.n;
-    if (!batch_axis_listed_dims(&search->probe, node_id, &change)) return CONTRADICTION;
-    if (add_change(search, &change) < 0) return CM_NO_MEMORY;
-    int status = try_node(search, node_id);
-    if (status == CONTRADICTION) undo_changes(search, n_changes);
-    return status;
-}
-
-/* Repairs a node that does not fit by scaling its constant operands whose dim is `size` on the
- * batch axis: all of them, or else one (the data of a ScatterND, not its indices). */
-static int repair_constants_of_size(struct search *search, uint32_t node_id,
-                                    const struct shape *partner, int axis, int64_t size,
-                                    bool is_index) {
-    const size_t n_inputs = search->analysis->model->nodes[node_id].n_inputs;
-    const size_t n_tries = n_inputs <= MAX_SINGLE ? n_inputs + 1 : 1;
-    size_t n_changes = search->changes.n;
-    for (size_t i = 0; i < 2 * n_tries; i++) {
-        const size_t only = i < 2 ? ALL_OPERANDS : i / 2 - 1;
-        int status =
-            change_aligned(search, node_id, partner, axis, size, i % 2, is_index, only);
-        if (status < 0) return status;
-        status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
-        if (status != CONTRADICTION) return status;
-        undo_changes(search, n_changes);
-    }
-    return CONTRADICTION;
-}
-
-/* Repairs a node whose constant operands have the file's batch on the batch axis. After a
- * misfit the operator requires equal dims, which may be a multiple of the batch; and so may
- * those of indices, which the output has. */
-static int repair_constants(struct search *search, uint32_t node_id, bool misfit) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    struct shape listed;
-    int axis = -1;
-    const struct shape *partner = batch_operand(search, node, &axis);
-    if (!partner) {
-        axis = batch_axis_grown_list(&search->probe, node_id, &listed);
-        partner = &listed;
-    }
-    if (axis < 0) return CONTRADICTION;
-    int64_t size = misfit ? partner->dims[axis] : search->probe.batch;
-    int status = repair_constants_of_size(search, node_id, partner, axis, size, false);
-    if (status != CONTRADICTION || size == partner->dims[axis]) return status;
-    return repair_constants_of_size(search, node_id, partner, axis, partner->dims[axis], true);
-}
-
-static int reset_sink(struct search *search) {
-    cm_diagnostics_free(search->sink);
-    search->sink = cm_diagnostics_new();
-    search->probe.after.diag = search->sink;
-    return search->sink ? CM_OK : CM_NO_MEMORY;
-}
-
-/* Returns true if each iteration hands the body's input on as it is: a weight, not a state. */
-static bool is_invariant(const struct graph *body, uint32_t input) {
-    for (size_t i = 0; i < body->n_outputs; i++)
-        if (body->outputs[i] == input) return true;
-    return false;
-}
-
-/* Returns the axis on which a constant state of a Loop or Scan must hold the batch, or -1: a
- * dim that varies from one iteration to the next because the batch joins it; if the body does
- * not fit, the first dim that is the file's batch. */
-static int state_axis(const struct search *search, const struct graph *body, size_t slot,
-                      const struct shape *shape) {
-    const struct shape *inside = &search->after.infos[body->inputs[slot]].shape;
-    if (inside->rank != shape->rank || is_invariant(body, body->inputs[slot])) return -1;
-    for (int axis = 0; axis < shape->rank; axis++)
-        if (search->misfit ? shape->dims[axis] == search->probe.batch
-                           : inside->dims[axis] != shape->dims[axis] &&
-                                 shape->dims[axis] % search->probe.batch == 0)
-            return axis;
-    return -1;
-}
-
-/* Adds the changes that scale the constant states of a Loop or Scan. */
-static int change_states(struct search *search, uint32_t node_id, uint32_t graph) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    const struct graph *body = &search->analysis->model->graphs[graph];
-    for (size_t slot = 0; slot < node->n_inputs && body->n_inputs == node->n_inputs; slot++) {
-        const struct shape *shape = stale_operand(search, node_id, slot);
-        const int axis = shape ? state_axis(search, body, slot, shape) : -1;
-        const struct batch_change change = {
-            .node = node_id, .slot = (uint32_t)slot, .axis = axis, .dims = shape};
-        if (axis >= 0 && add_change(search, &change) < 0) return CM_NO_MEMORY;
-    }
-    return CM_OK;
-}
-
-/* Adds the change of a trip count, a constant that is the file's batch. */
-static int change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    const uint32_t trips = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
-    if (trips == ID_NONE || search->probe.batch == 1 ||
-        search->before.runs[graph] != search->probe.batch ||
-        search->after.runs[graph] != search->probe.batch ||
-        shape_elements(&before(search, trips)->shape) != 1 ||
-        !batch_axis_is_fixed(&search->probe, trips))
-        return CM_OK;
-    struct shape *dims = arena_alloc(search->probe.arena, sizeof *dims);
-    if (!dims || shape_make(search->probe.arena, 1, &search->probe.batch, dims) < 0)
-        return CM_NO_MEMORY;
-    const struct batch_change change = {
-        .node = node_id, .slot = 0, .is_target = true, .axis = 0, .dims = dims};
-    return add_change(search, &change);
-}
-
-/* Repairs a Loop or Scan. */
-static int repair_loop(struct search *search, uint32_t node_id) {
-    const struct node *node = &search->analysis->model->nodes[node_id];
-    const struct attr *attr = node_attr(node, "body");
-    int (*const repairs[])(struct search *, uint32_t, uint32_t) = {change_states, change_trips};
-    int status = CONTRADICTION;
-    if (search->probe.ops[node_id]->memory != MEMORY_CONTROL || !attr ||
-        attr->kind != ATTR_GRAPH || attr->n != 1)
-        return CONTRADICTION;
-    for (size_t i = 0; i < 2 && status == CONTRADICTION; i++) {
-        const size_t n_changes = search->changes.n;
-        if (repairs[i](search, node_id, attr->graphs[0]) < 0) return CM_NO_MEMORY;
-        if (search->changes.n == n_changes) continue;
-        if (reset_sink(search) < 0) return CM_NO_MEMORY;
-        status = try_node(search, node_id);
-    }
-    return status;
-}
-
-/* Returns the choice made at this step, or NULL. */
-static struct choice *choice_at(struct search *search, size_t step) {
-    if (search->n_choices == 0) return NULL;
-    struct choice *last = &search->choices[search->n_choices - 1];
-    return last->step == step ? last : NULL;
-}
-
-/* Walks the node of a step, and makes a choice if needed. CM_OK, CONTRADICTION with a message
- * in the sink, or CM_NO_MEMORY. */
-static int advance(struct search *search, size_t step) {
-    uint32_t node = node_at(search, step);
-    const struct choice *choice = choice_at(search, step);
-    if (cm_diagnostics_count(search->sink) > 0 && reset_sink(search) < 0) return CM_NO_MEMORY;
-    int status = choice ? take(search, node, &choice->alternatives[choice->taken])
-                        : try_node(search, node);
-    if (!choice && status != CM_NO_MEMORY && has_placed_target(search, node))
-        status = place_target(search, step, status);
-    const bool misfit = search->misfit;
-    if (status == CONTRADICTION && !choice_at(search, step)) status = repair_list(search, node);
-    if (status == CONTRADICTION && !choice_at(search, step)) status = repair_loop(search, node);
-    if (status == CONTRADICTION && !choice_at(search, step))
-        status = repair_constants(search, node, misfit);
-    if (status == CM_OK) batch_axis_place_outputs(&search->probe, node);
-    return status;
-}
 
 /* --- Solutions. --- */
 
@@ -544,7 +142,7 @@ static int64_t elements_left(const struct search *search) {
 static bool backtrack(struct search *search, size_t *ret_step) {
     while (search->n_choices > 0) {
         struct choice *last = &search->choices[search->n_choices - 1];
-        undo_changes(search, last->n_changes);
+        rebatch_undo_changes(search, last->n_changes);
         const int64_t left = elements_left(search);
         search->probe.after.budget = last->budget;
         search->refunds_left -= elements_left(search) - left;
@@ -572,7 +170,7 @@ static int solve(struct search *search, size_t step) {
         int64_t n_walked = walk->n_walked;
         if (search->steps_left <= 0 || search->refunds_left < 0) return too_many(search);
         walk_renew_search(walk);
-        int status = advance(search, step);
+        int status = rebatch_step(search, step);
         if (status < 0) return status;
         search->steps_left -= walk->n_walked - n_walked;
         step++;
@@ -689,7 +287,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
     probe->after.executed = &search->before; /* a state that only grows now is an error */
-    status = reset_sink(search);
+    status = rebatch_reset_sink(search);
     if (status == CM_OK) status = walk_start(&probe->after);
     search->refunds_left = REFUNDED_WALKS * elements_left(search);
     return status;
@@ -774,7 +372,7 @@ static void note_fixed_outputs(const struct search *search, const struct solutio
 
 /* Starts the search again from the first node. */
 static int restart(struct search *search) {
-    undo_changes(search, search->n_tiles);
+    rebatch_undo_changes(search, search->n_tiles);
     search->n_choices = search->n_settled = 0;
     return walk_start(&search->probe.after);
 }
@@ -828,7 +426,7 @@ static int solve_tiled(struct search *search, const struct change_list *tiles,
            search->analysis->model->n_nodes * sizeof *search->probe.overrides);
     search->changes.n = 0;
     for (size_t i = 0; i < tiles->n; i++)
-        if (add_change(search, &tiles->items[i]) < 0) return CM_NO_MEMORY;
+        if (rebatch_add_change(search, &tiles->items[i]) < 0) return CM_NO_MEMORY;
     search->n_tiles = tiles->n;
     search->reason = NULL;
     int status = solve_widening(search, search->probe.squares, first);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of the search for constants that must change with the batch, and its step: one node
+ * is walked at PROBE_BATCH, and its operands change if it does not fit. rebatch.c searches.
+ */
+#ifndef PASSES_BATCH_REBATCH_SEARCH_H
+#define PASSES_BATCH_REBATCH_SEARCH_H
+
+#include "passes/batch/batch_axis.h"
+#include "passes/pass.h"
+#include "support/diag.h"
+
+#define CONTRADICTION 1 /* a node does not fit the choices made; positive, not an error */
+
+/* A node at which the batch may be on more than one axis. */
+struct choice {
+    size_t step;
+    size_t n_changes; /* before it */
+    size_t n;
+    size_t taken;   /* index of the current alternative */
+    size_t settled; /* index that the first solution took */
+    struct op_budget budget;
+    struct batch_candidate alternatives[SHAPE_MAX_RANK];
+};
+
+struct search {
+    const struct analysis *analysis;
+    struct probe probe;
+    struct infer_table before; /* at the batch of the file */
+    struct infer_table after;  /* at PROBE_BATCH */
+    struct change_list changes;
+    size_t n_tiles; /* leading changes that hold for every path: of constants that were tiled */
+    struct choice *choices;
+    size_t n_choices;
+    size_t choices_capacity;
+    size_t n_settled;            /* leading choices that are as in the first solution */
+    struct cm_diagnostics *sink; /* messages of the walk at PROBE_BATCH */
+    bool misfit;                 /* type inference refused the last tried node */
+    uint32_t at_fault;     /* node that the last tried node failed at: it, or in its body */
+    size_t deepest;        /* step of the contradiction latest in the file */
+    uint32_t deepest_node; /* node at fault there */
+    const char *reason;    /* its message; NULL if there is none yet */
+    int64_t steps_left;
+    int64_t refunds_left; /* elements */
+};
+
+/* Returns the node walked at that step. */
+static inline uint32_t node_at(const struct search *search, size_t step) {
+    return search->analysis->model->graphs[0].nodes[step];
+}
+
+/* Returns the value at the batch of the file. */
+static inline const struct value_info *before(const struct search *search, uint32_t value) {
+    return &search->before.infos[value];
+}
+
+/*
+ * Walks the node of a step, and makes a choice if its batch may be on several axes. If the node
+ * does not fit, changes an operand: a list of dims, a state or the trip count of a loop, or a
+ * constant that was tiled to the batch. Returns CM_OK, CONTRADICTION with a message in the
+ * sink, or CM_NO_MEMORY.
+ */
+int rebatch_step(struct search *search, size_t step) CM_MUST_CHECK;
+/* Applies a change to its node. CM_OK or CM_NO_MEMORY. */
+int rebatch_add_change(struct search *search, const struct batch_change *change) CM_MUST_CHECK;
+/* Undoes all changes but the first n. */
+void rebatch_undo_changes(struct search *search, size_t n);
+/* Drops the messages of the sink. CM_OK or CM_NO_MEMORY. */
+int rebatch_reset_sink(struct search *search) CM_MUST_CHECK;
+
+#endif
