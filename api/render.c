@@ -56,6 +56,12 @@ static int write_mermaid(const struct cm_result *result,
     return cm_result_write_mermaid(result, &options->table, diag, out);
 }
 
+static int write_html(const struct cm_result *result, const struct cm_report_options *options,
+                      struct cm_diagnostics *diag, FILE *out) {
+    (void)options;
+    return cm_result_write_html(result, NULL, diag, out);
+}
+
 static int write_trace(const struct cm_result *result, const struct cm_report_options *options,
                        struct cm_diagnostics *diag, FILE *out) {
     (void)options;
@@ -71,6 +77,7 @@ static const struct {
     {"text", write_text}, {"table", write_table},       {"json", write_json},
     {"csv", write_csv},   {"markdown", write_markdown}, {"folded", write_folded},
     {"dot", write_dot},   {"mermaid", write_mermaid},   {"trace", write_trace},
+    {"html", write_html},
 };
 
 #define N_FORMATS (sizeof formats / sizeof *formats)

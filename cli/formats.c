@@ -91,6 +91,7 @@ static const struct format formats[] = {
     {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC, .sweep = NULL},
     {"dot", "--format dot", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
     {"mermaid", "--format mermaid", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
+    {"html", "--format html", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .is_page = true},
     {"trace", "--format trace", TAKES_CURVE, .draws_times = true},
 };
 
@@ -148,6 +149,7 @@ int format_check(const struct invocation *call, const struct request *request) {
     const char *idle = request_given(request, TAKES_ALL & ~format->takes);
     if (idle != NULL)
         return options_fault(call, "option --%s has no effect with %s", idle, format->called);
+    if (format->is_page) return cm_html_check(call->diag);
     if (!has_columns) return CM_OK;
     const struct cm_table_options options = table_options(request);
     return cm_table_options_check(&options, request->binding.batches.n > 1, call->diag);

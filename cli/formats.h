@@ -31,6 +31,7 @@ struct format {
     format_writer *formula; /* NULL: does not support --formula */
     int depth;              /* default depth of the modules; 0: all */
     bool draws_times;       /* requires times */
+    bool is_page;           /* requires cm_html_check; has the memory curve and plan */
 };
 
 /* Writes a struct report in its request->format. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */

@@ -371,9 +371,10 @@ static int read_request(const struct invocation *call, struct request *request,
     options->dump_after = request->dump_after;
     options->dump = stderr;
     options->memory_limit = request->memory_limit;
+    const bool is_page = status == CM_OK && request->format->is_page;
     options->memory_curve =
-        request->memory_curve || (status == CM_OK && request->format->draws_times);
-    options->memory_plan = request->memory_plan;
+        request->memory_curve || is_page || (status == CM_OK && request->format->draws_times);
+    options->memory_plan = request->memory_plan || is_page;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     if (status == CM_OK) status = timing_read(call, &request->timing, options);

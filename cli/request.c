@@ -65,8 +65,8 @@ const struct option profile_options[] = {
     {.heading = "Report", .name = "format", .kind = OPTION_TEXT,
      .offset = AT(const char *, format_name), .value = "FORMAT",
      .help = "text (default), json, csv, markdown, folded (stacks for a flame graph),\n"
-             "dot or mermaid (module tree), or trace (timeline for chrome://tracing\n"
-             "and Perfetto; requires times)"},
+             "dot or mermaid (module tree), html (a page for a browser), or trace\n"
+             "(timeline for chrome://tracing and Perfetto; requires times)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
      .rules = NEEDS_MODEL | ONE_BATCH,

@@ -406,6 +406,17 @@ CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUS
  * CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
+/* Checks that the library was built with d3, which pages of HTML embed. CM_OK, CM_USAGE. */
+CM_API int cm_html_check(struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
+
+/*
+ * Writes a page of HTML (docs/report.md): one file that shows the result in a browser and
+ * embeds its JSON. `sweep` adds several batches of the same model; NULL: none. CM_OK, CM_USAGE
+ * (cm_html_check), CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *sweep,
+                                struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
 /*
  * Writes a timeline for chrome://tracing and Perfetto (Trace Event Format): the median time of
  * each node back to back in execution order, the modules by depth above them, and the memory

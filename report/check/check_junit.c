@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/check/check_report.h"
+#include "report/markup.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/file.h"
@@ -21,35 +22,9 @@ struct xml {
     FILE *out;
 };
 
-static const char *entity(char c) {
-    static const char special[] = "&<>\"'";
-    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-    const char *at = c == '\0' ? NULL : strchr(special, c);
-    return at == NULL ? NULL : entities[at - special];
-}
-
-/* Returns true for U+FFFE and U+FFFF: valid UTF-8, but not XML characters (XML 1.0, 2.2). */
-static bool is_no_character(const char *at) {
-    return memcmp(at, "\xEF\xBF\xBE", 3) == 0 || memcmp(at, "\xEF\xBF\xBF", 3) == 0;
-}
-
-/* Writes escaped text; its only control character is the newline. */
-static void put_escaped(struct xml *xml, const struct text *text) {
-    for (const char *c = text_string(text); *c != '\0'; c++) {
-        if (*c == '\xEF' && strlen(c) >= 3 && is_no_character(c)) {
-            fputs(c[2] == '\xBE' ? "\\xef\\xbf\\xbe" : "\\xef\\xbf\\xbf", xml->out);
-            c += 2;
-        } else if (entity(*c) != NULL) {
-            fputs(entity(*c), xml->out);
-        } else {
-            fputc(*c, xml->out);
-        }
-    }
-}
-
 static void put_attribute(struct xml *xml, const char *key, const struct text *value) {
     fprintf(xml->out, " %s=\"", key);
-    put_escaped(xml, value);
+    markup_write(xml->out, text_string(value));
     fputs("\"", xml->out);
 }
 
@@ -89,7 +64,7 @@ static void put_case(struct xml *xml, const struct cm_check_case *case_) {
     fputs(">", xml->out);
     struct text lines = {.arena = xml->arena};
     check_append_lines(&lines, case_);
-    put_escaped(xml, &lines);
+    markup_write(xml->out, text_string(&lines));
     fprintf(xml->out, "</%s>\n    </testcase>\n", look->junit);
 }
 
@@ -98,7 +73,7 @@ static void put_unchecked(struct xml *xml) {
     struct text text = {.arena = xml->arena};
     check_append_unchecked(&text, xml->verdict);
     fputs("    <system-out>", xml->out);
-    put_escaped(xml, &text);
+    markup_write(xml->out, text_string(&text));
     fputs("</system-out>\n", xml->out);
 }
 

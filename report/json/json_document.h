@@ -16,8 +16,14 @@ int json_document_read(const struct json_document *document, const char *text, s
                        const char *name, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
 
-/* CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Writes a document. CM_OK, CM_IO, CM_NO_MEMORY. */
+typedef int json_document_writer(const struct json_document *document, const void *base,
+                                 FILE *out);
+
 int json_document_write(const struct json_document *document, const void *base, FILE *out)
+    __attribute__((warn_unused_result));
+/* The same as the content of a script element of a page: <, > and & are escaped. */
+int json_document_embed(const struct json_document *document, const void *base, FILE *out)
     __attribute__((warn_unused_result));
 
 #endif

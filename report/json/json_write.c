@@ -267,16 +267,24 @@ static int write_document(struct writer *writer, const struct json_document *doc
     return output_flush(json->out);
 }
 
-int json_document_write(const struct json_document *document, const void *base, FILE *out) {
+static int write_as(const struct json_document *document, const void *base, bool in_html,
+                    FILE *out) {
     if (base == NULL || out == NULL) return CM_USAGE;
-    struct writer writer = {.json = {.out = out}};
+    struct writer writer = {.result = document == &json_profile ? base : NULL,
+                            .json = {.out = out, .in_html = in_html}};
     return write_document(&writer, document, base);
 }
 
+int json_document_write(const struct json_document *document, const void *base, FILE *out) {
+    return write_as(document, base, false, out);
+}
+
+int json_document_embed(const struct json_document *document, const void *base, FILE *out) {
+    return write_as(document, base, true, out);
+}
+
 int cm_result_write_json(const struct cm_result *result, FILE *out) {
-    if (result == NULL || out == NULL) return CM_USAGE;
-    struct writer writer = {.result = result, .json = {.out = out}};
-    return write_document(&writer, &json_profile, (const char *)result);
+    return json_document_write(&json_profile, result, out);
 }
 
 int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {

@@ -32,15 +32,24 @@ void json_break_line(struct json_writer *json, int n_spaces, bool is_last) {
     fprintf(json->out, "\n%*s", n_spaces, "");
 }
 
-static void write_escaped(FILE *out, const char *text, size_t n) {
+static bool is_markup(char c) {
+    return c == '<' || c == '>' || c == '&';
+}
+
+static void write_escaped(const struct json_writer *json, const char *text, size_t n) {
+    const bool in_html = json->in_html;
     size_t written = 0;
     for (size_t i = 0; i < n; i++) {
-        if (text[i] != '"' && text[i] != '\\') continue;
-        fwrite(text + written, 1, i - written, out);
-        fputc('\\', out);
+        const bool as_point = in_html && is_markup(text[i]);
+        if (text[i] != '"' && text[i] != '\\' && !as_point) continue;
+        fwrite(text + written, 1, i - written, json->out);
         written = i;
+        if (as_point)
+            fprintf(json->out, "\\u%04x", (unsigned)text[written++]);
+        else
+            fputc('\\', json->out);
     }
-    fwrite(text + written, 1, n - written, out);
+    fwrite(text + written, 1, n - written, json->out);
 }
 
 /* Escapes of the characters 0x08 to 0x0d; \v has none. */
@@ -54,7 +63,8 @@ static void write_point(FILE *out, uint32_t point) {
         fprintf(out, "\\u%04" PRIx32, point & 0xFFFF); /* no unsafe one is larger */
 }
 
-static void write_quoted(FILE *out, const char *text) {
+static void write_quoted(const struct json_writer *json, const char *text) {
+    FILE *out = json->out;
     const size_t n = strlen(text);
     const bool is_utf8 = text_is_utf8(text, n);
     fputc('"', out);
@@ -62,7 +72,7 @@ static void write_quoted(FILE *out, const char *text) {
         uint32_t point = 0;
         size_t length = 0;
         const size_t safe = text_find_unsafe(text + i, n - i, &point, &length);
-        write_escaped(out, text + i, safe);
+        write_escaped(json, text + i, safe);
         i += safe;
         if (is_utf8 && length > 0) write_point(out, point);
         for (size_t k = 0; !is_utf8 && k < length; k++)
@@ -74,7 +84,7 @@ static void write_quoted(FILE *out, const char *text) {
 
 void json_write_key(struct json_writer *json, const char *key) {
     separate(json);
-    write_quoted(json->out, key);
+    write_quoted(json, key);
     fputs(json->spaced ? ": " : ":", json->out);
     json->needs_comma = false;
 }
@@ -85,7 +95,7 @@ void json_write_string(struct json_writer *json, const char *text) {
         return;
     }
     separate(json);
-    write_quoted(json->out, text);
+    write_quoted(json, text);
 }
 
 void json_write_integer(struct json_writer *json, int64_t value) {

@@ -24,6 +24,7 @@ struct json_writer {
     FILE *out;
     bool spaced;      /* a space follows each comma and colon */
     bool needs_comma; /* a value precedes in the same array or object */
+    bool in_html;     /* escapes < > and & too, for a script element of a page */
 };
 
 void json_begin(struct json_writer *json, char bracket);

@@ -44,6 +44,7 @@ static void renders_each_format_as_it_is_written(void **state) {
         char *rendered = NULL;
         size_t size = 0;
         size_t rendered_size = 0;
+        if (strcmp(format, "html") == 0 && cm_html_check(NULL) != CM_OK) continue;
         FILE *out = open_memstream(&written, &size);
         assert_int_equal(cm_result_write(f.result, format, NULL, f.diag, out), CM_OK);
         assert_int_equal(fclose(out), 0);
@@ -54,7 +55,7 @@ static void renders_each_format_as_it_is_written(void **state) {
         cm_report_free(rendered);
         free(written);
     }
-    assert_int_equal(n, 9);
+    assert_int_equal(n, 10);
     assert_string_equal(cm_format_at(0), "text");
     tear_down(&f);
 }

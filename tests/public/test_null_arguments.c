@@ -87,6 +87,8 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_schema_write(P, false, NULL)),
         ROW(cm_result_write_json(NULL, P)),
         ROW(cm_result_write_json(P, NULL)),
+        ROW(cm_result_write_html(NULL, P, d, P)),
+        ROW(cm_result_write_html(P, P, d, NULL)),
         ROW(cm_result_write_trace(NULL, P)),
         ROW(cm_result_write_trace(P, NULL)),
         ROW(cm_result_write(NULL, P, P, d, P)),
@@ -210,6 +212,8 @@ static void functions_without_a_status_return_nothing_of_null(void **state) {
     assert_true(!cm_diff_of_operator(NULL, 0, 0).in_new);
     assert_true(cm_diff_blame(NULL, 0, 0, P) == 0);
     assert_true(cm_diff_blame(P, 0, 0, NULL) == 0);
+    const int page_status = cm_html_check(NULL);
+    assert_true(page_status == CM_OK || page_status == CM_USAGE);
     assert_true(cm_verdict_exit(NULL) == 3);
     assert_true(!cm_result_timed(NULL));
     assert_true(!cm_result_complete(NULL));

@@ -116,7 +116,7 @@ static void make(struct hostile *ret) {
                                    N(names),   ret->notes, NULL};
 }
 
-enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, JSON, N_KINDS };
+enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, HTML, JSON, N_KINDS };
 
 static int write_result(enum kind kind, const struct cm_result *result,
                         const struct cm_table_options *options, FILE *out) {
@@ -137,6 +137,8 @@ static int write_result(enum kind kind, const struct cm_result *result,
         return cm_result_write_dot(result, options, NULL, out);
     case MERMAID:
         return cm_result_write_mermaid(result, options, NULL, out);
+    case HTML:
+        return cm_result_write_html(result, NULL, NULL, out);
     default:
         return cm_result_write_json(result, out);
     }
@@ -190,7 +192,7 @@ static void expect_tame(enum kind kind, const char *text) {
 
 static void every_writer_escapes_control_characters(void **state) {
     (void)state;
-    for (enum kind kind = TEXT; kind < JSON; kind++) {
+    for (enum kind kind = TEXT; kind <= MERMAID; kind++) {
         for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_OPERATORS; rows++) {
             char *text = written(kind, (enum cm_rows)rows, false);
             expect_tame(kind, text);
@@ -334,6 +336,38 @@ static void labels_of_diagrams_end_where_they_should(void **state) {
     free(mermaid);
 }
 
+/* Returns true at a tag of the static report. */
+static bool is_tag(const char *at) {
+    static const char *const tags[] = {"h1>",    "h2>",  "section", "table", "thead>",
+                                       "tbody>", "tr>",  "th ",     "td>",   "td ",
+                                       "p>",     "pre>", "main>",   "main "};
+    at += at[1] == '/' ? 2 : 1;
+    for (size_t i = 0; i < N(tags); i++)
+        if (text_starts_with(at, tags[i])) return true;
+    return false;
+}
+
+/* Every < begins a tag of ours, every & an entity, and every " ends an attribute of ours. */
+static void pages_have_no_markup_of_names(void **state) {
+    (void)state;
+    if (cm_html_check(NULL) != CM_OK) skip();
+    char *text = written(HTML, CM_ROWS_MODULES, false);
+    char *begin = strstr(text, "<main ");
+    char *end = strstr(begin, "</main>");
+    assert_non_null(strstr(begin, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;"));
+    assert_null(strstr(strstr(text, "<title>"), "<script>alert"));
+    assert_null(strstr(end, "<script>alert"));
+    *end = '\0';
+    for (const char *at = begin; *at != '\0'; at++) {
+        if (*at == '<') assert_true(is_tag(at));
+        if (*at == '&') assert_true(memchr(at, ';', 6) != NULL);
+        assert_int_not_equal(*at, '\'');
+        if (*at == '"') assert_true(at[1] == '>' || at[1] == ' ' || at[-1] == '=');
+    }
+    expect_tame(HTML, begin);
+    free(text);
+}
+
 static void json_gives_the_names_back(void **state) {
     struct cm_result *result = NULL;
     char *text = written(JSON, CM_ROWS_MODULES, false);
@@ -353,6 +387,7 @@ int main(void) {
         cmocka_unit_test(markdown_escapes_cells_and_html),
         cmocka_unit_test(folded_stacks_escape_blanks_and_add_up),
         cmocka_unit_test(labels_of_diagrams_end_where_they_should),
+        cmocka_unit_test(pages_have_no_markup_of_names),
         cmocka_unit_test(json_gives_the_names_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frame of a page. End tags that HTML makes optional are omitted. */
+#include "report/html/html.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/html/html_assets.h"
+#include "report/json/json_document.h"
+#include "report/markup.h"
+#include "report/table/listing.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag) {
+    if (assets->d3 != NULL) return CM_OK;
+    const int status =
+        diag_error(diag, DIAG_USAGE, "format html requires a build with d3, this one has none");
+    diag_hint(diag, "install d3 5 (Debian and Ubuntu: node-d3), or give cmake "
+                    "-DCOSTMODEL_D3=d3.min.js, and build again");
+    return status;
+}
+
+int cm_html_check(struct cm_diagnostics *diagnostics) {
+    return html_check_assets(&html_assets, diagnostics);
+}
+
+void html_words(struct html *html) {
+    markup_write(html->out, text_string(&html->words));
+    text_clear(&html->words);
+}
+
+void html_append_file(struct html *html, const char *path) {
+    const char *slash = strrchr(path, '/');
+    text_append_name(&html->words, slash == NULL ? path : slash + 1);
+}
+
+void html_begin(struct html *html, const char *kind) {
+    FILE *out = html->out;
+    const char *title = text_string(&html->words);
+    fprintf(out, "<!doctype html>\n<html lang=\"en\" data-kind=\"%s\">\n<head>\n", kind);
+    fputs("<meta charset=\"utf-8\">\n", out);
+    fprintf(out,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "script-src %s %s; style-src %s; base-uri 'none'; form-action 'none'\">\n",
+            html_assets.d3_hash, html_assets.script_hash, html_assets.style_hash);
+    fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta name=\"generator\" content=\"costmodel " CM_VERSION_STRING "\">\n<title>",
+          out);
+    markup_write(out, title);
+    fprintf(out, " - costmodel</title>\n<style>%s</style>\n</head>\n<body>\n",
+            html_assets.style);
+    fputs("<main id=\"report\">\n<h1>", out);
+    html_words(html);
+    fputs("</h1>\n", out);
+}
+
+void html_end_report(struct html *html) {
+    fputs("</main>\n<div id=\"app\" hidden></div>\n", html->out);
+}
+
+int html_end(struct html *html) {
+    fprintf(html->out, "<!--\n%s-->\n", html_assets.d3_license);
+    fprintf(html->out, "<script>%s</script>\n", html_assets.d3);
+    fprintf(html->out, "<script>%s</script>\n</body>\n</html>\n", html_assets.script);
+    return output_flush(html->out);
+}
+
+int html_data(struct html *html, const char *id, const struct json_document *document,
+              const void *base) {
+    fprintf(html->out, "<script type=\"application/json\" id=\"%s\">", id);
+    const int status = json_document_embed(document, base, html->out);
+    fputs("</script>\n", html->out);
+    return status;
+}
+
+void html_begin_section(struct html *html, const char *id, const char *heading) {
+    fprintf(html->out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, heading);
+}
+
+void html_end_section(struct html *html) {
+    fputs("</section>\n", html->out);
+}
+
+int html_text_report(struct html *html, html_text_writer *write, const void *context) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL) return CM_NO_MEMORY;
+    int status = write(context, memory);
+    const bool failed = ferror(memory) != 0;
+    if (fclose(memory) != 0 || failed) status = CM_NO_MEMORY;
+    if (status == CM_OK) {
+        fputs("<pre>\n", html->out);
+        markup_write(html->out, text);
+        fputs("</pre>\n", html->out);
+    }
+    free(text);
+    return status;
+}
+
+/* ` data-value="14068146176"`: the exact value of a number; nothing for a text. */
+static void put_exact(struct html *html, const struct cell *cell) {
+    if (cell->kind == CELL_TEXT || cell->kind == CELL_NONE || !cell_is_known(cell)) return;
+    fputs(" data-value=\"", html->out);
+    cell_append(&html->words, cell, NUMBERS_EXACT);
+    html_words(html);
+    fputs("\"", html->out);
+}
+
+static void put_cell(struct html *html, const struct field *field, const struct cell *cell) {
+    put_exact(html, cell);
+    fputs(">", html->out);
+    if (cell->kind == CELL_TEXT) {
+        const char *words = text_string(cell->words);
+        text_append_name(&html->words, *words == '\0' && field->empty ? field->empty : words);
+    } else if (cell->kind != CELL_NONE) {
+        cell_append_shown(&html->words, cell, NUMBERS_SI, CELL_UPPER_BOUND_UTF8);
+    }
+    html_words(html);
+}
+
+static void put_row(struct html *html, struct listing *listing, size_t row) {
+    for (size_t i = 0; i < listing->n_fields; i++) {
+        struct cell cell;
+        listing_cell(listing, row, i, &cell);
+        fputs(i == 0 ? "<tr><th scope=\"row\"" : "<td", html->out);
+        put_cell(html, &listing->fields[i], &cell);
+    }
+    fputs("\n", html->out);
+}
+
+int html_table(struct html *html, const struct rows_of *of,
+               const struct cm_table_options *options) {
+    struct listing listing;
+    const int status =
+        listing_make(options, of, fields_usual(of->rows), html->arena, NULL, &listing);
+    if (status != CM_OK || listing.n_rows == 0) return status;
+    fputs("<table class=\"rows\">\n<thead><tr>", html->out);
+    for (size_t i = 0; i < listing.n_fields; i++) {
+        const struct field *field = &listing.fields[i];
+        fprintf(html->out, "<th scope=\"col\"%s>", field->is_text ? " class=\"text\"" : "");
+        text_append(&html->words, field->heading);
+        html_words(html);
+    }
+    fputs("\n<tbody>\n", html->out);
+    for (size_t row = 0; row < listing.n_rows; row++) put_row(html, &listing, row);
+    fputs("</table>\n", html->out);
+    if (listing.n_left_out > 0) fprintf(html->out, "<p>and %zu more\n", listing.n_left_out);
+    return CM_OK;
+}
+
+void html_begin_facts(struct html *html) {
+    fputs("<table class=\"facts\">\n", html->out);
+}
+
+void html_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
+               bool upper_bound) {
+    const struct cell cell = {
+        .kind = CELL_FIGURE, .unit = unit, .value = value, .upper_bound = upper_bound};
+    if (!is_known(value)) return;
+    fputs("<tr><th scope=\"row\">", html->out);
+    text_append(&html->words, label);
+    html_words(html);
+    fputs("<td", html->out);
+    put_exact(html, &cell);
+    fputs(">", html->out);
+    cell_append_shown(&html->words, &cell, NUMBERS_SI, CELL_UPPER_BOUND_UTF8);
+    html_words(html);
+    fputs("\n", html->out);
+}
+
+void html_end_facts(struct html *html) {
+    fputs("</table>\n", html->out);
+}

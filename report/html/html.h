@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts that all pages share. A page is one file without references to others: style,
+ * static report, data as JSON, d3 and our script (docs/report.md). Its Content-Security-Policy
+ * allows exactly the embedded style and scripts. Names from a model are data: they are escaped
+ * here and in json_document_embed.
+ */
+#ifndef REPORT_HTML_HTML_H
+#define REPORT_HTML_HTML_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/number.h"
+#include "report/table/fields.h"
+#include "support/text.h"
+
+struct arena;
+struct cm_diagnostics;
+struct cm_table_options;
+struct html_assets;
+struct json_document;
+
+struct html {
+    FILE *out;
+    struct arena *arena;
+    struct text words; /* of the current element */
+};
+
+/* Reports an error if the assets lack d3. CM_OK, CM_USAGE. */
+int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag)
+    __attribute__((warn_unused_result));
+
+/* Writes everything before the first section: `kind` is "profile", "diff" or "check"; the title
+ * is made of the words, which are cleared. */
+void html_begin(struct html *html, const char *kind);
+/* Ends the static report; data follow. */
+void html_end_report(struct html *html);
+/* Writes the scripts. CM_OK, CM_IO. */
+int html_end(struct html *html) __attribute__((warn_unused_result));
+
+/* Writes a document as a data script, escaped. CM_OK, CM_IO, CM_NO_MEMORY. */
+int html_data(struct html *html, const char *id, const struct json_document *document,
+              const void *base) __attribute__((warn_unused_result));
+
+/* Writes the words, escaped, and clears them. */
+void html_words(struct html *html);
+/* Appends the last part of a path to the words. */
+void html_append_file(struct html *html, const char *path);
+
+void html_begin_section(struct html *html, const char *id, const char *heading);
+void html_end_section(struct html *html);
+
+/* A writer of a text report. */
+typedef int html_text_writer(const void *context, FILE *out);
+
+/* Writes a text report as a preformatted element. */
+int html_text_report(struct html *html, html_text_writer *write, const void *context)
+    __attribute__((warn_unused_result));
+
+/* Writes a table: numbers are rounded, with the exact value in an attribute. Nothing if it has
+ * no rows. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+int html_table(struct html *html, const struct rows_of *of,
+               const struct cm_table_options *options) __attribute__((warn_unused_result));
+
+/* Rows of a table of two columns between html_begin_facts and html_end_facts; nothing if the
+ * value is unknown. */
+void html_begin_facts(struct html *html);
+void html_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
+               bool upper_bound);
+void html_end_facts(struct html *html);
+
+#endif
