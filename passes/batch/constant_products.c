@@ -237,7 +237,7 @@ static bool find_dims_operand(const struct scaling *scaling, uint32_t node_id, u
     const struct node *node = node_of(scaling, node_id);
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         const struct constant *list = batch_axis_fixed_list(scaling->probe, node->inputs[slot]);
-        if (!list || axis >= list->n_elements) continue;
+        if (!list) continue;
         struct shape *dims = arena_alloc(scaling->probe->arena, sizeof *dims);
         if (!dims || shape_make(scaling->probe->arena, (int)list->n_elements, NULL, dims) < 0)
             return false;
