@@ -332,6 +332,7 @@ static void take_training(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;
     const struct training_table *table = &analysis->training;
+    const struct gradient_kernels_table *times = &analysis->gradient_kernels;
     if (!table->optimizer) return;
     assembly->result->training = (struct cm_training){
         .present = true,
@@ -351,6 +352,10 @@ static void take_training(struct assembly *assembly) {
         .step_flops = public_count(table->step_flops),
         .iteration_flops = public_count(table->iteration_flops),
         .iteration_int_ops = public_count(table->iteration_int_ops),
+        .backward_ps = public_count(times->backward_ps),
+        .update_ps = public_count(times->update_ps),
+        .iteration_ps = public_count(times->iteration_ps),
+        .iteration_lower_bound_ps = public_count(times->iteration_lower_bound_ps),
         .weight_bytes = public_count(table->weight_bytes),
         .gradient_bytes = public_count(table->gradient_bytes),
         .optimizer_bytes = public_count(table->optimizer_bytes),

@@ -16,6 +16,7 @@
 #include "backends/primitive.h"
 #include "passes/pass.h"
 #include "passes/pipeline.h"
+#include "passes/training/optimizers.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -24,7 +25,7 @@
 
 #include "support/banned.h"
 
-#define MAX_EFFICIENCIES 16
+#define MAX_EFFICIENCIES 16 /* >= device_efficiency_name's */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
 #define PRIOR            0.25 /* weight of a change of an efficiency beside the rows together */
@@ -59,6 +60,7 @@ static bool selects(const struct cm_measured_time *time, const struct node *node
 static int take_work(struct fitting *fitting, const struct analysis *analysis,
                      const struct cm_measured_time *time, struct work *ret) {
     const struct primitives_table *table = &analysis->primitives;
+    const struct gradient_kernels_table *gradients = &analysis->gradient_kernels;
     double *runs = arena_array(analysis->arena, table->n, sizeof(*runs));
     size_t n = 0;
     if (!runs) return diag_no_memory(fitting->diag);
@@ -69,6 +71,7 @@ static int take_work(struct fitting *fitting, const struct analysis *analysis,
             runs[table->of_node[id]] += (double)times;
     }
     for (size_t i = 0; i < table->n; i++) n += runs[i] > 0;
+    n += gradients->n;
     double *kept_runs = arena_array(fitting->arena, n, sizeof(*kept_runs));
     struct cm_primitive *kept = arena_array(fitting->arena, n, sizeof(*kept));
     if (!kept_runs || !kept) return diag_no_memory(fitting->diag);
@@ -77,6 +80,10 @@ static int take_work(struct fitting *fitting, const struct analysis *analysis,
         if (runs[i] == 0) continue;
         kept[ret->n] = table->items[i];
         kept_runs[ret->n++] = runs[i];
+    }
+    for (size_t i = 0; i < gradients->n; i++) {
+        kept[ret->n] = gradients->items[i];
+        kept_runs[ret->n++] = (double)gradients->runs[i];
     }
     return CM_OK;
 }
@@ -91,11 +98,13 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     options.precision = time->precision;
     options.layout = time->layout;
     options.runtime = fitting->runtime;
+    options.optimizer = time->optimizer;
     options.backend = arena_printf(fitting->arena, "roofline:device=%s", fitting->device);
     struct analysis analysis = {
         .model = model->model, .options = &options, .arena = arena_new("fit", 0), .diag = diag};
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
-    int status = pipeline_run_to(&analysis, HAS_PRIMITIVES);
+    int status =
+        pipeline_run_to(&analysis, time->optimizer ? HAS_GRADIENT_KERNELS : HAS_PRIMITIVES);
     for (size_t i = first; i < end && status == CM_OK; i++)
         status = take_work(fitting, &analysis, &fitting->times[i], &fitting->works[i]);
     arena_free(analysis.arena);
@@ -105,7 +114,8 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
 /* Returns true if both times are of one analysis: at most the node differs. */
 static bool share_analysis(const struct cm_measured_time *a, const struct cm_measured_time *b) {
     return text_equal(a->model, b->model) && a->batch == b->batch &&
-           a->precision == b->precision && a->layout == b->layout;
+           a->precision == b->precision && a->layout == b->layout &&
+           text_equal(a->optimizer, b->optimizer);
 }
 
 static void warn_left_out(const struct fitting *fitting, size_t first, size_t end) {
@@ -310,6 +320,16 @@ static void write_calibration(struct fitting *fitting, const char *basis, FILE *
     fputc('\n', out);
 }
 
+static int check_optimizers(const struct fitting *fitting) {
+    for (size_t i = 0; i < fitting->n_times; i++) {
+        const struct cm_measured_time *time = &fitting->times[i];
+        if (time->optimizer && !optimizers_find(time->optimizer))
+            return diag_error(fitting->diag, DIAG_USAGE, "%s: optimizer '%s' not found",
+                              time->model, time->optimizer);
+    }
+    return CM_OK;
+}
+
 static int open_device(struct fitting *fitting) {
     struct cm_reason reason = {""};
     const int status = device_find(fitting->device, fitting->arena, &fitting->model, &reason);
@@ -330,6 +350,7 @@ int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis
     if (!fitting.arena) return diag_finish(diagnostics, diag_no_memory(diagnostics));
     fitting.works = arena_array(fitting.arena, n_times, sizeof(*fitting.works));
     int status = fitting.works ? open_device(&fitting) : diag_no_memory(diagnostics);
+    if (status == CM_OK) status = check_optimizers(&fitting);
     if (status == CM_OK) status = load_works(&fitting);
     if (status == CM_OK) status = fit(&fitting);
     if (status == CM_OK) write_calibration(&fitting, basis, out);

@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 FLOAT, EXTERNAL, INT, INTS = 1, 1, 2, 7
 IR_VERSION, OPSET = 8, 17
-HEADER = "model,node,batch,precision,layout,seconds"
+HEADER = "model,node,batch,precision,layout,seconds,optimizer"
 COLORS = {"0": "#9aa5b1", "1": "#1f6feb"}  # fitted, held out
 SOURCES = {
     "timm.csv": "huggingface/pytorch-image-models (results/benchmark-*.csv)",
@@ -40,7 +40,8 @@ SOURCES = {
     "conv_deepbench.csv": "baidu-research/DeepBench (results/train)",
 }
 
-Row = collections.namedtuple("Row", "model node batch precision layout seconds")
+Row = collections.namedtuple("Row", "model node batch precision layout seconds optimizer",
+                             defaults=("",))
 Table = collections.namedtuple("Table", "title device runtime panel file where row")
 
 
@@ -121,12 +122,18 @@ def conv_rows(precision):
 def network_row(row):
     return Row(row["model"] + ".onnx", "", row["batch"],
                "amp" if row["dtype"] == "amp" else "fp32",
-               row["layout"] if row["mode"] == "eager" else "", float(row["step_ms"]) * 1e-3)
+               row["layout"] if row["mode"] in ("eager", "train") else "",
+               float(row["step_ms"]) * 1e-3, "momentum" if row["mode"] == "train" else "")
 
 
 def networks(title, device, runtime, pytorch, name=None):
     return Table(f"networks, {title}", device, runtime, f"networks, {runtime}", "timm.csv",
                  {"device": name or device, "mode": runtime, "pytorch": pytorch}, network_row)
+
+
+def training(title, device, pytorch):
+    return Table(f"training steps, {title}", device, "eager", "training steps", "timm.csv",
+                 {"device": device, "mode": "train", "pytorch": pytorch}, network_row)
 
 
 def gemms(title, device, name, dtype, precision):
@@ -149,6 +156,7 @@ TABLES = [
     networks("RTX 5090, PyTorch 2.9.1", "rtx-5090", "compiled", "291"),
     networks("RTX PRO 6000 Max-Q, PyTorch 2.9.1", "rtx-pro-6000-maxq", "compiled", "291"),
     networks("RTX 3090, PyTorch 2.4", "rtx-3090", "eager", "240"),
+    training("RTX 3090, PyTorch 1.12", "rtx-3090", "112"),
     networks("RTX 4090, PyTorch 2.4", "rtx-4090", "eager", "240"),
     networks("RTX 5090, PyTorch 2.9.1", "rtx-5090", "eager", "291"),
     networks("batch 1, Core i7-12700H", "core-i7-12700h", "compiled", "240", "cpu-i7-12700h"),

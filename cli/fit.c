@@ -18,7 +18,7 @@
 #include "support/banned.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
-#define N_COLUMNS 6
+#define N_COLUMNS 7
 
 struct request {
     int runtime; /* enum cm_runtime */
@@ -28,7 +28,8 @@ struct request {
     bool hold_out;
 };
 
-static const char header[] = "model,node,batch,precision,layout,seconds";
+/* The last column may be missing. */
+static const char header[] = "model,node,batch,precision,layout,seconds,optimizer";
 
 #define AT(kind, member) OPTION_AT(struct request, kind, member)
 
@@ -90,7 +91,8 @@ static int read_row(const struct invocation *call, const struct request *request
     char *end = NULL;
     size_t commas = 0;
     for (const char *at = text; *at; at++) commas += *at == ',';
-    if (commas != N_COLUMNS - 1) return line_fault(call, path, line, "must have 6 columns");
+    if (commas != N_COLUMNS - 1 && commas != N_COLUMNS - 2)
+        return line_fault(call, path, line, "must have 6 or 7 columns");
     for (size_t i = 0; i < N_COLUMNS; i++) columns[i] = next_column(&text);
     const char *model = columns[0];
     if (request->models) model = arena_printf(call->arena, "%s/%s", request->models, model);
@@ -105,7 +107,10 @@ static int read_row(const struct invocation *call, const struct request *request
     const double seconds = strtod(columns[5], &end);
     if (end == columns[5] || *end != '\0' || !(seconds > 0) || !isfinite(seconds))
         return line_fault(call, path, line, "seconds must be a number above 0");
+    if (columns[6][0] != '\0' && columns[1][0] != '\0')
+        return line_fault(call, path, line, "a training step must be of a whole model");
     *ret = (struct cm_measured_time){.model = model,
+                                     .optimizer = columns[6][0] ? columns[6] : NULL,
                                      .node = columns[1][0] ? columns[1] : NULL,
                                      .batch = batch,
                                      .precision = (enum cm_precision)precision,
@@ -114,6 +119,13 @@ static int read_row(const struct invocation *call, const struct request *request
                                      .held_out = request->hold_out &&
                                                  is_held_out(columns[0], columns[1])};
     return CM_OK;
+}
+
+static bool is_header(const char *text) {
+    const size_t without_optimizer = (size_t)(strrchr(header, ',') - header);
+    const size_t length = strlen(text);
+    return (length == strlen(header) || length == without_optimizer) &&
+           memcmp(text, header, length) == 0;
 }
 
 static int read_times(const struct invocation *call, const struct request *request,
@@ -138,9 +150,9 @@ static int read_times(const struct invocation *call, const struct request *reque
         char *next = text + length + (text[length] == '\n');
         text[length] = '\0';
         if (length > 0 && text[length - 1] == '\r') text[length - 1] = '\0';
-        if (line == 1 && !text_equal(text, header))
+        if (line == 1 && !is_header(text))
             return line_fault(call, path, line,
-                              "must be model,node,batch,precision,layout,seconds");
+                              "must be model,node,batch,precision,layout,seconds[,optimizer]");
         if (line > 1 && text[0] != '\0')
             status = read_row(call, request, path, line, text, &times[(*ret_n)++]);
         if (status < 0) return status;

@@ -16,13 +16,14 @@
 #define NOWHERE SIZE_MAX
 
 /* In which results a metric describes the training step. */
-enum of_step { STEP_NEVER, STEP_WHERE_PRESENT, STEP_ALONE };
+enum of_step { STEP_NEVER, STEP_WHERE_PRESENT, STEP_ALONE, STEP_TIMED };
 
 struct extra {
     const char *key;
     const char *heading;
     enum cm_unit unit;
-    enum of_step of_step; /* STEP_ALONE: absent from a result without a training step */
+    enum of_step of_step; /* STEP_ALONE: absent from a result without a training step;
+                             STEP_TIMED: and from one without its times */
     size_t in_result;     /* offset of the int64_t in struct cm_result */
     size_t upper_bound;   /* offset of the bool for upper bounds; NOWHERE: never one */
     size_t in_module;     /* offset in struct cm_module; STEP_ALONE: in struct cm_step */
@@ -58,6 +59,10 @@ static const struct extra extras[] = {
      IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ALONE,
      IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"training.iteration_ps", "iteration time", CM_UNIT_PS, STEP_TIMED,
+     IN_RESULT(training.iteration_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"training.iteration_lower_bound_ps", "iteration lower bound", CM_UNIT_PS, STEP_TIMED,
+     IN_RESULT(training.iteration_lower_bound_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.saved_bytes", "saved activations", CM_UNIT_BYTES, STEP_ALONE,
      IN_RESULT(training.saved_bytes), NOWHERE, IN_STEP(saved_bytes), NOWHERE, true, true},
     {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, STEP_ALONE,
@@ -127,7 +132,11 @@ size_t cm_metric_find(const char *key) {
 static const struct extra *extra_at(size_t metric, const struct cm_result *result) {
     if (metric < n_columns || metric - n_columns >= N_EXTRAS) return NULL;
     const struct extra *extra = &extras[metric - n_columns];
-    return extra->of_step == STEP_ALONE && !result->training.present ? NULL : extra;
+    const bool is_of_step = extra->of_step == STEP_ALONE || extra->of_step == STEP_TIMED;
+    if (is_of_step && !result->training.present) return NULL;
+    if (extra->of_step == STEP_TIMED && result->training.iteration_ps == CM_UNKNOWN)
+        return NULL;
+    return extra;
 }
 
 bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {

@@ -46,6 +46,7 @@ enum pass_facts {
     HAS_BREAKDOWN = 1 << 17,
     HAS_ADVICE = 1 << 18,
     HAS_KERNELS = 1 << 19,
+    HAS_GRADIENT_KERNELS = 1 << 20,
 };
 
 struct symbol {
@@ -297,8 +298,21 @@ struct training_table {
     int64_t peak_bytes;        /* maximum over all events of the step */
     uint32_t peak_node;        /* ID_NONE if no node runs at the peak */
     enum training_phase peak_phase;
-    struct cm_step *of_node;   /* by node */
-    struct cm_step *of_module; /* by module, including children */
+    struct cm_step *of_node;     /* by node */
+    struct cm_step *of_module;   /* by module, including children */
+    const struct training *flow; /* operations and gradients (passes/training/training.h) */
+};
+
+/* Kernels of backward and of the optimizer. Empty unless a training step on a modelled device
+ * is requested. Times are DIM_UNKNOWN then. */
+struct gradient_kernels_table {
+    size_t n;
+    struct cm_primitive *items; /* distinct; last the optimizer's */
+    int64_t *runs;              /* by item: in one step */
+    int64_t backward_ps;        /* with recomputation */
+    int64_t update_ps;          /* of the optimizer */
+    int64_t iteration_ps;       /* expected: forward, backward and update */
+    int64_t iteration_lower_bound_ps;
 };
 
 struct explain_table {
@@ -324,6 +338,11 @@ struct kernels_table {
     int64_t *read;            /* bytes that its kernel reads for the node */
     int64_t *written;         /* bytes that its kernel writes for the node */
     struct cm_fusion *fusion; /* in_graph: 0 for views, and nodes counted with another one */
+    uint32_t *kernel;         /* identifies the kernel of the node */
+    /* By value: */
+    uint32_t *source; /* the value that it is a view of, or itself */
+    uint8_t *width;   /* bytes per float element in memory */
+    bool *stored;     /* a kernel writes it to memory */
 };
 
 /* Empty unless a backend is selected. */
@@ -432,6 +451,7 @@ struct analysis {
     struct peak_memory_table peak_memory;
     struct memory_required_table memory_required;
     struct training_table training;
+    struct gradient_kernels_table gradient_kernels;
     struct explain_table explain;
     struct roofline_bounds_table roofline_bounds;
     struct breakdown_table breakdown;
@@ -463,6 +483,7 @@ int pass_count(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_modules(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_peak_memory(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_training(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_gradient_kernels(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_memory_required(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_explain(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_roofline_bounds(const struct analysis *analysis, void *own) CM_MUST_CHECK;

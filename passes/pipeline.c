@@ -66,6 +66,11 @@ static const struct pass pipeline[] = {
      .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE |
                  HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
      .gives = HAS_TRAINING},
+    {PASS(gradient_kernels, gradient_kernels),
+     "model the kernels of backward and of the optimizer on a modelled device",
+     .requires = HAS_TYPES | HAS_STORAGE | HAS_KERNELS | HAS_PRIMITIVES | HAS_TIMES |
+                 HAS_MODULES | HAS_TRAINING,
+     .gives = HAS_GRADIENT_KERNELS},
     {PASS(memory_required, memory_required),
      "sum the device memory that the model requires: weights and arena",
      .requires = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_ARENA_PLAN | HAS_TRAINING,

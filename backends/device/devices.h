@@ -43,6 +43,8 @@ struct device_efficiency {
     double winograd;     /* speed-up of fp32 3x3 convolutions of stride 1 */
     double tile_seconds; /* before and after the inner loop of a tile */
     double launch;       /* seconds of an empty kernel */
+    double gradient;     /* of the rates of forward: kernels of backward */
+    double grouped_gradient; /* the same: of grouped and depthwise convolutions */
 };
 
 /* 0 or NULL if unknown; name, title and bandwidth are always set. */

@@ -40,24 +40,39 @@ static bool is_convolution(const struct cm_primitive *primitive) {
     return primitive->kind == CM_CONV || primitive->kind == CM_DECONV;
 }
 
+/* The product of the same FLOPs that computes a gradient: of a (m x k) from n columns, of b
+ * (k x n) a sum over m rows. */
+static struct geometry gradient_geometry(struct geometry forward, int32_t gradient) {
+    if (gradient == CM_GRADIENT_DATA)
+        return (struct geometry){forward.batch, forward.m, forward.k, forward.n};
+    if (gradient == CM_GRADIENT_WEIGHT)
+        return (struct geometry){forward.batch, forward.k, forward.n, forward.m};
+    return forward;
+}
+
 /* An implicit product: one row per output element of a channel. */
 static struct geometry convolution_geometry(const struct cm_primitive *primitive) {
     const bool transposed = primitive->kind == CM_DECONV;
     const struct cm_tensor *image = transposed ? &primitive->inputs[0] : &primitive->outputs[0];
     const struct cm_tensor *weight = &primitive->inputs[1];
     const double groups = (double)primitive->groups;
-    return (struct geometry){.batch = groups,
-                             .m = size(image, 0) * elements_between(image, 2, image->rank),
-                             .n = size(weight, 0) / groups,
-                             .k = elements_between(weight, 1, weight->rank)};
+    const double m = size(image, 0) * elements_between(image, 2, image->rank);
+    const double n = size(weight, 0) / groups;
+    const double kernel = elements_between(weight, 2, weight->rank);
+    const double channels = size(weight, 1);
+    if (primitive->fusion.gradient == CM_GRADIENT_DATA) /* sums over kernel and outputs */
+        return (struct geometry){groups, m, channels, kernel * n};
+    return gradient_geometry((struct geometry){groups, m, n, kernel * channels},
+                             primitive->fusion.gradient);
 }
 
 static struct geometry matrix_geometry(const struct cm_primitive *primitive) {
     const struct cm_tensor *a = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
     const double batch = elements_between(y, 0, y->rank > 2 ? y->rank - 2 : 0);
-    return (struct geometry){batch, size(y, y->rank - 2), size(y, y->rank - 1),
-                             size(a, a->rank - 1)};
+    return gradient_geometry((struct geometry){batch, size(y, y->rank - 2),
+                                               size(y, y->rank - 1), size(a, a->rank - 1)},
+                             primitive->fusion.gradient);
 }
 
 /* Seconds of one tile on one multiprocessor: its arithmetic, or its operands from the cache. */
@@ -182,8 +197,10 @@ static double memory_share(const struct device_efficiency *efficiency,
     if (is_depthwise(primitive)) return efficiency->depthwise;
     switch (primitive->kind) {
     case CM_NORM:
-        return primitive->algorithm == CM_NORM_BATCH ? efficiency->bandwidth
-                                                     : efficiency->reduction;
+        return primitive->algorithm == CM_NORM_BATCH ||
+                       primitive->algorithm == CM_NORM_BATCH_TRAINING
+                   ? efficiency->bandwidth
+                   : efficiency->reduction;
     case CM_SOFTMAX:
     case CM_REDUCE:
         return efficiency->reduction;
@@ -195,11 +212,20 @@ static double memory_share(const struct device_efficiency *efficiency,
     }
 }
 
+/* Statistics of the batch are a pass of their own over the operand. */
+static int64_t statistics_bytes(const struct cm_primitive *primitive) {
+    return primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH_TRAINING &&
+                   primitive->fusion.gradient == CM_GRADIENT_NONE
+               ? primitive->bytes_read
+               : 0;
+}
+
 /* Seconds of the memory traffic: operands that fit may still be in the last-level cache. */
 static double memory_seconds(const struct device_model *model,
                              const struct device_efficiency *efficiency,
                              const struct cm_primitive *primitive) {
-    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written;
+    const double moved = (double)primitive->bytes_read + (double)primitive->bytes_written +
+                         (double)statistics_bytes(primitive);
     const double resident = fmin(moved, efficiency->resident * (double)model->cache_bytes);
     return (moved - resident) / (model->bandwidth * memory_share(efficiency, primitive)) +
            resident / efficiency->cache_bandwidth;
@@ -224,6 +250,14 @@ static double bound_seconds(const struct device_model *model,
         model->rates[device_plain_rate(model, (enum cm_element)primitive->inputs[0].element)];
     const double compute = flops > 0 && peak > 0 ? flops / fmax(peak, narrow) : 0;
     return fmax(compute, from_memory / model->bandwidth);
+}
+
+/* Share of the rates of forward that the kernel reaches. */
+static double gradient_share(const struct device_efficiency *efficiency,
+                             const struct cm_primitive *primitive) {
+    if (primitive->fusion.gradient == CM_GRADIENT_NONE) return 1;
+    return is_convolution(primitive) && primitive->groups > 1 ? efficiency->grouped_gradient
+                                                              : efficiency->gradient;
 }
 
 enum device_rate kernel_rate(const struct device_model *model,
@@ -253,7 +287,8 @@ struct kernel_time kernel_time(const struct device_model *model,
                                : 0;
     const double memory = memory_seconds(model, efficiency, primitive);
     const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
-    struct kernel_time ret = {.expected = together + around + launch, .rate = rate};
+    const double share = gradient_share(efficiency, primitive);
+    struct kernel_time ret = {.expected = (together + around) / share + launch, .rate = rate};
     ret.lower_bound = bound_seconds(model, primitive, peak);
     ret.expected = fmax(ret.expected, ret.lower_bound);
     ret.limit = launch > fmax(compute, memory + around) ? CM_LIMIT_LAUNCH

@@ -201,6 +201,13 @@ struct cm_window {
     int64_t pads_end[CM_MAX_SPATIAL];
 };
 
+/* The gradient that a kernel of backward computes. */
+enum cm_gradient {
+    CM_GRADIENT_NONE,   /* forward */
+    CM_GRADIENT_DATA,   /* of a product: of its first operand; of others: of all operands */
+    CM_GRADIENT_WEIGHT, /* of a product: of its second operand */
+};
+
 /* How a primitive runs as part of a graph; only for models of devices, all zero for others. */
 struct cm_fusion {
     int32_t in_graph;      /* 1: set; bytes_read and bytes_written are what its kernel moves */
@@ -208,7 +215,9 @@ struct cm_fusion {
     int32_t extra_kernels; /* elementwise kernels around it: casts, changes of layout, a
                               BatchNormalization that the exporter folded into its weights */
     int32_t quantizes;     /* 1: one of these quantizes the rows of the first operand */
-    int64_t extra_bytes;   /* that the others move */
+    int32_t gradient;      /* enum cm_gradient; operands are those of forward */
+    int32_t reserved;
+    int64_t extra_bytes;      /* that the others move */
     int64_t compulsory_bytes; /* that move in any fusion of the graph */
 };
 

@@ -16,6 +16,7 @@ struct cm_measured_time {
     int64_t batch;     /* 0: that of the file */
     enum cm_precision precision;
     enum cm_layout layout;
+    const char *optimizer; /* the time is that of a training step; NULL: of forward */
     double seconds;
     bool held_out;      /* compared with the fit, not fitted */
     double expected;    /* set by the fit: modelled seconds; 0: the model has no time for it */

@@ -282,10 +282,15 @@ struct cm_training {
     int64_t gradient_bytes;    /* of params */
     int64_t optimizer_bytes;   /* optimizer states */
     int64_t master_bytes;      /* with amp: 4-byte copies of params */
-    int64_t saved_bytes;       /* activations and inputs saved for backward */
-    int64_t peak_bytes;        /* peak of weights, states, gradients and activations */
-    const char *peak_phase;    /* "forward", "recompute", "backward", "step" */
-    size_t peak_node;          /* index into nodes; CM_NO_INDEX: in the optimizer step */
+    /* Picoseconds, modelled; CM_UNKNOWN without a modelled device. */
+    int64_t backward_ps;              /* expected, with recomputation */
+    int64_t update_ps;                /* expected, of the optimizer */
+    int64_t iteration_ps;             /* expected: forward, backward and update */
+    int64_t iteration_lower_bound_ps; /* no implementation is faster */
+    int64_t saved_bytes;              /* activations and inputs saved for backward */
+    int64_t peak_bytes;               /* peak of weights, states, gradients and activations */
+    const char *peak_phase;           /* "forward", "recompute", "backward", "step" */
+    size_t peak_node;                 /* index into nodes; CM_NO_INDEX: in the optimizer step */
 };
 
 /* A summand `factor * count`. */

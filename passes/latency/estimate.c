@@ -341,20 +341,51 @@ static int run_backend(const struct analysis *analysis, struct request *request,
     return status;
 }
 
-int pass_estimate(const struct analysis *analysis, void *own) {
+/* Reads the name and the settings of the requested backend. */
+static int find_settings(const struct analysis *analysis, const char **ret_name,
+                         struct cm_settings *ret) {
     const char *text = analysis->options->backend;
-    struct request request = {.name = NULL};
-    struct cm_settings settings;
     struct cm_reason reason = {""};
-    if (text == NULL) return CM_OK;
-    int status = settings_parse(text, analysis->arena, &request.name, &settings, &reason);
+    const int status = settings_parse(text, analysis->arena, ret_name, ret, &reason);
     if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(analysis->diag);
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", text, reason.text);
-    settings.precision = (int32_t)analysis->options->precision;
-    settings.plan_only = analysis->options->plan_only;
-    settings.layout = (int32_t)analysis->options->layout;
-    settings.runtime = (int32_t)analysis->options->runtime;
-    settings.autotune = analysis->options->autotune;
+    ret->precision = (int32_t)analysis->options->precision;
+    ret->plan_only = analysis->options->plan_only;
+    ret->layout = (int32_t)analysis->options->layout;
+    ret->runtime = (int32_t)analysis->options->runtime;
+    ret->autotune = analysis->options->autotune;
+    return CM_OK;
+}
+
+int estimate_modelled(const struct analysis *analysis, const struct cm_primitive *items,
+                      size_t n, struct modelled_time *ret) {
+    const char *name = NULL;
+    struct cm_settings settings;
+    struct cm_device *device = NULL;
+    struct cm_reason reason = {""};
+    const int status = find_settings(analysis, &name, &settings);
+    if (status < 0) return status;
+    const int opened = roofline_backend.open(&settings, &device, &reason);
+    if (opened == CM_BACKEND_NO_MEMORY) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < n; i++) {
+        struct cm_measurement time = {.state = CM_UNSUPPORTED};
+        if (opened == CM_BACKEND_OK)
+            (void)roofline_backend.estimate(device, &items[i], &time, &reason);
+        const bool has_time = estimate_has_time(&time);
+        ret[i] = (struct modelled_time){
+            .expected_ps = has_time ? estimate_ps(time.cold.median) : DIM_UNKNOWN,
+            .lower_bound_ps = has_time ? estimate_ps(time.lower_bound) : DIM_UNKNOWN};
+    }
+    if (opened == CM_BACKEND_OK) roofline_backend.close(device);
+    return CM_OK;
+}
+
+int pass_estimate(const struct analysis *analysis, void *own) {
+    struct request request = {.name = NULL};
+    struct cm_settings settings;
+    if (analysis->options->backend == NULL) return CM_OK;
+    const int status = find_settings(analysis, &request.name, &settings);
+    if (status < 0) return status;
     return run_backend(analysis, &request, &settings, own);
 }

@@ -31,4 +31,12 @@ void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_co
 /* Returns "yes", "no", or "unknown" for all other values: plug-ins are not trusted. */
 const char *estimate_tensor_cores_name(int32_t tensor_cores);
 
+struct modelled_time {
+    int64_t expected_ps, lower_bound_ps; /* DIM_UNKNOWN if the device has no time for it */
+};
+
+/* Computes the times of primitives on the modelled device of the options. */
+int estimate_modelled(const struct analysis *analysis, const struct cm_primitive *items,
+                      size_t n, struct modelled_time *ret) __attribute__((warn_unused_result));
+
 #endif

@@ -44,8 +44,6 @@ struct mapping {
                         can fuse */
     uint32_t *next;  /* the next node of the same kernel, ID_NONE */
     /* By value: */
-    uint32_t *source;  /* the value that it is a view of, or itself */
-    uint8_t *width;    /* bytes per float element in memory */
     uint8_t *readers;  /* enum readers */
     uint32_t *level;   /* stage of the value's readers */
     uint32_t *charged; /* kernel that was last charged for reading it, plus 1 */
@@ -172,8 +170,8 @@ static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
         const bool is_parameter = !is_activation(mapping, value) &&
                                   elements_of(mapping, value) > 1 &&
                                   lowering->kind == CM_ELTWISE;
-        if (is_parameter ||
-            (is_activation(mapping, value) && mapping->width[mapping->source[value]] == 4))
+        if (is_parameter || (is_activation(mapping, value) &&
+                             mapping->table->width[mapping->table->source[value]] == 4))
             return 4;
     }
     return 2;
@@ -198,7 +196,7 @@ static void join_producers(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!is_activation(mapping, node->inputs[i])) continue;
-        const uint32_t from = model->values[mapping->source[node->inputs[i]]].node;
+        const uint32_t from = model->values[mapping->table->source[node->inputs[i]]].node;
         if (from != ID_NONE && mapping->role[from] == ROLE_ELEMENTWISE &&
             mapping->stage[from] == mapping->stage[id] &&
             model->nodes[from].graph == model->nodes[id].graph)
@@ -215,16 +213,16 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
     if (role == ROLE_NONE) return;
     for (size_t i = 0; i < node->n_inputs; i++)
         if (is_activation(mapping, node->inputs[i]) &&
-            mapping->level[mapping->source[node->inputs[i]]] > stage)
-            stage = mapping->level[mapping->source[node->inputs[i]]];
+            mapping->level[mapping->table->source[node->inputs[i]]] > stage)
+            stage = mapping->level[mapping->table->source[node->inputs[i]]];
     mapping->stage[id] = stage;
     const uint8_t width = role == ROLE_VIEW ? 0 : result_width(mapping, id);
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        if (role == ROLE_VIEW) mapping->source[value] = mapping->source[viewed];
+        if (role == ROLE_VIEW) mapping->table->source[value] = mapping->table->source[viewed];
         mapping->level[value] = role == ROLE_PRODUCT ? stage + 1 : stage;
-        mapping->width[value] = width;
+        mapping->table->width[value] = width;
     }
     if (role == ROLE_ELEMENTWISE) join_producers(mapping, id);
 }
@@ -236,7 +234,7 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
     if (!is_product && mapping->role[id] != ROLE_ELEMENTWISE) return;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!is_activation(mapping, node->inputs[i])) continue;
-        const uint32_t value = mapping->source[node->inputs[i]];
+        const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
         mapping->readers[value] |= is_product ? READ_BY_PRODUCT : READ_BY_OTHERS;
@@ -254,13 +252,13 @@ static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t e
 /* Bytes that a node reads of an operand: of a slice only its elements, of an expanded value
  * only those of the original. */
 static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_t value) {
-    const uint32_t source = mapping->source[value];
+    const uint32_t source = mapping->table->source[value];
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     const int64_t whole = elements_of(mapping, source);
     const int64_t part = elements_of(mapping, value);
     const int64_t elements = is_known(whole) && whole < part ? whole : part;
     const enum cm_precision precision = mapping->analysis->options->precision;
-    int64_t width = is_product ? mapping->factor_bytes : mapping->width[source];
+    int64_t width = is_product ? mapping->factor_bytes : mapping->table->width[source];
     if (!is_product && !is_activation(mapping, value))
         width = precision == CM_PRECISION_AMP ? 4 : result_width(mapping, id);
     return bytes_at(mapping, source, elements, width);
@@ -283,7 +281,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
     struct cm_fusion *fusion = &mapping->table->fusion[id];
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (is_host_operand(mapping, id, i)) continue;
-        const uint32_t value = mapping->source[node->inputs[i]];
+        const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         const bool is_inside = from != ID_NONE && mapping->role[from] != ROLE_NONE &&
                                kernel_of(mapping, from) == kernel;
@@ -310,7 +308,7 @@ static void charge_operands_of_group(const struct mapping *mapping, uint32_t id)
         return;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!is_activation(mapping, node->inputs[i])) continue;
-        const uint32_t value = mapping->source[node->inputs[i]];
+        const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         if (from == ID_NONE || mapping->joined[value] == group + 1 ||
             group_of(mapping, from) == group)
@@ -335,7 +333,7 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
         const int64_t elements = elements_of(mapping, value);
         const unsigned readers = mapping->readers[value];
         const bool is_end = mapping->is_end[value];
-        const int64_t whole = bytes_at(mapping, value, elements, mapping->width[value]);
+        const int64_t whole = bytes_at(mapping, value, elements, mapping->table->width[value]);
         const int64_t factor = bytes_at(mapping, value, elements, mapping->factor_bytes);
         int64_t written = 0;
         if (is_product || is_end || (readers & READ_BY_OTHERS) || mapping->eager)
@@ -360,7 +358,8 @@ static bool needs_quantization(const struct mapping *mapping, uint32_t id, uint3
     if (mapping->factor_bytes != 1 || lowering_of(mapping, id)->kind != CM_GEMM ||
         !is_activation(mapping, operand) || !is_float(mapping, operand))
         return false;
-    const uint32_t from = mapping->analysis->model->values[mapping->source[operand]].node;
+    const uint32_t from =
+        mapping->analysis->model->values[mapping->table->source[operand]].node;
     return from == ID_NONE || (mapping->role[from] == ROLE_PRODUCT && !mapping->eager);
 }
 
@@ -376,17 +375,22 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
 }
 
 /* A framework that did not export the model runs the BatchNormalization that the exporter
- * folded into a convolution: eager as a kernel, compiled fused with what follows. */
+ * folded into a convolution: eager as a kernel, compiled fused with what follows. Statistics of
+ * the batch are a pass of their own. */
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
+    const struct cm_options *options = mapping->analysis->options;
     const struct node *node = &mapping->analysis->model->nodes[id];
     struct cm_fusion *fusion = &mapping->table->fusion[id];
     if (!node->fused || lowering_of(mapping, id)->kind != CM_CONV) return;
     const uint32_t value = node->outputs[0];
-    if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT) return;
+    if (!mapping->eager && mapping->readers[value] != READ_BY_PRODUCT &&
+        !kernels_norms_use_batch(options))
+        return;
     const int64_t bytes =
-        bytes_at(mapping, value, elements_of(mapping, value), mapping->width[value]);
+        bytes_at(mapping, value, elements_of(mapping, value), mapping->table->width[value]);
+    const int64_t passes = kernels_norms_use_batch(options) ? 3 : 2;
     fusion->extra_kernels++;
-    fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_mul(2, bytes));
+    fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_mul(passes, bytes));
 }
 
 /* Matrix units multiply channels-last images: images in NCHW are converted and back. */
@@ -441,12 +445,14 @@ static int make_tables(struct mapping *mapping) {
     table->read = arena_array(arena, model->n_nodes, sizeof(*table->read));
     table->written = arena_array(arena, model->n_nodes, sizeof(*table->written));
     table->fusion = arena_array(arena, model->n_nodes, sizeof(*table->fusion));
+    table->kernel = arena_array(arena, model->n_nodes, sizeof(*table->kernel));
+    table->source = arena_array(arena, model->n_values, sizeof(*table->source));
+    table->width = arena_array(arena, model->n_values, sizeof(*table->width));
+    table->stored = arena_array(arena, model->n_values, sizeof(*table->stored));
     mapping->role = arena_array(scratch, model->n_nodes, sizeof(*mapping->role));
     mapping->stage = arena_array(scratch, model->n_nodes, sizeof(*mapping->stage));
     mapping->group = arena_array(scratch, model->n_nodes, sizeof(*mapping->group));
     mapping->next = arena_array(scratch, model->n_nodes, sizeof(*mapping->next));
-    mapping->source = arena_array(scratch, model->n_values, sizeof(*mapping->source));
-    mapping->width = arena_array(scratch, model->n_values, sizeof(*mapping->width));
     mapping->readers = arena_array(scratch, model->n_values, sizeof(*mapping->readers));
     mapping->level = arena_array(scratch, model->n_values, sizeof(*mapping->level));
     mapping->charged = arena_array(scratch, model->n_values, sizeof(*mapping->charged));
@@ -456,11 +462,23 @@ static int make_tables(struct mapping *mapping) {
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->analysis->diag);
     for (uint32_t value = 0; value < model->n_values; value++) {
-        mapping->source[value] = value;
-        mapping->width[value] = stored_bytes(mapping->analysis->options->precision);
+        mapping->table->source[value] = value;
+        mapping->table->width[value] = stored_bytes(mapping->analysis->options->precision);
     }
     for (uint32_t id = 0; id < model->n_nodes; id++) mapping->group[id] = id;
     return CM_OK;
+}
+
+static void fill_table(const struct mapping *mapping) {
+    const struct model *model = mapping->analysis->model;
+    for (uint32_t id = 0; id < model->n_nodes; id++)
+        mapping->table->kernel[id] = kernel_of(mapping, id);
+    for (uint32_t value = 0; value < model->n_values; value++) {
+        const uint32_t node = model->values[value].node;
+        mapping->table->stored[value] = mapping->eager || node == ID_NONE ||
+                                        mapping->role[node] == ROLE_PRODUCT ||
+                                        mapping->readers[value] || mapping->is_end[value];
+    }
 }
 
 int pass_kernels(const struct analysis *analysis, void *own) {
@@ -481,10 +499,12 @@ int pass_kernels(const struct analysis *analysis, void *own) {
             map_node(&mapping, model->graphs[i].nodes[k]);
     for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t value = 0; value < model->n_values; value++)
-        if (model->values[value].is_graph_output) mapping.is_end[mapping.source[value]] = true;
+        if (model->values[value].is_graph_output)
+            mapping.is_end[mapping.table->source[value]] = true;
     link_kernels(&mapping, first, last);
     for (uint32_t id = 0; id < model->n_nodes; id++)
         if (first[id] != ID_NONE) charge_kernel(&mapping, first[id]);
     for (uint32_t id = 0; id < model->n_nodes; id++) charge_operands_of_group(&mapping, id);
+    fill_table(&mapping);
     return CM_OK;
 }

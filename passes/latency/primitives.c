@@ -4,6 +4,8 @@
  * same work share one primitive, which is measured once. Dtypes and strides are those of the
  * file, or as --precision and --layout ask. Does nothing without a backend.
  */
+#include "passes/latency/primitives.h"
+
 #include <string.h>
 
 #include "backends/primitive.h"
@@ -23,12 +25,6 @@
 
 #include "support/banned.h"
 
-/* Hash table of primitives by their bytes: linear probing, at most half full. */
-struct index {
-    size_t capacity; /* a power of two */
-    uint32_t *slots; /* index into the table's items, plus one; 0: free */
-};
-
 static uint64_t hash_of(const struct cm_primitive *primitive) {
     unsigned char bytes[sizeof(*primitive)];
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -37,18 +33,25 @@ static uint64_t hash_of(const struct cm_primitive *primitive) {
     return hash;
 }
 
-/* Returns the index of an equal primitive, or adds a new one. */
-static uint32_t add_primitive(struct primitives_table *table, struct index *index,
-                              const struct cm_primitive *primitive) {
+int primitive_index_init(struct primitive_index *index, size_t capacity, struct arena *arena) {
+    *index = (struct primitive_index){.capacity = 2};
+    while (index->capacity < 2 * capacity) index->capacity *= 2;
+    index->slots = arena_array(arena, index->capacity, sizeof(*index->slots));
+    index->items = arena_array(arena, capacity, sizeof(*index->items));
+    return index->slots && index->items ? CM_OK : CM_NO_MEMORY;
+}
+
+uint32_t primitive_index_add(struct primitive_index *index,
+                             const struct cm_primitive *primitive) {
     size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
     while (index->slots[at] != 0) {
         const uint32_t found = index->slots[at] - 1;
-        if (primitive_equal(&table->items[found], primitive)) return found;
+        if (primitive_equal(&index->items[found], primitive)) return found;
         at = (at + 1) & (index->capacity - 1);
     }
-    table->items[table->n] = *primitive;
-    index->slots[at] = (uint32_t)++table->n;
-    return (uint32_t)table->n - 1;
+    index->items[index->n] = *primitive;
+    index->slots[at] = (uint32_t)++index->n;
+    return (uint32_t)index->n - 1;
 }
 
 /* Returns the FLOPs of one run by the exact convention. */
@@ -142,17 +145,15 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
 }
 
 static int make_tables(const struct analysis *analysis, struct primitives_table *table,
-                       struct index *index) {
+                       struct primitive_index *index) {
     const size_t n = analysis->model->n_nodes;
     struct arena *arena = analysis->arena;
-    index->capacity = 2;
-    while (index->capacity < 2 * n) index->capacity *= 2;
-    index->slots = arena_array(arena, index->capacity, sizeof(*index->slots));
-    table->items = arena_array(arena, n, sizeof(*table->items));
     table->lowered = arena_array(arena, n, sizeof(*table->lowered));
     table->of_node = arena_array(arena, n, sizeof(*table->of_node));
     table->why_not = arena_array(arena, n, sizeof(*table->why_not));
-    if (arena_failed(arena)) return diag_no_memory(analysis->diag);
+    if (primitive_index_init(index, n, arena) < 0 || arena_failed(arena))
+        return diag_no_memory(analysis->diag);
+    table->items = index->items;
     return CM_OK;
 }
 
@@ -168,7 +169,7 @@ static int make_context(struct lowering_job *job, const struct op_source *source
 }
 
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
-                      struct index *index) {
+                      struct primitive_index *index) {
     const struct op_source source = context_source(job->analysis);
     const struct arena_mark mark = arena_save(job->analysis->arena);
     struct cm_primitive primitive;
@@ -178,19 +179,21 @@ static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_t
     if (status == CM_OK)
         status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
     if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)
-        table->of_node[id] = add_primitive(table, index, &primitive);
+        table->of_node[id] = primitive_index_add(index, &primitive);
     arena_restore(job->analysis->arena, mark);
     return status;
 }
 
 int pass_primitives(const struct analysis *analysis, void *own) {
-    struct index index;
+    struct primitives_table *table = own;
+    struct primitive_index index;
     struct lowering_job job = {.analysis = analysis, .exact = convention_find("exact")};
     if (analysis->options->backend == NULL) return CM_OK;
-    int status = make_tables(analysis, own, &index);
+    int status = make_tables(analysis, table, &index);
     if (status == CM_OK && analysis->options->layout == CM_LAYOUT_NHWC)
         status = layout_find(analysis, &job.images);
     for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++)
-        status = lower_node(&job, id, own, &index);
+        status = lower_node(&job, id, table, &index);
+    table->n = index.n;
     return status;
 }

@@ -95,10 +95,6 @@ static int64_t backward_macs(const struct training *training, const struct op_so
     return n == 0 ? 0 : checked_mul(n, forward);
 }
 
-static bool runs_again(const struct training *training, const struct operation *operation) {
-    return operation->region != ID_NONE && training->regions[operation->region].again;
-}
-
 static void count_node(struct training *training, const struct op_source *source,
                        const struct convention *convention, uint32_t id) {
     struct training_table *table = training->table;
@@ -110,7 +106,7 @@ static void count_node(struct training *training, const struct op_source *source
     int64_t flops = each == 0 ? 0 : checked_mul(each, step->backward_macs);
     table->backward_macs = checked_add_known(table->backward_macs, step->backward_macs);
     table->backward_flops = checked_add_known(table->backward_flops, flops);
-    if (!runs_again(training, operation)) return;
+    if (!training_runs_again(training, operation)) return;
     table->recompute_macs = checked_add_known(table->recompute_macs, costs->macs);
     table->recompute_flops = checked_add_known(table->recompute_flops, costs->flops);
     table->recompute_int_ops = checked_add_known(table->recompute_int_ops, costs->int_ops);
@@ -164,23 +160,27 @@ static void hide_unknown(struct training *training) {
 
 int pass_training(const struct analysis *analysis, void *own) {
     struct training_table *table = own;
-    struct training training = {.analysis = analysis, .model = analysis->model, .table = table};
     table->optimizer = optimizers_find(analysis->options->optimizer);
     if (!table->optimizer) return CM_OK;
+    struct training *training = arena_alloc(analysis->arena, sizeof(*training));
+    if (!training) return diag_no_memory(analysis->diag);
+    *training =
+        (struct training){.analysis = analysis, .model = analysis->model, .table = table};
+    table->flow = training;
     table->of_node =
         arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*table->of_node));
     table->of_module =
         arena_array(analysis->arena, analysis->modules.n_modules, sizeof(*table->of_module));
     if (!table->of_node || !table->of_module) return diag_no_memory(analysis->diag);
-    int status = training_choose(&training);
-    if (status == CM_OK) status = training_flow(&training);
+    int status = training_choose(training);
+    if (status == CM_OK) status = training_flow(training);
     if (status < 0) return status;
-    add_params(&training);
-    status = training_steps(&training);
+    add_params(training);
+    status = training_steps(training);
     if (status < 0) return status;
-    count_nodes(&training);
-    sum_iteration(&training);
-    sum_modules(&training);
-    hide_unknown(&training);
+    count_nodes(training);
+    sum_iteration(training);
+    sum_modules(training);
+    hide_unknown(training);
     return CM_OK;
 }

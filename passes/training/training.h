@@ -61,6 +61,11 @@ int training_context(const struct training *training, const struct op_source *so
 /* Returns true if the operation computes a gradient of the operand. */
 bool training_needs_gradient(const struct training *training, const struct operation *operation,
                              size_t slot);
+/* Returns true if the forward of the operation runs again during backward. */
+static inline bool training_runs_again(const struct training *training,
+                                       const struct operation *operation) {
+    return operation->region != ID_NONE && training->regions[operation->region].again;
+}
 /* Returns the runs of the graph in one pass through the model. */
 int64_t training_runs(const struct training *training, uint32_t graph);
 

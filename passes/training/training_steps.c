@@ -59,17 +59,13 @@ static void find_regions(struct training *training) {
     }
 }
 
-static bool runs_again(const struct training *training, const struct operation *operation) {
-    return operation->region != ID_NONE && training->regions[operation->region].again;
-}
-
 /* Adds the recomputation of a region before the backward of its last step. Returns the next
  * event. */
 static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t event) {
     struct training *training = timeline->training;
     const struct liveness_table *liveness = &training->analysis->liveness;
     const struct operation *operation = &training->operations[liveness->node_at[step]];
-    if (!runs_again(training, operation)) return event;
+    if (!training_runs_again(training, operation)) return event;
     const struct region *region = &training->regions[operation->region];
     for (uint32_t k = region->first; step == region->last && k <= step; k++) {
         timeline->node_at[event] = liveness->node_at[k];
@@ -101,7 +97,7 @@ static void number_events(struct timeline *timeline) {
 static bool is_made_again(const struct training *training, uint32_t root,
                           const struct operation *operation) {
     uint32_t node = maker(training, root);
-    return node != ID_NONE && runs_again(training, operation) &&
+    return node != ID_NONE && training_runs_again(training, operation) &&
            training->operations[node].region == operation->region;
 }
 
@@ -116,7 +112,7 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     uint32_t step = liveness_use_ends(training->model, &analysis->liveness, node,
                                       training->model->values[value].graph);
     span->used = later(span->used, step + 1);
-    if (!runs_again(training, operation)) return;
+    if (!training_runs_again(training, operation)) return;
     if (is_made_again(training, root, operation))
         span->again = later(span->again, operation->again);
     else
@@ -279,7 +275,7 @@ static void live_value(struct timeline *timeline, uint32_t root) {
         checked_mul(once, training_runs(training, training->model->values[root].graph));
     live(timeline, born, later(span->used, span->kept), span->kept ? all : once);
     if (span->kept) keep(training, node, all);
-    if (made && runs_again(training, made))
+    if (made && training_runs_again(training, made))
         live(timeline, made->again, later(made->again, span->again), all);
     if (made && made->has_backward && span->gradient)
         live(timeline, span->gradient, later(made->backward, span->gradient), once);
@@ -289,7 +285,7 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct operation *operation = &training->operations[id];
     if (!operation->has_backward || operation->extra == 0) return;
-    bool again = runs_again(training, operation);
+    bool again = training_runs_again(training, operation);
     if (!again) keep(training, id, operation->extra);
     live(timeline, again ? operation->again : operation->forward, operation->backward,
          operation->extra);

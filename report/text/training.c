@@ -32,6 +32,21 @@ static void write_int_ops(struct page *page, const char *label, int64_t int_ops)
     if (int_ops != 0 && int_ops != CM_UNKNOWN) write_line(page, label, NUMBER_FLOPS, int_ops);
 }
 
+static void write_time(struct page *page, const char *label, int64_t ps, const char *kind) {
+    label_figure(page, label, NUMBER_TIME, ps);
+    page_print(page, STYLE_PLAIN, " ps, modelled%s", kind);
+    page_end_line(page);
+}
+
+/* Nothing without a modelled device. */
+static void write_times(struct page *page, const struct cm_training *training) {
+    if (training->iteration_ps == CM_UNKNOWN) return;
+    write_time(page, "bwd latency", training->backward_ps, " expected time");
+    write_time(page, "update latency", training->update_ps, " expected time");
+    write_time(page, "iter latency", training->iteration_ps, " expected time");
+    write_time(page, "iter lower bound", training->iteration_lower_bound_ps, "");
+}
+
 void training_write(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     if (!training->present) return;
@@ -53,6 +68,7 @@ void training_write(struct page *page, const struct cm_result *result) {
     write_line(page, "step flops", NUMBER_FLOPS, training->step_flops);
     write_line(page, "iter flops", NUMBER_FLOPS, training->iteration_flops);
     write_int_ops(page, "iter int ops", training->iteration_int_ops);
+    write_times(page, training);
     write_line(page, "weights held", NUMBER_BYTES, training->weight_bytes);
     if (training->amp) write_line(page, "master weights", NUMBER_BYTES, training->master_bytes);
     write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);

@@ -200,6 +200,48 @@ static void floor_replaces_the_launch(void **state) {
     assert_int_equal(time.limit, CM_LIMIT_LAUNCH);
 }
 
+static void gradients_of_products_take_a_share_of_the_rate(void **state) {
+    (void)state;
+    const struct device_model model = device();
+    const struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 4096, 4096, 4096);
+    const double forward = time_of(&gemm).expected - efficiency->launch;
+    for (int gradient = CM_GRADIENT_DATA; gradient <= CM_GRADIENT_WEIGHT; gradient++) {
+        gemm.fusion.gradient = gradient;
+        expect_near(time_of(&gemm).expected - efficiency->launch,
+                    forward / efficiency->gradient);
+    }
+    struct cm_primitive depthwise = convolution(4096, 4096, 4096, 3);
+    const double before = time_of(&depthwise).expected - efficiency->launch;
+    depthwise.fusion.gradient = CM_GRADIENT_DATA;
+    expect_near(time_of(&depthwise).expected - efficiency->launch,
+                before / efficiency->grouped_gradient);
+}
+
+static void gradients_of_products_have_their_own_shape(void **state) {
+    (void)state;
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 1 << 20, 32, 32);
+    gemm.bytes_read = gemm.bytes_written = 0;
+    const double wide = time_of(&gemm).expected;
+    gemm.fusion.gradient = CM_GRADIENT_WEIGHT; /* 32 x 32 sums of 2^20 terms on 100 units */
+    assert_true(time_of(&gemm).expected > 2 * wide);
+    expect_near(time_of(&gemm).lower_bound, 2.0 * (1 << 20) * 32 * 32 / 1e13);
+}
+
+/* Statistics of the batch are a second pass over the operand, the larger part of the bytes. */
+static void norms_in_training_read_twice(void **state) {
+    (void)state;
+    struct cm_primitive norm = fixture_relu(1 << 24);
+    norm.kind = CM_NORM;
+    norm.algorithm = CM_NORM_BATCH;
+    const double inference = time_of(&norm).expected;
+    norm.algorithm = CM_NORM_BATCH_TRAINING;
+    const double training = time_of(&norm).expected;
+    assert_true(training > 1.4 * inference && training < 1.6 * inference);
+    norm.fusion.gradient = CM_GRADIENT_DATA; /* its bytes include both passes */
+    assert_true(time_of(&norm).expected < training);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
@@ -212,6 +254,9 @@ int main(void) {
         cmocka_unit_test(depthwise_convolutions_are_limited_by_memory),
         cmocka_unit_test(launches_follow_the_kernels),
         cmocka_unit_test(floor_replaces_the_launch),
+        cmocka_unit_test(gradients_of_products_take_a_share_of_the_rate),
+        cmocka_unit_test(gradients_of_products_have_their_own_shape),
+        cmocka_unit_test(norms_in_training_read_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

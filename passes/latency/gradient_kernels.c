@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass gradient_kernels: the kernels of backward and of the optimizer on a modelled device, and
+ * the time of a training step (docs/times.md).
+ *
+ *   products     one product for each operand with a gradient
+ *   the rest     a kernel reads the gradient of the result and the tensors that the row of the
+ *                operator saves, and writes gradients of operands; operands with the same cell
+ *                share it. An Add passes its gradient on: no kernel
+ *   several uses of a value: their gradients are added
+ *   optimizer    one kernel over all parameters
+ *
+ * As in pass kernels, a compiled runtime moves only what enters or leaves a kernel.
+ */
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "passes/latency/estimate.h"
+#include "passes/latency/kernels.h"
+#include "passes/latency/primitives.h"
+#include "passes/memory/liveness.h"
+#include "passes/training/training.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define ADD_GRADIENTS 3 /* tensors that an addition of two gradients moves */
+
+struct listing {
+    const struct analysis *analysis;
+    const struct training *training;
+    struct gradient_kernels_table *table;
+    struct primitive_index index;
+    bool eager;
+    /* By value: the kernel whose backward last read it, or its gradient, plus 1 */
+    uint32_t *read;
+    uint32_t *gradient_read;
+    bool *has_gradient; /* a kernel has written a part of its gradient */
+};
+
+/* The backward of one node while it is collected. */
+struct backward {
+    uint32_t id;
+    const struct operation *operation;
+    const struct cm_primitive *forward;
+    struct cm_primitive kernel;
+    int32_t n_kernels;
+};
+
+static bool is_activation(const struct listing *listing, uint32_t value) {
+    if (value == ID_NONE) return false;
+    const enum storage storage = listing->analysis->liveness.storage[value];
+    return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
+}
+
+static int64_t elements_of(const struct listing *listing, uint32_t value) {
+    return shape_elements(&listing->analysis->infer.infos[value].shape);
+}
+
+/* Returns the bytes of a value, or of its gradient, in memory. */
+static int64_t bytes_of(const struct listing *listing, uint32_t value) {
+    const struct value_info *info = &listing->analysis->infer.infos[value];
+    const struct kernels_table *kernels = &listing->analysis->kernels;
+    if (info->dtype != DTYPE_FLOAT) return liveness_bytes(info);
+    return checked_mul(elements_of(listing, value), kernels->width[kernels->source[value]]);
+}
+
+static int64_t tensor_bytes(const struct cm_tensor *tensor) {
+    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
+}
+
+static void add_item(struct listing *listing, const struct cm_primitive *item, int64_t runs) {
+    if (!is_known(item->flops) || !is_known(item->bytes_read) ||
+        !is_known(item->bytes_written) || !is_known(item->fusion.extra_bytes) || runs <= 0)
+        return;
+    const uint32_t at = primitive_index_add(&listing->index, item);
+    listing->table->runs[at] = checked_add(listing->table->runs[at], runs);
+}
+
+static void add_extra(struct cm_fusion *fusion, int32_t kernels, int64_t bytes) {
+    fusion->extra_kernels += kernels;
+    fusion->extra_bytes = checked_add(fusion->extra_bytes, bytes);
+}
+
+/* A value with several uses: the gradients of all but one are added to that of the others. */
+static void add_to_gradient(const struct listing *listing, struct cm_fusion *fusion,
+                            uint32_t value) {
+    if (listing->has_gradient[value]) {
+        const int64_t bytes = bytes_of(listing, value);
+        add_extra(fusion, listing->eager,
+                  listing->eager ? checked_mul(ADD_GRADIENTS, bytes) : bytes);
+    }
+    listing->has_gradient[value] = true;
+}
+
+/* ---- products ---- */
+
+/* Kernels around the product in forward: casts and changes of layout have a backward of the
+ * same traffic, a folded BatchNormalization reads its operand and its gradient twice. */
+static struct cm_fusion fusion_of(const struct listing *listing,
+                                  const struct backward *backward) {
+    const struct cm_fusion *forward = &backward->forward->fusion;
+    struct cm_fusion fusion = {.in_graph = 1,
+                               .extra_kernels = forward->extra_kernels - forward->quantizes,
+                               .extra_bytes = forward->extra_bytes};
+    const struct node *node = &listing->analysis->model->nodes[backward->id];
+    if (node->fused && fusion.extra_kernels > 0)
+        add_extra(&fusion, 0, checked_mul(2, bytes_of(listing, node->outputs[0])));
+    return fusion;
+}
+
+/* The gradient of a bias is a sum over the gradient of the result. Autocast converts that of a
+ * weight to fp32. */
+static void add_parameter_kernels(const struct listing *listing,
+                                  const struct backward *backward, struct cm_fusion *fusion) {
+    const struct operation *operation = backward->operation;
+    const struct node *node = operation->node;
+    if (node->n_inputs > 2 && !listing->analysis->model->nodes[backward->id].fused &&
+        training_needs_gradient(listing->training, operation, 2))
+        add_extra(fusion, 1, bytes_of(listing, node->outputs[0]));
+    if (listing->analysis->options->precision == CM_PRECISION_AMP &&
+        !is_activation(listing, node->inputs[1]))
+        add_extra(fusion, 1, checked_mul(2 + 4, elements_of(listing, node->inputs[1])));
+}
+
+/*
+ * Backward reads the saved operand and the gradient of the result, and writes that of the
+ * operand. The gradient of a weight may be applied at once instead of being written.
+ */
+static void list_factor(struct listing *listing, const struct backward *backward, size_t slot,
+                        struct cm_fusion fusion, int64_t runs) {
+    struct cm_primitive item = *backward->forward;
+    const struct cm_tensor *other = &item.inputs[1 - slot];
+    const struct cm_tensor *mine = &item.inputs[slot];
+    const int64_t result = tensor_bytes(&item.outputs[0]);
+    const uint32_t operand = backward->operation->node->inputs[slot];
+    item.bytes_read = checked_add(result, tensor_bytes(other));
+    item.bytes_written = tensor_bytes(mine);
+    item.fusion = fusion;
+    item.fusion.gradient = slot == 0 ? CM_GRADIENT_DATA : CM_GRADIENT_WEIGHT;
+    add_to_gradient(listing, &item.fusion, operand);
+    if (slot == 1 && !is_activation(listing, operand))
+        add_parameter_kernels(listing, backward, &item.fusion);
+    item.fusion.compulsory_bytes = item.bytes_read;
+    if (is_activation(listing, operand))
+        item.fusion.compulsory_bytes = checked_add(item.bytes_read, item.bytes_written);
+    if (slot == 1 && training_needs_gradient(listing->training, backward->operation, 0))
+        item.fusion.compulsory_bytes = checked_sub(item.fusion.compulsory_bytes, result);
+    add_item(listing, &item, runs);
+}
+
+/* Attention and recurrences: one kernel. */
+static void list_whole_product(struct listing *listing, const struct backward *backward,
+                               int64_t runs) {
+    const int64_t macs = listing->training->table->of_node[backward->id].backward_macs;
+    const struct node *node = backward->operation->node;
+    struct cm_primitive item = *backward->forward;
+    item.flops = is_known(macs) ? checked_mul(2, macs / runs) : macs;
+    item.bytes_read = checked_add(backward->forward->bytes_read,
+                                  checked_mul(2, backward->forward->bytes_written));
+    item.bytes_written = backward->forward->bytes_read;
+    item.fusion = fusion_of(listing, backward);
+    item.fusion.gradient = CM_GRADIENT_DATA;
+    item.fusion.compulsory_bytes = backward->forward->fusion.compulsory_bytes;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (is_activation(listing, node->inputs[i]) &&
+            training_needs_gradient(listing->training, backward->operation, i))
+            add_to_gradient(listing, &item.fusion, node->inputs[i]);
+    add_item(listing, &item, runs);
+}
+
+static void list_product(struct listing *listing, const struct backward *backward,
+                         int64_t runs) {
+    const struct operation *operation = backward->operation;
+    struct cm_fusion fusion = fusion_of(listing, backward);
+    if (operation->op->backward.macs != NULL || backward->forward->n_inputs < 2) {
+        list_whole_product(listing, backward, runs);
+        return;
+    }
+    for (size_t slot = 0; slot < 2 && slot < operation->node->n_inputs; slot++) {
+        if (!training_needs_gradient(listing->training, operation, slot)) continue;
+        list_factor(listing, backward, slot, fusion, runs);
+        fusion = (struct cm_fusion){.in_graph = 1}; /* around one of them */
+    }
+}
+
+/* ---- the rest ---- */
+
+static void read_bytes(struct cm_primitive *kernel, int64_t bytes) {
+    kernel->bytes_read = checked_add(kernel->bytes_read, bytes);
+}
+
+static void write_bytes(struct cm_primitive *kernel, int64_t bytes) {
+    kernel->bytes_written = checked_add(kernel->bytes_written, bytes);
+}
+
+/* Reads a saved value, unless the kernel has read it or computes it again. */
+static void read_saved(const struct listing *listing, struct backward *backward,
+                       uint32_t value) {
+    const struct kernels_table *kernels = &listing->analysis->kernels;
+    if (!is_activation(listing, value)) return;
+    const uint32_t source = kernels->source[value];
+    const uint32_t mark = kernels->kernel[backward->id] + 1;
+    if (!listing->eager && (!kernels->stored[source] || listing->read[source] == mark)) return;
+    listing->read[source] = mark;
+    read_bytes(&backward->kernel, bytes_of(listing, value));
+}
+
+static void read_gradient(const struct listing *listing, struct backward *backward) {
+    const struct kernels_table *kernels = &listing->analysis->kernels;
+    const uint32_t value = backward->operation->node->outputs[0];
+    const uint32_t mark = kernels->kernel[backward->id] + 1;
+    if (!listing->eager && (!kernels->stored[value] || listing->gradient_read[value] == mark))
+        return;
+    listing->gradient_read[value] = mark;
+    read_bytes(&backward->kernel, bytes_of(listing, value));
+}
+
+/* Reads the values that a cell names (ops/op.h). */
+static void read_cell(const struct listing *listing, struct backward *backward,
+                      const char *cell) {
+    const struct node *node = backward->operation->node;
+    for (; *cell && *cell != ','; cell++) {
+        const size_t slot = (size_t)(*cell - '0');
+        if (*cell >= '0' && *cell <= '9' && slot < node->n_inputs)
+            read_saved(listing, backward, node->inputs[slot]);
+        for (size_t i = 0; *cell == 'a' && i < node->n_inputs; i++)
+            read_saved(listing, backward, node->inputs[i]);
+        if (*cell == 'y') read_saved(listing, backward, node->outputs[0]);
+        if (*cell == 'z' && node->n_outputs > 1)
+            read_saved(listing, backward, node->outputs[1]);
+    }
+}
+
+static bool equal_cells(const char *a, const char *b) {
+    const size_t n = strcspn(a, ",");
+    return n == strcspn(b, ",") && memcmp(a, b, n) == 0;
+}
+
+/* Returns true if an operand before `slot` has the same cell, and thus the same kernel. */
+static bool shares_kernel(const struct listing *listing, const struct operation *operation,
+                          size_t slot) {
+    const char *cell = op_gradient(operation->saved_for_backward, slot);
+    for (size_t i = 0; i < slot; i++)
+        if (operation->node->inputs[i] != ID_NONE &&
+            training_needs_gradient(listing->training, operation, i) &&
+            equal_cells(op_gradient(operation->saved_for_backward, i), cell))
+            return true;
+    return false;
+}
+
+/* The gradient of a broadcast operand is a sum; eager writes the summands first. */
+static bool is_reduced(const struct listing *listing, const struct backward *backward,
+                       uint32_t operand) {
+    return backward->forward->kind == CM_ELTWISE &&
+           elements_of(listing, operand) <
+               elements_of(listing, backward->operation->node->outputs[0]);
+}
+
+/* Adds, copies and views of parts pass their gradient on. */
+static bool passes_gradient_on(const struct backward *backward, const char *cell) {
+    const int32_t kind = backward->forward->kind;
+    return (kind == CM_ELTWISE || kind == CM_COPY) && (*cell == '\0' || *cell == ',');
+}
+
+static void list_operand(const struct listing *listing, struct backward *backward,
+                         size_t slot) {
+    const struct operation *operation = backward->operation;
+    const struct kernels_table *kernels = &listing->analysis->kernels;
+    const uint32_t operand = operation->node->inputs[slot];
+    const uint32_t from = listing->analysis->model->values[kernels->source[operand]].node;
+    const char *cell = op_gradient(operation->saved_for_backward, slot);
+    const bool is_sum = is_reduced(listing, backward, operand);
+    const bool is_inside = !listing->eager && from != ID_NONE &&
+                           kernels->kernel[from] == kernels->kernel[backward->id];
+    const bool is_passed = passes_gradient_on(backward, cell) && !is_sum;
+    if (!is_passed && !shares_kernel(listing, operation, slot)) {
+        backward->n_kernels++;
+        read_gradient(listing, backward);
+        read_cell(listing, backward, cell);
+    }
+    if (is_sum && listing->eager && *cell != '\0' && *cell != ',')
+        add_extra(&backward->kernel.fusion, 1,
+                  checked_mul(2, bytes_of(listing, operation->node->outputs[0])));
+    if (is_activation(listing, operand)) {
+        const bool is_written = is_passed ? !listing->eager && !is_inside &&
+                                                !kernels->stored[operation->node->outputs[0]]
+                                          : !is_inside;
+        if (is_written) write_bytes(&backward->kernel, bytes_of(listing, operand));
+        add_to_gradient(listing, &backward->kernel.fusion, operand);
+    }
+}
+
+static void list_rest(struct listing *listing, struct backward *backward, int64_t runs) {
+    const struct operation *operation = backward->operation;
+    struct cm_primitive *kernel = &backward->kernel;
+    *kernel = *backward->forward;
+    kernel->bytes_read = kernel->bytes_written = 0;
+    kernel->fusion = fusion_of(listing, backward);
+    kernel->fusion.gradient = CM_GRADIENT_DATA;
+    for (size_t i = 0; i < operation->node->n_inputs; i++)
+        if (operation->node->inputs[i] != ID_NONE &&
+            training_needs_gradient(listing->training, operation, i))
+            list_operand(listing, backward, i);
+    if (kernel->kind == CM_NORM) /* sums over the gradient first, as forward over the operand */
+        read_bytes(kernel, kernel->bytes_read);
+    kernel->fusion.no_launch =
+        backward->n_kernels == 0 || (!listing->eager && backward->forward->fusion.no_launch);
+    if (listing->eager && backward->n_kernels > 1)
+        kernel->fusion.extra_kernels += backward->n_kernels - 1;
+    if (backward->n_kernels == 0) kernel->flops = 0;
+    if (kernel->bytes_read > 0 || kernel->bytes_written > 0 || kernel->fusion.extra_kernels > 0)
+        add_item(listing, kernel, runs);
+}
+
+static void list_node(struct listing *listing, uint32_t id) {
+    const struct analysis *analysis = listing->analysis;
+    const struct operation *operation = &listing->training->operations[id];
+    const uint32_t at = analysis->primitives.of_node[id];
+    if (operation->node == NULL || at == ID_NONE) return;
+    const int64_t runs = training_runs(listing->training, operation->node->graph);
+    struct backward backward = {
+        .id = id, .operation = operation, .forward = &analysis->primitives.items[at]};
+    if (training_runs_again(listing->training, operation))
+        add_item(listing, backward.forward, runs);
+    if (!operation->has_backward || runs <= 0) return;
+    if (primitive_is_product(backward.forward))
+        list_product(listing, &backward, runs);
+    else
+        list_rest(listing, &backward, runs);
+}
+
+/*
+ * Reads gradients and states and writes states and weights; mixed precision updates the master
+ * weights. Gradients may be applied as they are computed, and weights were read by forward.
+ */
+static void list_update(struct listing *listing) {
+    const struct training_table *training = &listing->analysis->training;
+    const int64_t weights = training->gradient_bytes;
+    struct cm_primitive item = {
+        .kind = CM_ELTWISE, .n_inputs = 1, .n_outputs = 1, .groups = 1, .n_steps = 1};
+    const int64_t copies =
+        training->master_bytes > 0 ? training->master_bytes : training->gradient_bytes;
+    const int64_t kept = checked_add(training->optimizer_bytes, training->master_bytes);
+    item.inputs[0] =
+        (struct cm_tensor){.element = CM_F32, .rank = 1, .dims = {training->learned}};
+    item.steps[0].function = CM_LINEAR;
+    primitive_pack(&item.inputs[0]);
+    item.outputs[0] = item.inputs[0];
+    item.flops = training->step_flops;
+    item.bytes_read = checked_add(weights, checked_add(training->optimizer_bytes, copies));
+    item.bytes_written = checked_add(weights, kept);
+    item.fusion = (struct cm_fusion){
+        .in_graph = 1, .compulsory_bytes = checked_add(weights, checked_mul(2, kept))};
+    if (training->learned > 0) add_item(listing, &item, 1);
+}
+
+/* ---- times ---- */
+
+/* Sets the times of the step: forward, backward with recomputation, and the update. */
+static int time_step(const struct listing *listing, size_t n_backward) {
+    const struct analysis *analysis = listing->analysis;
+    const struct cm_costs *forward = &analysis->modules.modules[0].costs;
+    struct gradient_kernels_table *table = listing->table;
+    struct modelled_time *times = arena_array(analysis->scratch, table->n, sizeof(*times));
+    if (!times) return diag_no_memory(analysis->diag);
+    const int status = estimate_modelled(analysis, table->items, table->n, times);
+    if (status < 0) return status;
+    int64_t lower_bound = forward->lower_bound_ps;
+    table->backward_ps = table->update_ps = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        int64_t *phase = i < n_backward ? &table->backward_ps : &table->update_ps;
+        if (times[i].expected_ps == DIM_UNKNOWN) continue; /* as in forward */
+        *phase = checked_add(*phase, checked_mul(table->runs[i], times[i].expected_ps));
+        lower_bound =
+            checked_add(lower_bound, checked_mul(table->runs[i], times[i].lower_bound_ps));
+    }
+    table->iteration_ps = checked_add(forward->latency_ps, table->backward_ps);
+    table->iteration_ps = checked_add(table->iteration_ps, table->update_ps);
+    table->iteration_lower_bound_ps = lower_bound;
+    return CM_OK;
+}
+
+int pass_gradient_kernels(const struct analysis *analysis, void *own) {
+    const struct model *model = analysis->model;
+    const size_t capacity = 3 * model->n_nodes + 1; /* recomputation, two gradients; update */
+    struct gradient_kernels_table *table = own;
+    struct listing listing = {.analysis = analysis,
+                              .training = analysis->training.flow,
+                              .table = table,
+                              .eager = analysis->options->runtime == CM_RUNTIME_EAGER};
+    table->backward_ps = table->update_ps = DIM_UNKNOWN;
+    table->iteration_ps = table->iteration_lower_bound_ps = DIM_UNKNOWN;
+    if (!listing.training || !analysis->kernels.fusion || !analysis->estimate.done)
+        return CM_OK;
+    table->runs = arena_array(analysis->arena, capacity, sizeof(*table->runs));
+    listing.read = arena_array(analysis->scratch, model->n_values, sizeof(*listing.read));
+    listing.gradient_read =
+        arena_array(analysis->scratch, model->n_values, sizeof(*listing.gradient_read));
+    listing.has_gradient =
+        arena_array(analysis->scratch, model->n_values, sizeof(*listing.has_gradient));
+    if (primitive_index_init(&listing.index, capacity, analysis->arena) < 0 ||
+        arena_failed(analysis->scratch) || arena_failed(analysis->arena))
+        return diag_no_memory(analysis->diag);
+    for (uint32_t step = analysis->liveness.n_steps; step-- > 0;)
+        list_node(&listing, analysis->liveness.node_at[step]);
+    const size_t n_backward = listing.index.n;
+    list_update(&listing);
+    table->n = listing.index.n;
+    table->items = listing.index.items;
+    return time_step(&listing, n_backward);
+}
