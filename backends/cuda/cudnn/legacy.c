@@ -6,6 +6,7 @@
 
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
+#include "backends/cuda/sets.h"
 #include "backends/primitive.h"
 #include "support/checked.h"
 
@@ -14,7 +15,7 @@
 #define MIN_DIMS 4
 
 struct legacy {
-    const struct cm_device *device;
+    struct cm_device *device;
     const struct cm_primitive *primitive; /* valid while the step is built */
     cudnnStatus_t (*run)(const struct legacy *legacy, const struct cuda_operands *operands);
     bool in_double; /* scaling factors are doubles */
@@ -24,10 +25,9 @@ struct legacy {
     cudnnRNNDescriptor_t rnn;
     cudnnRNNDataDescriptor_t rnn_x, rnn_y;
     cudnnDropoutDescriptor_t dropout;
-    /* RNN: the workspace holds the weights, the result if it is not an operand, scratch memory.
-     */
+    struct memory_block weights; /* RNN: random, in cuDNN's order */
+    /* RNN: the workspace holds the result if it is not an operand, then scratch memory. */
     int64_t workspace_bytes;
-    int64_t weight_bytes;
     int64_t result_bytes; /* 0 if the output operand takes the whole result */
 };
 
@@ -106,19 +106,27 @@ static cudnnStatus_t build_lrn(struct legacy *legacy) {
 }
 
 /* cuDNN reads all weights from one buffer in an order of its own. No operand has that order, so
- * the weights are in the workspace, where cold executions find them warm (docs/backends.md). */
+ * the step owns the buffer, and cold executions find it warm (docs/backends.md). */
 static cudnnStatus_t run_rnn(const struct legacy *legacy,
                              const struct cuda_operands *operands) {
-    const CUdeviceptr result = operands->workspace + (CUdeviceptr)legacy->weight_bytes;
+    const CUdeviceptr result = operands->workspace;
     const CUdeviceptr scratch = result + (CUdeviceptr)legacy->result_bytes;
     const CUdeviceptr y = legacy->result_bytes > 0 ? result : operands->outputs[0];
     return legacy->device->cudnn.cudnnRNNForward(
         legacy->device->cudnn_handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE, NULL,
         legacy->rnn_x, pointer_of(operands->inputs[0]), legacy->rnn_y, pointer_of(y),
-        legacy->states, NULL, NULL, legacy->states, NULL, NULL, (size_t)legacy->weight_bytes,
-        pointer_of(operands->workspace),
-        (size_t)(legacy->workspace_bytes - legacy->weight_bytes - legacy->result_bytes),
-        pointer_of(scratch), 0, NULL);
+        legacy->states, NULL, NULL, legacy->states, NULL, NULL, (size_t)legacy->weights.bytes,
+        pointer_of(legacy->weights.base),
+        (size_t)(legacy->workspace_bytes - legacy->result_bytes), pointer_of(scratch), 0, NULL);
+}
+
+/* Types that the documentation of cudnnSetRNNDescriptor_v8 lists; fp32 is rounded to tf32 by
+ * default. */
+static cudnnMathType_t find_math(const struct legacy *legacy, cudnnDataType_t type) {
+    const bool tf32 = legacy->device->options.precision == CM_PRECISION_TF32;
+    if (type == CUDNN_DATA_FLOAT && !tf32) return CUDNN_FMA_MATH;
+    return type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_DOUBLE ? CUDNN_DEFAULT_MATH
+                                                                 : CUDNN_TENSOR_OP_MATH;
 }
 
 static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) {
@@ -131,8 +139,6 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
                  {CM_RNN_GRU, CUDNN_GRU}};
     const struct cuda_cudnn *api = &legacy->device->cudnn;
     const struct cm_primitive *primitive = legacy->primitive;
-    const bool strict =
-        type == CUDNN_DATA_FLOAT && legacy->device->options.precision != CM_PRECISION_TF32;
     const bool with_bias = primitive->n_inputs > 3 && primitive->inputs[3].rank == 2;
     const int32_t hidden = (int32_t)primitive->hidden;
     size_t i = 0;
@@ -151,8 +157,8 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
         with_bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
         primitive->directions > 1 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
         CUDNN_LINEAR_INPUT, type, legacy->in_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
-        strict ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH, (int32_t)primitive->inputs[0].dims[2],
-        hidden, hidden, 1, legacy->dropout, CUDNN_RNN_PADDED_IO_DISABLED);
+        find_math(legacy, type), (int32_t)primitive->inputs[0].dims[2], hidden, hidden, 1,
+        legacy->dropout, CUDNN_RNN_PADDED_IO_DISABLED);
 }
 
 /* Describes a sequence of `size` elements per step; all sequences have the full length. */
@@ -183,10 +189,18 @@ static cudnnStatus_t find_workspace(struct legacy *legacy) {
     if (status != CUDNN_STATUS_SUCCESS) return status;
     status = api->cudnnGetRNNTempSpaceSizes(handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE,
                                             legacy->rnn_x, &scratch, &reserve);
-    legacy->weight_bytes = memory_align((int64_t)weights);
-    legacy->workspace_bytes =
-        checked_add(checked_add(legacy->weight_bytes, (int64_t)scratch), legacy->result_bytes);
+    legacy->weights.bytes = (int64_t)weights;
+    legacy->workspace_bytes = checked_add((int64_t)scratch, legacy->result_bytes);
     return status;
+}
+
+static int fill_weights(struct legacy *legacy, int32_t element, struct cm_reason *reason) {
+    const struct fill fill = {.element = element};
+    const int64_t bytes = legacy->weights.bytes;
+    if (bytes == 0) return CM_BACKEND_OK;
+    const int status = memory_take_own(legacy->device, bytes, bytes, &legacy->weights, reason);
+    if (status != CM_BACKEND_OK) return status;
+    return sets_fill(legacy->device, &fill, legacy->weights.base, bytes, reason);
 }
 
 /* cuDNN writes the states of all steps, even if only the last one is an operand. */
@@ -233,6 +247,7 @@ static cudnnStatus_t build_rnn(struct legacy *legacy) {
 static void drop(void *own) {
     struct legacy *legacy = own;
     const struct cuda_cudnn *api = &legacy->device->cudnn;
+    memory_give_back(legacy->device, &legacy->weights);
     if (legacy->x != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->x);
     if (legacy->y != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->y);
     if (legacy->states != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->states);
@@ -276,8 +291,10 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     const cudnnStatus_t status =
         primitive->kind == CM_RNN ? build_rnn(legacy) : build_lrn(legacy);
     legacy->primitive = NULL;
-    if (status != CUDNN_STATUS_SUCCESS) {
-        const int refused = refuse(legacy, status, reason);
+    const int refused = status == CUDNN_STATUS_SUCCESS
+                            ? fill_weights(legacy, primitive->inputs[0].element, reason)
+                            : refuse(legacy, status, reason);
+    if (refused != CM_BACKEND_OK) {
         drop(legacy);
         return refused;
     }
