@@ -66,7 +66,8 @@ static double sum_of(const struct cm_tensor *tensor, const char *bytes) {
 }
 
 static void *compile(const char *text) {
-    char source[] = TEST_BINARY_DIR "/kernel-XXXXXX";
+    char source[TEMPORARY_PATH];
+    temporary_path(source);
     char library[sizeof(source) + 4];
     char command[2 * sizeof(source) + 128];
     const int file = mkstemp(source);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that the doubles of NVIDIA's libraries recorded, and the switches that make them fail.
- * Nothing runs in them: memory is the host's, copies are made, a launch only advances a clock
- * of their own.
+ * Doubles of NVIDIA's driver and libraries. They compute nothing: device memory is host memory,
+ * copies are made, a launch advances a clock. They refuse what the real ones refuse (streams,
+ * contexts, captures, launch limits, finalized descriptors, supported types) and record each
+ * call with the memory that it would read and write.
  */
 #ifndef TESTS_BACKENDS_CUDA_DOUBLE_H
 #define TESTS_BACKENDS_CUDA_DOUBLE_H
@@ -11,46 +12,78 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cuda.h>
+
 #define DOUBLE_LAUNCHES 8192
-#define DOUBLE_S        1e-5 /* of a launch */
+#define DOUBLE_ACCESSES 12
+#define DOUBLE_S        1e-5 /* seconds per launch */
+
+/* A range of device memory that a launch reads or writes. */
+struct double_access {
+    uint64_t at;
+    size_t bytes;
+    bool writes;
+};
 
 struct double_launch {
     char name[64];
     unsigned grid, block;
-    uint64_t first,
-        last; /* addresses of the first operand and of one more (kernels: the next) */
+    uint64_t first, last; /* addresses of the first two operands */
+    double alpha, beta;   /* scaling factors of a product */
     bool captured;
+    int n_accesses;
+    struct double_access accesses[DOUBLE_ACCESSES];
 };
 
 struct double_state {
-    /* To be set. */
-    const char *fail; /* the call that fails; NULL: none */
-    int fail_after;   /* so many calls of it succeed before */
+    /* Set by tests. */
+    const char *fail; /* call that fails; NULL: none */
+    int fail_after;   /* calls of it that succeed before */
     int fail_with;
-    bool loses;          /* and with that the device is lost */
-    size_t memory;       /* bytes that there are */
-    bool refuse_capture; /* launches fail while one is on */
+    bool loses;             /* that failure also loses the device */
+    int fault_after;        /* > 0: this launch or copy fails when it runs, after its call */
+    size_t memory;          /* bytes of the device */
+    bool refuse_capture;    /* launches fail during a capture */
+    bool library_allocates; /* cuBLASLt allocates at each launch */
     int driver_version;
+    int sm;
     int n_devices;
-    unsigned n_processes; /* that NVML tells */
+    int n_engines;        /* that cuDNN's heuristics list; 0: no plan exists */
+    unsigned n_processes; /* reported by NVML */
     unsigned long long throttle;
-    /* To be read. */
-    size_t n_launches; /* in order, replays not among them */
+    /* Read by tests. */
+    size_t n_launches; /* in order, without replays */
     struct double_launch launches[DOUBLE_LAUNCHES];
     size_t n_replays;
-    bool unordered;       /* a copy to the device went past the streams */
-    size_t n_allocations; /* that live */
-    size_t n_allocated;   /* bytes of them */
-    size_t n_objects;     /* streams, events, modules, graphs, descriptors that live */
-    uint64_t last_base;   /* of the allocation before */
+    size_t n_allocations; /* live */
+    size_t n_allocated;   /* bytes of live allocations */
+    size_t n_objects;     /* live streams, events, modules, graphs, descriptors */
+    char misuse[256];     /* first call that no real library accepts; "": none */
 };
 
 /* The symbol `double_state` of libcuda.so.1. */
 extern struct double_state double_state;
 
-/* Whether call `name` is to fail now; *ret is with what. For the other doubles. */
+/* Records a call that would be undefined behaviour or an error on a device. */
+void double_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns true if call `name` must fail now; *ret is the status. */
 bool double_fails(const char *name, int *ret);
-void double_launched(const char *name, unsigned grid, unsigned block, uint64_t first,
-                     uint64_t last);
+/* Returns CUDA_SUCCESS if a context is current on this thread. */
+CUresult double_needs_context(const char *call);
+
+/* Objects by kind: "stream", "layout". */
+void *double_make(const char *kind, size_t size);
+/* Returns true if it is a live object of this kind; else records a misuse. */
+bool double_is(const char *kind, const void *object, const char *call);
+void double_drop(const char *kind, void *object, const char *call);
+
+/* Returns true if the range is inside one live allocation. */
+bool double_is_device(uint64_t at, size_t bytes);
+void double_add_access(struct double_launch *launch, const void *at, size_t bytes, bool writes);
+/* Launches a kernel of a library: captures it if the stream captures, else runs it. */
+CUresult double_launch(CUstream stream, const struct double_launch *launch);
+/* A call that is illegal while this thread captures; invalidates the capture. */
+CUresult double_unsafe(void);
 
 #endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules, launches, captures and graphs of the driver's double. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+
+#define MAX_NODES   4096
+#define MAX_THREADS 1024
+#define MAX_SHARED  (48u << 10)
+
+struct CUgraphNode_st {
+    CUgraphNodeType type;
+    struct double_launch launch;
+    CUfunction function;
+    CUevent event;
+};
+
+struct CUgraph_st {
+    size_t n;
+    struct CUgraphNode_st nodes[MAX_NODES];
+};
+
+struct CUfunc_st {
+    char name[64];
+    CUmodule module;
+    struct CUfunc_st *next;
+};
+
+struct CUmod_st {
+    char *text; /* the source, which the NVRTC double returns as a cubin, or PTX */
+    struct CUfunc_st *functions;
+};
+
+/* The one capture, in mode "thread local". */
+static CUstream capturing;
+static struct CUgraph_st *capture;
+static bool invalid;
+
+EXPORT CUresult double_unsafe(void) {
+    if (capturing == NULL) return CUDA_SUCCESS;
+    invalid = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+CUresult graph_refuse(CUstream stream) {
+    return stream != NULL && stream == capturing ? double_unsafe() : CUDA_SUCCESS;
+}
+
+CUresult graph_of_stream(CUstream stream, struct CUgraph_st **ret) {
+    *ret = NULL;
+    if (capturing == NULL) return CUDA_SUCCESS;
+    if (stream == NULL && (capturing->flags & CU_STREAM_NON_BLOCKING) == 0) {
+        invalid = true;
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    }
+    if (stream != capturing) return CUDA_SUCCESS;
+    if (invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    *ret = capture;
+    return CUDA_SUCCESS;
+}
+
+CUresult graph_add(struct CUgraph_st *graph, CUgraphNodeType type,
+                   const struct double_launch *launch, CUfunction function, CUevent event) {
+    if (double_state.refuse_capture && type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return double_unsafe();
+    if (graph->n == MAX_NODES) return CUDA_ERROR_OUT_OF_MEMORY;
+    graph->nodes[graph->n++] = (struct CUgraphNode_st){type, *launch, function, event};
+    return CUDA_SUCCESS;
+}
+
+CUresult graph_enqueue(CUstream stream, CUgraphNodeType type,
+                       const struct double_launch *launch, CUfunction function) {
+    struct CUgraph_st *graph = NULL;
+    struct double_launch own = *launch;
+    int number = 0;
+    CUresult result = driver_stream(launch->name, stream, &number);
+    if (result == CUDA_SUCCESS) result = graph_of_stream(stream, &graph);
+    if (result == CUDA_SUCCESS) result = memory_access(launch, number, graph == NULL);
+    if (result != CUDA_SUCCESS) return result;
+    own.captured = graph != NULL;
+    if (strncmp(launch->name, "memcpy ", 7) != 0 && double_state.n_launches < DOUBLE_LAUNCHES)
+        double_state.launches[double_state.n_launches++] = own;
+    if (graph != NULL) return graph_add(graph, type, &own, function, NULL);
+    driver_run(number);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult double_launch(CUstream stream, const struct double_launch *launch) {
+    static struct CUfunc_st functions[16]; /* one for each name of a library's kernel */
+    int i = 0;
+    while (i < 15 && functions[i].name[0] != '\0' &&
+           strcmp(functions[i].name, launch->name) != 0)
+        i++;
+    memcpy(functions[i].name, launch->name, sizeof(functions[i].name));
+    if (double_state.library_allocates) (void)double_unsafe();
+    return graph_enqueue(stream, CU_GRAPH_NODE_TYPE_KERNEL, launch, &functions[i]);
+}
+
+EXPORT CUresult cuModuleLoadData(CUmodule *ret, const void *image) {
+    TRY("cuModuleLoadData");
+    CUresult result = double_needs_context("cuModuleLoadData");
+    if (result == CUDA_SUCCESS) result = double_unsafe();
+    if (result != CUDA_SUCCESS) return result;
+    int sm = double_state.sm;
+    (void)sscanf(image, "// sm_%d", &sm);
+    if (sm / 10 != double_state.sm / 10 || sm > double_state.sm)
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    CUmodule module = double_make("module", sizeof(*module));
+    const size_t size = strlen(image) + 1;
+    module->text = malloc(size);
+    memcpy(module->text, image, size);
+    *ret = module;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuModuleUnload(CUmodule module) {
+    const CUresult result = double_unsafe();
+    if (result != CUDA_SUCCESS) return result;
+    if (!double_is("module", module, "cuModuleUnload")) return CUDA_ERROR_INVALID_HANDLE;
+    while (module->functions != NULL) {
+        struct CUfunc_st *next = module->functions->next;
+        double_drop("function", module->functions, "cuModuleUnload");
+        module->functions = next;
+    }
+    free(module->text);
+    double_drop("module", module, "cuModuleUnload");
+    return CUDA_SUCCESS;
+}
+
+/* Returns the parameter list of a kernel, after its opening parenthesis. */
+static const char *parameters_of(const char *text, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+        if (at[length] == '(') return at + length + 1;
+    return NULL;
+}
+
+EXPORT CUresult cuModuleGetFunction(CUfunction *ret, CUmodule module, const char *name) {
+    if (!double_is("module", module, "cuModuleGetFunction")) return CUDA_ERROR_INVALID_HANDLE;
+    if (parameters_of(module->text, name) == NULL) return CUDA_ERROR_NOT_FOUND;
+    CUfunction function = double_make("function", sizeof(*function));
+    (void)snprintf(function->name, sizeof(function->name), "%s", name);
+    function->module = module;
+    function->next = module->functions;
+    module->functions = function;
+    *ret = function;
+    return CUDA_SUCCESS;
+}
+
+/* Returns __launch_bounds__ of the kernel whose parameters begin at `at`, or the maximum. */
+static unsigned bounds_of(const char *text, const char *at) {
+    static const char bounds[] = "__launch_bounds__(";
+    const char *from = at - text > 128 ? at - 128 : text;
+    const char *found = strstr(from, bounds);
+    return found != NULL && found < at ? (unsigned)strtoul(found + strlen(bounds), NULL, 10)
+                                       : MAX_THREADS;
+}
+
+static bool is_launchable(const char *name, const unsigned *grid, const unsigned *block,
+                          unsigned shared, unsigned most) {
+    const unsigned long threads = (unsigned long)block[0] * block[1] * block[2];
+    if (threads == 0 || grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+        double_misuse("%s: a launch without threads", name);
+    else if (threads > MAX_THREADS || block[2] > 64)
+        double_misuse("%s: %lu threads per block, at most %u", name, threads, MAX_THREADS);
+    else if (threads > most)
+        double_misuse("%s: %lu threads per block, compiled for %u", name, threads, most);
+    else if (grid[0] > 0x7FFFFFFFu || grid[1] > 65535 || grid[2] > 65535)
+        double_misuse("%s: the grid is too large", name);
+    else if (shared > MAX_SHARED)
+        double_misuse("%s: %u bytes of shared memory", name, shared);
+    else
+        return true;
+    return false;
+}
+
+/* A pointer is read if const, else written; its size is unknown, so one byte counts. */
+static void add_arguments(struct double_launch *launch, const char *at, void **args) {
+    for (int i = 0; args != NULL && *at != ')' && *at != '\0'; i++) {
+        const size_t length = strcspn(at, ",)");
+        uint64_t address = 0;
+        const bool is_pointer = memchr(at, '*', length) != NULL;
+        if (is_pointer) memcpy(&address, args[i], sizeof(address));
+        if (is_pointer && i == 0) launch->first = address;
+        if (is_pointer && i == 1) launch->last = address;
+        const bool writes = strncmp(at + strspn(at, " "), "const", 5) != 0;
+        if (is_pointer) double_add_access(launch, (void *)(uintptr_t)address, 1, writes);
+        at += length + (at[length] == ',');
+    }
+}
+
+/* Not noted: there are as many as there is time for. */
+static CUresult spin(void) {
+    const struct timespec pause = {0, 20000000};
+    (void)nanosleep(&pause, NULL);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
+                               unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                               CUstream stream, void **args, void **extra) {
+    struct double_launch launch = {.grid = gx, .block = bx};
+    const unsigned grid[] = {gx, gy, gz};
+    const unsigned block[] = {bx, by, bz};
+    (void)extra;
+    TRY("cuLaunchKernel");
+    if (!double_is("function", function, "cuLaunchKernel")) return CUDA_ERROR_INVALID_HANDLE;
+    const char *text = function->module->text;
+    const char *parameters = parameters_of(text, function->name);
+    if (!is_launchable(function->name, grid, block, shared, bounds_of(text, parameters)))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(launch.name, function->name, sizeof(launch.name));
+    if (strcmp(function->name, "costmodel_spin") == 0) return spin();
+    add_arguments(&launch, parameters, args);
+    return graph_enqueue(stream, CU_GRAPH_NODE_TYPE_KERNEL, &launch, function);
+}
+
+EXPORT CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+    int number = 0;
+    TRY("cuStreamBeginCapture");
+    const CUresult result = driver_stream("cuStreamBeginCapture", stream, &number);
+    if (result != CUDA_SUCCESS) return result;
+    if (stream == NULL) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (capturing != NULL) return CUDA_ERROR_ILLEGAL_STATE;
+    if (mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+        double_misuse("cuStreamBeginCapture: other threads would be restricted");
+    capture = double_make("graph", sizeof(*capture));
+    capturing = stream;
+    invalid = false;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph *ret) {
+    *ret = NULL;
+    if (capturing == NULL || stream != capturing) {
+        double_misuse("cuStreamEndCapture: the stream does not capture");
+        return CUDA_ERROR_ILLEGAL_STATE;
+    }
+    capturing = NULL;
+    const CUresult failed = driver_fails("cuStreamEndCapture");
+    if (invalid || failed != CUDA_SUCCESS) {
+        double_drop("graph", capture, "cuStreamEndCapture");
+        return failed != CUDA_SUCCESS ? failed : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
+    *ret = capture;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, CUgraph graph,
+                                            unsigned long long flags) {
+    (void)flags;
+    TRY("cuGraphInstantiateWithFlags");
+    if (!double_is("graph", graph, "cuGraphInstantiateWithFlags"))
+        return CUDA_ERROR_INVALID_HANDLE;
+    struct CUgraph_st *exec = double_make("exec", sizeof(*exec));
+    exec->n = graph->n;
+    memcpy(exec->nodes, graph->nodes, graph->n * sizeof(graph->nodes[0]));
+    *ret = (CUgraphExec)exec;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_exec(const char *call, CUgraphExec exec, CUstream stream,
+                           int *ret_number) {
+    const CUresult result = driver_stream(call, stream, ret_number);
+    if (result != CUDA_SUCCESS) return result;
+    if (!double_is("exec", exec, call)) return CUDA_ERROR_INVALID_HANDLE;
+    return graph_refuse(stream);
+}
+
+EXPORT CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
+    int number = 0;
+    TRY("cuGraphUpload");
+    return check_exec("cuGraphUpload", exec, stream, &number);
+}
+
+EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+    const struct CUgraph_st *graph = (const struct CUgraph_st *)exec;
+    int number = 0;
+    TRY("cuGraphLaunch");
+    const CUresult result = check_exec("cuGraphLaunch", exec, stream, &number);
+    if (result != CUDA_SUCCESS) return result;
+    for (size_t i = 0; i < graph->n; i++) {
+        const struct CUgraphNode_st *node = &graph->nodes[i];
+        if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+            if (double_is("event", node->event, "cuGraphLaunch"))
+                driver_record(node->event, number);
+            continue;
+        }
+        (void)memory_access(&node->launch, number, true);
+        driver_run(number);
+    }
+    double_state.n_replays++;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphExecDestroy(CUgraphExec exec) {
+    double_drop("exec", exec, "cuGraphExecDestroy");
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphDestroy(CUgraph graph) {
+    double_drop("graph", graph, "cuGraphDestroy");
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *ret, size_t *n) {
+    if (!double_is("graph", graph, "cuGraphGetNodes")) return CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; ret != NULL && i < graph->n && i < *n; i++) ret[i] = &graph->nodes[i];
+    *n = graph->n;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *ret) {
+    *ret = node->type;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *ret) {
+    if (node->type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+    memset(ret, 0, sizeof(*ret));
+    ret->func = node->function;
+    ret->gridDimX = node->launch.grid;
+    ret->blockDimX = node->launch.block;
+    ret->gridDimY = ret->gridDimZ = ret->blockDimY = ret->blockDimZ = 1;
+    ret->sharedMemBytes = 64;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetName(const char **ret, CUfunction function) {
+    *ret = function->name;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetAttribute(int *ret, CUfunction_attribute which, CUfunction function) {
+    (void)function;
+    *ret = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 40 : 1000;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ret, CUfunction function,
+                                                            int block, size_t shared) {
+    (void)function, (void)shared;
+    *ret = 2048 / block;
+    return CUDA_SUCCESS;
+}

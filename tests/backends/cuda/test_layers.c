@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layers by cuDNN: executed plans, and the legacy calls. */
+#include "harness.h"
+
+#include <stdlib.h>
+
+#define DIMS(...) ((const int64_t[]){__VA_ARGS__})
+
+/* Returns the only launch of one warm execution. */
+static struct double_launch run_once(const struct fixture *f, struct cm_device *device,
+                                     const struct cm_primitive *work, const char *provider) {
+    struct cm_plan *made = plan(f, device, work);
+    struct cm_plan_facts facts;
+    const size_t before = f->seen->n_launches;
+    (void)run(f, made, 1, CM_WARM);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.how.provider, provider);
+    assert_int_equal(facts.flags & CM_FLAG_LAUNCHES, 0);
+    assert_int_equal(f->seen->n_launches - before, 1);
+    const struct double_launch ret = f->seen->launches[before];
+    assert_true(ret.captured);
+    f->backend->drop(made);
+    return ret;
+}
+
+static void expect_access(const struct double_access *access, uint64_t at, size_t bytes,
+                          bool writes) {
+    assert_int_equal(access->at, at);
+    assert_int_equal(access->bytes, bytes);
+    assert_int_equal(access->writes, writes);
+}
+
+/* x [1, 3, 224, 224], w [64, 3, 7, 7], bias [64], y [1, 64, 112, 112]. */
+static void convolutions_read_and_write_their_operands(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive conv = fixture_conv();
+    f->seen->n_engines = 2;
+    struct cm_device *device = open_device(f);
+    const struct double_launch launch = run_once(f, device, &conv, "cudnn graph");
+    const uint64_t x = launch.accesses[0].at;
+    const size_t x_bytes = 3 * 224 * 224 * 4;
+    const size_t w_bytes = 64 * 3 * 7 * 7 * 4;
+    assert_int_equal(launch.n_accesses, 5); /* the fifth is the workspace */
+    expect_access(&launch.accesses[0], x, x_bytes, false);
+    expect_access(&launch.accesses[1], x + x_bytes, w_bytes, false);
+    expect_access(&launch.accesses[2], x + x_bytes + w_bytes, 64 * 4, false);
+    expect_access(&launch.accesses[3], x + x_bytes + w_bytes + 256, 64 * 112 * 112 * 4, true);
+    assert_int_equal(launch.accesses[4].bytes, 4096);
+    f->backend->close(device);
+}
+
+/* The functions of a chain share one graph; epsilon-like values stay in host memory. */
+static void elementwise_chains_run_as_one_graph(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive chain = fixture_relu(4096);
+    f->seen->n_engines = 1;
+    struct cm_device *device = open_device(f);
+    chain.n_steps = 2;
+    chain.steps[1].function = CM_LINEAR;
+    chain.steps[1].alpha = 2;
+    const struct double_launch launch = run_once(f, device, &chain, "cudnn graph");
+    assert_int_equal(launch.accesses[0].bytes, 4096 * 4);
+    assert_int_equal(launch.accesses[1].bytes, 4096 * 4);
+    f->backend->close(device);
+}
+
+static void failed_plans_are_not_measured(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive conv = fixture_conv();
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->n_engines = 1;
+    struct cm_device *device = open_device(f);
+    f->seen->fail = "cudnnBackendExecute";
+    f->seen->fail_with = 5000;
+    assert_int_equal(f->backend->plan(device, &conv, &made, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text,
+                        "cudnn graph: cuDNN cannot execute the plan: CUDNN_STATUS_DOUBLE");
+    f->backend->close(device);
+}
+
+static void lrn_uses_the_legacy_call(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive lrn = works_of(CM_NORM, CM_NORM_LRN, works_image(CM_F32, 2, 8, 4, 4),
+                                       works_image(CM_F32, 2, 8, 4, 4));
+    lrn.window.kernel[0] = 5;
+    struct cm_device *device = open_device(f);
+    const struct double_launch launch = run_once(f, device, &lrn, "cudnn legacy");
+    expect_access(&launch.accesses[0], launch.first, 1024, false);
+    expect_access(&launch.accesses[1], launch.first + 1024, 1024, true);
+    f->backend->close(device);
+}
+
+/* LSTM of 6 steps, batch 4, 16 inputs, hidden size 32. */
+static struct cm_primitive lstm(int32_t element, int64_t directions) {
+    struct cm_primitive ret = {.kind = CM_RNN,
+                               .algorithm = CM_RNN_LSTM,
+                               .n_inputs = 4,
+                               .n_outputs = 1,
+                               .hidden = 32,
+                               .directions = (int32_t)directions};
+    ret.inputs[0] = fixture_tensor(element, 3, DIMS(6, 4, 16));
+    ret.inputs[1] = fixture_tensor(element, 3, DIMS(directions, 128, 16));
+    ret.inputs[2] = fixture_tensor(element, 3, DIMS(directions, 128, 32));
+    ret.inputs[3] = fixture_tensor(element, 2, DIMS(directions, 256));
+    ret.outputs[0] = fixture_tensor(element, 4, DIMS(6, directions, 4, 32));
+    return ret;
+}
+
+/* All four gates: weights for inputs and states, and two biases. */
+static void recurrent_layers_read_random_weights(void **state) {
+    const struct fixture *f = *state;
+    static const struct {
+        int32_t element;
+        int64_t directions;
+        size_t bytes;
+    } cases[] = {{CM_F32, 1, 4}, {CM_F32, 2, 4}, {CM_F16, 2, 2}, {CM_F64, 1, 8}};
+    struct cm_device *device = open_device(f);
+    for (size_t i = 0; i < N(cases); i++) {
+        const size_t directions = (size_t)cases[i].directions;
+        const size_t bytes = cases[i].bytes;
+        const struct cm_primitive work = lstm(cases[i].element, cases[i].directions);
+        const struct double_launch launch = run_once(f, device, &work, "cudnn legacy");
+        assert_int_equal(launch.accesses[0].bytes, 6 * 4 * 16 * bytes);
+        expect_access(&launch.accesses[1], launch.last, 6 * 4 * directions * 32 * bytes, true);
+        assert_int_equal(launch.accesses[2].bytes, directions * 4 * 32 * (16 + 32 + 2) * bytes);
+        assert_false(launch.accesses[2].writes);
+    }
+    f->backend->close(device);
+}
+
+/* cuDNN writes the states of all steps, which the operand has no room for. */
+static void the_last_state_is_taken_from_the_workspace(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive work = lstm(CM_F32, 1);
+    struct cm_device *device = open_device(f);
+    work.outputs[0] = fixture_tensor(CM_F32, 3, DIMS(1, 4, 32));
+    const struct double_launch launch = run_once(f, device, &work, "cudnn legacy");
+    assert_int_equal(launch.accesses[1].bytes, 6 * 4 * 32 * 4);
+    assert_int_equal(launch.accesses[3].at, launch.accesses[1].at + 6 * 4 * 32 * 4);
+    f->backend->close(device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(convolutions_read_and_write_their_operands),
+        CASE(elementwise_chains_run_as_one_graph),
+        CASE(failed_plans_are_not_measured),
+        CASE(lrn_uses_the_legacy_call),
+        CASE(recurrent_layers_read_random_weights),
+        CASE(the_last_state_is_taken_from_the_workspace),
+    };
+    return cmocka_run_group_tests(tests, harness_make, harness_end);
+}

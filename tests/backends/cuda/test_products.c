@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products by cuBLASLt. Times are those of the doubles' clock. */
+#include "harness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void lists_kernels(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = plan(f, device, &gemm);
+    struct cm_plan_facts facts;
+    (void)run(f, made, 4, CM_COLD);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.how.provider, "cublaslt");
+    assert_string_equal(facts.how.algorithm,
+                        "algorithm 60, tile 18, stages 16, split-k 1, 0.00 waves");
+    assert_int_equal(facts.how.tensor_cores, CM_TENSOR_CORES_YES);
+    assert_int_equal(facts.how.workspace_bytes, 1 << 20);
+    assert_int_equal(facts.how.plans_tried, 1);
+    assert_int_equal(facts.how.n_kernels, 1);
+    const struct cm_kernel *kernel = &facts.how.kernels[0];
+    assert_string_equal(kernel->name, "nvjet_double");
+    assert_int_equal(kernel->calls, 2);
+    assert_int_equal(kernel->grid[0], 8);
+    assert_int_equal(kernel->block[0], 128);
+    assert_int_equal(kernel->registers, 40);
+    assert_int_equal(kernel->shared_bytes, 1064);
+    assert_int_equal(kernel->tensor_cores, CM_TENSOR_CORES_YES);
+    assert_string_equal(kernel->rule, "cublaslt flags");
+    assert_true(fabs(kernel->blocks_per_unit - 2) < 1e-9);
+    assert_true(fabs(kernel->occupancy - 2.0 * 128 / 2048) < 1e-9);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* By rows y = a b is by columns y' = b' a': b goes first. */
+static void products_give_b_first(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 64, 128, 256);
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = plan(f, device, &gemm);
+    const struct double_launch *launch = &f->seen->launches[f->seen->n_launches - 1];
+    const uint64_t a_bytes = 64 * 128 * 4;
+    assert_int_equal(launch->first, launch->last + a_bytes);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* Batches [2, 3] of which b has [1, 3]: three at a time, the two one after the other. */
+static void batches_without_a_common_stride_are_looped_over(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    struct cm_device *device = open_device(f);
+    const int64_t whole[] = {2, 3, 8, 8};
+    const int64_t once[] = {1, 3, 8, 8};
+    gemm.inputs[0] = fixture_tensor(CM_F32, 4, whole);
+    gemm.inputs[1] = fixture_tensor(CM_F32, 4, once);
+    gemm.outputs[0] = fixture_tensor(CM_F32, 4, whole);
+    struct cm_plan *made = plan(f, device, &gemm);
+    const size_t before = f->seen->n_launches;
+    (void)run(f, made, 1, CM_WARM);
+    assert_int_equal(f->seen->n_launches - before, 4); /* two calls of two kernels */
+    const struct double_launch *launches = &f->seen->launches[before];
+    assert_int_equal(launches[2].first, launches[0].first);               /* b */
+    assert_int_equal(launches[2].last, launches[0].last + 3 * 8 * 8 * 4); /* a */
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+static void autotune_keeps_the_fastest(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = NULL;
+    struct cm_reason reason;
+    struct cm_plan_facts facts;
+    assert_int_equal(open_with(f, (struct cm_settings){.autotune = 8}, &device, &reason),
+                     CM_BACKEND_OK);
+    struct cm_plan *made = plan(f, device, &gemm);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.how.algorithm,
+                        "algorithm 62, tile 18, stages 16, split-k 1, 0.00 waves");
+    assert_int_equal(facts.how.plans_tried, 3); /* two, and the first of them again */
+    assert_int_equal(facts.how.workspace_bytes, 1 << 10);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* Each is captured anew: 5 executions of two kernels, 5 of one, and the one that is kept. */
+static void drops_graphs_of_failed_candidate(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = NULL;
+    struct cm_reason reason;
+    size_t captured = 0;
+    assert_int_equal(open_with(f, (struct cm_settings){.autotune = 2}, &device, &reason),
+                     CM_BACKEND_OK);
+    const size_t before = f->seen->n_launches;
+    f->seen->fail = "cuGraphLaunch";
+    f->seen->fail_with = CUDA_ERROR_INVALID_VALUE;
+    struct cm_plan *made = plan(f, device, &gemm);
+    for (size_t i = before; i < f->seen->n_launches; i++)
+        captured += f->seen->launches[i].captured;
+    assert_int_equal(captured, 5 * 2 + 5 + 2);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+static void tries_next_candidate_after_failure(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = open_device(f);
+    struct cm_plan_facts facts;
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->memory = f->seen->n_allocated + 600000; /* not 1 MiB of workspace, but 1 KiB */
+    made = plan(f, device, &gemm);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.how.algorithm,
+                        "algorithm 62, tile 18, stages 16, split-k 1, 0.00 waves");
+    assert_int_equal(facts.how.plans_tried, 2);
+    assert_true((facts.flags & CM_FLAG_NOT_COLD) != 0);
+    f->backend->drop(made);
+    f->seen->memory = (size_t)64 << 20;
+    f->seen->fail = "cublasLtMatmul";
+    f->seen->fail_with = 13;
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(
+        strstr(reason.text, "cublaslt: cuBLASLt cannot run the product: status 13"));
+    f->seen->loses = true; /* which cuBLASLt has no number for */
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_BROKEN);
+    assert_string_equal(reason.text, "cannot run it: CUDA_ERROR_ILLEGAL_ADDRESS");
+    f->backend->close(device);
+}
+
+static void reports_all_reasons_of_refusal(void **state) {
+    const struct fixture *f = *state;
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    struct cm_primitive gemm = fixture_gemm(CM_I64, 8, 8, 8);
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "cublaslt: data types not supported by cuBLASLt"));
+    gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    gemm.inputs[0].strides[0] = gemm.inputs[0].strides[1] = 3;
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "one stride of each matrix must be 1"));
+    f->backend->close(device);
+}
+
+static void reports_missing_room_for_workspace(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->memory = f->seen->n_allocated + 114688;
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_NO_MEMORY);
+    assert_non_null(
+        strstr(reason.text,
+               "no room for a workspace of 1048576 bytes beside 114688 bytes of operands"));
+    f->backend->close(device);
+}
+
+/* Batches of 3: a [3, 4, 8] contiguous, b shared, y [3, 4, 16] with rows 20 apart. */
+static void batches_read_and_write_their_operands(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 4, 8, 16);
+    struct cm_device *device = open_device(f);
+    gemm.inputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){3, 4, 8});
+    gemm.outputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){3, 4, 16});
+    gemm.outputs[0].strides[0] = 80;
+    gemm.outputs[0].strides[1] = 20;
+    struct cm_plan *made = plan(f, device, &gemm);
+    const struct double_launch *launch = &f->seen->launches[f->seen->n_launches - 1];
+    assert_string_equal(launch->name, "nvjet_double");
+    assert_int_equal(launch->accesses[0].bytes, 8 * 16 * 4);                 /* b */
+    assert_int_equal(launch->accesses[1].bytes, 3 * 4 * 8 * 4);              /* a */
+    assert_int_equal(launch->accesses[2].bytes, (2 * 80 + 3 * 20 + 16) * 4); /* y */
+    assert_true(launch->accesses[2].writes);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* 1 and 0 in the scale type; 1 and 1 if a matrix is added. */
+static void products_are_not_scaled(void **state) {
+    const struct fixture *f = *state;
+    static const int32_t elements[] = {CM_F64, CM_F32, CM_F16};
+    struct cm_device *device = open_device(f);
+    for (size_t i = 0; i < N(elements); i++) {
+        struct cm_primitive gemm = fixture_gemm(elements[i], 64, 128, 256);
+        for (int adds = 0; adds < 2; adds++) {
+            gemm.n_inputs = 2 + adds;
+            gemm.inputs[2] = gemm.outputs[0];
+            struct cm_plan *made = plan(f, device, &gemm);
+            const struct double_launch *launch = &f->seen->launches[f->seen->n_launches - 1];
+            assert_string_equal(launch->name, "nvjet_double");
+            assert_true(launch->alpha == 1 && launch->beta == adds);
+            f->backend->drop(made);
+        }
+    }
+    f->backend->close(device);
+}
+
+/* 8-bit products: both operands contiguous along k. */
+static void narrow_products_run_by_cublaslt(void **state) {
+    const struct fixture *f = *state;
+    static const struct {
+        int32_t element, result;
+    } cases[] = {{CM_I8, CM_I32}, {CM_I8, CM_I8}, {CM_F8E4M3, CM_F16}, {CM_F8E4M3, CM_F32}};
+    struct cm_device *device = open_device(f);
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_primitive gemm = fixture_gemm(cases[i].element, 64, 128, 256);
+        struct cm_plan_facts facts;
+        gemm.outputs[0].element = cases[i].result;
+        struct cm_plan *made = plan(f, device, &gemm);
+        const struct double_launch *launch = &f->seen->launches[f->seen->n_launches - 1];
+        f->backend->plan_facts(made, &facts);
+        assert_string_equal(facts.how.provider, "cublaslt");
+        assert_int_equal(launch->accesses[0].bytes, 128 * 256);
+        assert_int_equal(launch->accesses[1].bytes, 64 * 128);
+        assert_true(launch->alpha == 1);
+        f->backend->drop(made);
+    }
+    f->backend->close(device);
+}
+
+/* A library that allocates at each launch invalidates the capture. */
+static void capture_invalidated_by_a_library_is_not_used(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 64, 128, 256);
+    struct cm_device *device = open_device(f);
+    f->seen->library_allocates = true;
+    struct cm_plan *made = plan(f, device, &gemm);
+    struct cm_plan_facts facts;
+    const size_t replays = f->seen->n_replays;
+    (void)run(f, made, 4, CM_COLD);
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(f->seen->n_replays, replays);
+    assert_true((facts.flags & CM_FLAG_LAUNCHES) != 0);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(lists_kernels),
+        CASE(products_give_b_first),
+        CASE(batches_without_a_common_stride_are_looped_over),
+        CASE(autotune_keeps_the_fastest),
+        CASE(drops_graphs_of_failed_candidate),
+        CASE(tries_next_candidate_after_failure),
+        CASE(reports_all_reasons_of_refusal),
+        CASE(reports_missing_room_for_workspace),
+        CASE(batches_read_and_write_their_operands),
+        CASE(products_are_not_scaled),
+        CASE(narrow_products_run_by_cublaslt),
+        CASE(capture_invalidated_by_a_library_is_not_used),
+    };
+    return cmocka_run_group_tests(tests, harness_make, harness_end);
+}
