@@ -27,6 +27,7 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUS
 
 /*
  * Answers options->memory_limit: does the model fit, and which is the largest batch that does?
+ * *ret is unchanged if there is no limit.
  * In the arena of the completed analysis. Profiles the model at other batches without messages.
  */
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) CM_MUST_CHECK;

@@ -105,6 +105,7 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .throttled = (from->flags & CM_FLAG_THROTTLED) != 0,
         .launches = (from->flags & CM_FLAG_LAUNCHES) != 0,
         .cached = (from->flags & CM_FLAG_CACHED) != 0,
+        .product = primitive_is_product(primitive),
         .flops = public_count(primitive->flops),
         .bytes = public_count(checked_add(primitive->bytes_read, primitive->bytes_written)),
         .achieved = assembly_achieved(assembly, &analysis->roofline_bounds.of_primitive[index]),
@@ -231,6 +232,23 @@ static void take_ceilings(struct assembly *assembly, struct cm_measure *measure)
     measure->ceilings = ret;
 }
 
+/* The same of a modelled device: its published rates. */
+static void take_published(struct assembly *assembly, struct cm_measure *measure) {
+    const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
+    struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
+    struct cm_named_size *rates = assembly_array(assembly, CM_MAX_RATES, sizeof(*rates));
+    if (!ret || !rates) return;
+    *ret = (struct cm_ceilings){.state = "published",
+                                .copy_bytes_per_s = measure->bandwidth,
+                                .floor_ps = measure->floor_ps,
+                                .flops_per_s = rates};
+    for (int32_t i = 0; i < facts->n_rates && i < CM_MAX_RATES; i++)
+        rates[ret->n_flops_per_s++] =
+            (struct cm_named_size){assembly_text(assembly, facts->rates[i].name),
+                                   public_rounded(facts->rates[i].flops_per_s)};
+    measure->ceilings = ret;
+}
+
 static void take_network(struct assembly *assembly, struct cm_measure *measure) {
     const struct analysis *analysis = assembly->analysis;
     const struct network_time *from = &analysis->estimate.network;
@@ -285,5 +303,6 @@ void assemble_measure(struct assembly *assembly) {
     if (analysis->estimate.done) take_times(assembly, measure);
     if (analysis->estimate.network.in_it) take_network(assembly, measure);
     if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
+    if (measure->modelled) take_published(assembly, measure);
     assembly->result->measure = measure;
 }

@@ -178,10 +178,18 @@ static void tell(const struct search *search, struct cm_fit *fit) {
         fit->next_bytes = search->fails.bytes;
 }
 
+/* Returns 0 if there is no limit. */
+static int64_t limit_of(const struct analysis *analysis) {
+    const struct cm_options *options = analysis->options;
+    if (options->memory_limit > 0 || !options->fit_device) return options->memory_limit;
+    return analysis->estimate.done ? analysis->estimate.facts.memory_bytes : 0;
+}
+
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
     int64_t batch = analysis->batch.batch;
     int64_t required = analysis->memory_required.required_bytes;
-    struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
+    struct search search = {.analysis = analysis, .limit = limit_of(analysis)};
+    if (search.limit <= 0) return CM_OK;
     struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
     if (!fit) return diag_no_memory(analysis->diag);
     *fit = (struct cm_fit){

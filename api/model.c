@@ -244,7 +244,7 @@ static int profile(struct cm_model *model, const struct cm_options *options,
     size_t from = cm_diagnostics_count(diagnostics);
     struct assemble_extras extras = {.loading = model->notes};
     int status = analyse(model, options, diagnostics, analysis, &extras.coverage);
-    if (status == CM_OK && options->memory_limit > 0) status = fit_find(analysis, &extras.fit);
+    if (status == CM_OK) status = fit_find(analysis, &extras.fit);
     if (status == CM_OK) work_note(analysis->work, diagnostics);
     if (status == CM_OK)
         status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);

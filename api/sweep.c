@@ -16,7 +16,9 @@ struct sweeping {
     struct cm_diagnostics *said; /* messages of the profiles */
     size_t n_unsaid;             /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
-    bool failed; /* out of memory */
+    const struct cm_options *of_first;
+    struct cm_result **first; /* the first profile; NULL: not wanted */
+    bool failed;              /* out of memory */
 };
 
 static const char *copy(struct sweeping *sweeping, const char *text) {
@@ -133,8 +135,10 @@ static const char *state_of(int status) {
 static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
                         struct cm_sweep_row *row) {
     struct cm_result *result = NULL;
-    sweeping->options.batch = row->batch;
-    const int status = cm_model_profile(sweeping->model, &sweeping->options, diag, &result);
+    const bool is_first = sweeping->first != NULL && *sweeping->first == NULL;
+    struct cm_options options = is_first ? *sweeping->of_first : sweeping->options;
+    options.batch = row->batch;
+    const int status = cm_model_profile(sweeping->model, &options, diag, &result);
     row->state = state_of(status);
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
@@ -147,7 +151,10 @@ static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
     } else {
         row->problem = copy(sweeping, first_message(diag));
     }
-    cm_result_free(result);
+    if (is_first)
+        *sweeping->first = result;
+    else
+        cm_result_free(result);
 }
 
 static struct cm_sweep_row not_profiled(int64_t batch) {
@@ -218,13 +225,18 @@ static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
     return sweep;
 }
 
-int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
-                   const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
-                   struct cm_sweep **ret_sweep) {
+/* `ret_first` may be NULL. */
+static int sweep(struct cm_model *model, const struct cm_options *options,
+                 const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                 struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
     if (model == NULL || options == NULL || (batches == NULL && n > 0) || ret_sweep == NULL)
         return diag_null(diagnostics);
     struct cm_sweep_row *rows = NULL;
-    struct sweeping sweeping = {.model = model, .options = *options};
+    struct cm_result *first = NULL;
+    struct sweeping sweeping = {.model = model,
+                                .options = *options,
+                                .of_first = options,
+                                .first = ret_first == NULL ? NULL : &first};
     for (size_t i = 0; i < n; i++)
         if (batches[i] < 1)
             return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
@@ -238,6 +250,9 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
     sweeping.ret->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
     /* The rows show whether they fit; a sweep does not search for the largest batch. */
     sweeping.options.memory_limit = 0;
+    sweeping.options.fit_device = false;
+    sweeping.options.memory_curve = false;
+    sweeping.options.memory_plan = false;
     sweeping.ret->model = copy(&sweeping, cm_model_path(model));
     sweeping.ret->convention = copy(&sweeping, options->convention);
     sweeping.ret->backend = copy(&sweeping, options->backend);
@@ -247,10 +262,25 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
     cm_diagnostics_free(sweeping.said);
     if (sweeping.failed || arena_failed(sweeping.ret->arena) || diag_starved(diagnostics)) {
         cm_sweep_free(sweeping.ret);
+        cm_result_free(first);
         return diag_no_memory(diagnostics);
     }
     *ret_sweep = sweeping.ret;
+    if (ret_first != NULL) *ret_first = first;
     return CM_OK;
+}
+
+int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
+                   const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                   struct cm_sweep **ret_sweep) {
+    return sweep(model, options, batches, n, diagnostics, ret_sweep, NULL);
+}
+
+int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
+                         const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                         struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
+    if (ret_first == NULL) return diag_null(diagnostics);
+    return sweep(model, options, batches, n, diagnostics, ret_sweep, ret_first);
 }
 
 void cm_sweep_free(struct cm_sweep *sweep) {

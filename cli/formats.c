@@ -66,6 +66,12 @@ static int sweep_csv(const struct report *report, const struct cm_report_options
     return cm_sweep_write_csv(report->sweep, &options->table, report->diag, out);
 }
 
+static int sweep_html(const struct report *report, const struct cm_report_options *options,
+                      FILE *out) {
+    (void)options;
+    return cm_result_write_html(report->result, report->sweep, report->diag, out);
+}
+
 static int sweep_markdown(const struct report *report, const struct cm_report_options *options,
                           FILE *out) {
     return cm_sweep_write_markdown(report->sweep, &options->table, report->diag, out);
@@ -91,7 +97,7 @@ static const struct format formats[] = {
     {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC, .sweep = NULL},
     {"dot", "--format dot", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
     {"mermaid", "--format mermaid", TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, .depth = MODULE_TREE_DEPTH},
-    {"html", "--format html", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .is_page = true},
+    {"html", "--format html", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_html, .is_page = true},
     {"trace", "--format trace", TAKES_CURVE, .draws_times = true},
 };
 

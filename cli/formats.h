@@ -11,7 +11,8 @@
 struct invocation;
 struct request;
 
-/* The report to write: one of result, sweep and formula; the others are NULL. */
+/* The report to write: one of result, sweep and formula, the others are NULL; a page of a sweep
+ * has the first result too. */
 struct report {
     const struct request *request;
     const struct cm_result *result;

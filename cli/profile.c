@@ -153,7 +153,8 @@ static int annotate_file(const struct request *request, struct cm_model *model,
     return streams_write(request->annotate, write_annotated, &annotating, diag);
 }
 
-/* Profiles the model: one batch into *ret, or several into *ret_sweep (NULL: one batch). */
+/* Profiles the model: one batch into *ret, or several into *ret_sweep (NULL: one batch); a page
+ * of several batches also has the profile of the first. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
                          struct cm_sweep **ret_sweep) {
@@ -173,9 +174,13 @@ static int profile_model(const struct request *request, const struct cm_options 
     }
     shown.progress = progress_show;
     shown.progress_context = &progress;
-    status = ret_sweep
-                 ? cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep)
-                 : cm_model_profile(model, &shown, diag, ret);
+    if (ret_sweep == NULL)
+        status = cm_model_profile(model, &shown, diag, ret);
+    else if (request->format->is_page)
+        status = cm_model_sweep_first(model, &shown, batches->items, batches->n, diag,
+                                      ret_sweep, ret);
+    else
+        status = cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep);
     progress_end(&progress);
     if (status == CM_OK && request->annotate != NULL)
         status = annotate_file(request, model, *ret, diag);
@@ -292,20 +297,22 @@ static int run_report(const struct invocation *call, const struct request *reque
     if (request->formula)
         status = find_formula(request, options, diag, &formula);
     else if (request->binding.batches.n > 1)
-        status = profile_model(request, options, diag, NULL, &sweep);
+        status = profile_model(request, options, diag, &result, &sweep);
     else
         status = profile_model(request, options, diag, &result, NULL);
     if (sweep != NULL) report_failures(sweep, diag);
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
-    if (status == CM_OK) {
+    if (status == CM_OK && (result != NULL || !request->format->is_page)) {
         const struct report report = {request, result, sweep, formula, call->diag};
         status = streams_write(request->output, format_write, &report, call->diag);
     }
-    if (status == CM_OK && result != NULL) status = refuse_misfit(call, request, result);
+    if (status == CM_OK && result != NULL && sweep == NULL)
+        status = refuse_misfit(call, request, result);
     int exit_status = command_exit(status);
-    if (status == CM_OK && sweep != NULL) exit_status = sweep_exit(sweep);
-    if (status == CM_OK && result != NULL && !is_complete(result))
+    if (status == CM_OK && sweep != NULL)
+        exit_status = sweep_exit(sweep);
+    else if (status == CM_OK && result != NULL && !is_complete(result))
         exit_status = EXIT_INCOMPLETE;
     cm_result_free(result);
     cm_sweep_free(sweep);
@@ -375,6 +382,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->memory_curve =
         request->memory_curve || is_page || (status == CM_OK && request->format->draws_times);
     options->memory_plan = request->memory_plan || is_page;
+    options->fit_device = is_page && request->binding.batches.n > 1;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     if (status == CM_OK) status = timing_read(call, &request->timing, options);

@@ -118,6 +118,17 @@ static void copy_fact(char *ret, size_t size, const char *text) {
     (void)snprintf(ret, size, "%.*s", (int)text_cut(text, size - 1), text);
 }
 
+_Static_assert(N_RATES <= CM_MAX_RATES, "every rate of a device is a fact");
+
+static void copy_rates(const struct device_model *model, struct cm_device_facts *ret) {
+    for (int i = RATE_NONE + 1; i < N_RATES; i++) {
+        if (!(model->rates[i] > 0)) continue;
+        struct cm_peak_rate *rate = &ret->rates[ret->n_rates++];
+        copy_fact(rate->name, sizeof(rate->name), device_rate_name((enum device_rate)i));
+        rate->flops_per_s = model->rates[i];
+    }
+}
+
 static void roofline_facts(const struct cm_device *device, struct cm_device_facts *ret) {
     const struct device_model *model = &device->model;
     memset(ret, 0, sizeof(*ret));
@@ -133,6 +144,7 @@ static void roofline_facts(const struct cm_device *device, struct cm_device_fact
     ret->modelled = 1;
     ret->bandwidth = model->bandwidth;
     ret->floor = model->floor;
+    copy_rates(model, ret);
 }
 
 static void roofline_close(struct cm_device *device) {

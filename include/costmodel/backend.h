@@ -386,6 +386,14 @@ struct cm_plan_facts {
     struct cm_reason reason; /* proxy: what runs instead */
 };
 
+#define CM_MAX_RATES 16
+
+/* A published peak rate of a modelled device. */
+struct cm_peak_rate {
+    char name[CM_WORD_SIZE]; /* as in cm_how.algorithm: "matrix_fp16" */
+    double flops_per_s;
+};
+
 /* Facts about a device, for reports; 0 and "" if unknown. */
 struct cm_device_facts {
     char name[CM_NAME_SIZE];    /* "NVIDIA H200" */
@@ -402,6 +410,8 @@ struct cm_device_facts {
     double bandwidth;             /* bytes/s */
     double floor;                 /* seconds: time of an empty primitive */
     char warning[CM_REASON_SIZE]; /* why times may be unreliable: a busy machine */
+    int32_t n_rates;              /* of a model */
+    struct cm_peak_rate rates[CM_MAX_RATES];
 };
 
 /* One `key=value` of `--backend NAME:key=value`, as given. */

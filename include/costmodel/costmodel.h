@@ -150,6 +150,7 @@ struct cm_options {
     const char *const *explain;
     enum cm_schedule schedule;
     int64_t memory_limit;      /* bytes; fills result->memory.fit; 0: no limit */
+    bool fit_device;           /* limit of 0: the device's memory, if a backend reports it */
     int64_t memory_alignment;  /* bytes, a power of two: alignment of arena offsets */
     bool memory_curve;         /* fill result->memory.curve: live bytes at each node */
     bool memory_plan;          /* fill result->memory.placed: arena offset of each value */
@@ -277,6 +278,12 @@ CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *res
 CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                           struct cm_sweep **ret_sweep) CM_MUST_CHECK;
+/* The same; also sets *ret_first to the profile of the first batch that could be profiled, with
+ * the memory curve, arena plan and fit of the options; NULL: none could. */
+CM_API int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
+                                const int64_t *batches, size_t n,
+                                struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep,
+                                struct cm_result **ret_first) CM_MUST_CHECK;
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
 
 /*

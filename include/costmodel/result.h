@@ -396,6 +396,7 @@ struct cm_timed {
     bool throttled;
     bool launches;                      /* every execution is a host launch */
     bool cached;                        /* measured in an earlier call */
+    bool product;                       /* matrix product or convolution: for tensor cores */
     int64_t flops;                      /* per execution, by the exact convention */
     int64_t bytes;                      /* read + written */
     const struct cm_achieved *achieved; /* NULL: no time */
@@ -454,14 +455,15 @@ struct cm_kernel_row {
     int64_t occupancy;       /* ratio: time-weighted mean; CM_UNKNOWN */
 };
 
-/* Measured peak rates of the device, for comparison with the layers. CM_UNKNOWN: not
- * measured. */
+/* Peak rates of the device, for comparison with the layers. CM_UNKNOWN: not measured. */
 struct cm_ceilings {
-    const char *state;        /* "measured", or "invented" by a table for tests */
+    const char *state; /* "measured"; "published": of a modelled device; "invented" by a table
+                          for tests */
     int64_t copy_bytes_per_s; /* large copy, bytes read + bytes written */
     int64_t floor_ps;         /* time of the smallest primitive */
     size_t n_flops_per_s;
-    const struct cm_named_size *flops_per_s; /* large GEMM, by element: "f32", "tf32" */
+    /* Large GEMM, by element: "f32", "tf32"; published: by cm_timed.algorithm, "matrix_tf32" */
+    const struct cm_named_size *flops_per_s;
 };
 
 /*

@@ -50,6 +50,7 @@ static const struct json_record timed_record = RECORD(struct cm_timed, "timed", 
     OPTIONAL("throttled", JSON_FLAG, struct cm_timed, throttled, "the device was throttled"),
     OPTIONAL("launches", JSON_FLAG, struct cm_timed, launches, "the host launched each execution separately"),
     OPTIONAL("cached", JSON_FLAG, struct cm_timed, cached, "the time comes from the cache of an earlier run"),
+    OPTIONAL("product", JSON_FLAG, struct cm_timed, product, "a matrix product or a convolution, which tensor cores can compute"),
     VALUE("flops", JSON_COUNT, struct cm_timed, flops, "FLOPs of one execution, by convention `exact`"),
     VALUE("bytes", JSON_COUNT, struct cm_timed, bytes, "bytes read and written by one execution"),
     POINTER("achieved", struct cm_timed, achieved, json_achieved, "achieved throughput"),
@@ -95,11 +96,11 @@ static const struct json_record kernel_row_record = RECORD(struct cm_kernel_row,
     VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_row, blocks_per_unit, "mean weighted by time"),
     VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "mean weighted by time"));
 
-static const struct json_record ceilings_record = RECORD(struct cm_ceilings, "ceilings", "Measured peak rates of the device; `null` if not measured",
-    VALUE("state", JSON_TEXT, struct cm_ceilings, state, "`measured`, or `invented` by a table"),
+static const struct json_record ceilings_record = RECORD(struct cm_ceilings, "ceilings", "Peak rates of the device; `null` if not measured",
+    VALUE("state", JSON_TEXT, struct cm_ceilings, state, "`measured`; `published` rates of a modelled device; `invented` by a table"),
     VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s, "bandwidth of a large copy, bytes read plus bytes written"),
     VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps, "time of the smallest primitive"),
-    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s, "FLOPs per second of a large matrix product by data type: `f32`, `tf32`, `f16`"));
+    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s, "FLOPs per second of a large matrix product by data type: `f32`, `tf32`, `f16`; published rates by `algorithm` of a primitive: `fp32`, `matrix_fp16`"));
 
 static const struct json_record end_to_end_record = RECORD(struct cm_end_to_end, "end_to_end", "All measured nodes, run as one network",
     VALUE("state", JSON_TEXT, struct cm_end_to_end, state, "as in primitives"),
@@ -136,7 +137,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     VALUE("floor_ps", JSON_COUNT, struct cm_measure, floor_ps, "minimum time of any primitive"),
     OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores, "the device has tensor cores"),
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`; `null` if the model has no MACs"),
-    POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device, measured like layers"),
+    POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device: measured like layers, or published"),
     POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all measured nodes, run as one network"),
     VALUE("cached", JSON_COUNT, struct cm_measure, n_cached, "number of primitives measured in earlier runs"),
     VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since, "time of the earliest of these measurements: `2026-11-21T23:07:08Z`"),

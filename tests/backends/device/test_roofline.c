@@ -253,6 +253,10 @@ static void names_the_source_of_device_facts(void **state) {
     assert_int_equal(facts.threads_a_unit, 2048);
     assert_int_equal(facts.has_tensor_cores, 0);
     assert_int_equal(facts.modelled, 1);
+    assert_int_equal(facts.n_rates, 2);
+    assert_string_equal(facts.rates[0].name, "fp64");
+    assert_string_equal(facts.rates[1].name, "fp32");
+    assert_true(facts.rates[1].flops_per_s == 4.365e12);
     assert_true(facts.bandwidth == 240e9);
 }
 
