@@ -58,7 +58,8 @@ target_link_libraries(costmodel_cuda PRIVATE m ${CMAKE_DL_LIBS})
 set_target_properties(costmodel_cuda PROPERTIES
   PREFIX "" OUTPUT_NAME costmodel-cuda SUFFIX .so
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
-install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)
+install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel
+  COMPONENT runtime)
 
 # The stub driver of cuDNN plans without a GPU. Not sanitized; it is loaded under the name of
 # libcuda.so.1.
@@ -69,4 +70,5 @@ set_target_properties(costmodel_planning PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
 target_link_options(costmodel_planning PRIVATE -Wl,-soname,libcuda.so.1)
 add_dependencies(costmodel_cuda costmodel_planning)
-install(TARGETS costmodel_planning LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)
+install(TARGETS costmodel_planning LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel
+  COMPONENT runtime)

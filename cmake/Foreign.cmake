@@ -14,6 +14,14 @@ if(NOT COSTMODEL_STATIC)
   return()
 endif()
 
+if(NOT EXISTS ${COSTMODEL_FOREIGN_SOURCES})
+  message(STATUS "Downloading the sources of protobuf-c and cJSON: tools/foreign_sources")
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/foreign_sources ${COSTMODEL_FOREIGN_SOURCES})
+endif()
+
+# Names of source files without the folder, so that builds in any folder give the same bytes.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
 function(costmodel_foreign target includes source)
   if(NOT EXISTS ${source})
     message(FATAL_ERROR "COSTMODEL_STATIC requires ${source}: run tools/foreign_sources, "

@@ -12,7 +12,7 @@ foreach(target IN ITEMS costmodel costmodel_static costmodel_onednn costmodel_cu
 endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
-install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the device files
   install(FILES LICENSE docs/static.md DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(PROGRAMS tools/gpu_check tools/gpu_torch.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)

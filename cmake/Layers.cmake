@@ -54,12 +54,13 @@ endforeach()
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c
   APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 
-# Search paths of modules: relative to the program's folder, and the installed folder.
+# Search paths of modules: relative to the program's folder, and the installed folder, which a
+# relocatable build does not have.
 file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
   ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)
 target_compile_definitions(layer_backends_plugin PRIVATE
   COSTMODEL_BACKEND_FOLDER="${backend_folder}"
-  COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel")
+  $<$<NOT:$<BOOL:${COSTMODEL_STATIC}>>:COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel">)
 
 # Sets `ret` to the folders and all folders of the library that they include, transitively.
 function(costmodel_closure ret)

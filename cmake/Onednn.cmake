@@ -30,4 +30,5 @@ target_link_libraries(costmodel_onednn PRIVATE ${CMAKE_DL_LIBS} m)
 set_target_properties(costmodel_onednn PROPERTIES
   PREFIX "" OUTPUT_NAME costmodel-onednn SUFFIX .so
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
-install(TARGETS costmodel_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)
+install(TARGETS costmodel_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel
+  COMPONENT runtime)

@@ -82,7 +82,10 @@ static double tile_seconds(const struct device_model *model,
     const double units = model->n_units > 0 ? model->n_units : 1;
     const double arithmetic = 2 * m * n * k / (rate / units);
     const double operands = (m + n) * k * bytes / (efficiency->cache_bandwidth / units);
-    return sqrt(hypot(arithmetic * arithmetic, operands * operands)) + efficiency->tile_seconds;
+    const double squared = arithmetic * arithmetic;
+    const double moved = operands * operands;
+    /* The norm of order 4. hypot would require glibc 2.35 (docs/static.md). */
+    return sqrt(sqrt(squared * squared + moved * moved)) + efficiency->tile_seconds;
 }
 
 /* Seconds of the arithmetic of a product: the best tile shape and split, in whole waves. */

@@ -71,7 +71,9 @@ int places_find(struct arena *arena, struct places *ret) {
                             : arena_printf(arena, "%s/../" COSTMODEL_BACKEND_FOLDER, folder);
         if (items[n++].path == NULL) return CM_NO_MEMORY;
     }
+#ifdef COSTMODEL_BACKEND_INSTALLED
     items[n++].path = COSTMODEL_BACKEND_INSTALLED;
+#endif
     *ret = (struct places){n, items};
     return CM_OK;
 }

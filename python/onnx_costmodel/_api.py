@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of the program as functions."""
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import tempfile
+import warnings
+from typing import Any, Mapping, Sequence, Union, cast, overload
+
+from ._program import arguments, run, run_json
+from ._records import Diff, Profile, Sweep, Verdict, of_schema
+from ._sources import as_file, batches
+
+ModelLike = Union[str, "os.PathLike[str]", Any]  # or Profile, onnx.ModelProto, torch.nn.Module
+OF_OUTPUT = {"format", "output"}
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in OF_OUTPUT & options.keys():
+        raise TypeError(f"option {name} is not supported here: see Profile.render")
+
+
+@functools.lru_cache(maxsize=None)
+def version() -> str:
+    """Returns the version of the program."""
+    return run(["--version"])[0].split()[1]
+
+
+@overload
+def profile(model: ModelLike, *, batch: int | None = None, **options: Any) -> Profile: ...
+@overload
+def profile(model: ModelLike, *, batch: Sequence[int], **options: Any) -> Sweep: ...
+
+
+def profile(model: ModelLike, *, batch: int | Sequence[int] | None = None,
+            device: str | None = None, precision: str | None = None,
+            dims: Mapping[str, int] | None = None,
+            inputs: Mapping[str, Sequence[int]] | None = None, convention: str | None = None,
+            optimizer: str | None = None, memory_limit: str | int | None = None,
+            measure: str | bool | None = None, example_inputs: Any = None,
+            export_options: Mapping[str, Any] | None = None, **options: Any) -> Profile | Sweep:
+    """Computes the costs of a model without running it.
+
+    Args:
+        model: path of an ONNX file or of a profile in JSON, ``onnx.ModelProto``, or
+            ``torch.nn.Module``, which is exported in inference mode without its weights.
+        batch: batch size, also of models with a fixed batch; a sequence gives a Sweep.
+        device: device whose times are modelled: ``"h200"``, or a file with a device description.
+        precision: compute precision of the times: ``"fp32"``, ``"tf32"``, ``"fp16"``, ``"amp"``, ...
+        dims: sizes of symbolic dims: ``{"seq": 128}``.
+        inputs: full shapes of inputs: ``{"image": (1, 3, 224, 224)}``.
+        convention: FLOP-counting convention: ``"deepspeed"`` (default), ``"torch"``, ``"fvcore"``, ...
+        optimizer: adds a training step with ``"sgd"``, ``"momentum"``, ``"adam"`` or ``"adamw"``.
+        memory_limit: bytes, or text such as ``"16GiB"``: fills ``memory.fit``.
+        measure: measures the times on this machine: True or ``"cuda"``, or ``"cpu"``.
+        example_inputs: arguments of a torch.nn.Module: a tensor, a tuple, or a mapping by name.
+        export_options: further arguments of ``torch.onnx.export``.
+        options: any other option of ``costmodel profile --help``: ``memory_curve=True`` is
+            ``--memory-curve``, ``value={"shape": "1,3,-1"}`` is ``--value=shape=1,3,-1``.
+
+    Raises:
+        CostmodelError: the model is refused or an option is invalid; ``code`` is the diagnostic's.
+
+    Warns:
+        CostmodelWarning: the model has unknown operators, or the backend is unusable.
+    """
+    _check_options(options)
+    given = {"batch": batches(batch), "device": device, "precision": precision, "dim": dims,
+             "input": inputs, "convention": convention, "optimizer": optimizer,
+             "memory_limit": memory_limit, "measure": measure, **options}
+    with as_file(model, example_inputs, export_options) as (path, name):
+        document, _ = run_json(["profile", "--format=json", *arguments(given), "--", path])
+    if name is not None and "model" in document:
+        if isinstance(document["model"], dict):
+            document["model"]["path"] = name
+        else:
+            document["model"] = name
+    return cast(Union[Profile, Sweep], of_schema(document))
+
+
+def diff(old: ModelLike, new: ModelLike, **options: Any) -> Diff:
+    """Compares two models or profiles.
+
+    Args:
+        old, new: as `model` of `profile`.
+        options: options of `profile`, for both models; a Profile keeps its own.
+
+    Raises:
+        CostmodelError: as `profile`; code "compare": they have different options, for example batches.
+    """
+    sides = [side if isinstance(side, Profile) else profile(side, **options) for side in (old, new)]
+    with as_file(sides[0]) as (old_path, _), as_file(sides[1]) as (new_path, _):
+        document, _ = run_json(["diff", "--format=json", old_path, new_path])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of the run before
+            markdown, _ = run(["diff", "--format=markdown", old_path, new_path])
+    made = Diff(document)
+    made._markdown = markdown  # pylint: disable=protected-access
+    return made
+
+
+def check(model: ModelLike, *, baseline: str | os.PathLike[str] | Profile | None = None,
+          budget: str | os.PathLike[str] | None = None, limits: Sequence[str] = (),
+          example_inputs: Any = None, export_options: Mapping[str, Any] | None = None,
+          **options: Any) -> Verdict:
+    """Checks the costs of a model against limits (docs/gate.md).
+
+    Args:
+        model: as in `profile`.
+        baseline: file of ``costmodel check --update-baseline``, or a Profile.
+        budget: file with limits.
+        limits: limits such as ``"macs <= 4.1G"``, ``"layer1.*: flops <= +0%"``; default: no cost may
+            increase over the baseline.
+        options: any other option of ``costmodel check --help``.
+
+    Raises:
+        CostmodelError: as `profile`. A regression is a Verdict that is not ``ok``.
+    """
+    _check_options(options)
+    with tempfile.TemporaryDirectory(prefix="onnx_costmodel-") as folder:
+        report = pathlib.Path(folder) / "report.md"
+        if isinstance(baseline, Profile):
+            baseline.save(pathlib.Path(folder) / "baseline.json")
+            baseline = pathlib.Path(folder) / "baseline.json"
+        given = {"baseline": baseline, "budget": budget, "limit": list(limits), **options}
+        with as_file(model, example_inputs, export_options) as (path, name):
+            document, status = run_json(["check", "--format=json", *arguments(given),
+                                         f"--report=markdown={report}", "--", path])
+        made = Verdict({**document, "model": name or document["model"]})
+        made._status = status  # pylint: disable=protected-access
+        made._markdown = report.read_text(encoding="utf-8")  # pylint: disable=protected-access
+    return made
