@@ -308,13 +308,7 @@ static void write_calibration(struct fitting *fitting, const char *basis, FILE *
     json_key_string(&json, "basis", basis);
     json_break_line(&json, 2, false);
     json_write_key(&json, primitive_runtime_name((int32_t)fitting->runtime));
-    json_begin(&json, '{');
-    for (size_t k = 0; device_efficiency_name(k) != NULL; k++) {
-        json_write_key(&json, device_efficiency_name(k));
-        json_write_double(
-            &json, *device_efficiency_at(&fitting->model.efficiency[fitting->runtime], k), 4);
-    }
-    json_end(&json, '}');
+    device_efficiency_write(&fitting->model.efficiency[fitting->runtime], &json);
     json_break_line(&json, 0, true);
     json_end(&json, '}');
     fputc('\n', out);

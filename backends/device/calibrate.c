@@ -11,7 +11,9 @@
 
 #include "backends/device/ceilings.h"
 #include "backends/device/devices.h"
+#include "backends/device/kernel_shares.h"
 #include "backends/plugin/reason.h"
+#include "backends/primitive.h"
 #include "backends/process/subprocess.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
@@ -29,16 +31,28 @@ static void measure(void *context, const struct cm_primitive *primitive,
     subprocess_measure(context, primitive, ret);
 }
 
-/* The process ends before the next one starts: a device may be exclusive. */
+static void take_ceilings(const struct ceilings *ceilings, struct device_model *ret) {
+    for (int i = 0; i < CM_N_ELEMENTS; i++)
+        if (rates[i] != RATE_NONE) ret->rates[rates[i]] = ceilings->flops_per_s[i];
+    ret->bandwidth = ceilings->copy_bytes_per_s;
+    ret->floor = ceilings->floor_s;
+}
+
+/* Measures the ceilings, and the shares of them that kernels reach if `ret_shares` is set. The
+ * process ends before the next one starts: a device may be exclusive. */
 static int survey(const struct subprocess_setup *setup, struct arena *arena, const bool *wanted,
                   struct cm_device_facts *ret_facts, struct ceilings *ret,
-                  struct cm_reason *reason) {
+                  struct device_model *ret_shares, struct cm_reason *reason) {
     struct subprocess *subprocess = NULL;
     const int status = subprocess_start(setup, arena, &subprocess, reason);
     if (status != CM_BACKEND_OK) return status;
     const struct ceilings_job job = {measure, subprocess};
     *ret_facts = *subprocess_facts(subprocess);
     if (!ret_facts->modelled) ceilings_measure(&job, ret_facts, wanted, ret);
+    if (!ret_facts->modelled && ret_shares != NULL) {
+        take_ceilings(ret, ret_shares);
+        if (ret_shares->bandwidth > 0) kernel_shares_measure(&job, ret_facts, ret_shares);
+    }
     subprocess_stop(subprocess);
     if (ret_facts->modelled)
         return reason_fail(reason, CM_BACKEND_REFUSED,
@@ -53,7 +67,7 @@ static int take_tf32(const struct subprocess_setup *setup, struct arena *arena,
     struct ceilings ceilings;
     bool wanted[CM_N_ELEMENTS] = {[CM_F32] = true};
     rounding.settings.precision = CM_PRECISION_TF32;
-    const int status = survey(&rounding, arena, wanted, &facts, &ceilings, reason);
+    const int status = survey(&rounding, arena, wanted, &facts, &ceilings, NULL, reason);
     if (status == CM_BACKEND_OK) ret->rates[RATE_MATRIX_TF32] = ceilings.flops_per_s[CM_F32];
     return status;
 }
@@ -87,12 +101,8 @@ int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
     bool wanted[CM_N_ELEMENTS];
     memset(&model, 0, sizeof(model));
     for (int i = 0; i < CM_N_ELEMENTS; i++) wanted[i] = rates[i] != RATE_NONE;
-    int status = survey(setup, arena, wanted, &facts, &ceilings, reason);
+    int status = survey(setup, arena, wanted, &facts, &ceilings, &model, reason);
     if (status != CM_BACKEND_OK) return status;
-    for (int i = 0; i < CM_N_ELEMENTS; i++)
-        if (wanted[i]) model.rates[rates[i]] = ceilings.flops_per_s[i];
-    model.bandwidth = ceilings.copy_bytes_per_s;
-    model.floor = ceilings.floor_s;
     model.memory_bytes = facts.memory_bytes;
     model.title = arena_strdup(arena, facts.name);
     model.source = source_text(setup, arena, &facts, ceilings.invented);
@@ -114,6 +124,23 @@ static void write_figure(struct json_writer *json, int n_spaces, const char *key
 static void write_text(struct json_writer *json, const char *key, const char *text) {
     json_break_line(json, 2, false);
     json_key_string(json, key, text);
+}
+
+/* The value is in the format of `costmodel fit`. */
+static void write_calibration(struct json_writer *json, const struct device_model *model,
+                              const char *source) {
+    json_break_line(json, 2, false);
+    json_write_key(json, "calibration");
+    json_begin(json, '{');
+    json_break_line(json, 4, false);
+    json_key_string(json, "basis", source);
+    for (int runtime = 0; runtime < CM_N_RUNTIMES; runtime++) {
+        json_break_line(json, 4, false);
+        json_write_key(json, primitive_runtime_name(runtime));
+        device_efficiency_write(&model->efficiency[runtime], json);
+    }
+    json_break_line(json, 2, true);
+    json_end(json, '}');
 }
 
 void calibrate_write(const struct device_model *model, FILE *out) {
@@ -141,6 +168,7 @@ void calibrate_write(const struct device_model *model, FILE *out) {
         json_key_integer(&json, "memory_bytes", model->memory_bytes);
     }
     write_figure(&json, 2, "floor", model->floor);
+    write_calibration(&json, model, source);
     json_break_line(&json, 0, true);
     json_end(&json, '}');
     fputc('\n', out);

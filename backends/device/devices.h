@@ -68,6 +68,10 @@ struct device_model {
  * the member. */
 const char *device_efficiency_name(size_t index);
 double *device_efficiency_at(struct device_efficiency *efficiency, size_t index);
+/* Writes the set members, the value of a runtime in "calibration", as a JSON object. */
+struct json_writer;
+void device_efficiency_write(const struct device_efficiency *efficiency,
+                             struct json_writer *json);
 /* Sets every unset member of model->efficiency to the default of the device's generation. */
 void device_efficiency_complete(struct device_model *model);
 

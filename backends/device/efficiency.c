@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/device/devices.h"
+#include "support/json/json_writer.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -32,6 +33,19 @@ const char *device_efficiency_name(size_t index) {
 double *device_efficiency_at(struct device_efficiency *efficiency, size_t index) {
     void *member = (char *)efficiency + members[index].offset;
     return member;
+}
+
+void device_efficiency_write(const struct device_efficiency *efficiency,
+                             struct json_writer *json) {
+    struct device_efficiency copy = *efficiency;
+    json_begin(json, '{');
+    for (size_t i = 0; device_efficiency_name(i) != NULL; i++) {
+        const double value = *device_efficiency_at(&copy, i);
+        if (value <= 0) continue;
+        json_write_key(json, device_efficiency_name(i));
+        json_write_double(json, value, 4);
+    }
+    json_end(json, '}');
 }
 
 /* Rounded fits to the measured devices of a generation (devices/, docs/times.md). What was not
