@@ -66,7 +66,7 @@ static int take_work(struct fitting *fitting, const struct analysis *analysis,
     if (!runs) return diag_no_memory(fitting->diag);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const struct node *node = &analysis->model->nodes[id];
-        const int64_t times = analysis->infer.runs[node->graph];
+        const int64_t times = analysis->count.runs[node->graph];
         if (table->lowered[id] == LOWERED_PRIMITIVE && selects(time, node) && is_known(times))
             runs[table->of_node[id]] += (double)times;
     }
@@ -103,8 +103,7 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     struct analysis analysis = {
         .model = model->model, .options = &options, .arena = arena_new("fit", 0), .diag = diag};
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
-    int status =
-        pipeline_run_to(&analysis, time->optimizer ? HAS_GRADIENT_KERNELS : HAS_PRIMITIVES);
+    int status = pipeline_run_to(&analysis, time->optimizer ? HAS_GRADIENT_KERNELS : HAS_COSTS);
     for (size_t i = first; i < end && status == CM_OK; i++)
         status = take_work(fitting, &analysis, &fitting->times[i], &fitting->works[i]);
     arena_free(analysis.arena);

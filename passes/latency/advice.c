@@ -109,7 +109,8 @@ static double traffic_s(const struct advice_case *advice, double bytes) {
     return bandwidth > 0 ? bytes / bandwidth : -1;
 }
 
-/* Returns the seconds above the roofline; negative: unknown. Modelled times are on it. */
+/* Returns the seconds above the roofline; negative: unknown. That of a modelled time is its
+ * lower bound, which another alignment does not approach. */
 static double above_roofline(const struct advice_case *advice, uint32_t node) {
     const struct achieved *achieved = achieved_of(advice, node);
     if (achieved->roofline < 0 || measurement_of(advice, node)->state == CM_MODELLED) return -1;
@@ -244,7 +245,12 @@ static void write_odd_channels(struct advice_case *advice) {
         "4 of tf32), as tensor cores require: pad them.");
 }
 
-/* R5. */
+/* R5. Returns true if the modelled runtime fuses elementwise nodes. */
+static bool is_compiled_model(const struct advice_case *advice) {
+    return advice->analysis->estimate.facts.modelled &&
+           advice->analysis->options->runtime == CM_RUNTIME_COMPILED;
+}
+
 static bool is_elementwise(const struct cm_primitive *primitive) {
     return primitive->kind == CM_ELTWISE ||
            (primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH);
@@ -257,12 +263,15 @@ static bool is_limited_by_traffic(const struct advice_case *advice, uint32_t nod
 
 /* Returns the producer of the value if this is its only reader and the two can be fused; else
  * ID_NONE. */
-static uint32_t fusable_producer(const struct advice_case *advice, uint32_t input) {
+static uint32_t fusable_producer(const struct advice_case *advice, uint32_t node,
+                                 uint32_t input) {
+    const uint32_t *kernel = advice->analysis->kernels.kernel;
     const struct value *values = advice->analysis->model->values;
     if (input == ID_NONE || values[input].node == ID_NONE) return ID_NONE;
     const uint32_t producer = values[input].node;
     if (values[input].n_uses != 1 || values[input].is_graph_output) return ID_NONE;
     if (advice->seconds[producer] <= 0) return ID_NONE;
+    if (kernel != NULL && kernel[producer] == kernel[node]) return ID_NONE; /* fused already */
     const struct cm_primitive *primitive = primitive_of(advice, producer);
     const bool takes_more = is_elementwise(primitive) || primitive_is_product(primitive) ||
                             primitive->kind == CM_NORM;
@@ -273,7 +282,7 @@ static uint32_t fusable_producer(const struct advice_case *advice, uint32_t inpu
 static double saved_bytes(const struct advice_case *advice, uint32_t node) {
     const struct node *from = &advice->analysis->model->nodes[node];
     for (size_t i = 0; i < from->n_inputs; i++) {
-        const uint32_t producer = fusable_producer(advice, from->inputs[i]);
+        const uint32_t producer = fusable_producer(advice, node, from->inputs[i]);
         if (producer != ID_NONE)
             return 2 * tensor_bytes(&primitive_of(advice, producer)->outputs[0]);
     }
@@ -304,8 +313,11 @@ static void pick_chains(struct advice_case *advice) {
 
 static void write_chains(struct advice_case *advice) {
     append_picked(advice, "elementwise node");
-    text_append(&advice->text, " on what one node wrote for them alone: fused with it, as a "
-                               "compiler or an inference runtime does, they would save ");
+    text_printf(&advice->text,
+                " on what one node wrote for them alone: fused with it, as %s does, they would "
+                "save ",
+                is_compiled_model(advice) ? "a runtime that fuses products too"
+                                          : "a compiler or an inference runtime");
     append_bytes(advice, all_saved_bytes(advice));
     text_append(&advice->text, " of traffic.");
 }
@@ -349,8 +361,12 @@ static void pick_launches(struct advice_case *advice) {
 static void write_launches(struct advice_case *advice) {
     append_picked(advice, "node");
     text_append(&advice->text,
-                " within three times the shortest that anything takes, launches rather than "
-                "work: take a larger batch, fuse them, or replay them as one graph.");
+                advice->analysis->estimate.facts.modelled
+                    ? " limited by the launch of their kernels"
+                    : " within three times the shortest that anything takes, launches rather "
+                      "than work");
+    text_printf(&advice->text, ": take a larger batch, %sor replay them as one graph.",
+                is_compiled_model(advice) ? "" : "fuse them, ");
 }
 
 /* R8. */

@@ -431,17 +431,18 @@ static int read_upper_bounds(const struct slot *slot) {
 
 /* JSON_GIVEN and JSON_KEYED have none: no document that is read has such rows. */
 static read_kind *const readers[JSON_N_KINDS] = {
-    [JSON_COUNT] = read_count,       [JSON_INDEX] = read_index,
-    [JSON_DEPTH] = read_depth,       [JSON_FLAG] = read_flag,
-    [JSON_TEXT] = read_text,         [JSON_NULLABLE] = read_nullable,
-    [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = read_dtype,
-    [JSON_SHAPE] = read_shape,       [JSON_MODULE] = read_module,
-    [JSON_OBJECT] = read_object,     [JSON_POINTER] = read_pointer,
-    [JSON_LIST] = read_list,         [JSON_TEXTS] = read_list,
-    [JSON_INDICES] = read_list,      [JSON_SIZES] = read_sizes,
-    [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
-    [JSON_MAX] = read_upper_bounds,  [JSON_BOUNDS] = read_bounds,
-    [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
+    [JSON_COUNT] = read_count,      [JSON_INDEX] = read_index,
+    [JSON_DEPTH] = read_depth,      [JSON_FLAG] = read_flag,
+    [JSON_TEXT] = read_text,        [JSON_NULLABLE] = read_nullable,
+    [JSON_PRESENT] = read_nullable, [JSON_SEVERITY] = read_severity,
+    [JSON_DTYPE] = read_dtype,      [JSON_SHAPE] = read_shape,
+    [JSON_MODULE] = read_module,    [JSON_OBJECT] = read_object,
+    [JSON_POINTER] = read_pointer,  [JSON_LIST] = read_list,
+    [JSON_TEXTS] = read_list,       [JSON_INDICES] = read_list,
+    [JSON_SIZES] = read_sizes,      [JSON_OPSETS] = read_sizes,
+    [JSON_PART] = read_part,        [JSON_MAX] = read_upper_bounds,
+    [JSON_BOUNDS] = read_bounds,    [JSON_RATIO] = read_ratio,
+    [JSON_TRIPLE] = read_triple,
 };
 
 /* Returns true for a key of the record, or of the head of a document. */

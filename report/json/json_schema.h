@@ -28,6 +28,7 @@ enum json_kind {
     JSON_FLAG,     /* bool */
     JSON_TEXT,     /* const char *, never null */
     JSON_NULLABLE, /* const char *, null is NULL, which leaves an optional one out */
+    JSON_PRESENT,  /* the same, but NULL is written; optional: earlier versions lack it */
     JSON_SEVERITY, /* enum cm_severity by name */
     JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
     JSON_SHAPE,    /* the same struct cm_type: rank and dims */

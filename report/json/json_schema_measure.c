@@ -121,7 +121,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     VALUE("layout", JSON_TEXT, struct cm_measure, layout, "image layout: `auto`, `nchw` or `nhwc`"),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled, "all times are computed from a device description; none is measured"),
     OPTIONAL("runtime", JSON_NULLABLE, struct cm_measure, runtime, "runtime of modelled kernels: `compiled` or `eager`; missing if times are measured"),
-    OPTIONAL("calibration", JSON_NULLABLE, struct cm_measure, calibration, "measurements that the efficiencies of a modelled device were fitted to; missing if it is not calibrated"),
+    OPTIONAL("calibration", JSON_PRESENT, struct cm_measure, calibration, "measurements that the efficiencies of a modelled device were fitted to; `null` if it is not calibrated, or times are measured"),
     OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented, "times come from a table, for tests"),
     OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned, "kernels were planned but not run; there are no times"),
     VALUE("device", JSON_TEXT, struct cm_measure, device, "device name"),

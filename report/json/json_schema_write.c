@@ -29,6 +29,7 @@ static const struct {
     [JSON_FLAG] = {"\"type\": \"boolean\"", "true or false"},
     [JSON_TEXT] = {"\"type\": \"string\"", "text"},
     [JSON_NULLABLE] = {"\"type\": [\"string\", \"null\"]", "text"},
+    [JSON_PRESENT] = {"\"type\": [\"string\", \"null\"]", "text"},
     [JSON_SEVERITY] = {"\"enum\": [\"note\", \"warning\", \"error\"]",
                        "`note`, `warning` or `error`"},
     [JSON_DTYPE] = {"\"$ref\": \"#/$defs/dtype\"", "text or object"},

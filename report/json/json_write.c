@@ -140,6 +140,7 @@ static void write_value(struct writer *writer, const struct json_field *field, c
         json_write_bool(json, *(const bool *)at);
         return;
     case JSON_TEXT:
+    case JSON_PRESENT:
     case JSON_NULLABLE: {
         const char *text = *(const char *const *)at;
         json_write_string(json, text == NULL && field->kind == JSON_TEXT ? "" : text);

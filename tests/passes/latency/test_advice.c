@@ -246,6 +246,62 @@ static void gives_no_advice_without_times(void **state) {
     bench_close(bench);
 }
 
+/* p is written for r alone, and q for e: a compiled runtime has fused r and e, eager nothing.
+ */
+static void fusion_of_a_modelled_runtime_is_not_advised(void **state) {
+    static const char lines[] = "in x float[8,64,64,64]\ninit a.weight float[64,64,1,1]\n"
+                                "node c Conv x a.weight -> p\nnode r Relu p -> q\n"
+                                "node e Exp q -> y\nout y\n";
+    static const struct {
+        enum cm_runtime runtime;
+        size_t n_nodes;
+        const char *by;
+    } cases[] = {
+        {CM_RUNTIME_COMPILED, 1, "as a runtime that fuses products too does"},
+        {CM_RUNTIME_EAGER, 2, "as a compiler or an inference runtime does"},
+    };
+    (void)state;
+    for (size_t i = 0; i < N(cases); i++) {
+        const struct cm_options options = {.memory_alignment = 1,
+                                           .backend = "roofline:device=t4",
+                                           .runtime = cases[i].runtime};
+        struct bench *bench = bench_open_with(lines, &options);
+        const struct cm_advice *advice = advice_of(bench, "R5");
+        assert_non_null(advice);
+        assert_int_equal(advice->n_nodes, cases[i].n_nodes);
+        assert_int_equal(advice->nodes[0], bench_node(bench, "r"));
+        assert_non_null(strstr(advice->text, cases[i].by));
+        bench_close(bench);
+    }
+}
+
+/* Tensors of four elements: nothing but launches. */
+static void modelled_launches_are_not_called_measured(void **state) {
+    static const char lines[] =
+        "in x float[4]\nnode s Softmax x -> p\nnode e Exp p -> y\nout y\n";
+    static const struct {
+        enum cm_runtime runtime;
+        const char *text;
+    } cases[] = {
+        {CM_RUNTIME_COMPILED,
+         " limited by the launch of their kernels: take a larger batch, or "
+         "replay them as one graph."},
+        {CM_RUNTIME_EAGER, " limited by the launch of their kernels: take a larger batch, fuse "
+                           "them, or replay them as one graph."},
+    };
+    (void)state;
+    for (size_t i = 0; i < N(cases); i++) {
+        const struct cm_options options = {.memory_alignment = 1,
+                                           .backend = "roofline:device=t4",
+                                           .runtime = cases[i].runtime};
+        struct bench *bench = bench_open_with(lines, &options);
+        const struct cm_advice *advice = advice_of(bench, "R7");
+        assert_non_null(advice);
+        assert_non_null(strstr(advice->text, cases[i].text));
+        bench_close(bench);
+    }
+}
+
 static void text_names_share_and_remedy(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
@@ -267,6 +323,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rule_fires_only_if_its_condition_holds),
         cmocka_unit_test(gives_no_advice_without_times),
+        cmocka_unit_test(fusion_of_a_modelled_runtime_is_not_advised),
+        cmocka_unit_test(modelled_launches_are_not_called_measured),
         cmocka_unit_test(text_names_share_and_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
