@@ -20,7 +20,7 @@
 
 #include "support/banned.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML };
 
 struct request {
     struct binding binding;
@@ -39,6 +39,7 @@ static const struct option_choice formats[] = {
     {"text", FORMAT_TEXT},
     {"json", FORMAT_JSON},
     {"markdown", FORMAT_MARKDOWN},
+    {"html", FORMAT_HTML},
     {NULL, 0},
 };
 
@@ -55,7 +56,8 @@ const struct option diff_options[] = {
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text (default), json, or markdown for a pull request comment"},
+     .help = "text (default), json, markdown for a pull request comment, or html (a\n"
+             "page for a browser)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort), .value = "METRIC",
      .help = "sort modules and operators by the change of this metric (JSON key):\n"
@@ -205,6 +207,8 @@ static int write_diff(const void *context, FILE *out) {
     struct cm_diff_options look = job->look;
     look.color = streams_color(out, (enum color_choice)job->request.color);
     if (job->request.format == FORMAT_JSON) return cm_diff_write_json(job->diff, &look, out);
+    if (job->request.format == FORMAT_HTML)
+        return cm_diff_write_html(job->diff, &look, job->call->diag, out);
     if (job->request.format == FORMAT_MARKDOWN)
         return cm_diff_write_markdown(job->diff, &look, out);
     return cm_diff_write_text(job->diff, &look, out);
@@ -288,6 +292,10 @@ static int read_job(struct job *job) {
     if (status == CM_OK) status = binding_check_one(call, &request->binding);
     if (status == CM_OK) status = timing_read(call, &request->timing, &job->options);
     if (status == CM_OK) status = read_metric(call, request->sort, &job->look.metric);
+    const bool is_page = request->format == FORMAT_HTML;
+    if (status == CM_OK && is_page) status = cm_html_check(call->diag);
+    job->options.memory_curve = is_page;
+    job->options.memory_plan = is_page;
     job->look.top = request->top;
     job->look.depth = request->depth;
     job->look.units = (enum cm_units)request->units;

@@ -38,6 +38,7 @@ struct check {
     struct cm_result **results;
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
+    bool has_page;                /* one of them is a page of HTML */
 };
 
 static int check_exit(int status) {
@@ -229,6 +230,8 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
     options.batch = batch;
     options.progress = progress_show;
     options.progress_context = &progress;
+    options.memory_curve = check->has_page;
+    options.memory_plan = check->has_page;
     const int status =
         cm_model_profile(model, &options, diag, &check->results[check->n_results]);
     progress_end(&progress);
@@ -325,20 +328,32 @@ static int list_reports(struct check *check) {
     }
     check->reports = reports;
     check->n_reports = more->n + 1;
-    return check_paths(check);
+    for (size_t i = 0; i < check->n_reports; i++)
+        check->has_page |= reports[i].format == CHECK_FORMAT_HTML;
+    const int status = check->has_page ? cm_html_check(check->call->diag) : CM_OK;
+    return status < 0 ? status : check_paths(check);
 }
 
 typedef int writer(const struct cm_verdict *verdict, FILE *out);
 
-/* By the format of check_report; the first, text, has another signature. */
+/* By the format of check_report; NULL: another signature. */
 static writer *const writers[] = {
-    NULL,
-    cm_verdict_write_json,
-    cm_verdict_write_markdown,
-    cm_verdict_write_junit,
-    cm_verdict_write_sarif,
-    cm_verdict_write_github,
+    [CHECK_FORMAT_TEXT] = NULL, cm_verdict_write_json,  cm_verdict_write_markdown,
+    cm_verdict_write_junit,     cm_verdict_write_sarif, cm_verdict_write_github,
+    [CHECK_FORMAT_HTML] = NULL,
 };
+
+static int write_in_format(const struct check *check, size_t format,
+                           const struct cm_verdict *verdict, FILE *out) {
+    struct cm_text_options options;
+    if (writers[format] != NULL) return writers[format](verdict, out);
+    if (format == CHECK_FORMAT_HTML)
+        return cm_verdict_write_html(verdict, check->n_results == 0 ? NULL : check->results[0],
+                                     check->call->diag, out);
+    cm_text_options_init(&options);
+    options.color = streams_color(out, (enum color_choice)check->request.color);
+    return cm_verdict_write_text(verdict, &options, out);
+}
 
 /* Writes a report to standard output, or to a file that is not yet renamed. */
 static int write_report(const struct check *check, const struct check_report *report,
@@ -348,14 +363,7 @@ static int write_report(const struct check *check, const struct check_report *re
     int status = report->path == NULL ? CM_OK : output_open(report->path, diag, ret);
     if (status != CM_OK) return status;
     if (report->path != NULL) out = output_stream(*ret);
-    if (writers[report->format] == NULL) {
-        struct cm_text_options options;
-        cm_text_options_init(&options);
-        options.color = streams_color(out, (enum color_choice)check->request.color);
-        status = cm_verdict_write_text(verdict, &options, out);
-    } else {
-        status = writers[report->format](verdict, out);
-    }
+    status = write_in_format(check, report->format, verdict, out);
     if (status == CM_NO_MEMORY) return diag_no_memory(diag);
     return streams_finish(out, report->path == NULL ? "standard output" : report->path, diag);
 }

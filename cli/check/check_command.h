@@ -34,6 +34,9 @@ struct check_request {
 /* Parses the command line. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int check_request_read(const struct invocation *call, struct check_request *ret) CM_MUST_CHECK;
 
+/* Formats with another signature than the writers of check.c. */
+enum { CHECK_FORMAT_TEXT = 0, CHECK_FORMAT_HTML = 6 };
+
 /* A report file and its format. */
 struct check_report {
     size_t format;    /* index of the formats: text, json, ... */

@@ -11,8 +11,14 @@
 #include "support/banned.h"
 
 static const struct option_choice formats[] = {
-    {"text", 0},  {"json", 1},   {"markdown", 2}, {"junit", 3},
-    {"sarif", 4}, {"github", 5}, {NULL, 0},
+    {"text", CHECK_FORMAT_TEXT},
+    {"json", 1},
+    {"markdown", 2},
+    {"junit", 3},
+    {"sarif", 4},
+    {"github", 5},
+    {"html", CHECK_FORMAT_HTML},
+    {NULL, 0},
 };
 
 #define AT(kind, member) OPTION_AT(struct check_request, kind, member)
@@ -55,8 +61,8 @@ const struct option check_options[] = {
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .kind = OPTION_CHOICE,
      .offset = AT(int, format), .value = "FORMAT", .choices = formats,
-     .help = "text (default), json, markdown (pull request comment), junit, sarif or\n"
-             "github (workflow annotations)"},
+     .help = "text (default), json, markdown (pull request comment), junit, sarif,\n"
+             "github (workflow annotations) or html (a page for a browser)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "report", .kind = OPTION_LIST, .offset = AT(struct option_list, reports),
      .value = "FORMAT=FILE",
@@ -79,7 +85,7 @@ int check_report_read(const struct invocation *call, const char *text,
     }
     return options_fault(call,
                          "option --report requires FORMAT=FILE such as junit=check.xml, with "
-                         "text, json, markdown, junit, sarif or github, got '%s'",
+                         "text, json, markdown, junit, sarif, github or html, got '%s'",
                          text);
 }
 

@@ -238,6 +238,11 @@ CM_API int cm_verdict_write_text(const struct cm_verdict *verdict,
                                  const struct cm_text_options *options,
                                  FILE *out) CM_MUST_CHECK;
 CM_API int cm_verdict_write_json(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
+/* Writes a page of HTML (docs/report.md) that embeds the verdict and a profile, NULL: none.
+ * Also CM_USAGE (cm_html_check). */
+CM_API int cm_verdict_write_html(const struct cm_verdict *verdict,
+                                 const struct cm_result *result,
+                                 struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 /* Writes a Markdown table that fits into a pull request comment. */
 CM_API int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
 /* Writes JUnit XML: one test case per limit and batch. */

@@ -190,6 +190,11 @@ CM_API int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_o
 CM_API int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                               FILE *out) CM_MUST_CHECK;
 
+/* Writes a page of HTML (docs/report.md) that embeds both profiles and the JSON above. CM_OK,
+ * CM_USAGE (cm_html_check), CM_IO, CM_NO_MEMORY. */
+CM_API int cm_diff_write_html(const struct cm_diff *diff, const struct cm_diff_options *options,
+                              struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
 /* Writes Markdown, truncated to fit into a pull request comment. */
 CM_API int cm_diff_write_markdown(const struct cm_diff *diff,
                                   const struct cm_diff_options *options,

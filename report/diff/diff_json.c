@@ -3,7 +3,7 @@
  * Writes a comparison as JSON: all rows, exact figures, null for unknown figures; missing
  * figures are omitted. Collects the rows here; json_schema_diff.c describes them.
  */
-#include "costmodel/compare.h"
+#include "report/diff/diff_json.h"
 
 #include "compare/diff.h"
 #include "compare/view.h"
@@ -152,7 +152,7 @@ static void gather_operators(struct gatherer *gatherer, struct diff_document *re
     ret->operators = rows;
 }
 
-static int write_document(struct gatherer *gatherer, FILE *out) {
+static int write_document(struct gatherer *gatherer, json_document_writer *write, FILE *out) {
     const struct cm_diff *diff = gatherer->diff;
     struct diff_document document = {
         .old_side = side_of(diff->old_result),
@@ -172,16 +172,20 @@ static int write_document(struct gatherer *gatherer, FILE *out) {
     gather_totals(gatherer, &document);
     gather_modules(gatherer, &document);
     gather_operators(gatherer, &document);
-    return arena_failed(gatherer->arena) ? CM_NO_MEMORY
-                                         : json_document_write(&json_diff, &document, out);
+    return arena_failed(gatherer->arena) ? CM_NO_MEMORY : write(&json_diff, &document, out);
+}
+
+int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
+                    json_document_writer *write, FILE *out) {
+    struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
+    if (gatherer.arena == NULL) return CM_NO_MEMORY;
+    int status = view_make(diff, options, gatherer.arena, &gatherer.view);
+    if (status == CM_OK) status = write_document(&gatherer, write, out);
+    return arena_end(gatherer.arena, status);
 }
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
     if (diff == NULL || options == NULL || out == NULL) return CM_USAGE;
-    struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
-    if (gatherer.arena == NULL) return CM_NO_MEMORY;
-    int status = view_make(diff, options, gatherer.arena, &gatherer.view);
-    if (status == CM_OK) status = write_document(&gatherer, out);
-    return arena_end(gatherer.arena, status);
+    return diff_json_write(diff, options, json_document_write, out);
 }

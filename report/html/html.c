@@ -31,6 +31,18 @@ int cm_html_check(struct cm_diagnostics *diagnostics) {
     return html_check_assets(&html_assets, diagnostics);
 }
 
+int html_write(html_page_writer *write, const void *context, struct cm_diagnostics *diag,
+               FILE *out) {
+    struct html html = {.out = out};
+    int status = html_check_assets(&html_assets, diag);
+    if (status < 0) return status;
+    html.arena = arena_new("page", 0);
+    if (html.arena == NULL) return diag_no_memory(diag);
+    text_init(&html.words, html.arena);
+    status = write(&html, context);
+    return arena_end(html.arena, status);
+}
+
 void html_words(struct html *html) {
     markup_write(html->out, text_string(&html->words));
     text_clear(&html->words);
@@ -73,11 +85,19 @@ int html_end(struct html *html) {
     return output_flush(html->out);
 }
 
+void html_begin_data(struct html *html, const char *id) {
+    fprintf(html->out, "<script type=\"application/json\" id=\"%s\">", id);
+}
+
+void html_end_data(struct html *html) {
+    fputs("</script>\n", html->out);
+}
+
 int html_data(struct html *html, const char *id, const struct json_document *document,
               const void *base) {
-    fprintf(html->out, "<script type=\"application/json\" id=\"%s\">", id);
+    html_begin_data(html, id);
     const int status = json_document_embed(document, base, html->out);
-    fputs("</script>\n", html->out);
+    html_end_data(html);
     return status;
 }
 
@@ -106,9 +126,17 @@ int html_text_report(struct html *html, html_text_writer *write, const void *con
     return status;
 }
 
-/* ` data-value="14068146176"`: the exact value of a number; nothing for a text. */
+int html_text_overview(struct html *html, html_text_writer *write, const void *context) {
+    html_begin_section(html, "overview", "Overview");
+    const int status = html_text_report(html, write, context);
+    html_end_section(html);
+    html_end_report(html);
+    return status;
+}
+
+/* ` data-value="14068146176"`: the exact value of a figure that is known. */
 static void put_exact(struct html *html, const struct cell *cell) {
-    if (cell->kind == CELL_TEXT || cell->kind == CELL_NONE || !cell_is_known(cell)) return;
+    if (cell->kind != CELL_FIGURE || !cell_is_known(cell)) return;
     fputs(" data-value=\"", html->out);
     cell_append(&html->words, cell, NUMBERS_EXACT);
     html_words(html);

@@ -31,6 +31,13 @@ struct html {
 int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
+typedef int html_page_writer(struct html *html, const void *context);
+
+/* Writes a page by `write`, from html_begin to html_end. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY.
+ */
+int html_write(html_page_writer *write, const void *context, struct cm_diagnostics *diag,
+               FILE *out) __attribute__((warn_unused_result));
+
 /* Writes everything before the first section: `kind` is "profile", "diff" or "check"; the title
  * is made of the words, which are cleared. */
 void html_begin(struct html *html, const char *kind);
@@ -39,7 +46,10 @@ void html_end_report(struct html *html);
 /* Writes the scripts. CM_OK, CM_IO. */
 int html_end(struct html *html) __attribute__((warn_unused_result));
 
-/* Writes a document as a data script, escaped. CM_OK, CM_IO, CM_NO_MEMORY. */
+/* The tags of a data script; its content is written by json_document_embed. */
+void html_begin_data(struct html *html, const char *id);
+void html_end_data(struct html *html);
+/* Writes a document as a data script. CM_OK, CM_IO, CM_NO_MEMORY. */
 int html_data(struct html *html, const char *id, const struct json_document *document,
               const void *base) __attribute__((warn_unused_result));
 
@@ -54,8 +64,11 @@ void html_end_section(struct html *html);
 /* A writer of a text report. */
 typedef int html_text_writer(const void *context, FILE *out);
 
-/* Writes a text report as a preformatted element. */
+/* Writes a text report as a preformatted element. CM_OK, CM_NO_MEMORY. */
 int html_text_report(struct html *html, html_text_writer *write, const void *context)
+    __attribute__((warn_unused_result));
+/* The same as the only section of the static report, and ends that. */
+int html_text_overview(struct html *html, html_text_writer *write, const void *context)
     __attribute__((warn_unused_result));
 
 /* Writes a table: numbers are rounded, with the exact value in an attribute. Nothing if it has

@@ -7,7 +7,6 @@
 #include "report/html/html.h"
 #include "report/json/json_schema.h"
 #include "report/table/columns.h"
-#include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 
@@ -29,6 +28,7 @@ static int write_text(const void *context, FILE *out) {
     struct cm_text_options options;
     cm_text_options_init(&options);
     options.detailed = false;
+    options.depth = 0; /* the table of modules has the others */
     return cm_result_write_text(context, &options, out);
 }
 
@@ -96,27 +96,27 @@ static int write_report(struct html *html, const struct cm_result *result,
     return status;
 }
 
-static int write_page(struct html *html, const struct cm_result *result,
-                      const struct cm_sweep *sweep) {
-    append_title(html, result);
+struct context {
+    const struct cm_result *result;
+    const struct cm_sweep *sweep;
+};
+
+static int write_page(struct html *html, const void *context_) {
+    const struct context *context = context_;
+    append_title(html, context->result);
     html_begin(html, "profile");
-    int status = write_report(html, result, sweep);
+    int status = write_report(html, context->result, context->sweep);
     if (status < 0) return status;
     html_end_report(html);
-    status = html_data(html, "costmodel-profile", &json_profile, result);
-    if (status == CM_OK && sweep != NULL)
-        status = html_data(html, "costmodel-sweep", &json_sweep, sweep);
+    status = html_data(html, "costmodel-profile", &json_profile, context->result);
+    if (status == CM_OK && context->sweep != NULL)
+        status = html_data(html, "costmodel-sweep", &json_sweep, context->sweep);
     return status < 0 ? status : html_end(html);
 }
 
 int cm_result_write_html(const struct cm_result *result, const struct cm_sweep *sweep,
                          struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct context context = {result, sweep};
     if (result == NULL || out == NULL) return diag_null(diagnostics);
-    int status = cm_html_check(diagnostics);
-    if (status < 0) return status;
-    struct html html = {.out = out, .arena = arena_new("page", 0)};
-    if (html.arena == NULL) return CM_NO_MEMORY;
-    text_init(&html.words, html.arena);
-    status = write_page(&html, result, sweep);
-    return arena_end(html.arena, status);
+    return html_write(write_page, &context, diagnostics, out);
 }

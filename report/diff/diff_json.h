@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison as a JSON document, for a file or a page. */
+#ifndef REPORT_DIFF_DIFF_JSON_H
+#define REPORT_DIFF_DIFF_JSON_H
+
+#include <stdio.h>
+
+#include "report/json/json_document.h"
+
+struct cm_diff;
+struct cm_diff_options;
+
+/* Uses options->metric and ->depth. CM_OK, CM_IO, CM_NO_MEMORY. */
+int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
+                    json_document_writer *write, FILE *out) __attribute__((warn_unused_result));
+
+#endif
