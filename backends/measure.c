@@ -42,6 +42,7 @@ static void take_facts(const struct planned *planned, struct cm_measurement *ret
     planned->backend->plan_facts(planned->plan, &facts);
     ret->state = facts.state;
     ret->flags |= facts.flags;
+    if (ret->clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
     ret->how = facts.how;
     memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
     end_texts(ret);

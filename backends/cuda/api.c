@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "backends/cuda/refuse.h"
+
 #include "support/banned.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -39,27 +41,40 @@ int api_load_driver(const struct library_folders *folders, struct cuda_driver *r
     return load(&name, folders, driver_symbols, N(driver_symbols), ret, reason);
 }
 
-int api_load_cudnn(const struct library_folders *folders, struct cuda_cudnn *ret,
-                   struct cm_reason *reason) {
+int api_load_cudnn(const struct library_folders *folders, const struct api_wanted *wanted,
+                   struct cuda_cudnn *ret, struct cm_reason *reason) {
     static const struct library_name name = {"cuDNN", {"libcudnn.so.9", NULL}, false};
-    return load(&name, folders, cudnn_symbols, N(cudnn_symbols), ret, reason);
+    const int status = load(&name, folders, cudnn_symbols, N(cudnn_symbols), ret, reason);
+    if (status != CM_BACKEND_OK || wanted->sm == 0 || wanted->sm >= API_FIRST_SM) return status;
+    const size_t version = ret->cudnnGetVersion();
+    if (version < API_OLDER_CUDNN) return status;
+    return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                       "sm_%d requires cuDNN 9.10 or earlier, got %zu.%zu.%zu", wanted->sm,
+                       version / 10000, version / 100 % 100, version % 100);
 }
 
-/* Libraries of a CUDA version newer than the driver's load, but fail at their first call. */
-int api_load_cublaslt(const struct library_folders *folders, int major,
+/* Libraries of a CUDA version newer than the driver's load, but fail at their first call. Those
+ * of CUDA 13 load on older devices, and have no kernels for them. */
+static bool is_older(const struct api_wanted *wanted) {
+    return wanted->major == 12 || (wanted->sm > 0 && wanted->sm < API_FIRST_SM);
+}
+
+int api_load_cublaslt(const struct library_folders *folders, const struct api_wanted *wanted,
                       struct cuda_cublaslt *ret, struct cm_reason *reason) {
     static const struct library_name both = {
         "cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", NULL}, false};
-    static const struct library_name older = {"cuBLASLt", {"libcublasLt.so.12", NULL}, false};
-    return load(major == 12 ? &older : &both, folders, cublaslt_symbols, N(cublaslt_symbols),
-                ret, reason);
+    static const struct library_name older = {
+        "cuBLASLt of CUDA 12", {"libcublasLt.so.12", NULL}, false};
+    return load(is_older(wanted) ? &older : &both, folders, cublaslt_symbols,
+                N(cublaslt_symbols), ret, reason);
 }
 
-int api_load_nvrtc(const struct library_folders *folders, int major, struct cuda_nvrtc *ret,
-                   struct cm_reason *reason) {
+int api_load_nvrtc(const struct library_folders *folders, const struct api_wanted *wanted,
+                   struct cuda_nvrtc *ret, struct cm_reason *reason) {
     static const struct library_name both = {
         "NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", NULL}, false};
-    static const struct library_name older = {"NVRTC", {"libnvrtc.so.12", NULL}, false};
-    return load(major == 12 ? &older : &both, folders, nvrtc_symbols, N(nvrtc_symbols), ret,
-                reason);
+    static const struct library_name older = {
+        "NVRTC of CUDA 12", {"libnvrtc.so.12", NULL}, false};
+    return load(is_older(wanted) ? &older : &both, folders, nvrtc_symbols, N(nvrtc_symbols),
+                ret, reason);
 }

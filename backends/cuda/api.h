@@ -22,8 +22,8 @@
     X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent)                \
     X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)                                \
     X(cuStreamBeginCapture) X(cuStreamEndCapture)                                              \
-    X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)                  \
-    X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoDAsync)       \
+    X(cuEventCreate) X(cuEventDestroy) X(cuEventRecordWithFlags) X(cuEventSynchronize)         \
+    X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoHAsync) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel)             \
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \
@@ -64,7 +64,8 @@
 #define CUDA_NVRTC_FUNCTIONS(X)                                                                \
     X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcCreateProgram) X(nvrtcDestroyProgram)        \
     X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)                     \
-    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)
+    X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)                    \
+    X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs)
 /* clang-format on */
 
 #define CUDA_MEMBER(name) __typeof__(&(name)) name;
@@ -87,15 +88,25 @@ struct cuda_nvrtc {
     CUDA_NVRTC_FUNCTIONS(CUDA_MEMBER)
 };
 
+/* The libraries of CUDA 12 are the last for older devices. */
+#define API_FIRST_SM    75    /* of CUDA 13 */
+#define API_OLDER_CUDNN 91100 /* the first cuDNN without those devices */
+
+/* Determines the versions of libraries that work. */
+struct api_wanted {
+    int major; /* CUDA version that the driver supports; 0: unknown, then the latest */
+    int sm;    /* compute capability times 10; 0: unknown */
+};
+
 /* Each loads one library and fills its table. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with
- * the reason. `major`: CUDA version that the driver supports; 0 if unknown, then the latest. */
+ * the reason. */
 int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
                     struct cm_reason *reason);
-int api_load_cudnn(const struct library_folders *folders, struct cuda_cudnn *ret,
-                   struct cm_reason *reason);
-int api_load_cublaslt(const struct library_folders *folders, int major,
+int api_load_cudnn(const struct library_folders *folders, const struct api_wanted *wanted,
+                   struct cuda_cudnn *ret, struct cm_reason *reason);
+int api_load_cublaslt(const struct library_folders *folders, const struct api_wanted *wanted,
                       struct cuda_cublaslt *ret, struct cm_reason *reason);
-int api_load_nvrtc(const struct library_folders *folders, int major, struct cuda_nvrtc *ret,
-                   struct cm_reason *reason);
+int api_load_nvrtc(const struct library_folders *folders, const struct api_wanted *wanted,
+                   struct cuda_nvrtc *ret, struct cm_reason *reason);
 
 #endif

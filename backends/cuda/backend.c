@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/floor.h"
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
-#include "backends/cuda/warmup.h"
 
 #include "support/banned.h"
 
@@ -105,7 +105,8 @@ static int open_device(const struct cm_settings *settings, struct cm_device **re
     if (status != CM_BACKEND_OK) return status;
     status = device_open(&values, &device, reason);
     if (status != CM_BACKEND_OK) return status;
-    if (!values.plan_only) status = warmup_device(device, reason);
+    if (!values.plan_only) status = warmup_open(device, reason);
+    if (!values.plan_only && status == CM_BACKEND_OK) status = floor_measure(device, reason);
     if (status == CM_BACKEND_OK)
         *ret = device;
     else

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backends/cuda/cublaslt_tiles.gen.h"
 #include "backends/cuda/gemm.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
@@ -17,7 +18,7 @@
 
 #define MAX_RESULTS   16
 #define MAX_WORKSPACE ((int64_t)32 << 20) /* NVIDIA's recommendation for sm_90 */
-#define ALIGNED_CALLS 16                  /* bytes, between the parts of a loop */
+#define MAX_ALIGNMENT 256                 /* bytes, of operands */
 
 /* Supported combinations of data types; the result type selects among several. */
 struct products {
@@ -25,21 +26,22 @@ struct products {
     cublasComputeType_t compute;
     cudaDataType_t scale;
     bool along_k;
+    bool adds_bias; /* the epilogue can add a bias of the result's type */
 };
 
 /* clang-format off */
 static const struct products products[] = {
-    {CM_F64,    CM_F64,  CUBLAS_COMPUTE_64F, CUDA_R_64F, false},
-    {CM_F32,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
-    {CM_F16,    CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
-    {CM_F16,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
-    {CM_BF16,   CM_BF16, CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
-    {CM_BF16,   CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
-    {CM_I8,     CM_I32,  CUBLAS_COMPUTE_32I, CUDA_R_32I, true},
-    {CM_I8,     CM_I8,   CUBLAS_COMPUTE_32I, CUDA_R_32F, true},
-    {CM_F8E4M3, CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, true},
-    {CM_F8E4M3, CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, true},
-    {CM_F8E4M3, CM_BF16, CUBLAS_COMPUTE_32F, CUDA_R_32F, true},
+    {CM_F64,    CM_F64,  CUBLAS_COMPUTE_64F, CUDA_R_64F, false, true},
+    {CM_F32,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
+    {CM_F16,    CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
+    {CM_F16,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
+    {CM_BF16,   CM_BF16, CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
+    {CM_BF16,   CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false, true},
+    {CM_I8,     CM_I32,  CUBLAS_COMPUTE_32I, CUDA_R_32I, true, false},
+    {CM_I8,     CM_I8,   CUBLAS_COMPUTE_32I, CUDA_R_32F, true, false},
+    {CM_F8E4M3, CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, true, false},
+    {CM_F8E4M3, CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, true, true},
+    {CM_F8E4M3, CM_BF16, CUBLAS_COMPUTE_32F, CUDA_R_32F, true, true},
 };
 /* clang-format on */
 
@@ -58,11 +60,13 @@ struct cublaslt {
     cublasLtMatrixLayout_t a, b, y, c;
     cublasLtMatmulHeuristicResult_t chosen;
     int64_t workspace_bytes;
+    struct cuda_step add; /* of a bias that the epilogue cannot add; own is NULL if none */
 };
 
 static void drop(void *own) {
     struct cublaslt *lt = own;
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    if (lt->add.drop != NULL) lt->add.drop(lt->add.own);
     cublasLtMatrixLayout_t const layouts[] = {lt->a, lt->b, lt->y, lt->c};
     for (int i = 0; i < 4; i++)
         if (layouts[i] != NULL) (void)api->cublasLtMatrixLayoutDestroy(layouts[i]);
@@ -106,21 +110,35 @@ static cublasStatus_t launch_call(struct cublaslt *lt, const struct cuda_operand
         stream);
 }
 
+/* y += bias */
+static int launch_add(const struct cublaslt *lt, const struct cuda_operands *operands,
+                      CUstream stream, struct cm_reason *reason) {
+    const struct cuda_operands own = {.inputs = {operands->outputs[0], operands->inputs[2]},
+                                      .outputs = {operands->outputs[0]},
+                                      .workspace = operands->workspace};
+    return lt->add.launch(lt->add.own, &own, stream, reason);
+}
+
+static bool has_epilogue(const struct cublaslt *lt) {
+    return lt->gemm.addend == GEMM_BIAS && lt->kind->adds_bias;
+}
+
 static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason) {
     struct cublaslt *lt = own;
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (lt->gemm.addend == GEMM_BIAS) {
+    if (has_epilogue(lt)) {
         const void *bias = pointer(operands->inputs[2]);
         status = api->cublasLtMatmulDescSetAttribute(
             lt->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
     }
     for (int64_t i = 0; i < lt->gemm.n_calls && status == CUBLAS_STATUS_SUCCESS; i++)
         status = launch_call(lt, operands, i, stream);
-    if (status == CUBLAS_STATUS_SUCCESS) return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuBLASLt cannot run the product: status %d",
-                       (int)status);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "cuBLASLt cannot run the product: status %d", (int)status);
+    return lt->add.own != NULL ? launch_add(lt, operands, stream, reason) : CM_BACKEND_OK;
 }
 
 static const struct products *find_products(const struct cm_primitive *primitive) {
@@ -149,7 +167,7 @@ static cublasStatus_t set_desc(struct cublaslt *lt, cublasLtMatmulDescAttributes
 static cublasStatus_t make_desc(struct cublaslt *lt) {
     const bool tf32 =
         lt->kind->a == CM_F32 && lt->device->options.precision == CM_PRECISION_TF32;
-    const bool bias = lt->gemm.addend == GEMM_BIAS;
+    const bool bias = has_epilogue(lt);
     cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
         &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
     /* Row-major b is column-major b'. */
@@ -196,19 +214,35 @@ static cublasStatus_t make_layouts(struct cublaslt *lt) {
     return status;
 }
 
+/* Returns the alignment of a matrix in all calls: operands are aligned, loops add offsets. */
+static uint32_t alignment_of(const struct cublaslt *lt, int which) {
+    const struct gemm_matrix *const matrices[] = {&lt->gemm.a, &lt->gemm.b, &lt->gemm.y,
+                                                  &lt->gemm.c};
+    int64_t ret = MAX_ALIGNMENT;
+    for (int32_t i = 0; i < lt->gemm.n_loops; i++)
+        while (matrices[which]->loops[i] * lt->sizes[which] % ret != 0) ret /= 2;
+    return (uint32_t)ret;
+}
+
 static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference_t preference) {
-    static const cublasLtMatmulPreferenceAttributes_t alignments[] = {
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    /* b is cuBLASLt's first operand. */
+    static const struct {
+        cublasLtMatmulPreferenceAttributes_t attribute;
+        int which;
+    } alignments[] = {{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 1},
+                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 0},
+                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 3},
+                      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 2}};
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
     const int64_t wished = lt->device->options.workspace_bytes;
     const uint64_t most = (uint64_t)(wished < MAX_WORKSPACE ? wished : MAX_WORKSPACE);
-    const uint32_t alignment = ALIGNED_CALLS;
     cublasStatus_t status = api->cublasLtMatmulPreferenceSetAttribute(
         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most));
-    for (int i = 0; i < 4 && lt->gemm.n_calls > 1 && status == CUBLAS_STATUS_SUCCESS; i++)
-        status = api->cublasLtMatmulPreferenceSetAttribute(preference, alignments[i],
+    for (int i = 0; i < 4 && status == CUBLAS_STATUS_SUCCESS; i++) {
+        const uint32_t alignment = alignment_of(lt, alignments[i].which);
+        status = api->cublasLtMatmulPreferenceSetAttribute(preference, alignments[i].attribute,
                                                            &alignment, sizeof(alignment));
+    }
     return status;
 }
 
@@ -252,16 +286,43 @@ static uint32_t config(const struct cublaslt *lt, cublasLtMatmulAlgoConfigAttrib
     return value;
 }
 
+/* "tile 128x64"; the number if it is newer than the table. */
+static void print_tile(const struct cublaslt *lt, char *ret, size_t size) {
+    const uint32_t tile = config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID);
+    if (tile < sizeof(cublaslt_tiles) / sizeof(cublaslt_tiles[0]) &&
+        cublaslt_tiles[tile][0] > 0)
+        (void)snprintf(ret, size, "%ux%u", (unsigned)cublaslt_tiles[tile][0],
+                       (unsigned)cublaslt_tiles[tile][1]);
+    else
+        (void)snprintf(ret, size, "%u", tile);
+}
+
+/* "stages 64x4": elements of k per stage, and stages. */
+static void print_stages(const struct cublaslt *lt, char *ret, size_t size) {
+    static const uint8_t depths[] = {16, 32, 64, 128};
+    const uint32_t stages = config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID);
+    if (stages >= 1 && stages <= 24) /* cublasLtMatmulStages_t: 16x1, .. 16x6, 32x1, .. 128x6 */
+        (void)snprintf(ret, size, "%ux%u", (unsigned)depths[(stages - 1) / 6],
+                       (stages - 1) % 6 + 1);
+    else if (stages >= 32 && stages <= 36) /* 8xAUTO, .. 128xAUTO */
+        (void)snprintf(ret, size, "%uxauto", 8U << (stages - 32));
+    else
+        (void)snprintf(ret, size, "%u", stages);
+}
+
 static void facts(const void *own, struct cm_how *ret) {
     const struct cublaslt *lt = own;
+    char tile[CM_WORD_SIZE];
+    char stages[CM_WORD_SIZE];
     uint64_t flags = 0;
     size_t written = 0;
+    print_tile(lt, tile, sizeof(tile));
+    print_stages(lt, stages, sizeof(stages));
     (void)snprintf(ret->algorithm, sizeof(ret->algorithm),
-                   "algorithm %u, tile %u, stages %u, split-k %u, %.2f waves",
-                   config(lt, CUBLASLT_ALGO_CONFIG_ID),
-                   config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID),
-                   config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-                   config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)lt->chosen.wavesCount);
+                   "algorithm %u, tile %s, stages %s, split-k %u, %.2f waves%s",
+                   config(lt, CUBLASLT_ALGO_CONFIG_ID), tile, stages,
+                   config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)lt->chosen.wavesCount,
+                   lt->add.own != NULL ? ", addend apart" : "");
     if (lt->device->cublaslt.cublasLtMatmulAlgoCapGetAttribute(
             &lt->chosen.algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof(flags),
             &written) != CUBLAS_STATUS_SUCCESS)
@@ -269,6 +330,17 @@ static void facts(const void *own, struct cm_how *ret) {
     ret->tensor_cores = (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0
                             ? CM_TENSOR_CORES_YES
                             : CM_TENSOR_CORES_NO;
+}
+
+/* A kernel that adds the bias in place. */
+static int make_add(struct cm_device *device, const struct cm_primitive *primitive,
+                    struct cuda_step *ret, struct cm_reason *reason) {
+    struct cm_primitive add = {
+        .kind = CM_ELTWISE, .n_inputs = 2, .n_outputs = 1, .groups = 1, .n_steps = 1};
+    add.inputs[0] = add.outputs[0] = primitive->outputs[0];
+    add.inputs[1] = primitive->inputs[2];
+    add.steps[0] = (struct cm_eltwise){.function = CM_ADD, .operand = 1};
+    return nvrtc_provider.make(device, &add, 0, ret, reason);
 }
 
 static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int32_t candidate,
@@ -300,7 +372,9 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     struct cublaslt *lt = calloc(1, sizeof(*lt));
     if (lt == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     lt->device = device;
-    const int status = build(lt, primitive, candidate, reason);
+    int status = build(lt, primitive, candidate, reason);
+    if (status == CM_BACKEND_OK && lt->gemm.addend == GEMM_BIAS && !has_epilogue(lt))
+        status = make_add(device, primitive, &lt->add, reason);
     if (status != CM_BACKEND_OK) {
         drop(lt);
         return status;
@@ -309,7 +383,9 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     ret->launch = launch;
     ret->facts = facts;
     ret->drop = drop;
-    ret->workspace_bytes = lt->workspace_bytes;
+    ret->workspace_bytes = lt->workspace_bytes > lt->add.workspace_bytes
+                               ? lt->workspace_bytes
+                               : lt->add.workspace_bytes;
     ret->state = CM_MEASURED;
     return CM_BACKEND_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/planning/stub_driver.h"
 #include "backends/cuda/refuse.h"
 
@@ -92,14 +93,28 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
 
 /* Load the libraries that cuDNN loads by soname before it, so that it uses the same copies. */
 static void load_libraries(struct cm_device *device, const struct library_folders *folders) {
-    const int major = device->driver_version / 1000;
-    device->has_nvrtc.available = api_load_nvrtc(folders, major, &device->nvrtc,
+    const struct api_wanted wanted = {device->driver_version / 1000, device->sm};
+    device->has_nvrtc.available = api_load_nvrtc(folders, &wanted, &device->nvrtc,
                                                  &device->has_nvrtc.reason) == CM_BACKEND_OK;
     device->has_cublaslt.available =
-        api_load_cublaslt(folders, major, &device->cublaslt, &device->has_cublaslt.reason) ==
+        api_load_cublaslt(folders, &wanted, &device->cublaslt, &device->has_cublaslt.reason) ==
         CM_BACKEND_OK;
-    device->has_cudnn.available =
-        api_load_cudnn(folders, &device->cudnn, &device->has_cudnn.reason) == CM_BACKEND_OK;
+    device->has_cudnn.available = api_load_cudnn(folders, &wanted, &device->cudnn,
+                                                 &device->has_cudnn.reason) == CM_BACKEND_OK;
+}
+
+/* The driver compiles PTX of an older architecture for the device. */
+static void begin_nvrtc(struct cm_device *device) {
+    struct cuda_availability *has = &device->has_nvrtc;
+    int major = 0;
+    int minor = 0;
+    if (!has->available) return;
+    device->jit_sm = jit_find_sm(&device->nvrtc, device->sm);
+    if (device->jit_sm > 0) return;
+    has->available = false;
+    (void)device->nvrtc.nvrtcVersion(&major, &minor);
+    (void)cuda_refuse(&has->reason, 0, "NVRTC %d.%d does not compile for sm_%d", major, minor,
+                      device->sm);
 }
 
 static void begin_cudnn(struct cm_device *device) {
@@ -139,6 +154,7 @@ static int take_target(struct cm_device *device, const struct library_folders *f
     status = graph_target_make(&device->cudnn, device->options.target, &device->target, reason);
     if (status != CM_BACKEND_OK) return status;
     device->sm = target->sm;
+    begin_nvrtc(device);
     (void)snprintf(device->name, sizeof(device->name), "%s", target->name);
     return CM_BACKEND_OK;
 }
@@ -155,6 +171,7 @@ static int open_parts(struct cm_device *device, const struct library_folders *fo
     if (!device->has_driver)
         return options->plan_only ? take_target(device, folders, reason) : status;
     load_libraries(device, folders);
+    begin_nvrtc(device);
     begin_cudnn(device);
     begin_cublaslt(device);
     nvml_open(folders, device->address, &device->nvml);
@@ -225,6 +242,17 @@ static void print_warning(const struct cm_device *device, char *ret, size_t size
         add_text(ret, size, "; ", "this is a part of a device (MIG)");
     if (getenv("CUDA_MPS_PIPE_DIRECTORY") != NULL)
         add_text(ret, size, "; ", "the device is shared by MPS");
+    if (device->nvml.device == NULL)
+        add_text(ret, size, "; ", "no NVML: clocks and throttling are unknown");
+    if (device->driver.cuFuncGetName == NULL)
+        add_text(ret, size, "; ", "kernel names require a driver for CUDA 12.3 or later");
+    if (device->has_nvrtc.available && device->jit_sm < device->sm) {
+        (void)snprintf(text, sizeof(text), "NVRTC is older than the device: code is for sm_%d",
+                       device->jit_sm);
+        add_text(ret, size, "; ", text);
+    }
+    add_text(ret, size, "; ", device->warmup.reason.text);
+    if (!device->has_nvrtc.available) add_text(ret, size, "; ", device->has_nvrtc.reason.text);
     if (!device->has_cudnn.available) add_text(ret, size, "; ", device->has_cudnn.reason.text);
 }
 
@@ -247,6 +275,7 @@ void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {
 
 void device_clocks(struct cm_device *device, struct cm_clocks *ret) {
     nvml_clocks(&device->nvml, ret);
+    warmup_clocks(device, ret);
 }
 
 void device_close(struct cm_device *device) {
@@ -255,7 +284,9 @@ void device_close(struct cm_device *device) {
     if (device->cudnn_handle != NULL) (void)device->cudnn.cudnnDestroy(device->cudnn_handle);
     if (device->cublaslt_handle != NULL)
         (void)device->cublaslt.cublasLtDestroy(device->cublaslt_handle);
+    warmup_close(device);
     memory_drop(device);
+    choices_drop(&device->choices);
     if (device->begin != NULL) (void)driver->cuEventDestroy(device->begin);
     if (device->end != NULL) (void)driver->cuEventDestroy(device->end);
     if (device->stream != NULL) (void)driver->cuStreamDestroy(device->stream);

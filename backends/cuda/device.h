@@ -7,9 +7,11 @@
 #include <stdbool.h>
 
 #include "backends/cuda/api.h"
+#include "backends/cuda/choices.h"
 #include "backends/cuda/cudnn/graph_target.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/nvml.h"
+#include "backends/cuda/warmup.h"
 
 /* Options of the user; the texts are valid during `open` only. */
 struct cuda_options {
@@ -45,12 +47,16 @@ struct cm_device {
     CUdevice ordinal;
     CUcontext context;
     CUstream stream;
-    CUevent begin, end; /* events around the timed work */
+    CUevent begin, end;      /* events around the timed work */
+    bool no_external_events; /* the driver cannot capture them in a graph */
+    struct warmup warmup;
     struct memory memory;
+    struct choices choices;     /* algorithms of the primitives planned so far */
     double floor;               /* seconds per empty kernel in a graph; 0 if unknown */
     cudnnHandle_t cudnn_handle; /* stream is set; NULL without a device or library */
     cublasLtHandle_t cublaslt_handle;
     int sm;      /* for example 90; 0 if unknown */
+    int jit_sm;  /* the newest architecture up to sm that NVRTC compiles for; 0 if none */
     int n_units; /* multiprocessors */
     int threads_a_unit;
     int64_t cache_bytes; /* L2 */

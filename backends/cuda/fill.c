@@ -47,11 +47,12 @@ static uint64_t random_float(int32_t element, bool positive, uint64_t *state) {
     return (sign << (n_exponent + n_mantissa)) | (biased << n_mantissa) | mantissa;
 }
 
-static uint64_t random_element(const struct fill *fill, uint64_t *state) {
+static uint64_t random_element(const struct fill *fill, size_t index, uint64_t *state) {
     if (formats[fill->element].exponent > 0)
         return random_float(fill->element, fill->positive, state);
     if (fill->element == CM_BOOL) return next(state) & 1;
-    if (fill->integers > 0) return next(state) % (uint64_t)fill->integers;
+    if (fill->indices.n > 0)
+        return next(state) % (uint64_t)fill->indices.ranges[index % (size_t)fill->indices.n];
     if (fill->element == CM_I8 || fill->element == CM_U8) return next(state) & 0xFF;
     return next(state) % SMALL_INTEGERS;
 }
@@ -60,16 +61,16 @@ void fill_pattern(const struct fill *fill, void *ret, size_t size) {
     const size_t step = (size_t)primitive_element_size(fill->element);
     uint64_t state = 1;
     for (size_t at = 0; at + step <= size; at += step) {
-        const uint64_t bits = random_element(fill, &state);
+        const uint64_t bits = random_element(fill, at / step, &state);
         memcpy((char *)ret + at, &bits, step); /* GPUs and their hosts are little-endian */
     }
 }
 
 struct fill fill_for(const struct cm_primitive *primitive, int32_t index) {
-    const struct cm_tensor *x = &primitive->inputs[0];
     struct fill fill = {.element = primitive->inputs[index].element};
     fill.positive = primitive->kind == CM_ELTWISE || (primitive->kind == CM_NORM && index > 0);
-    if (primitive->kind == CM_GATHER && index > 0 && primitive->axis < x->rank)
-        fill.integers = x->dims[primitive->axis];
+    if (index == 1) fill.indices = indices_of(primitive);
+    for (int32_t i = 0; i < fill.indices.n; i++)
+        if (fill.indices.ranges[i] < 1) fill.indices.n = 0;
     return fill;
 }

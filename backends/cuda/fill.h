@@ -8,11 +8,14 @@
 
 #include "costmodel/backend.h"
 
+#include "backends/cuda/indices.h"
+
 struct fill {
-    int32_t element;  /* enum cm_element */
-    bool positive;    /* positive floats only: for roots, logarithms and variances */
-    int64_t integers; /* integers are in 0 .. integers - 1; 0: all 8-bit values, 0 .. 7 of wider
-                         types */
+    int32_t element; /* enum cm_element */
+    bool positive;   /* positive floats only: for roots, logarithms and variances */
+    /* n > 0: integer i is in 0 .. ranges[i % n] - 1. n = 0: all 8-bit values, 0 .. 7 of wider
+     * types. */
+    struct indices indices;
 };
 
 /* Returns the contents for input `index` of a primitive. */

@@ -10,18 +10,16 @@
 
 #include "support/banned.h"
 
+/* The part runs the algorithm that the primitive runs by itself. */
 static int make_part(struct cm_plan *plan, const struct cm_primitive *primitive,
                      struct plan_part *part, struct cm_reason *reason) {
-    const struct cuda_provider *const *at = providers_for(primitive->kind);
-    int status = cuda_refuse(reason, CM_BACKEND_REFUSED, "no provider supports this kind");
-    for (; *at != NULL && status == CM_BACKEND_REFUSED; at++) {
-        struct cuda_step step = {.own = NULL};
-        status = (*at)->make(plan->device, primitive, 0, &step, reason);
-        if (status != CM_BACKEND_OK) continue;
-        part->provider = *at;
-        part->step = step;
-    }
-    return status;
+    struct cm_plan *alone = NULL;
+    const int status = plan_make(plan->device, primitive, &alone, reason);
+    if (status != CM_BACKEND_OK) return status;
+    *part = alone->parts[0];
+    alone->parts[0].step = (struct cuda_step){.own = NULL};
+    plan_drop(alone);
+    return CM_BACKEND_OK;
 }
 
 static int make_parts(struct cm_plan *plan, const struct cm_network *network,

@@ -13,6 +13,26 @@
 #define NVML_CLOCK_SM          1
 #define NVML_CLOCK_MEM         2
 #define NVML_TEMPERATURE_GPU   0
+#define NVML_FI_POWER_INSTANT  186 /* NVML_FI_DEV_POWER_INSTANT, mW */
+
+/* nvmlFieldValue_t of nvml.h. */
+struct field_value {
+    unsigned field, scope;
+    long long timestamp, latency;
+    int type;
+    int status;
+    union {
+        unsigned number;
+        double real;
+    } value;
+};
+
+/* nvmlTemperature_t of nvml.h, version 1. */
+struct temperature {
+    unsigned version;
+    int sensor;
+    int celsius;
+};
 
 #define MILLI 1e-3
 
@@ -23,9 +43,12 @@ static const struct library_symbol symbols[] = {
     ROW(nvmlDeviceGetHandleByPciBusId_v2, false),
     ROW(nvmlDeviceGetClockInfo, false),
     ROW(nvmlDeviceGetMaxClockInfo, false),
-    ROW(nvmlDeviceGetTemperature, false),
-    ROW(nvmlDeviceGetPowerUsage, false),
-    ROW(nvmlDeviceGetCurrentClocksThrottleReasons, false),
+    ROW(nvmlDeviceGetTemperature, true),
+    ROW(nvmlDeviceGetTemperatureV, true),
+    ROW(nvmlDeviceGetCurrentClocksThrottleReasons, true),
+    ROW(nvmlDeviceGetCurrentClocksEventReasons, true),
+    ROW(nvmlDeviceGetPowerUsage, true),
+    ROW(nvmlDeviceGetFieldValues, true),
     ROW(nvmlSystemGetDriverVersion, true),
     ROW(nvmlDeviceGetComputeRunningProcesses_v3, true),
     ROW(nvmlDeviceGetMigMode, true),
@@ -67,10 +90,44 @@ static void print_throttle(unsigned long long bits, struct cm_clocks *ret) {
     }
 }
 
+static void read_temperature(const struct nvml *nvml, struct cm_clocks *ret) {
+    struct temperature temperature = {(unsigned)sizeof(temperature) | 1U << 24,
+                                      NVML_TEMPERATURE_GPU, 0};
+    unsigned celsius = 0;
+    if (nvml->nvmlDeviceGetTemperatureV != NULL &&
+        nvml->nvmlDeviceGetTemperatureV(nvml->device, &temperature) == NVML_SUCCESS)
+        ret->temperature_c = temperature.celsius;
+    else if (nvml->nvmlDeviceGetTemperature != NULL &&
+             nvml->nvmlDeviceGetTemperature(nvml->device, NVML_TEMPERATURE_GPU, &celsius) ==
+                 NVML_SUCCESS)
+        ret->temperature_c = (int32_t)celsius;
+}
+
+/* From Ampere on nvmlDeviceGetPowerUsage is the mean of a second, longer than most layers run.
+ */
+static void read_power(const struct nvml *nvml, struct cm_clocks *ret) {
+    struct field_value field = {.field = NVML_FI_POWER_INSTANT};
+    unsigned milliwatts = 0;
+    if (nvml->nvmlDeviceGetFieldValues != NULL &&
+        nvml->nvmlDeviceGetFieldValues(nvml->device, 1, &field) == NVML_SUCCESS &&
+        field.status == NVML_SUCCESS)
+        ret->power_w = MILLI * field.value.number;
+    else if (nvml->nvmlDeviceGetPowerUsage != NULL &&
+             nvml->nvmlDeviceGetPowerUsage(nvml->device, &milliwatts) == NVML_SUCCESS)
+        ret->power_w = MILLI * milliwatts;
+}
+
+static void read_throttle(const struct nvml *nvml, struct cm_clocks *ret) {
+    int (*read)(struct nvml_device *, unsigned long long *) =
+        nvml->nvmlDeviceGetCurrentClocksEventReasons;
+    unsigned long long bits = 0;
+    if (read == NULL) read = nvml->nvmlDeviceGetCurrentClocksThrottleReasons;
+    if (read != NULL && read(nvml->device, &bits) == NVML_SUCCESS) print_throttle(bits, ret);
+}
+
 void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret) {
     struct nvml_device *device = nvml->device;
     unsigned value = 0;
-    unsigned long long bits = 0;
     memset(ret, 0, sizeof(*ret));
     if (device == NULL) return;
     if (nvml->nvmlDeviceGetClockInfo(device, NVML_CLOCK_SM, &value) == NVML_SUCCESS)
@@ -79,12 +136,9 @@ void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret) {
         ret->unit_most_mhz = (int32_t)value;
     if (nvml->nvmlDeviceGetClockInfo(device, NVML_CLOCK_MEM, &value) == NVML_SUCCESS)
         ret->memory_mhz = (int32_t)value;
-    if (nvml->nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
-        ret->temperature_c = (int32_t)value;
-    if (nvml->nvmlDeviceGetPowerUsage(device, &value) == NVML_SUCCESS)
-        ret->power_w = MILLI * value;
-    if (nvml->nvmlDeviceGetCurrentClocksThrottleReasons(device, &bits) == NVML_SUCCESS)
-        print_throttle(bits, ret);
+    read_temperature(nvml, ret);
+    read_power(nvml, ret);
+    read_throttle(nvml, ret);
 }
 
 /* This process has a context and is one of them. */

@@ -16,11 +16,14 @@ struct nvml {
     int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *, struct nvml_device **);
     int (*nvmlDeviceGetClockInfo)(struct nvml_device *, int, unsigned *);
     int (*nvmlDeviceGetMaxClockInfo)(struct nvml_device *, int, unsigned *);
+    /* Optional; the former names are deprecated since CUDA 13. */
     int (*nvmlDeviceGetTemperature)(struct nvml_device *, int, unsigned *);
-    int (*nvmlDeviceGetPowerUsage)(struct nvml_device *, unsigned *);
+    int (*nvmlDeviceGetTemperatureV)(struct nvml_device *, void *);
     int (*nvmlDeviceGetCurrentClocksThrottleReasons)(struct nvml_device *,
                                                      unsigned long long *);
-    /* Optional. */
+    int (*nvmlDeviceGetCurrentClocksEventReasons)(struct nvml_device *, unsigned long long *);
+    int (*nvmlDeviceGetPowerUsage)(struct nvml_device *, unsigned *);
+    int (*nvmlDeviceGetFieldValues)(struct nvml_device *, int, void *);
     int (*nvmlSystemGetDriverVersion)(char *, unsigned);
     int (*nvmlDeviceGetComputeRunningProcesses_v3)(struct nvml_device *, unsigned *, void *);
     int (*nvmlDeviceGetMigMode)(struct nvml_device *, unsigned *, unsigned *);

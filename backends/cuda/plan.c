@@ -46,8 +46,9 @@ static int launch_set(void *context, int64_t set, CUstream stream, struct cm_rea
     return CM_BACKEND_OK;
 }
 
-static struct replay_job job_of(struct cm_plan *plan) {
-    return (struct replay_job){launch_set, plan};
+static struct replay_job job_of(struct cm_plan *plan, uint32_t n, int64_t first,
+                                int64_t n_sets) {
+    return (struct replay_job){launch_set, plan, n, first, n_sets};
 }
 
 int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
@@ -64,9 +65,9 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
 }
 
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason) {
-    struct replay replay = {NULL, NULL};
-    const struct replay_job job = job_of(plan);
-    const int status = replay_capture(plan->device, &job, 1, 0, 1, &replay, reason);
+    struct replay replay = {.graph = NULL};
+    const struct replay_job job = job_of(plan, 1, 0, 1);
+    const int status = replay_capture(plan->device, &job, &replay, reason);
     plan->no_graphs = status == CM_BACKEND_REFUSED;
     if (plan->no_graphs) return CM_BACKEND_OK;
     if (status != CM_BACKEND_OK) return status;
@@ -78,6 +79,7 @@ int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason) {
 static void drop_series(struct cm_plan *plan, struct plan_series *series) {
     for (uint32_t i = 0; i < series->n_replays; i++)
         replay_drop(plan->device, &series->replays[i]);
+    free(series->replays);
     *series = (struct plan_series){.n = 0};
 }
 
@@ -94,31 +96,57 @@ static int64_t count_round(int64_t n_sets, int64_t n) {
 static int make_series(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
                        struct cm_reason *reason) {
     struct plan_series *series = &plan->series[cache];
-    const struct replay_job job = job_of(plan);
     const int64_t round = cache == CM_COLD ? count_round(plan->sets.n, n) : 1;
-    int64_t n_replays = round > n ? round / n : 1;
+    const int64_t n_replays = round > n ? round / n : 1;
     int status = CM_BACKEND_OK;
-    if (n_replays > PLAN_REPLAYS) n_replays = PLAN_REPLAYS;
     drop_series(plan, series);
+    series->replays = calloc((size_t)n_replays, sizeof(*series->replays));
+    if (series->replays == NULL)
+        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     for (int64_t i = 0; i < n_replays && status == CM_BACKEND_OK; i++) {
-        status = replay_capture(plan->device, &job, n, round > n ? i * n : 0, round,
-                                &series->replays[series->n_replays], reason);
+        const struct replay_job job = job_of(plan, n, round > n ? i * n : 0, round);
+        status = replay_capture_timed(plan->device, &job, &series->replays[series->n_replays],
+                                      reason);
         if (status == CM_BACKEND_OK) series->n_replays++;
     }
-    if (status == CM_BACKEND_OK)
-        series->n = n;
-    else
+    if (status != CM_BACKEND_OK) {
         drop_series(plan, series);
+        return status;
+    }
+    series->n = n;
+    if (cache == CM_COLD) plan->sets_used = round;
     return status;
 }
 
 static int run_launches(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
                         double *ret_seconds, struct cm_reason *reason) {
-    const struct replay_job job = job_of(plan);
-    const int64_t first = cache == CM_COLD ? plan->next_set : 0;
     const int64_t n_sets = cache == CM_COLD ? plan->sets.n : 1;
-    if (cache == CM_COLD) plan->next_set = (plan->next_set + n) % plan->sets.n;
-    return replay_launch(plan->device, &job, n, first, n_sets, ret_seconds, reason);
+    const struct replay_job job =
+        job_of(plan, n, cache == CM_COLD ? plan->next_set : 0, n_sets);
+    if (cache == CM_COLD) {
+        plan->next_set = (plan->next_set + n) % n_sets;
+        plan->sets_used = n_sets;
+    }
+    return replay_launch(plan->device, &job, ret_seconds, reason);
+}
+
+/* Runs the next graph; again, with the next sets, if the clock of the sample was too low. */
+static int run_series(struct cm_plan *plan, struct plan_series *series, double *ret_seconds,
+                      struct cm_reason *reason) {
+    bool accepted = false;
+    int status = CM_BACKEND_OK;
+    for (int i = 0; i < PLAN_TRIES && !accepted && status == CM_BACKEND_OK; i++) {
+        const struct replay *replay = &series->replays[series->next];
+        accepted = true;
+        status = warmup_resume(plan->device, reason);
+        if (status == CM_BACKEND_OK)
+            status = replay_run(plan->device, replay, ret_seconds, reason);
+        if (status == CM_BACKEND_OK && replay->timed)
+            status = warmup_check_sample(plan->device, &accepted, i + 1 == PLAN_TRIES, reason);
+        series->next = (series->next + 1) % series->n_replays;
+    }
+    warmup_busy(plan->device);
+    return status;
 }
 
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
@@ -133,9 +161,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
         if (status != CM_BACKEND_OK && !plan->no_graphs) return status;
     }
     if (plan->no_graphs) return run_launches(plan, n, cache, ret_seconds, reason);
-    const struct replay *replay = &series->replays[series->next];
-    series->next = (series->next + 1) % series->n_replays;
-    return replay_run(plan->device, replay, ret_seconds, reason);
+    return run_series(plan, series, ret_seconds, reason);
 }
 
 void plan_drop_graphs(struct cm_plan *plan) {

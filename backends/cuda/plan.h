@@ -19,13 +19,14 @@ struct plan_launch {
 };
 
 /* Replays of `n` executions each, together all sets once. */
-#define PLAN_REPLAYS 32
 struct plan_series {
     uint32_t n; /* 0 if none */
     uint32_t n_replays;
     uint32_t next;
-    struct replay replays[PLAN_REPLAYS];
+    struct replay *replays;
 };
+
+#define PLAN_TRIES 4 /* of a sample, until the SM clock is accepted */
 
 struct cm_plan {
     struct cm_device *device;
@@ -38,6 +39,7 @@ struct cm_plan {
     bool no_graphs;               /* a launch could not be captured */
     struct plan_series series[2]; /* indexed by enum cm_cache */
     int64_t next_set;             /* used without graphs */
+    int64_t sets_used;            /* by cold executions; 0 if none ran */
     struct replay_kernels kernels;
     double plan_seconds;
 };

@@ -55,9 +55,7 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     else
         set_part_facts(&plan->parts[0], ret);
     if (plan->device->options.plan_only) return;
-    struct cm_clocks clocks;
-    nvml_clocks(&plan->device->nvml, &clocks);
-    if (clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
     if (plan->no_graphs) ret->flags |= CM_FLAG_LAUNCHES;
-    if (!plan->is_network && !plan->sets.cold) ret->flags |= CM_FLAG_NOT_COLD;
+    if (!plan->is_network && !sets_are_cold(plan->device, &plan->sets, plan->sets_used))
+        ret->flags |= CM_FLAG_NOT_COLD;
 }

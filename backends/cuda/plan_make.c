@@ -62,42 +62,57 @@ static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_r
     return status;
 }
 
-/* Sets *ret to the fastest of `n` candidates; 0 if none runs. */
+/* Returns true if a proxy would be the choice, which must not compete with the work itself. */
+static bool is_proxy(const struct cm_plan *plan) {
+    return plan->parts[0].step.state == CM_PROXY;
+}
+
+/* Times up to `autotune` candidates of a provider; *best is replaced by a faster one. */
 static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provider,
-                        const struct cm_primitive *primitive, int32_t n, int32_t *ret,
-                        struct cm_reason *reason) {
-    double least = INFINITY;
+                        struct choice *best, double *least, struct cm_reason *reason) {
     bool made = true;
-    for (int32_t i = 0; i < n && made; i++) {
+    for (int32_t i = 0; i < plan->device->options.autotune && made; i++) {
         double seconds = 0;
-        int status = make_candidate(plan, provider, primitive, i, &made, reason);
+        int status = make_candidate(plan, provider, &best->primitive, i, &made, reason);
+        if (status == CM_BACKEND_OK && is_proxy(plan)) {
+            drop_step(&plan->parts[0].step);
+            continue;
+        }
         if (status == CM_BACKEND_OK) {
             status = time_candidate(plan, &seconds, reason);
             drop_step(&plan->parts[0].step);
         }
         if (status == CM_BACKEND_BROKEN) return status;
-        if (status != CM_BACKEND_OK || seconds >= least) continue;
-        least = seconds;
-        *ret = i;
+        if (status != CM_BACKEND_OK || seconds >= *least) continue;
+        *least = seconds;
+        best->provider = provider;
+        best->candidate = i;
     }
     return CM_BACKEND_OK;
 }
 
+/* Leaves best->provider NULL if no candidate runs. */
+static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason *reason) {
+    double least = INFINITY;
+    int status = CM_BACKEND_OK;
+    const struct cuda_provider *const *at = providers_for(best->primitive.kind);
+    for (; *at != NULL && status == CM_BACKEND_OK; at++)
+        status = find_fastest(plan, *at, best, &least, reason);
+    return status;
+}
+
 /* After out of memory, try the next candidate: it may need less workspace. */
-static int ask_provider(struct cm_plan *plan, const struct cuda_provider *provider,
-                        const struct cm_primitive *primitive, struct cm_reason *reason) {
-    const struct cuda_options *options = &plan->device->options;
-    int32_t first = 0;
+static int ask_provider(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
+    const int32_t first = choice->candidate;
     int status = CM_BACKEND_OK;
     bool made = true;
-    if (!plan->device->has_driver && !provider->plans_only)
+    if (!plan->device->has_driver && !choice->provider->plans_only)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "cannot plan without a device");
-    if (options->autotune > 1 && !options->plan_only)
-        status = find_fastest(plan, provider, primitive, options->autotune, &first, reason);
-    if (status != CM_BACKEND_OK) return status;
     for (int32_t i = 0; i < MAX_TRIALS && made; i++) {
         struct cm_reason why = {""};
-        const int tried = make_candidate(plan, provider, primitive, first + i, &made, &why);
+        choice->candidate = first + i;
+        const int tried =
+            make_candidate(plan, choice->provider, &choice->primitive, first + i, &made, &why);
         if (i == 0 || tried == CM_BACKEND_BROKEN) *reason = why;
         if (i == 0 || tried == CM_BACKEND_OK) status = tried;
         if (tried == CM_BACKEND_OK || tried == CM_BACKEND_BROKEN) return tried;
@@ -105,16 +120,17 @@ static int ask_provider(struct cm_plan *plan, const struct cuda_provider *provid
     return status;
 }
 
-static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
-                  struct cm_reason *reason) {
+static int ask_all(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
     struct cm_reason all = {""};
     int status = CM_BACKEND_REFUSED;
-    const struct cuda_provider *const *at = providers_for(primitive->kind);
+    const struct cuda_provider *const *at = providers_for(choice->primitive.kind);
     if (*at == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no provider supports this kind");
     for (; *at != NULL; at++) {
         struct cm_reason why = {""};
-        const int asked = ask_provider(plan, *at, primitive, &why);
+        choice->provider = *at;
+        choice->candidate = 0;
+        const int asked = ask_provider(plan, choice, &why);
         if (asked == CM_BACKEND_OK) return asked;
         add_reason((*at)->name, &why, &all);
         if (asked == CM_BACKEND_BROKEN) {
@@ -124,6 +140,29 @@ static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
         if (asked == CM_BACKEND_NO_MEMORY) status = asked;
     }
     *reason = all;
+    return status;
+}
+
+/* The former choice if there is one, then the fastest if autotuning, then the first that runs.
+ */
+static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
+                  struct cm_reason *reason) {
+    struct cm_device *device = plan->device;
+    const struct choice *former = choices_find(&device->choices, primitive);
+    struct choice choice = {.primitive = *primitive};
+    int status = CM_BACKEND_OK;
+    if (former != NULL)
+        choice = *former;
+    else if (device->options.autotune > 1 && !device->options.plan_only)
+        status = autotune(plan, &choice, reason);
+    if (status != CM_BACKEND_OK) return status;
+    if (choice.provider != NULL) {
+        status = ask_provider(plan, &choice, reason);
+        if (status == CM_BACKEND_BROKEN) return status;
+    }
+    if (choice.provider == NULL || status != CM_BACKEND_OK)
+        status = ask_all(plan, &choice, reason);
+    if (status == CM_BACKEND_OK) choices_set(&device->choices, &choice);
     return status;
 }
 

@@ -39,6 +39,8 @@ static bool is_sticky(CUresult result) {
         CUDA_ERROR_ECC_UNCORRECTABLE,
         CUDA_ERROR_NVLINK_UNCORRECTABLE,
         CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        (CUresult)226, /* CUDA_ERROR_CONTAINED; the oldest supported headers lack the name */
+        CUDA_ERROR_EXTERNAL_DEVICE,
         CUDA_ERROR_UNKNOWN,
     };
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)

@@ -7,17 +7,38 @@
 
 #define MS 1e-3
 
-static int launch_all(const struct cm_device *device, const struct replay_job *job, uint32_t n,
-                      int64_t first, int64_t n_sets, struct cm_reason *reason) {
+static int launch_all(const struct cm_device *device, const struct replay_job *job,
+                      struct cm_reason *reason) {
     int status = CM_BACKEND_OK;
-    for (uint32_t i = 0; i < n && status == CM_BACKEND_OK; i++)
-        status = job->launch(job->context, (first + i) % n_sets, device->stream, reason);
+    for (uint32_t i = 0; i < job->n && status == CM_BACKEND_OK; i++)
+        status =
+            job->launch(job->context, (job->first + i) % job->n_sets, device->stream, reason);
     return status;
 }
 
+/* External: the node of the graph records the event, as a launch of its own would. */
+static int record_event(const struct cm_device *device, CUevent event, bool external,
+                        struct cm_reason *reason) {
+    return cuda_check(device,
+                      device->driver.cuEventRecordWithFlags(event, device->stream,
+                                                            external ? CU_EVENT_RECORD_EXTERNAL
+                                                                     : CU_EVENT_RECORD_DEFAULT),
+                      "record an event", reason);
+}
+
+/* Clock readings and events around the executions. */
+static int launch_timed(const struct cm_device *device, const struct replay_job *job,
+                        struct cm_reason *reason) {
+    int status = warmup_read_clock(device, WARMUP_BEGIN, reason);
+    if (status == CM_BACKEND_OK) status = record_event(device, device->begin, true, reason);
+    if (status == CM_BACKEND_OK) status = launch_all(device, job, reason);
+    if (status == CM_BACKEND_OK) status = record_event(device, device->end, true, reason);
+    return status == CM_BACKEND_OK ? warmup_read_clock(device, WARMUP_END, reason) : status;
+}
+
 /* End the capture after a failed launch too, else the stream stays in capture mode. */
-static int record(const struct cm_device *device, const struct replay_job *job, uint32_t n,
-                  int64_t first, int64_t n_sets, struct replay *ret, struct cm_reason *reason) {
+static int record(const struct cm_device *device, const struct replay_job *job,
+                  struct replay *ret, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
     struct cm_reason unused = {""};
     int status = cuda_check(
@@ -25,7 +46,7 @@ static int record(const struct cm_device *device, const struct replay_job *job, 
         driver->cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
         "begin a capture", reason);
     if (status != CM_BACKEND_OK) return status;
-    status = launch_all(device, job, n, first, n_sets, reason);
+    status = ret->timed ? launch_timed(device, job, reason) : launch_all(device, job, reason);
     const CUresult ended = driver->cuStreamEndCapture(device->stream, &ret->graph);
     if (status != CM_BACKEND_OK) {
         const int worse = cuda_check(device, ended, "end the capture", &unused);
@@ -34,12 +55,11 @@ static int record(const struct cm_device *device, const struct replay_job *job, 
     return cuda_check(device, ended, "end the capture", reason);
 }
 
-int replay_capture(const struct cm_device *device, const struct replay_job *job, uint32_t n,
-                   int64_t first, int64_t n_sets, struct replay *ret,
-                   struct cm_reason *reason) {
-    struct replay replay = {NULL, NULL};
+static int capture(const struct cm_device *device, const struct replay_job *job, bool timed,
+                   struct replay *ret, struct cm_reason *reason) {
+    struct replay replay = {.timed = timed};
     const struct cuda_driver *driver = &device->driver;
-    int status = record(device, job, n, first, n_sets, &replay, reason);
+    int status = record(device, job, &replay, reason);
     if (status == CM_BACKEND_OK)
         status = cuda_check(device,
                             driver->cuGraphInstantiateWithFlags(&replay.exec, replay.graph, 0),
@@ -58,45 +78,63 @@ int replay_capture(const struct cm_device *device, const struct replay_job *job,
     return status;
 }
 
-static int begin_time(const struct cm_device *device, struct cm_reason *reason) {
-    return cuda_check(device, device->driver.cuEventRecord(device->begin, device->stream),
-                      "record an event", reason);
+int replay_capture(const struct cm_device *device, const struct replay_job *job,
+                   struct replay *ret, struct cm_reason *reason) {
+    return capture(device, job, false, ret, reason);
 }
 
-static int end_time(const struct cm_device *device, double *ret_seconds,
-                    struct cm_reason *reason) {
+int replay_capture_timed(struct cm_device *device, const struct replay_job *job,
+                         struct replay *ret, struct cm_reason *reason) {
+    int status = CM_BACKEND_REFUSED;
+    if (!device->no_external_events) status = capture(device, job, true, ret, reason);
+    if (status != CM_BACKEND_REFUSED) return status;
+    status = capture(device, job, false, ret, reason);
+    if (status == CM_BACKEND_OK) device->no_external_events = true;
+    return status;
+}
+
+static int read_time(const struct cm_device *device, double *ret_seconds,
+                     struct cm_reason *reason) {
     float ms = 0;
-    const struct cuda_driver *driver = &device->driver;
-    int status = cuda_check(device, driver->cuEventRecord(device->end, device->stream),
-                            "record an event", reason);
-    if (status == CM_BACKEND_OK)
-        status = cuda_check(device, driver->cuEventSynchronize(device->end), "run it", reason);
-    if (status == CM_BACKEND_OK)
-        status = cuda_check(device, driver->cuEventElapsedTime(&ms, device->begin, device->end),
-                            "read the time", reason);
+    const int status =
+        cuda_check(device, device->driver.cuEventElapsedTime(&ms, device->begin, device->end),
+                   "read the time", reason);
     if (status == CM_BACKEND_OK) *ret_seconds = MS * (double)ms;
     return status;
 }
 
+static int end_time(const struct cm_device *device, double *ret_seconds,
+                    struct cm_reason *reason) {
+    int status = record_event(device, device->end, false, reason);
+    if (status == CM_BACKEND_OK)
+        status = cuda_check(device, device->driver.cuEventSynchronize(device->end), "run it",
+                            reason);
+    return status == CM_BACKEND_OK ? read_time(device, ret_seconds, reason) : status;
+}
+
 int replay_run(const struct cm_device *device, const struct replay *replay, double *ret_seconds,
                struct cm_reason *reason) {
-    int status = begin_time(device, reason);
+    int status = CM_BACKEND_OK;
+    if (!replay->timed) status = record_event(device, device->begin, false, reason);
     if (status == CM_BACKEND_OK)
         status = cuda_check(device, device->driver.cuGraphLaunch(replay->exec, device->stream),
                             "launch it", reason);
-    return status == CM_BACKEND_OK ? end_time(device, ret_seconds, reason) : status;
+    if (status != CM_BACKEND_OK) return status;
+    if (!replay->timed) return end_time(device, ret_seconds, reason);
+    status = cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it",
+                        reason);
+    return status == CM_BACKEND_OK ? read_time(device, ret_seconds, reason) : status;
 }
 
-int replay_launch(const struct cm_device *device, const struct replay_job *job, uint32_t n,
-                  int64_t first, int64_t n_sets, double *ret_seconds,
-                  struct cm_reason *reason) {
-    int status = begin_time(device, reason);
-    if (status == CM_BACKEND_OK) status = launch_all(device, job, n, first, n_sets, reason);
+int replay_launch(const struct cm_device *device, const struct replay_job *job,
+                  double *ret_seconds, struct cm_reason *reason) {
+    int status = record_event(device, device->begin, false, reason);
+    if (status == CM_BACKEND_OK) status = launch_all(device, job, reason);
     return status == CM_BACKEND_OK ? end_time(device, ret_seconds, reason) : status;
 }
 
 void replay_drop(const struct cm_device *device, struct replay *replay) {
     if (replay->exec != NULL) (void)device->driver.cuGraphExecDestroy(replay->exec);
     if (replay->graph != NULL) (void)device->driver.cuGraphDestroy(replay->graph);
-    *replay = (struct replay){NULL, NULL};
+    *replay = (struct replay){.graph = NULL};
 }

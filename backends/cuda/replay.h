@@ -6,27 +6,38 @@
 
 #include "backends/cuda/device.h"
 
-/* Enqueues one execution on one set of operands. */
+/* `n` executions on the sets first, first + 1, .. modulo `n_sets`. */
 struct replay_job {
+    /* Enqueues one execution on one set of operands. */
     int (*launch)(void *context, int64_t set, CUstream stream, struct cm_reason *reason);
     void *context;
+    uint32_t n;
+    int64_t first;
+    int64_t n_sets;
 };
 
 struct replay {
     CUgraph graph;
     CUgraphExec exec;
+    bool timed; /* the graph records the device's events itself, and the SM clock around them */
 };
 
-/* Captures `n` executions on sets first, first + 1, .. modulo `n_sets`. Returns
- * CM_BACKEND_REFUSED if something cannot be captured. */
-int replay_capture(const struct cm_device *device, const struct replay_job *job, uint32_t n,
-                   int64_t first, int64_t n_sets, struct replay *ret, struct cm_reason *reason);
+/* Captures the executions alone. Returns CM_BACKEND_REFUSED if something cannot be captured. */
+int replay_capture(const struct cm_device *device, const struct replay_job *job,
+                   struct replay *ret, struct cm_reason *reason);
+/*
+ * The same with the events that time them. Events of the host's launches would include the time
+ * from the event to the first kernel of the graph. If the driver cannot capture events, they
+ * are recorded around the graph.
+ */
+int replay_capture_timed(struct cm_device *device, const struct replay_job *job,
+                         struct replay *ret, struct cm_reason *reason);
 /* Launches the graph once and waits. */
 int replay_run(const struct cm_device *device, const struct replay *replay, double *ret_seconds,
                struct cm_reason *reason);
 /* Launches the same executions one by one. */
-int replay_launch(const struct cm_device *device, const struct replay_job *job, uint32_t n,
-                  int64_t first, int64_t n_sets, double *ret_seconds, struct cm_reason *reason);
+int replay_launch(const struct cm_device *device, const struct replay_job *job,
+                  double *ret_seconds, struct cm_reason *reason);
 void replay_drop(const struct cm_device *device, struct replay *replay);
 
 /*

@@ -41,7 +41,10 @@ static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operand
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
-    const int64_t head = bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES;
+    /* The copies continue the pattern: it ends with a whole row of indices. */
+    const int64_t row =
+        primitive_element_size(fill->element) * (fill->indices.n > 0 ? fill->indices.n : 1);
+    const int64_t head = bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES - PATTERN_BYTES % row;
     if (bytes == 0) return CM_BACKEND_OK;
     void *pattern = malloc((size_t)head);
     if (pattern == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
@@ -108,9 +111,13 @@ int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t work
     const int64_t most = (end - workspace) / sets->bytes;
     sets->n = want < MAX_SETS ? want : MAX_SETS;
     if (sets->n > most) sets->n = most;
-    sets->cold = sets->n >= want;
     sets->workspace = sets->block.base + (CUdeviceptr)(end - workspace);
     return CM_BACKEND_OK;
+}
+
+/* The other sets that a cycle touches before it returns to one must fill the cache. */
+bool sets_are_cold(const struct cm_device *device, const struct sets *sets, int64_t used) {
+    return used > 0 && (used - 1) * sets->bytes >= device->cache_bytes;
 }
 
 int sets_repeat(const struct cm_device *device, struct sets *sets, struct cm_reason *reason) {

@@ -11,7 +11,6 @@ struct sets {
     struct memory_block block;
     int64_t bytes; /* per set */
     int64_t n;
-    bool cold; /* the sets exceed the cache */
     CUdeviceptr workspace;
 };
 
@@ -21,6 +20,8 @@ int sets_make(struct cm_device *device, const struct cm_primitive *primitive, st
 /* Reserves the workspace. Returns CM_BACKEND_NO_MEMORY if it does not fit beside one set. */
 int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t workspace_bytes,
                  struct cm_reason *reason);
+/* Returns true if executions that cycle through `used` sets find none of them in the cache. */
+bool sets_are_cold(const struct cm_device *device, const struct sets *sets, int64_t used);
 /* Copies the first set to all others. */
 int sets_repeat(const struct cm_device *device, struct sets *sets, struct cm_reason *reason);
 void sets_drop(struct cm_device *device, struct sets *sets);

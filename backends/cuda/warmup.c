@@ -1,57 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An idle device runs at a fraction of its maximum clock (for example 345 of 1980 MHz on an
- * H200) and needs a few hundred milliseconds of work to reach that maximum. */
 #include "backends/cuda/warmup.h"
 
-#include <stdlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-#include "backends/cuda/jit/jit.h"
+#include "backends/cuda/device.h"
 #include "backends/cuda/refuse.h"
-#include "backends/cuda/replay.h"
 
 #include "support/banned.h"
 
-#define WARMUP_SECONDS 0.3
-#define FLOOR_KERNELS  512 /* they share the latency before the first kernel */
-#define FLOOR_SAMPLES  11
-#define SPIN_BLOCK     256
+#define OPEN_NS      300e6 /* the clock must have been steady for so long */
+#define MOST_NS      2e9   /* of the first warm-up */
+#define RESUME_NS    100e6 /* most of a later one */
+#define IDLE_SECONDS 1e-3  /* a pause after which the clock may have dropped */
+#define STEADY       0.01  /* relative difference of two readings */
+#define ACCEPTED     0.75  /* of the steady clock, the limit of nvbench */
+#define SPIN_BLOCK   256
+#define SPIN_LOOPS   200000 /* about half a millisecond */
 
-static const char source[] =
-    "extern \"C\" __global__ void costmodel_empty() {}\n"
-    "extern \"C\" __global__ void costmodel_spin(float seed) {\n"
-    "    float a = seed, b = threadIdx.x;\n"
-    "    for (int i = 0; i < 100000; i++) { a = a * b + seed; b = b * a - seed; }\n"
-    "    if (a == 12345.678f && b == a) __trap();\n"
-    "}\n";
+/* PTX, so that no compiler is needed and every device since sm_50 takes it. */
+static const char program[] = ".version 6.3\n.target sm_50\n.address_size 64\n"
+                              ".visible .entry costmodel_empty()\n{\nret;\n}\n"
+                              ".visible .entry costmodel_stamp(.param .u64 to)\n{\n"
+                              ".reg .b64 %a<4>;\n.reg .b32 %s;\n"
+                              "ld.param.u64 %a0, [to];\n"
+                              "cvta.to.global.u64 %a1, %a0;\n"
+                              "mov.u64 %a2, %globaltimer;\n"
+                              "mov.u64 %a3, %clock64;\n"
+                              "mov.u32 %s, %smid;\n"
+                              "st.global.u64 [%a1], %a2;\n"
+                              "st.global.u64 [%a1+8], %a3;\n"
+                              "st.global.u32 [%a1+16], %s;\n"
+                              "ret;\n}\n"
+                              ".visible .entry costmodel_spin(.param .u32 n)\n{\n"
+                              ".reg .f32 %f<3>;\n.reg .b32 %r<3>;\n.reg .pred %p<3>;\n"
+                              "ld.param.u32 %r0, [n];\n"
+                              "mov.u32 %r1, %tid.x;\n"
+                              "cvt.rn.f32.u32 %f0, %r1;\n"
+                              "mov.f32 %f1, 0f3F000000;\n"
+                              "again:\n"
+                              "fma.rn.f32 %f1, %f1, %f0, 0f3F000000;\n"
+                              "sub.u32 %r0, %r0, 1;\n"
+                              "setp.ne.u32 %p0, %r0, 0;\n"
+                              "@%p0 bra again;\n"
+                              "setp.eq.f32 %p1, %f1, 0f4640E6B7;\n" /* never: keeps the loop */
+                              "@%p1 trap;\n"
+                              "ret;\n}\n";
 
-struct warmup {
-    struct cm_device *device;
-    CUmodule module;
-    CUfunction empty, spin;
+struct reading {
+    uint64_t nanoseconds, cycles; /* cycles are counted per multiprocessor */
+    uint32_t unit;
+    uint32_t reserved;
 };
-
-static int launch_empty(void *context, int64_t set, CUstream stream, struct cm_reason *reason) {
-    const struct warmup *warmup = context;
-    (void)set;
-    return cuda_check(warmup->device,
-                      warmup->device->driver.cuLaunchKernel(warmup->empty, 1, 1, 1, 32, 1, 1, 0,
-                                                            stream, NULL, NULL),
-                      "launch a kernel", reason);
-}
-
-static int spin(const struct warmup *warmup, struct cm_reason *reason) {
-    struct cm_device *device = warmup->device;
-    float seed = 0.5F;
-    void *args[] = {&seed};
-    const unsigned blocks = (unsigned)(device->n_units > 0 ? 2 * device->n_units : 1);
-    const CUresult launched = device->driver.cuLaunchKernel(
-        warmup->spin, blocks, 1, 1, SPIN_BLOCK, 1, 1, 0, device->stream, args, NULL);
-    const int status = cuda_check(device, launched, "launch a kernel", reason);
-    if (status != CM_BACKEND_OK) return status;
-    return cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it",
-                      reason);
-}
 
 static double now(void) {
     struct timespec time = {0, 0};
@@ -59,62 +61,143 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static int spin_until_warm(const struct warmup *warmup, struct cm_reason *reason) {
-    const double end = now() + WARMUP_SECONDS;
-    int status = CM_BACKEND_OK;
-    while (status == CM_BACKEND_OK && now() < end) status = spin(warmup, reason);
+void warmup_busy(struct cm_device *device) {
+    device->warmup.busy_at = now();
+}
+
+static int launch(const struct cm_device *device, CUfunction function, unsigned blocks,
+                  unsigned threads, void **args, struct cm_reason *reason) {
+    return cuda_check(device,
+                      device->driver.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
+                                                    device->stream, args, NULL),
+                      "launch a kernel", reason);
+}
+
+int warmup_read_clock(const struct cm_device *device, enum warmup_stamp which,
+                      struct cm_reason *reason) {
+    CUdeviceptr to =
+        device->warmup.stamps + (CUdeviceptr)which * (CUdeviceptr)sizeof(struct reading);
+    void *args[] = {&to};
+    if (device->warmup.module == NULL) return CM_BACKEND_OK;
+    return launch(device, device->warmup.stamp, 1, 1, args, reason);
+}
+
+/* *ret_mhz: mean clock between the two readings; 0 if unknown. *ret_ns: time of the second. */
+static int read_clocks(struct cm_device *device, double *ret_mhz, double *ret_ns,
+                       struct cm_reason *reason) {
+    struct reading stamps[WARMUP_STAMPS];
+    const struct cuda_driver *driver = &device->driver;
+    memset(stamps, 0, sizeof(stamps));
+    CUresult result = driver->cuMemcpyDtoHAsync(stamps, device->warmup.stamps, sizeof(stamps),
+                                                device->stream);
+    if (result == CUDA_SUCCESS) result = driver->cuStreamSynchronize(device->stream);
+    const double cycles = (double)stamps[WARMUP_END].cycles - (double)stamps[0].cycles;
+    const double ns = (double)stamps[WARMUP_END].nanoseconds - (double)stamps[0].nanoseconds;
+    const bool same = stamps[0].unit == stamps[WARMUP_END].unit;
+    *ret_mhz = same && cycles > 0 && ns > 0 ? 1e3 * cycles / ns : 0;
+    *ret_ns = (double)stamps[WARMUP_END].nanoseconds;
+    return cuda_check(device, result, "read the clock", reason);
+}
+
+/* Runs all multiprocessors for about half a millisecond and measures their clock. */
+static int spin(struct cm_device *device, double *ret_mhz, double *ret_ns,
+                struct cm_reason *reason) {
+    unsigned loops = SPIN_LOOPS;
+    void *args[] = {&loops};
+    const unsigned blocks = (unsigned)(device->n_units > 0 ? 2 * device->n_units : 1);
+    int status = warmup_read_clock(device, WARMUP_BEGIN, reason);
+    if (status == CM_BACKEND_OK)
+        status = launch(device, device->warmup.spin, blocks, SPIN_BLOCK, args, reason);
+    if (status == CM_BACKEND_OK) status = warmup_read_clock(device, WARMUP_END, reason);
+    return status == CM_BACKEND_OK ? read_clocks(device, ret_mhz, ret_ns, reason) : status;
+}
+
+/* The clock rises in steps: it is steady if it has not risen for OPEN_NS. */
+static int spin_until_steady(struct cm_device *device, struct cm_reason *reason) {
+    struct warmup *warmup = &device->warmup;
+    double mhz = 0;
+    double begin = 0;
+    double at = 0;
+    int status = spin(device, &mhz, &begin, reason);
+    double risen = at = begin;
+    warmup->mhz = mhz;
+    while (status == CM_BACKEND_OK && at - risen < OPEN_NS && at - begin < MOST_NS) {
+        const double before = at;
+        status = spin(device, &mhz, &at, reason);
+        if (mhz > warmup->mhz * (1 + STEADY)) risen = at;
+        if (mhz > 0) warmup->mhz = mhz;
+        if (!(at > before)) break; /* no clock */
+    }
+    warmup_busy(device);
     return status;
 }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
+int warmup_resume(struct cm_device *device, struct cm_reason *reason) {
+    const struct warmup *warmup = &device->warmup;
+    double mhz = 0;
+    double begin = 0;
+    if (warmup->module == NULL || now() - warmup->busy_at < IDLE_SECONDS) return CM_BACKEND_OK;
+    int status = spin(device, &mhz, &begin, reason);
+    double at = begin;
+    while (status == CM_BACKEND_OK && mhz > 0 && mhz < warmup->mhz * (1 - STEADY) &&
+           at - begin < RESUME_NS)
+        status = spin(device, &mhz, &at, reason);
+    warmup_busy(device);
+    return status;
 }
 
-/* Leaves device->floor at 0 if the kernels cannot be captured. */
-static int measure_floor(const struct warmup *warmup, struct cm_reason *reason) {
-    struct cm_device *device = warmup->device;
-    struct replay replay = {NULL, NULL};
-    double samples[FLOOR_SAMPLES];
-    struct warmup own = *warmup;
-    const struct replay_job job = {launch_empty, &own};
-    int status = replay_capture(device, &job, FLOOR_KERNELS, 0, 1, &replay, reason);
-    if (status == CM_BACKEND_REFUSED) return CM_BACKEND_OK;
-    if (status == CM_BACKEND_OK) status = replay_run(device, &replay, &samples[0], reason);
-    for (int i = 0; i < FLOOR_SAMPLES && status == CM_BACKEND_OK; i++)
-        status = replay_run(device, &replay, &samples[i], reason);
-    replay_drop(device, &replay);
-    if (status != CM_BACKEND_OK) return status;
-    qsort(samples, FLOOR_SAMPLES, sizeof(samples[0]), compare);
-    device->floor = samples[FLOOR_SAMPLES / 2] / FLOOR_KERNELS;
-    return CM_BACKEND_OK;
+int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
+                        struct cm_reason *reason) {
+    struct warmup *warmup = &device->warmup;
+    *ret_accepted = true;
+    if (warmup->module == NULL) return CM_BACKEND_OK;
+    double at = 0;
+    const int status = read_clocks(device, &warmup->sample_mhz, &at, reason);
+    *ret_accepted = warmup->sample_mhz == 0 || warmup->sample_mhz >= ACCEPTED * warmup->mhz;
+    if (!*ret_accepted && last) warmup->n_slow++;
+    warmup->busy_at = *ret_accepted ? now() : 0;
+    return status;
 }
 
-static int load(struct warmup *warmup, struct cm_reason *reason) {
-    const struct cuda_driver *driver = &warmup->device->driver;
-    char *cubin = NULL;
-    size_t size = 0;
-    int status =
-        jit_compile(&warmup->device->nvrtc, source, warmup->device->sm, &cubin, &size, reason);
-    if (status != CM_BACKEND_OK) return status;
-    CUresult result = driver->cuModuleLoadData(&warmup->module, cubin);
+void warmup_clocks(struct cm_device *device, struct cm_clocks *ret) {
+    struct warmup *warmup = &device->warmup;
+    const size_t used = strlen(ret->throttle);
+    if (warmup->sample_mhz > 0) ret->unit_mhz = (int32_t)(warmup->sample_mhz + 0.5);
+    if (warmup->n_slow > 0)
+        (void)snprintf(ret->throttle + used, sizeof(ret->throttle) - used, "%s%s",
+                       used > 0 ? ", " : "", "low clock");
+    warmup->n_slow = 0;
+    warmup->sample_mhz = 0;
+}
+
+static int load(struct cm_device *device, struct cm_reason *reason) {
+    struct warmup *warmup = &device->warmup;
+    const struct cuda_driver *driver = &device->driver;
+    CUresult result = driver->cuModuleLoadData(&warmup->module, program);
     if (result == CUDA_SUCCESS)
         result = driver->cuModuleGetFunction(&warmup->empty, warmup->module, "costmodel_empty");
     if (result == CUDA_SUCCESS)
         result = driver->cuModuleGetFunction(&warmup->spin, warmup->module, "costmodel_spin");
-    free(cubin);
-    return cuda_check(warmup->device, result, "load a kernel", reason);
+    if (result == CUDA_SUCCESS)
+        result = driver->cuModuleGetFunction(&warmup->stamp, warmup->module, "costmodel_stamp");
+    if (result == CUDA_SUCCESS)
+        result = driver->cuMemAlloc(&warmup->stamps, WARMUP_STAMPS * sizeof(struct reading));
+    return cuda_check(device, result, "load a kernel", reason);
 }
 
-int warmup_device(struct cm_device *device, struct cm_reason *reason) {
-    struct warmup warmup = {.device = device};
-    if (!device->has_nvrtc.available) return CM_BACKEND_OK;
-    int status = load(&warmup, reason);
-    /* This NVRTC does not support the architecture: libraries still run. */
-    if (status == CM_BACKEND_REFUSED && warmup.module == NULL) return CM_BACKEND_OK;
-    if (status == CM_BACKEND_OK) status = spin_until_warm(&warmup, reason);
-    if (status == CM_BACKEND_OK) status = measure_floor(&warmup, reason);
-    if (warmup.module != NULL) (void)device->driver.cuModuleUnload(warmup.module);
-    return status;
+int warmup_open(struct cm_device *device, struct cm_reason *reason) {
+    int status = load(device, reason);
+    if (status == CM_BACKEND_REFUSED && device->warmup.module == NULL) {
+        (void)cuda_refuse(&device->warmup.reason, 0, "clocks are not measured: %s",
+                          reason->text);
+        return CM_BACKEND_OK;
+    }
+    return status == CM_BACKEND_OK ? spin_until_steady(device, reason) : status;
+}
+
+void warmup_close(struct cm_device *device) {
+    struct warmup *warmup = &device->warmup;
+    if (warmup->stamps != 0) (void)device->driver.cuMemFree(warmup->stamps);
+    if (warmup->module != NULL) (void)device->driver.cuModuleUnload(warmup->module);
+    *warmup = (struct warmup){.module = NULL};
 }

@@ -25,6 +25,7 @@ struct legacy {
     cudnnRNNDescriptor_t rnn;
     cudnnRNNDataDescriptor_t rnn_x, rnn_y;
     cudnnDropoutDescriptor_t dropout;
+    cudnnMathType_t math;
     struct memory_block weights; /* RNN: random, in cuDNN's order */
     /* RNN: the workspace holds the result if it is not an operand, then scratch memory. */
     int64_t workspace_bytes;
@@ -152,13 +153,14 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
     if (status != CUDNN_STATUS_SUCCESS) return status;
     status = api->cudnnCreateRNNDescriptor(&legacy->rnn);
     if (status != CUDNN_STATUS_SUCCESS) return status;
+    legacy->math = find_math(legacy, type);
     return api->cudnnSetRNNDescriptor_v8(
         legacy->rnn, CUDNN_RNN_ALGO_STANDARD, modes[i].mode,
         with_bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
         primitive->directions > 1 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
         CUDNN_LINEAR_INPUT, type, legacy->in_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
-        find_math(legacy, type), (int32_t)primitive->inputs[0].dims[2], hidden, hidden, 1,
-        legacy->dropout, CUDNN_RNN_PADDED_IO_DISABLED);
+        legacy->math, (int32_t)primitive->inputs[0].dims[2], hidden, hidden, 1, legacy->dropout,
+        CUDNN_RNN_PADDED_IO_DISABLED);
 }
 
 /* Describes a sequence of `size` elements per step; all sequences have the full length. */
@@ -276,6 +278,13 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     return status == CUDNN_STATUS_SUCCESS ? CM_BACKEND_OK : refuse(legacy, status, reason);
 }
 
+/* The default math type uses them if the library likes. */
+static void facts(const void *own, struct cm_how *ret) {
+    const struct legacy *legacy = own;
+    if (legacy->lrn != NULL || legacy->math == CUDNN_FMA_MATH)
+        ret->tensor_cores = CM_TENSOR_CORES_NO;
+}
+
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
     if (!device->has_cudnn.available) {
@@ -300,6 +309,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     }
     ret->own = legacy;
     ret->launch = launch;
+    ret->facts = facts;
     ret->drop = drop;
     ret->workspace_bytes = legacy->workspace_bytes;
     ret->state = CM_MEASURED;

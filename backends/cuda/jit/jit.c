@@ -11,6 +11,8 @@
 
 #include "support/banned.h"
 
+#define MAX_ARCHITECTURES 64
+
 static const char *const types[CM_N_ELEMENTS] = {
     [CM_F64] = "double",
     [CM_F32] = "float",
@@ -97,26 +99,43 @@ static int refuse_program(const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
     return status;
 }
 
-static nvrtcResult take_cubin(const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
-                              char **ret_cubin, size_t *ret_size) {
-    nvrtcResult result = nvrtc->nvrtcGetCUBINSize(program, ret_size);
+static nvrtcResult take_image(const struct cuda_nvrtc *nvrtc, nvrtcProgram program, bool ptx,
+                              char **ret) {
+    size_t size = 0;
+    nvrtcResult result =
+        ptx ? nvrtc->nvrtcGetPTXSize(program, &size) : nvrtc->nvrtcGetCUBINSize(program, &size);
     if (result != NVRTC_SUCCESS) return result;
-    char *cubin = malloc(*ret_size);
-    if (cubin == NULL) return NVRTC_ERROR_OUT_OF_MEMORY;
-    result = nvrtc->nvrtcGetCUBIN(program, cubin);
+    char *image = malloc(size);
+    if (image == NULL) return NVRTC_ERROR_OUT_OF_MEMORY;
+    result = ptx ? nvrtc->nvrtcGetPTX(program, image) : nvrtc->nvrtcGetCUBIN(program, image);
     if (result == NVRTC_SUCCESS)
-        *ret_cubin = cubin;
+        *ret = image;
     else
-        free(cubin);
+        free(image);
     return result;
 }
 
-int jit_compile(const struct cuda_nvrtc *nvrtc, const char *source, int sm, char **ret_cubin,
-                size_t *ret_size, struct cm_reason *reason) {
+int jit_find_sm(const struct cuda_nvrtc *nvrtc, int sm) {
+    int architectures[MAX_ARCHITECTURES];
+    int n = 0;
+    int ret = 0;
+    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n > MAX_ARCHITECTURES ||
+        nvrtc->nvrtcGetSupportedArchs(architectures) != NVRTC_SUCCESS)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (architectures[i] <= sm && architectures[i] > ret) ret = architectures[i];
+    return ret;
+}
+
+int jit_compile(const struct cm_device *device, const char *source, char **ret_image,
+                struct cm_reason *reason) {
+    const struct cuda_nvrtc *nvrtc = &device->nvrtc;
+    const bool ptx = device->jit_sm < device->sm;
     char architecture[48];
     const char *const arguments[] = {architecture};
     nvrtcProgram program = NULL;
-    (void)snprintf(architecture, sizeof(architecture), "--gpu-architecture=sm_%d", sm);
+    (void)snprintf(architecture, sizeof(architecture), "--gpu-architecture=%s_%d",
+                   ptx ? "compute" : "sm", device->jit_sm);
     nvrtcResult result =
         nvrtc->nvrtcCreateProgram(&program, source, "costmodel.cu", 0, NULL, NULL);
     if (result != NVRTC_SUCCESS)
@@ -124,7 +143,7 @@ int jit_compile(const struct cuda_nvrtc *nvrtc, const char *source, int sm, char
                            nvrtc->nvrtcGetErrorString(result));
     int status = CM_BACKEND_OK;
     result = nvrtc->nvrtcCompileProgram(program, 1, arguments);
-    if (result == NVRTC_SUCCESS) result = take_cubin(nvrtc, program, ret_cubin, ret_size);
+    if (result == NVRTC_SUCCESS) result = take_image(nvrtc, program, ptx, ret_image);
     if (result != NVRTC_SUCCESS) status = refuse_program(nvrtc, program, result, reason);
     (void)nvrtc->nvrtcDestroyProgram(&program);
     return status;

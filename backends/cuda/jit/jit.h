@@ -46,8 +46,11 @@ jit_writer jit_write_eltwise, jit_write_copy, jit_write_gather, jit_write_softma
 
 /* Writes the program of any kind; the caller frees the text. */
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason);
-/* Compiles a cubin for an architecture; the caller frees it. */
-int jit_compile(const struct cuda_nvrtc *nvrtc, const char *source, int sm, char **ret_cubin,
-                size_t *ret_size, struct cm_reason *reason);
+/* Returns the newest architecture up to `sm` that NVRTC compiles for; 0 if there is none. */
+int jit_find_sm(const struct cuda_nvrtc *nvrtc, int sm);
+/* Compiles for `device`: a cubin, or PTX if NVRTC does not know the architecture. The caller
+ * frees the image. */
+int jit_compile(const struct cm_device *device, const char *source, char **ret_image,
+                struct cm_reason *reason);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gathers. Every index is reduced modulo its range, so no thread can access memory outside. */
+#include "backends/cuda/indices.h"
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
-#include "support/checked.h"
 
 #include "support/banned.h"
 
@@ -67,30 +67,21 @@ static void write_elements(struct jit *jit) {
 }
 
 /* GatherND: each row of indices selects a run of x. */
-static bool write_runs(struct jit *jit) {
+static void write_runs(struct jit *jit, int32_t width) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
-    const struct cm_tensor *indices = &jit->primitive->inputs[1];
-    const struct cm_tensor *y = &jit->primitive->outputs[0];
-    if (indices->rank < 1) return false;
-    const int64_t width = indices->dims[indices->rank - 1];
-    const int64_t n_rows = primitive_elements_of(indices, 0, indices->rank - 1);
-    const int64_t n = primitive_elements(y);
-    if (width < 1 || width > x->rank || n % n_rows != 0) return false;
-    const int64_t after = n / n_rows;
-    const int64_t n_runs = primitive_elements_of(x, 0, (int32_t)width);
-    if (after != primitive_elements_of(x, (int32_t)width, x->rank)) return false;
+    const int64_t n = primitive_elements(&jit->primitive->outputs[0]);
+    const int64_t after = primitive_elements_of(x, width, x->rank);
+    const int64_t n_runs = primitive_elements_of(x, 0, width);
     const int vector = vector_of(x, after);
     const long long run = (long long)(after / vector);
     begin(jit, n / vector);
     jit_add(jit, "    const u64 row = i / %lldull;\n    u64 which = 0;\n", run);
-    for (int64_t k = 0; k < width; k++)
-        jit_add(jit,
-                "    which = which * %lldull + (u64)x1[row * %lldull + %lld] %% %lldull;\n",
-                (long long)x->dims[k], (long long)width, (long long)k, (long long)x->dims[k]);
+    for (int32_t k = 0; k < width; k++)
+        jit_add(jit, "    which = which * %lldull + (u64)x1[row * %dull + %d] %% %lldull;\n",
+                (long long)x->dims[k], (int)width, (int)k, (long long)x->dims[k]);
     jit_add(jit, "    const u64 from = which %% %lldull * %lldull + i %% %lldull;\n",
             (long long)n_runs, run, run);
     move(jit, vector);
-    return true;
 }
 
 /* Proxy for an index formula that the primitive does not have: copies in order. */
@@ -111,8 +102,8 @@ static void write_in_order(struct jit *jit) {
 int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
                      struct cm_reason *reason) {
     const struct cm_tensor *x = &primitive->inputs[0];
-    const struct cm_tensor *indices = &primitive->inputs[1];
     const struct cm_tensor *y = &primitive->outputs[0];
+    const struct indices indices = indices_of(primitive);
     const int32_t axis = primitive->axis;
     if (primitive->n_outputs != 1 || x->element != y->element || axis < 0 ||
         axis >= (x->rank > 0 ? x->rank : 1) || !primitive_is_packed(x) ||
@@ -123,17 +114,17 @@ int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
         write_in_order(jit);
         return CM_BACKEND_OK;
     }
-    const int64_t before = primitive_elements_of(x, 0, axis);
-    const int64_t after = primitive_elements_of(x, axis + 1, x->rank);
-    const int64_t n_indices = primitive_elements(indices);
-    const int64_t n = primitive_elements(y);
-    if (!primitive_is_packed(indices))
+    if (!primitive_is_packed(&primitive->inputs[1]))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "gather indices must be contiguous");
-    if (checked_mul(checked_mul(before, n_indices), after) == n && x->rank > 0)
-        write_rows(jit, before, x->dims[axis], n_indices, after);
-    else if (n == n_indices && x->rank == y->rank)
+    if (indices.form == INDEX_ROWS)
+        write_rows(jit, primitive_elements_of(x, 0, axis), x->dims[axis],
+                   primitive_elements(&primitive->inputs[1]),
+                   primitive_elements_of(x, axis + 1, x->rank));
+    else if (indices.form == INDEX_ELEMENTS)
         write_elements(jit);
-    else if (!write_runs(jit))
+    else if (indices.form == INDEX_RUNS)
+        write_runs(jit, indices.n);
+    else
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the shape of the indices does not match the result");
     return CM_BACKEND_OK;

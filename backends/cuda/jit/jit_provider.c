@@ -90,10 +90,10 @@ static void drop(void *own) {
     free(step);
 }
 
-static int load(struct jit_step *step, const struct jit *jit, const char *cubin,
+static int load(struct jit_step *step, const struct jit *jit, const char *image,
                 struct cm_reason *reason) {
     const struct cuda_driver *driver = &step->device->driver;
-    CUresult result = driver->cuModuleLoadData(&step->module, cubin);
+    CUresult result = driver->cuModuleLoadData(&step->module, image);
     for (int i = 0; i < jit->n_kernels && result == CUDA_SUCCESS; i++) {
         char name[64];
         const struct jit_kernel *kernel = &jit->kernels[i];
@@ -109,18 +109,16 @@ static int load(struct jit_step *step, const struct jit *jit, const char *cubin,
 static int build(struct jit_step *step, const struct cm_primitive *primitive,
                  struct cuda_step *ret, struct cm_reason *reason) {
     struct jit jit;
-    char *cubin = NULL;
-    size_t size = 0;
+    char *image = NULL;
     int status = jit_write(primitive, &jit, reason);
     if (status != CM_BACKEND_OK) return status;
-    status =
-        jit_compile(&step->device->nvrtc, jit.text, step->device->sm, &cubin, &size, reason);
+    status = jit_compile(step->device, jit.text, &image, reason);
     step->n_kernels = jit.n_kernels;
     if (status == CM_BACKEND_OK && step->device->has_driver)
-        status = load(step, &jit, cubin, reason);
+        status = load(step, &jit, image, reason);
     ret->state = jit.proxy_note.text[0] != '\0' ? CM_PROXY : CM_MEASURED;
     ret->proxy_note = jit.proxy_note;
-    free(cubin);
+    free(image);
     free(jit.text);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scatter: copies x, then writes the updates. Indices are reduced modulo their range. The order
  * of two updates of one element is undefined. */
+#include "backends/cuda/indices.h"
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
 #include "backends/primitive.h"
-#include "support/checked.h"
 
 #include "support/banned.h"
 
@@ -59,21 +59,17 @@ int jit_write_scatter(const struct cm_primitive *primitive, struct jit *jit,
         indices->rank < 1)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "scatter operands must be contiguous");
     const int64_t n = primitive_elements(updates);
-    const int64_t width = indices->dims[indices->rank - 1];
+    const struct indices how = indices_of(primitive);
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
     begin(jit, primitive_elements(y));
     jit_add(jit, "    y0[i] = x0[i];\n}\n");
     begin(jit, n);
-    if (primitive_elements(indices) == n && updates->rank == y->rank &&
-        primitive->axis < y->rank) {
+    if (how.form == INDEX_ELEMENTS)
         write_elements(jit);
-        return CM_BACKEND_OK;
-    }
-    const int64_t n_rows = primitive_elements_of(indices, 0, indices->rank - 1);
-    if (width < 1 || width > y->rank ||
-        n != checked_mul(n_rows, primitive_elements_of(y, (int32_t)width, y->rank)))
+    else if (how.form == INDEX_RUNS)
+        write_runs(jit, how.n, primitive_elements_of(y, how.n, y->rank));
+    else
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the shape of the updates does not match the indices");
-    write_runs(jit, width, primitive_elements_of(y, (int32_t)width, y->rank));
     return CM_BACKEND_OK;
 }

@@ -38,6 +38,11 @@ int harness_calm(void **state) {
     f->seen->memory = (size_t)64 << 20;
     f->seen->driver_version = 13000;
     f->seen->sm = 90;
+    f->seen->cudnn_version = 90100;
+    f->seen->nvrtc_first = 75;
+    f->seen->cudnn_launches = 1;
+    f->seen->sm_mhz = 1500;
+    f->seen->cache_bytes = 1 << 20;
     f->seen->n_devices = 1;
     f->seen->n_processes = 1;
     (void)unsetenv("NVIDIA_TF32_OVERRIDE");

@@ -69,7 +69,7 @@ static void the_device_is_described(void **state) {
     assert_int_equal(clocks.unit_most_mhz, 1980);
     assert_int_equal(clocks.memory_mhz, 2600);
     assert_int_equal(clocks.temperature_c, 51);
-    assert_true(fabs(clocks.power_w - 123.456) < 1e-6);
+    assert_true(fabs(clocks.power_w - 345.678) < 1e-6);
     assert_string_equal(clocks.throttle, "power cap, temperature");
     f->backend->close(device);
 }
@@ -103,6 +103,7 @@ static void reports_failures_on_open(void **state) {
         {"cuCtxSetCurrent", "cannot use the device: CUDA_ERROR_INVALID_VALUE"},
         {"cuStreamCreate", "cannot make a stream: CUDA_ERROR_INVALID_VALUE"},
         {"cuEventCreate", "cannot make an event: CUDA_ERROR_INVALID_VALUE"},
+        {"cuMemcpyDtoHAsync", "cannot read the clock: CUDA_ERROR_INVALID_VALUE"},
         {"cuLaunchKernel", "cannot launch a kernel: CUDA_ERROR_INVALID_VALUE"},
     };
     f->seen->fail_with = CUDA_ERROR_INVALID_VALUE;
@@ -154,12 +155,78 @@ static void without_a_device_only_plans(void **state) {
     f->backend->close(device);
 }
 
+/* Libraries of CUDA 13 and cuDNN from 9.11 on have no kernels for it. */
+static void volta_requires_libraries_of_cuda_12(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    struct cm_device_facts facts;
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->sm = 70;
+    f->seen->cudnn_version = 91900;
+    struct cm_device *device = open_device(f);
+    f->backend->facts(device, &facts);
+    assert_true(facts.floor > 0); /* no compiler is needed for it */
+    assert_non_null(strstr(facts.warning, "sm_70 requires cuDNN 9.10 or earlier, got 9.19.0"));
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "cuBLASLt of CUDA 12"));
+    f->backend->close(device);
+}
+
+static void newer_devices_than_nvrtc_are_named(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive relu = fixture_relu(16384);
+    struct cm_device_facts facts;
+    struct cm_plan_facts how;
+    f->seen->sm = 120;
+    struct cm_device *device = open_device(f);
+    f->backend->facts(device, &facts);
+    assert_string_equal(facts.warning, "NVRTC is older than the device: code is for sm_90");
+    struct cm_plan *made = plan(f, device, &relu);
+    f->backend->plan_facts(made, &how);
+    assert_string_equal(how.how.provider, "nvrtc");
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* Layers still run, by other providers and without the clock. */
+static void kernels_that_cannot_be_compiled_are_warned_of(void **state) {
+    const struct fixture *f = *state;
+    struct cm_device_facts facts;
+    f->seen->sm = 80;
+    f->seen->nvrtc_first = 90;
+    struct cm_device *device = open_device(f);
+    f->backend->facts(device, &facts);
+    assert_string_equal(facts.warning, "NVRTC 13.0 does not compile for sm_80");
+    f->backend->close(device);
+    f->seen->nvrtc_first = 75;
+    f->seen->fail = "cuModuleLoadData";
+    f->seen->fail_with = CUDA_ERROR_INVALID_VALUE;
+    device = open_device(f);
+    f->backend->facts(device, &facts);
+    assert_string_equal(facts.warning, "clocks are not measured: cannot load a kernel: "
+                                       "CUDA_ERROR_INVALID_VALUE");
+    assert_true(facts.floor == 0);
+    f->seen->fail = NULL;
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    struct cm_plan *made = plan(f, device, &gemm);
+    assert_true(run(f, made, 1, CM_COLD) > 0);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(reports_why_open_fails),      CASE(reports_device_failure),
-        CASE(the_device_is_described),     CASE(plans_only_run_nothing),
-        CASE(reports_failures_on_open),    CASE(reports_libraries_that_fail_to_initialize),
+        CASE(reports_why_open_fails),
+        CASE(reports_device_failure),
+        CASE(the_device_is_described),
+        CASE(plans_only_run_nothing),
+        CASE(reports_failures_on_open),
+        CASE(reports_libraries_that_fail_to_initialize),
         CASE(without_a_device_only_plans),
+        CASE(volta_requires_libraries_of_cuda_12),
+        CASE(newer_devices_than_nvrtc_are_named),
+        CASE(kernels_that_cannot_be_compiled_are_warned_of),
     };
     return cmocka_run_group_tests(tests, harness_make, harness_end);
 }

@@ -19,7 +19,8 @@ static int make(void **state) {
     struct cm_reason reason;
     if (nvrtc == NULL || library_find_folders(NULL, &folders, &reason) != CM_BACKEND_OK)
         return 1;
-    if (api_load_nvrtc(&folders, 0, nvrtc, &reason) != CM_BACKEND_OK) {
+    const struct api_wanted latest = {0, 0};
+    if (api_load_nvrtc(&folders, &latest, nvrtc, &reason) != CM_BACKEND_OK) {
         print_message("no kernel is compiled: %s\n", reason.text);
         nvrtc->nvrtcVersion = NULL;
     }
@@ -42,12 +43,14 @@ static void compiles_for(const struct cuda_nvrtc *nvrtc, const struct cm_primiti
         fail_msg("%s: %s", text, reason.text);
     }
     if (nvrtc->nvrtcVersion != NULL) {
-        char *cubin = NULL;
-        size_t size = 0;
-        if (jit_compile(nvrtc, jit.text, sm, &cubin, &size, &reason) != CM_BACKEND_OK)
+        struct cm_device device = {.nvrtc = *nvrtc, .sm = sm};
+        char *image = NULL;
+        device.jit_sm = jit_find_sm(nvrtc, sm);
+        if (jit_compile(&device, jit.text, &image, &reason) != CM_BACKEND_OK)
             fail_msg("sm_%d: %s\n%s", sm, reason.text, strstr(jit.text, "extern \"C\""));
-        assert_true(size > 0);
-        free(cubin);
+        /* PTX is a text. */
+        assert_int_equal(strstr(image, ".version") != NULL, device.jit_sm < sm);
+        free(image);
     }
     free(jit.text);
 }
@@ -274,6 +277,18 @@ static void reports_why_there_is_no_kernel(void **state) {
     refuses(work, "the window must have the spatial dims of the image");
 }
 
+/* An architecture that no NVRTC knows yet. */
+static void newer_devices_get_ptx(void **state) {
+    const struct cm_tensor x = works_line(CM_F32, 4096);
+    const struct cm_primitive work = works_step(CM_RELU, x, x);
+    const struct cuda_nvrtc *nvrtc = *state;
+    if (nvrtc->nvrtcVersion == NULL) skip();
+    assert_int_equal(jit_find_sm(nvrtc, 90), 90);
+    assert_true(jit_find_sm(nvrtc, 9990) >= 90);
+    assert_int_equal(jit_find_sm(nvrtc, 30), 0);
+    compiles_for(nvrtc, &work, 9990);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_function_is_a_kernel),
@@ -286,6 +301,7 @@ int main(void) {
         cmocka_unit_test(norms_of_all_sorts),
         cmocka_unit_test(pools_and_images_of_another_size),
         cmocka_unit_test(reports_why_there_is_no_kernel),
+        cmocka_unit_test(newer_devices_get_ptx),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -19,6 +19,10 @@ static struct double_launch run_once(const struct fixture *f, struct cm_device *
     assert_int_equal(f->seen->n_launches - before, 1);
     const struct double_launch ret = f->seen->launches[before];
     assert_true(ret.captured);
+    if (strcmp(provider, "cudnn legacy") == 0) /* fp32 without rounding; other types may */
+        assert_int_equal(facts.how.tensor_cores, work->inputs[0].element == CM_F32
+                                                     ? CM_TENSOR_CORES_NO
+                                                     : CM_TENSOR_CORES_UNKNOWN);
     f->backend->drop(made);
     return ret;
 }

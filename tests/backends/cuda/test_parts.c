@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "backends/cuda/device.h"
 #include "backends/cuda/fill.h"
 #include "backends/cuda/gemm.h"
 #include "backends/cuda/jit/broadcast_index.h"
@@ -96,7 +97,7 @@ static void patterns_are_numbers_within_a_half(void **state) {
 static void indices_stay_within_their_axis(void **state) {
     struct cm_primitive gather =
         works_of(CM_GATHER, 0, fixture_tensor(CM_F32, 2, (const int64_t[]){37, 64}),
-                 works_line(CM_F32, 64));
+                 fixture_tensor(CM_F32, 2, (const int64_t[]){1024, 64}));
     int64_t pattern[1024];
     int64_t most = 0;
     (void)state;
@@ -176,6 +177,22 @@ static void merges_contiguous_axes(void **state) {
     assert_int_equal(broadcast_index_elements(&index), 192);
 }
 
+static size_t some_version(void) {
+    return 91900;
+}
+
+static void missing_parts_of_the_driver_are_warned_of(void **state) {
+    struct cm_device device = {.has_driver = true};
+    struct cm_device_facts facts;
+    (void)state;
+    device.has_cudnn.available = device.has_nvrtc.available = true;
+    device.cudnn.cudnnGetVersion = some_version;
+    device_facts(&device, &facts);
+    assert_string_equal(facts.warning,
+                        "no NVML: clocks and throttling are unknown; kernel names "
+                        "require a driver for CUDA 12.3 or later");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_searches_relative_paths),
@@ -185,6 +202,7 @@ int main(void) {
         cmocka_unit_test(products_are_read_as_a_blas_has_them),
         cmocka_unit_test(batches_of_one_stride_are_one),
         cmocka_unit_test(merges_contiguous_axes),
+        cmocka_unit_test(missing_parts_of_the_driver_are_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void lists_kernels(void **state) {
     f->backend->plan_facts(made, &facts);
     assert_string_equal(facts.how.provider, "cublaslt");
     assert_string_equal(facts.how.algorithm,
-                        "algorithm 60, tile 18, stages 16, split-k 1, 0.00 waves");
+                        "algorithm 60, tile 128x64, stages 64x4, split-k 1, 0.00 waves");
     assert_int_equal(facts.how.tensor_cores, CM_TENSOR_CORES_YES);
     assert_int_equal(facts.how.workspace_bytes, 1 << 20);
     assert_int_equal(facts.how.plans_tried, 1);
@@ -80,7 +80,7 @@ static void autotune_keeps_the_fastest(void **state) {
     struct cm_plan *made = plan(f, device, &gemm);
     f->backend->plan_facts(made, &facts);
     assert_string_equal(facts.how.algorithm,
-                        "algorithm 62, tile 18, stages 16, split-k 1, 0.00 waves");
+                        "algorithm 62, tile 128x64, stages 64x4, split-k 1, 0.00 waves");
     assert_int_equal(facts.how.plans_tried, 3); /* two, and the first of them again */
     assert_int_equal(facts.how.workspace_bytes, 1 << 10);
     f->backend->drop(made);
@@ -118,7 +118,7 @@ static void tries_next_candidate_after_failure(void **state) {
     made = plan(f, device, &gemm);
     f->backend->plan_facts(made, &facts);
     assert_string_equal(facts.how.algorithm,
-                        "algorithm 62, tile 18, stages 16, split-k 1, 0.00 waves");
+                        "algorithm 62, tile 128x64, stages 64x4, split-k 1, 0.00 waves");
     assert_int_equal(facts.how.plans_tried, 2);
     assert_true((facts.flags & CM_FLAG_NOT_COLD) != 0);
     f->backend->drop(made);
@@ -226,6 +226,67 @@ static void narrow_products_run_by_cublaslt(void **state) {
     f->backend->close(device);
 }
 
+/* int8 with 32-bit sums, and fp8 with fp32 results: cuBLASLt has no epilogue for their bias. */
+static void biases_without_an_epilogue_are_added_apart(void **state) {
+    const struct fixture *f = *state;
+    static const struct {
+        int32_t element, result;
+    } cases[] = {{CM_I8, CM_I32}, {CM_F8E4M3, CM_F32}};
+    struct cm_device *device = open_device(f);
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_primitive gemm = fixture_gemm(cases[i].element, 64, 128, 256);
+        struct cm_plan_facts facts;
+        gemm.outputs[0].element = cases[i].result;
+        gemm.n_inputs = 3;
+        gemm.inputs[2] = works_line(cases[i].result, 256);
+        struct cm_plan *made = plan(f, device, &gemm);
+        const struct double_launch *add = &f->seen->launches[f->seen->n_launches - 1];
+        f->backend->plan_facts(made, &facts);
+        assert_string_equal(facts.how.provider, "cublaslt");
+        assert_non_null(strstr(facts.how.algorithm, ", addend apart"));
+        assert_string_equal(add->name, "costmodel_eltwise_0");
+        assert_int_equal(add->accesses[0].at, add->accesses[2].at); /* y, in place */
+        assert_int_equal(add->accesses[1].at, add->accesses[0].at - 256 * 4);
+        assert_int_equal(facts.how.n_kernels, 2);
+        f->backend->drop(made);
+    }
+    f->backend->close(device);
+}
+
+/* a of the second call is 210 bytes after that of the first. */
+static void looped_products_promise_the_alignment_they_have(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive gemm = fixture_gemm(CM_F16, 5, 7, 8);
+    struct cm_plan_facts facts;
+    struct cm_device *device = open_device(f);
+    gemm.inputs[0] = fixture_tensor(CM_F16, 4, (const int64_t[]){2, 3, 5, 7});
+    gemm.inputs[1] = fixture_tensor(CM_F16, 4, (const int64_t[]){1, 3, 7, 8});
+    gemm.outputs[0] = fixture_tensor(CM_F16, 4, (const int64_t[]){2, 3, 5, 8});
+    struct cm_plan *made = plan(f, device, &gemm);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.how.provider, "cublaslt");
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* An autotuned layer runs by the fastest provider, not by the first that has a plan. */
+static void autotune_compares_providers(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive relu = fixture_relu(16384);
+    struct cm_device *device = NULL;
+    struct cm_plan_facts facts;
+    struct cm_reason reason;
+    f->seen->n_engines = 1;
+    f->seen->cudnn_launches = 3;
+    assert_int_equal(open_with(f, (struct cm_settings){.autotune = 2}, &device, &reason),
+                     CM_BACKEND_OK);
+    struct cm_plan *made = plan(f, device, &relu);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.how.provider, "nvrtc");
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
 /* A library that allocates at each launch invalidates the capture. */
 static void capture_invalidated_by_a_library_is_not_used(void **state) {
     const struct fixture *f = *state;
@@ -257,6 +318,9 @@ int main(void) {
         CASE(products_are_not_scaled),
         CASE(narrow_products_run_by_cublaslt),
         CASE(capture_invalidated_by_a_library_is_not_used),
+        CASE(biases_without_an_epilogue_are_added_apart),
+        CASE(looped_products_promise_the_alignment_they_have),
+        CASE(autotune_compares_providers),
     };
     return cmocka_run_group_tests(tests, harness_make, harness_end);
 }

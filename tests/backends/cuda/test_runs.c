@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backends/measure.h"
+
 /* 64 KiB in and 64 KiB out against a cache of 1 MiB: 1 + 3 * 8 sets. */
 static void cold_executions_rotate_sets(void **state) {
     const struct fixture *f = *state;
@@ -118,8 +120,8 @@ static void sticky_error_breaks_device(void **state) {
     struct cm_plan *made = plan(f, device, &relu);
     struct cm_reason reason;
     double seconds = 0;
-    f->seen->fail = "cuEventSynchronize";
-    f->seen->fail_with = CUDA_ERROR_ILLEGAL_ADDRESS;
+    (void)run(f, made, 4, CM_COLD);
+    f->seen->fault_after = 1;
     assert_int_equal(f->backend->run(made, 4, CM_COLD, &seconds, &reason), CM_BACKEND_BROKEN);
     assert_string_equal(reason.text, "cannot run it: CUDA_ERROR_ILLEGAL_ADDRESS");
     f->backend->drop(made);
@@ -149,16 +151,148 @@ static void launches_if_capture_fails(void **state) {
     f->backend->close(device);
 }
 
-static void throttling_is_flagged(void **state) {
+/* NVML is read once, right after the cold runs: reasons reported then are flagged. */
+static void throttling_is_flagged_with_the_clocks_shown(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive relu = fixture_relu(16384);
+    struct cm_device *device = open_device(f);
+    struct cm_measurement measured;
+    f->seen->throttle = 0x40;
+    f->seen->throttle_readings = 1;
+    assert_int_equal(measure_primitive(f->backend, device, &relu, &timing_default_policy,
+                                       &timing_monotonic_clock, &measured),
+                     CM_BACKEND_OK);
+    assert_string_equal(measured.clocks.throttle, "temperature");
+    assert_int_equal(measured.flags, CM_FLAG_THROTTLED);
+    assert_int_equal(measured.clocks.unit_mhz, 1500); /* of the last sample */
+    f->seen->throttle = 0x40;
+    f->seen->throttle_readings = 0;
+    struct cm_plan *made = plan(f, device, &relu);
+    struct cm_plan_facts facts;
+    (void)run(f, made, 10, CM_COLD);
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(facts.flags, 0);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* 345 of 1500 MHz for a while: the samples are discarded, and work precedes the next one. */
+static void samples_at_a_low_clock_are_discarded(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = open_device(f);
     struct cm_plan *made = plan(f, device, &relu);
-    struct cm_plan_facts facts;
-    f->seen->throttle = 0x40;
-    f->backend->plan_facts(made, &facts);
-    assert_int_equal(facts.flags, CM_FLAG_THROTTLED);
+    struct cm_clocks clocks;
+    f->seen->slow_until = f->seen->now + 0.2;
+    const size_t replays = f->seen->n_replays;
+    (void)run(f, made, 10, CM_COLD);
+    assert_true(f->seen->n_replays - replays > 1);
+    assert_true(f->seen->now > f->seen->slow_until);
+    f->backend->clocks(device, &clocks);
+    assert_int_equal(clocks.unit_mhz, 1500);
+    assert_string_equal(clocks.throttle, "");
+    f->seen->slow_until = f->seen->now + 1e6; /* for good */
+    (void)run(f, made, 10, CM_COLD);
+    f->backend->clocks(device, &clocks);
+    assert_int_equal(clocks.unit_mhz, 345);
+    assert_string_equal(clocks.throttle, "low clock");
     f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* Then the time from the graph's launch to its first kernel is included. */
+static void events_are_recorded_outside_of_graphs_that_refuse_them(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive relu = fixture_relu(16384);
+    f->seen->refuse_external = true;
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = plan(f, device, &relu);
+    struct cm_plan_facts facts;
+    assert_true(fabs(run(f, made, 10, CM_COLD) - 10 * DOUBLE_S - DOUBLE_GAP) < 1e-9);
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(facts.flags, 0);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* 4 MiB of cache and sets of 128 KiB: 97 sets. Single executions must use them all. */
+static void single_executions_rotate_all_sets(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive relu = fixture_relu(16384);
+    f->seen->cache_bytes = 4 << 20;
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = plan(f, device, &relu);
+    struct cm_plan_facts facts;
+    const size_t before = f->seen->n_launches;
+    (void)run(f, made, 1, CM_COLD);
+    assert_int_equal(f->seen->n_launches - before, 97);
+    assert_int_equal(f->seen->launches[before + 96].first,
+                     f->seen->launches[before].first + 96 * 131072);
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(facts.flags, 0);
+    f->backend->drop(made);
+    f->backend->close(device);
+    const struct cm_setting few[] = {doubles, {"memory", "2097152"}}; /* 16 of them */
+    const struct cm_settings settings = {.n = 2, .items = few};
+    struct cm_reason reason;
+    assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
+    made = plan(f, device, &relu);
+    (void)run(f, made, 10, CM_COLD);
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(facts.flags, CM_FLAG_NOT_COLD);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* Rows of three indices below 5, 7 and 300, also where the pattern of 1 MiB is repeated. */
+static void indices_are_in_the_range_of_their_column(void **state) {
+    const struct fixture *f = *state;
+    static const int64_t dims[] = {5, 7, 300};
+    const int64_t n = 100000;
+    struct cm_primitive work =
+        works_of(CM_GATHER, 0, fixture_tensor(CM_F32, 3, dims), works_line(CM_F32, n));
+    work.n_inputs = 2;
+    work.inputs[1] = fixture_tensor(CM_I64, 2, (const int64_t[]){n, 3});
+    int64_t most[3] = {0};
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = plan(f, device, &work);
+    const struct double_launch *launch = &f->seen->launches[f->seen->n_launches - 1];
+    const int64_t *indices = (const int64_t *)(uintptr_t)launch->accesses[1].at;
+    for (int64_t i = 0; i < 3 * n; i++) {
+        assert_true(indices[i] >= 0 && indices[i] < dims[i % 3]);
+        if (indices[i] > most[i % 3]) most[i % 3] = indices[i];
+    }
+    for (int i = 0; i < 3; i++) assert_int_equal(most[i], dims[i] - 1);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* --end-to-end runs what the layers run: here the second algorithm, of one kernel instead of
+ * two. */
+static void networks_run_the_algorithms_of_their_layers(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    const struct cm_network_step step = {.primitive = 0,
+                                         .inputs = {{.offset = 0}, {.offset = 16384}},
+                                         .outputs = {{.offset = 81920}}};
+    const struct cm_network network = {.n_primitives = 1,
+                                       .n_steps = 1,
+                                       .primitives = &gemm,
+                                       .steps = &step,
+                                       .arena_bytes = 114688};
+    struct cm_device *device = NULL;
+    struct cm_reason reason;
+    assert_int_equal(open_with(f, (struct cm_settings){.autotune = 8}, &device, &reason),
+                     CM_BACKEND_OK);
+    for (int i = 0; i < 2; i++) { /* first without its layer, then after it */
+        struct cm_plan *made = NULL;
+        assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_OK);
+        const size_t before = f->seen->n_launches;
+        (void)run(f, made, 1, CM_WARM);
+        assert_int_equal(f->seen->n_launches - before, 1);
+        f->backend->drop(made);
+        f->backend->drop(plan(f, device, &gemm));
+    }
     f->backend->close(device);
 }
 
@@ -288,7 +422,7 @@ static void reports_calls_that_break_device(void **state) {
         {"cuStreamEndCapture", "cannot end the capture: CUDA_ERROR_ILLEGAL_ADDRESS"},
         {"cuGraphInstantiateWithFlags", "cannot make a graph: CUDA_ERROR_ILLEGAL_ADDRESS"},
         {"cuGraphUpload", "cannot upload a graph: CUDA_ERROR_ILLEGAL_ADDRESS"},
-        {"cuEventRecord", "cannot record an event: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuEventRecordWithFlags", "cannot record an event: CUDA_ERROR_ILLEGAL_ADDRESS"},
         {"cuGraphLaunch", "cannot launch it: CUDA_ERROR_ILLEGAL_ADDRESS"},
         {"cuEventElapsedTime", "cannot read the time: CUDA_ERROR_ILLEGAL_ADDRESS"},
     };
@@ -382,7 +516,12 @@ int main(void) {
         CASE(one_set_may_take_more_than_half),
         CASE(sticky_error_breaks_device),
         CASE(launches_if_capture_fails),
-        CASE(throttling_is_flagged),
+        CASE(throttling_is_flagged_with_the_clocks_shown),
+        CASE(samples_at_a_low_clock_are_discarded),
+        CASE(events_are_recorded_outside_of_graphs_that_refuse_them),
+        CASE(single_executions_rotate_all_sets),
+        CASE(indices_are_in_the_range_of_their_column),
+        CASE(networks_run_the_algorithms_of_their_layers),
         CASE(copies_bytes_without_nvrtc),
         CASE(networks_run_all_steps_in_order),
         CASE(reports_failures_while_planning),

@@ -17,6 +17,7 @@
 #define DOUBLE_LAUNCHES 8192
 #define DOUBLE_ACCESSES 12
 #define DOUBLE_S        1e-5 /* seconds per launch */
+#define DOUBLE_GAP      4e-6 /* seconds from a graph's launch to its first node */
 
 /* A range of device memory that a launch reads or writes. */
 struct double_access {
@@ -44,14 +45,23 @@ struct double_state {
     int fault_after;        /* > 0: this launch or copy fails when it runs, after its call */
     size_t memory;          /* bytes of the device */
     bool refuse_capture;    /* launches fail during a capture */
+    bool refuse_external;   /* events cannot be recorded by nodes of a graph */
     bool library_allocates; /* cuBLASLt allocates at each launch */
     int driver_version;
     int sm;
+    double sm_mhz;     /* SM clock */
+    double slow_until; /* 345 MHz before this time of the device, in seconds */
+    int cache_bytes;
     int n_devices;
-    int n_engines;        /* that cuDNN's heuristics list; 0: no plan exists */
-    unsigned n_processes; /* reported by NVML */
-    unsigned long long throttle;
+    int n_engines;               /* that cuDNN's heuristics list; 0: no plan exists */
+    unsigned n_processes;        /* reported by NVML */
+    unsigned long long throttle; /* reasons reported by NVML */
+    int throttle_readings;       /* > 0: for so many readings */
+    size_t cudnn_version;
+    int nvrtc_first; /* oldest architecture that NVRTC compiles for */
+    int cudnn_launches; /* of each executed plan */
     /* Read by tests. */
+    double now;        /* time of the device, in seconds */
     size_t n_launches; /* in order, without replays */
     struct double_launch launches[DOUBLE_LAUNCHES];
     size_t n_replays;

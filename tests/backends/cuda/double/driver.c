@@ -20,6 +20,10 @@ struct CUevent_st {
 EXPORT struct double_state double_state = {.memory = (size_t)64 << 20,
                                            .driver_version = 13000,
                                            .sm = 90,
+                                           .cudnn_version = 90100,
+                                           .cudnn_launches = 1,
+                                           .sm_mhz = 1500,
+                                           .cache_bytes = 1 << 20,
                                            .n_devices = 1,
                                            .n_processes = 1};
 
@@ -141,6 +145,7 @@ EXPORT CUresult cuGetErrorName(CUresult result, const char **ret) {
                  {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
                  {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY"},
                  {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+                 {(CUresult)226, "CUDA_ERROR_CONTAINED"},
                  {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (names[i].result != result) continue;
@@ -182,10 +187,10 @@ EXPORT CUresult cuDeviceGetAttribute(int *ret, CUdevice_attribute which, CUdevic
            : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR       ? double_state.sm % 10
            : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 4
            : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
-           : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE                  ? 1 << 20
-           : which == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE              ? 3201000
-           : which == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH        ? 6144
-                                                                         : 0;
+           : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE           ? double_state.cache_bytes
+           : which == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE       ? 3201000
+           : which == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH ? 6144
+                                                                  : 0;
     return check_device(device);
 }
 
@@ -254,8 +259,7 @@ CUresult driver_stream(const char *call, CUstream stream, int *ret_number) {
     return CUDA_SUCCESS;
 }
 
-void driver_run(int stream) {
-    (void)stream;
+void driver_run(void) {
     double_now += DOUBLE_S;
     double_step++;
     if (double_state.fault_after > 0 && --double_state.fault_after == 0)
@@ -303,16 +307,12 @@ static CUresult record(const char *call, CUevent event, CUstream stream, bool ex
     if (!double_is("event", event, call)) return CUDA_ERROR_INVALID_HANDLE;
     result = graph_of_stream(stream, &graph);
     if (result != CUDA_SUCCESS) return result;
+    if (graph != NULL && external && double_state.refuse_external) return double_unsafe();
     if (graph != NULL && external)
         return graph_add(graph, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &none, NULL, event);
     driver_record(event, number);
     event->captured = graph != NULL;
     return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
-    TRY("cuEventRecord");
-    return record("cuEventRecord", event, stream, false);
 }
 
 EXPORT CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "internal.h"
 
+#define SPIN_S      0.05 /* seconds of the kernel that keeps the clock high */
+#define SLOW_MHZ    345.0
+#define STAMP_BYTES 24
 #define MAX_NODES   4096
 #define MAX_THREADS 1024
 #define MAX_SHARED  (48u << 10)
@@ -71,6 +73,30 @@ CUresult graph_add(struct CUgraph_st *graph, CUgraphNodeType type,
     return CUDA_SUCCESS;
 }
 
+/* Host copies and the kernels that keep and read the clock are not noted. */
+static bool is_noted(const struct double_launch *launch) {
+    return strncmp(launch->name, "memcpy ", 7) != 0 &&
+           strcmp(launch->name, "costmodel_spin") != 0 &&
+           strcmp(launch->name, "costmodel_stamp") != 0;
+}
+
+/* The clock's cycles advance by its present rate. */
+static void execute(const struct double_launch *launch) {
+    static double last, cycles;
+    const double mhz = double_now < double_state.slow_until ? SLOW_MHZ : double_state.sm_mhz;
+    const bool stamps = strcmp(launch->name, "costmodel_stamp") == 0;
+    if (strcmp(launch->name, "costmodel_spin") == 0)
+        double_now += SPIN_S;
+    else if (!stamps)
+        driver_run();
+    cycles += (double_now - last) * 1e6 * mhz;
+    last = double_state.now = double_now;
+    if (stamps) {
+        const uint64_t reading[] = {(uint64_t)(1e9 * double_now), (uint64_t)cycles, 0};
+        memcpy((void *)(uintptr_t)launch->first, reading, sizeof(reading));
+    }
+}
+
 CUresult graph_enqueue(CUstream stream, CUgraphNodeType type,
                        const struct double_launch *launch, CUfunction function) {
     struct CUgraph_st *graph = NULL;
@@ -81,10 +107,10 @@ CUresult graph_enqueue(CUstream stream, CUgraphNodeType type,
     if (result == CUDA_SUCCESS) result = memory_access(launch, number, graph == NULL);
     if (result != CUDA_SUCCESS) return result;
     own.captured = graph != NULL;
-    if (strncmp(launch->name, "memcpy ", 7) != 0 && double_state.n_launches < DOUBLE_LAUNCHES)
+    if (is_noted(launch) && double_state.n_launches < DOUBLE_LAUNCHES)
         double_state.launches[double_state.n_launches++] = own;
     if (graph != NULL) return graph_add(graph, type, &own, function, NULL);
-    driver_run(number);
+    execute(&own);
     return CUDA_SUCCESS;
 }
 
@@ -192,13 +218,6 @@ static void add_arguments(struct double_launch *launch, const char *at, void **a
     }
 }
 
-/* Not noted: there are as many as there is time for. */
-static CUresult spin(void) {
-    const struct timespec pause = {0, 20000000};
-    (void)nanosleep(&pause, NULL);
-    return CUDA_SUCCESS;
-}
-
 EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
                                unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                CUstream stream, void **args, void **extra) {
@@ -213,8 +232,11 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, un
     if (!is_launchable(function->name, grid, block, shared, bounds_of(text, parameters)))
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(launch.name, function->name, sizeof(launch.name));
-    if (strcmp(function->name, "costmodel_spin") == 0) return spin();
     add_arguments(&launch, parameters, args);
+    if (strcmp(function->name, "costmodel_stamp") == 0) {
+        memcpy(&launch.first, args[0], sizeof(launch.first));
+        double_add_access(&launch, (void *)(uintptr_t)launch.first, STAMP_BYTES, true);
+    }
     return graph_enqueue(stream, CU_GRAPH_NODE_TYPE_KERNEL, &launch, function);
 }
 
@@ -282,6 +304,7 @@ EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     TRY("cuGraphLaunch");
     const CUresult result = check_exec("cuGraphLaunch", exec, stream, &number);
     if (result != CUDA_SUCCESS) return result;
+    double_now += DOUBLE_GAP;
     for (size_t i = 0; i < graph->n; i++) {
         const struct CUgraphNode_st *node = &graph->nodes[i];
         if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
@@ -290,7 +313,7 @@ EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
             continue;
         }
         (void)memory_access(&node->launch, number, true);
-        driver_run(number);
+        execute(&node->launch);
     }
     double_state.n_replays++;
     return CUDA_SUCCESS;

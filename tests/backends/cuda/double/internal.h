@@ -48,8 +48,8 @@ CUresult graph_add(struct CUgraph_st *graph, CUgraphNodeType type,
 /* Runs or captures work of a stream. */
 CUresult graph_enqueue(CUstream stream, CUgraphNodeType type,
                        const struct double_launch *launch, CUfunction function);
-/* Advances the clock; the step of the work that runs. */
-void driver_run(int stream);
+/* Advances the clock by one launch. */
+void driver_run(void);
 void driver_record(CUevent event, int stream);
 
 #endif

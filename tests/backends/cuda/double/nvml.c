@@ -13,6 +13,7 @@ EXPORT int nvmlDeviceGetMaxClockInfo(void *, int, unsigned *);
 EXPORT int nvmlDeviceGetTemperature(void *, int, unsigned *);
 EXPORT int nvmlDeviceGetPowerUsage(void *, unsigned *);
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void *, unsigned long long *);
+EXPORT int nvmlDeviceGetFieldValues(void *, int, void *);
 EXPORT int nvmlSystemGetDriverVersion(char *, unsigned);
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *, unsigned *, void *);
 EXPORT int nvmlDeviceGetMigMode(void *, unsigned *, unsigned *);
@@ -53,6 +54,28 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *ret) {
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *ret) {
     (void)device;
     *ret = double_state.throttle;
+    if (double_state.throttle_readings > 0 && --double_state.throttle_readings == 0)
+        double_state.throttle = 0;
+    return 0;
+}
+
+/* nvmlFieldValue_t of nvml.h; 186 is NVML_FI_DEV_POWER_INSTANT. */
+struct field_value {
+    unsigned field, scope;
+    long long timestamp, latency;
+    int type, status;
+    union {
+        unsigned number;
+        double real;
+    } value;
+};
+
+int nvmlDeviceGetFieldValues(void *device, int n, void *ret) {
+    struct field_value *field = ret;
+    (void)device;
+    if (n != 1) return 2;
+    field->status = field->field == 186 ? 0 : 3;
+    field->value.number = 345678;
     return 0;
 }
 

@@ -7,11 +7,14 @@
 
 #include "double.h"
 
+#define HEAD "// sm_%4d\n"
+
 #define EXPORT __attribute__((visibility("default")))
 
 struct _nvrtcProgram {
     char *text;
     int sm; /* 0: not compiled */
+    bool ptx;
 };
 
 EXPORT nvrtcResult nvrtcVersion(int *major, int *minor) {
@@ -42,17 +45,36 @@ EXPORT nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
     return NVRTC_SUCCESS;
 }
 
-/* Those of CUDA 13. */
-#define FIRST_SM 75
-#define LAST_SM  121
+/* Some of CUDA 13. */
+static const int architectures[] = {75, 80, 86, 89, 90};
+#define N_ARCHITECTURES (int)(sizeof(architectures) / sizeof(architectures[0]))
+
+EXPORT nvrtcResult nvrtcGetSupportedArchs(int *ret) {
+    for (int i = 0; i < N_ARCHITECTURES; i++)
+        if (architectures[i] >= double_state.nvrtc_first) *ret++ = architectures[i];
+    return NVRTC_SUCCESS;
+}
+
+EXPORT nvrtcResult nvrtcGetNumSupportedArchs(int *ret) {
+    *ret = 0;
+    for (int i = 0; i < N_ARCHITECTURES; i++)
+        *ret += architectures[i] >= double_state.nvrtc_first;
+    return NVRTC_SUCCESS;
+}
 
 EXPORT nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n,
                                        const char *const *options) {
     int with = 0;
     int sm = 0;
-    if (n != 1 || sscanf(options[0], "--gpu-architecture=sm_%d", &sm) != 1 || sm < FIRST_SM ||
-        sm > LAST_SM)
+    bool known = false;
+    program->ptx = strncmp(options[0], "--gpu-architecture=compute_", 27) == 0;
+    if (n != 1 ||
+        sscanf(options[0],
+               program->ptx ? "--gpu-architecture=compute_%d" : "--gpu-architecture=sm_%d",
+               &sm) != 1)
         return NVRTC_ERROR_INVALID_OPTION;
+    for (int i = 0; i < N_ARCHITECTURES; i++) known |= architectures[i] == sm;
+    if (!known) return NVRTC_ERROR_INVALID_OPTION;
     if (double_fails("nvrtcCompileProgram", &with)) return (nvrtcResult)with;
     program->sm = sm;
     return NVRTC_SUCCESS;
@@ -72,17 +94,28 @@ EXPORT nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *ret) {
     return NVRTC_SUCCESS;
 }
 
-#define HEAD "// sm_%4d\n"
-
 EXPORT nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *ret) {
-    if (program->sm == 0) return NVRTC_ERROR_INVALID_PROGRAM;
+    if (program->sm == 0 || program->ptx) return NVRTC_ERROR_INVALID_PROGRAM;
     *ret = sizeof("// sm_0000\n") + strlen(program->text);
     return NVRTC_SUCCESS;
 }
 
 EXPORT nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *ret) {
-    if (program->sm == 0) return NVRTC_ERROR_INVALID_PROGRAM;
+    if (program->sm == 0 || program->ptx) return NVRTC_ERROR_INVALID_PROGRAM;
     const int head = sprintf(ret, HEAD, program->sm);
     memcpy(ret + head, program->text, strlen(program->text) + 1);
+    return NVRTC_SUCCESS;
+}
+
+/* The driver compiles it for any newer device. */
+EXPORT nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t *ret) {
+    if (program->sm == 0) return NVRTC_ERROR_INVALID_PROGRAM;
+    *ret = strlen(program->text) + 1;
+    return NVRTC_SUCCESS;
+}
+
+EXPORT nvrtcResult nvrtcGetPTX(nvrtcProgram program, char *ret) {
+    if (program->sm == 0) return NVRTC_ERROR_INVALID_PROGRAM;
+    memcpy(ret, program->text, strlen(program->text) + 1);
     return NVRTC_SUCCESS;
 }

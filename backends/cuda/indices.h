@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the indices of a gather or a scatter select elements, by the shapes of its operands. */
+#ifndef BACKENDS_CUDA_INDICES_H
+#define BACKENDS_CUDA_INDICES_H
+
+#include "costmodel/backend.h"
+
+enum index_form {
+    INDEX_NONE,     /* no indices, or the shapes do not match */
+    INDEX_ROWS,     /* Gather: each index selects along the axis */
+    INDEX_ELEMENTS, /* GatherElements, ScatterElements: one index per element */
+    INDEX_RUNS,     /* GatherND, ScatterND: each row of indices selects a run */
+};
+
+struct indices {
+    enum index_form form;
+    int32_t n;                   /* indices per row: n > 1 only for INDEX_RUNS */
+    int64_t ranges[CM_MAX_RANK]; /* index k of a row is in 0 .. ranges[k] - 1 */
+};
+
+struct indices indices_of(const struct cm_primitive *primitive);
+
+#endif
