@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decodes the embedded JSON and indexes a profile: module tree, execution order, times. */
+
+/* Returns the JSON of a script element; null without it. Large integers keep their digits. */
+function readJson(id) {
+  const element = document.getElementById(id);
+  if (!element) return null;
+  const text = element.textContent;
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (key, value, context) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && context && /^-?\d+$/.test(context.source)
+      ? new BigNumber(context.source) : value);
+}
+
+/* Metrics of modules and nodes that add up; `timed`: only with times. */
+const allMetrics = [
+  {key: 'latency_ps', unit: 'ps', noun: 'time'},
+  {key: 'macs', unit: 'macs', label: 'MACs', noun: 'MACs'},
+  {key: 'flops', unit: 'flops', label: 'FLOPs', noun: 'FLOPs'},
+  {key: 'params', unit: 'elements', label: 'Parameters', noun: 'parameters'},
+  {key: 'activation_bytes', unit: 'bytes', label: 'Activation bytes', noun: 'activation bytes'},
+];
+const resources = ['compute', 'memory', 'launch', 'occupancy', 'mixed'];
+const nKinds = 6; /* the last colour is that of all others */
+
+/* Numbers the modules in preorder and returns them: module.first <= node's module.first < module.end is "in it". */
+function numberModules(modules) {
+  const stack = modules.filter(module => !isKnown(module.parent)).map(module => module.index).reverse();
+  const order = [];
+  while (stack.length) {
+    const module = modules[stack.pop()];
+    module.first = order.length;
+    order.push(module);
+    for (let i = module.children.length; i-- > 0;) stack.push(module.children[i]);
+  }
+  for (const module of order) module.end = module.first + 1;
+  for (let i = order.length; i-- > 1;) {
+    const parent = modules[order[i].parent];
+    if (parent) parent.end = Math.max(parent.end, order[i].end);
+  }
+  return order;
+}
+
+function indexModules(profile) {
+  profile.modules.forEach((module, index) => { module.index = index; module.nodes = 0; });
+  profile.preorder = numberModules(profile.modules);
+  profile.byPath = new Map(profile.modules.map(module => [module.path, module]));
+  for (const node of profile.nodes) {
+    node.owner = profile.byPath.get(node.module) || profile.modules[0];
+    node.kind = node.domain ? `${node.domain}::${node.op}` : node.op;
+    node.owner.nodes++;
+  }
+}
+
+/* Fills node.primitive, node.limited and node.cores: "used", "eligible" or "". */
+function indexTimes(profile) {
+  const measure = profile.measure || {};
+  profile.timed = isKnown(profile.totals.latency_ps);
+  profile.modelled = Boolean(measure.modelled);
+  profile.timeName = profile.modelled ? 'Expected time' : 'Measured time';
+  profile.timeWord = profile.modelled ? 'expected' : 'measured';
+  profile.primitives = measure.primitives || [];
+  for (const primitive of profile.primitives) {
+    primitive.limited = (primitive.achieved || {}).limited_by || 'unknown';
+    for (const index of primitive.nodes) {
+      const node = profile.nodes[index];
+      node.primitive = primitive;
+      node.limited = primitive.limited;
+      node.cores = primitive.tensor_cores === 'yes' ? 'used' : '';
+    }
+  }
+  for (const advice of profile.advice || [])
+    if (advice.name === 'tensor-cores') for (const index of advice.nodes) profile.nodes[index].cores = 'eligible';
+}
+
+/* Fills profile.order (nodes in execution order) and node.position. */
+function indexOrder(profile) {
+  const memory = profile.memory || {};
+  const order = memory.curve ? memory.curve.map(point => point.node) : memory.schedule;
+  profile.order = order ? order.map(index => profile.nodes[index]) : profile.nodes.slice();
+  profile.order.forEach((node, position) => { node.position = position; });
+}
+
+/* Colours operator kinds: the largest get one of their own. */
+function indexKinds(profile) {
+  const sums = new Map();
+  const weight = profile.timed ? node => +node.latency_ps || 0
+    : node => +node.macs || (+node.bytes_written || 0) / 1e3;
+  for (const node of profile.nodes) sums.set(node.kind, (sums.get(node.kind) || 0) + weight(node));
+  profile.kinds = [...sums].sort((a, b) => b[1] - a[1]).map(entry => entry[0]);
+  profile.kindColour = new Map(profile.kinds.map((kind, i) => [kind, `kind-${Math.min(i, nKinds - 1)}`]));
+}
+
+/* Removes references to nodes that a profile does not have: a reader of JSON does not check them. */
+function dropDangling(profile) {
+  const exists = index => index >= 0 && index < profile.nodes.length;
+  const memory = profile.memory || {};
+  for (const row of ((profile.measure || {}).primitives || []).concat(profile.advice || []))
+    row.nodes = row.nodes.filter(exists);
+  if (memory.curve) memory.curve = memory.curve.filter(point => exists(point.node));
+  if (memory.plan)
+    memory.plan = memory.plan.filter(value => exists(value.last) && (!isKnown(value.made) || exists(value.made)));
+  if (!exists(memory.peak_node) || memory.curve && !memory.curve.some(point => point.node === memory.peak_node))
+    memory.peak_node = null;
+}
+
+/* Returns the profile with its indexes; its numbers stay those of the JSON. */
+function indexProfile(profile) {
+  if (!profile) return null;
+  dropDangling(profile);
+  indexModules(profile);
+  indexTimes(profile);
+  indexOrder(profile);
+  indexKinds(profile);
+  profile.root = profile.modules[0];
+  profile.metrics = allMetrics.filter(metric => isKnown(profile.totals[metric.key]))
+    .map(metric => metric.unit === 'ps' ? Object.assign({}, metric, {label: profile.timeName}) : metric);
+  profile.depths = d3.max(profile.modules, module => module.depth) || 0;
+  return profile;
+}
+
+function loadReport() {
+  const report = {
+    kind: document.documentElement.getAttribute('data-kind') || 'profile',
+    sweep: readJson('costmodel-sweep'),
+    old: indexProfile(readJson('costmodel-old')),
+    diff: readJson('costmodel-diff'),
+    check: readJson('costmodel-check'),
+  };
+  report.profile = indexProfile(readJson('costmodel-profile') || readJson('costmodel-new'));
+  return report;
+}
+
+function isInside(node, module) {
+  return node.owner.first >= module.first && node.owner.first < module.end;
+}
+
+function moduleName(module) { return module.path || '(root)'; }
+
+/* Returns the last part of the path; "layer1.0" of a number. */
+function displayName(profile, module) {
+  const parent = isKnown(module.parent) ? profile.modules[module.parent] : null;
+  return parent && parent.path !== '' && /^\d+$/.test(module.name) ? `${parent.name}.${module.name}` : module.name;
+}
+
+function nodeName(node) { return node.name || `${node.op} ${node.index}`; }
+
+/* Returns "layer1.0.bn1 (BatchNormalization)". */
+function nodeLabel(node) { return `${node.module || nodeName(node)} (${node.op})`; }
+
+function limitedBy(module) { return (module.achieved || {}).limited_by || 'unknown'; }
+
+function fileName(path) { return path.replace(/^.*\//, ''); }
+
+/* Returns [{resource, value}] of the time by limiting resource, the largest first. */
+function timeByResource(profile, nodes) {
+  const sums = new Map();
+  for (const node of nodes)
+    if (node.latency_ps > 0) sums.set(node.limited || 'unknown', (sums.get(node.limited || 'unknown')
+      || 0) + +node.latency_ps);
+  return [...sums].map(entry => ({resource: entry[0], value: entry[1]})).sort((a, b) => b.value - a.value);
+}
+
+/* Returns "Compute-bound" from the share of the time that a resource limits. */
+function boundText(parts) {
+  const total = d3.sum(parts, part => part.value);
+  if (!(total > 0)) return '';
+  const first = parts[0];
+  if (first.value < 0.6 * total) return 'Limited by no single resource';
+  return {compute: 'Compute-bound', memory: 'Memory-bound', launch: 'Launch-bound'}[first.resource]
+    || `Limited by ${first.resource}`;
+}

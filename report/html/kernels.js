@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels: measured kernels, planned algorithms, or the modelled work of distinct layers. */
+
+/* Returns true if a primitive has a node in the selected module. */
+function inSelection(profile, primitive) {
+  const module = selectedModule(profile);
+  return !module || primitive.nodes.some(index => isInside(profile.nodes[index], module));
+}
+
+/* Returns the measured kernels that work of the selected module runs. */
+function measuredKernels(profile) {
+  const shown = profile.primitives.filter(primitive => inSelection(profile, primitive));
+  return profile.measure.kernels.filter(kernel => shown.some(primitive =>
+    profile.primitives[kernel.primitive] === primitive
+    || (primitive.kernels || []).some(run => run.name === kernel.name)));
+}
+
+/* Returns distinct work as kernels: planned algorithms have no time, calls count repetitions too. */
+function primitiveKernels(profile) {
+  return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
+    const mean = primitive.median_ps;
+    const total = isKnown(mean) ? d3.sum(primitive.nodes, index => +profile.nodes[index].latency_ps || 0) : null;
+    return {name: primitive.primitive, algorithm: primitive.algorithm || primitive.state, total_ps: total,
+      mean_ps: mean, calls: mean > 0 ? Math.round(total / mean) : primitive.nodes.length,
+      tensor_cores: primitive.tensor_cores, limited: primitive.limited === 'unknown' ? '' : primitive.limited};
+  });
+}
+
+function kernelTitle(rows, total) {
+  if (!(total > 0)) return `${plural(rows.length, 'distinct kernel')} planned, none timed`;
+  const first = rows.reduce((best, row) => (+row.total_ps || 0) > (+best.total_ps || 0) ? row : best, rows[0]);
+  const ten = rows.map(row => +row.total_ps || 0).sort((a, b) => b - a).slice(0, 10);
+  const top = rows.length > 10 ? `; ten of ${rows.length} take ${roughly(d3.sum(ten) / total)}` : '';
+  return `The slowest of ${plural(rows.length, 'distinct kernel')} takes ${roughly(first.total_ps / total)} of the time in ${plural(first.calls, 'call')}${top}`;
+}
+
+function kernelColumns(profile, rows, total) {
+  const has = key => rows.some(row => isKnown(row[key]) && row[key] !== '');
+  return [
+    field('name', profile.measure.kernels ? 'Kernel' : 'Work', {isName: true}),
+    field('algorithm', 'Algorithm'), field('calls', 'Calls', {isNumber: true}),
+    field('mean_ps', 'Mean', {unit: 'ps'}), field('total_ps', 'Total', {unit: 'ps'}),
+    shareColumn(row => row.total_ps, total, row => row.limited ? `on-${row.limited}` : '',
+      d3.max(rows, row => +row.total_ps)),
+    field('limited', 'Limited by'), field('tensor_cores', 'Tensor cores'),
+    field('occupancy', 'Occupancy', {isNumber: true, draw: (cell, row) => cell.text(percent(row.occupancy, 1))}),
+  ].filter(each => has(each.key) || (each.key === 'share' && total > 0));
+}
+
+function drawKernels(parent, report) {
+  const profile = report.profile;
+  if (profile.primitives.length === 0) {
+    addMissing(parent, 'No kernels', 'Kernels need times or cuDNN plans: model a device, measure on this machine, or plan without running.',
+      'costmodel MODEL.onnx --device h200 --format html');
+    return;
+  }
+  const isMeasured = Boolean(profile.measure.kernels);
+  const all = isMeasured ? measuredKernels(profile) : primitiveKernels(profile);
+  const total = d3.sum(all, row => +row.total_ps || 0);
+  const rows = all.filter(row => matches(row.name));
+  const section = addSection(parent, all.length ? kernelTitle(all, total) : 'No kernel in this module',
+    isMeasured ? 'Kernels that ran, over one forward pass.'
+      : 'Distinct work, each listed once; calls count the layers that repeat it.');
+  addSearch(add(section, 'div', {class: 'tools'}), 'Search kernels');
+  addTable(section, 'Kernels', kernelColumns(profile, rows, total), rows, total > 0 ? 'total_ps:desc' : 'calls:desc');
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The frame of the page: title, tabs, module filter, and the view that the fragment names. */
+
+const views = [
+  {key: 'diff', label: 'Changes', draw: drawDiff, isFor: report => report.kind !== 'profile'},
+  {key: 'overview', label: 'Overview', draw: drawOverview},
+  {key: 'modules', label: 'Modules', draw: drawModules},
+  {key: 'operators', label: 'Operators', draw: drawOperators},
+  {key: 'kernels', label: 'Kernels', draw: drawKernels},
+  {key: 'timeline', label: 'Timeline', draw: drawTimeline},
+  {key: 'memory', label: 'Memory', draw: drawMemory},
+  {key: 'roofline', label: 'Roofline', draw: drawRoofline},
+  {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isFor: report => Boolean(report.sweep)},
+];
+
+function pageSubtitle(report) {
+  const profile = report.profile;
+  if (!profile) return '';
+  const measure = profile.measure || {};
+  const facts = [];
+  if (isKnown(profile.options.batch)) facts.push(`batch ${profile.options.batch}`);
+  for (const name of Object.keys(profile.options.dims || {}))
+    if (profile.options.dims[name] !== profile.options.batch) facts.push(`${name}=${profile.options.dims[name]}`);
+  if (measure.device) facts.push(`${measure.device}, ${measure.precision}${measure.runtime ? `, ${measure.runtime}` : ''}`);
+  if (profile.timed) facts.push(`times ${profile.modelled ? 'modelled' : measure.invented ? 'invented' : 'measured'}`);
+  if (profile.modelled && !measure.calibration) facts.push('device not calibrated');
+  facts.push(`FLOPs as ${profile.options.convention} counts them`);
+  return facts.join(' \u00b7 ');
+}
+
+function drawTabs(parent, available, current) {
+  const tabs = add(parent, 'div', {class: 'tabs', role: 'tablist', 'aria-label': 'Views'});
+  for (const view of available)
+    addButton(tabs, `view-${view.key}`, view.label, () => openView(view.key)).attr('role', 'tab')
+      .attr('id', `tab-${view.key}`)
+      .attr('aria-selected', String(view === current)).attr('aria-controls', 'view')
+      .attr('tabindex', view === current ? 0 : -1);
+  tabs.on('keydown', () => {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[d3.event.key];
+    if (!step) return;
+    const next = available[(available.indexOf(current) + step + available.length) % available.length];
+    d3.event.preventDefault();
+    openView(next.key);
+    focusKey(`view-${next.key}`);
+  });
+}
+
+function drawFilter(parent, report) {
+  const module = report.profile ? selectedModule(report.profile) : null;
+  if (!module) return;
+  const line = add(parent, 'p', {class: 'filter', role: 'status'});
+  line.append('span').text('Only module ');
+  line.append('strong').text(moduleName(module));
+  line.append('span').text(` (${module.class}) `);
+  addButton(line, 'clear-filter', 'Show the whole model', () => setState({module: '', zoom: ''}, true));
+}
+
+/* Draws the page from the state; the focus stays on the element with the same data-key. */
+function drawPage(app, report) {
+  const available = views.filter(view => view.isFor ? view.isFor(report) : report.profile);
+  const current = available.find(view => view.key === state.view) || available[0];
+  const focused = document.activeElement && document.activeElement.getAttribute('data-key');
+  tip.property('hidden', true);
+  app.selectAll('*').remove();
+  const header = app.append('header');
+  const profile = report.profile;
+  header.append('h1').text(profile ? fileName(profile.model.path) : fileName((report.check || {}).model
+    || 'costmodel'));
+  add(header, 'p', {class: 'subtitle'}, pageSubtitle(report));
+  drawTabs(header, available, current);
+  const main = add(app, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
+    'aria-labelledby': `tab-${current.key}`, tabindex: -1});
+  drawFilter(main, report);
+  current.draw(main, report);
+  if (focused) focusKey(focused);
+}
+
+function startPage() {
+  const report = loadReport();
+  if (!report.profile && !report.check) return;
+  tip = d3.select(document.body).append('div').attr('id', 'tip').attr('role', 'tooltip').property('hidden', true);
+  document.getElementById('report').hidden = true;
+  const app = d3.select('#app').property('hidden', false);
+  const draw = () => drawPage(app, report);
+  startState(draw);
+  draw();
+  let width = window.innerWidth;
+  window.addEventListener('resize', () => {
+    if (window.innerWidth === width) return;
+    width = window.innerWidth;
+    draw();
+  });
+  document.addEventListener('keydown', event => {
+    if (event.key === 'Escape' && state.module !== '') setState({module: '', zoom: ''}, true);
+  });
+}
+
+startPage();

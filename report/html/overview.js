@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overview: what the model costs, where, why, and what to change first. */
+
+const maxParts = 10; /* modules of the comparison */
+
+function overviewTitle(profile) {
+  const bound = profile.timed ? boundText(timeByResource(profile, profile.nodes)) : '';
+  const first = dominant(profile, profile.metrics[0].key);
+  const where = first ? `${first.text} of the ${profile.timed ? profile.timeWord + ' time' : profile.metrics[0].noun}`
+    : '';
+  return bound && where ? `${bound}; ${where}` : bound || where || 'Overview';
+}
+
+function addTile(parent, name, value, unit, note, bound) {
+  const tile = add(parent, 'div', {class: 'tile'});
+  tile.append('dt').text(name);
+  addNumber(tile, 'dd', value, unit, bound);
+  if (note) add(tile, 'dd', {class: 'note'}, note);
+}
+
+function addTiles(parent, profile) {
+  const totals = profile.totals;
+  const memory = profile.memory || {};
+  const tiles = add(parent, 'dl', {class: 'tiles'});
+  const addTotal = (name, key, unit, note) => addTile(tiles, name, totals[key], unit, note, isBound(totals, key));
+  addTotal('Parameters', 'params', 'elements', isKnown(totals.weight_bytes)
+    ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
+  addTotal('MACs', 'macs', 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '');
+  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes',
+    isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} with weights` : '',
+      memory.peak_upper_bound);
+  if (!profile.timed) return;
+  addTotal(profile.timeName, 'latency_ps', 'ps',
+    isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '');
+  const batch = profile.options.batch;
+  if (!(batch > 0) || !(totals.latency_ps > 0)) return;
+  const tile = add(tiles, 'div', {class: 'tile'});
+  const rate = batch / (totals.latency_ps * 1e-12);
+  tile.append('dt').text('Throughput');
+  add(tile, 'dd', {title: `${rate} samples/s`},
+    `${rate.toFixed(rate < 100 ? 2 : 0).replace(/\B(?=(\d{3})+$)/g, ',')} /s`);
+  add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}`);
+}
+
+/* Returns the parts of a stacked bar of `key` by operator type: the largest, then all others. */
+function partsByKind(profile, key) {
+  const rows = (profile.operators || []).filter(row => row[key] > 0).sort((a, b) => b[key] - a[key]);
+  const own = rows.filter(row => profile.kindColour.get(row.op) !== `kind-${nKinds - 1}`);
+  const rest = rows.filter(row => own.indexOf(row) < 0);
+  const parts = own.map(row => ({label: row.op, value: row[key], colour: profile.kindColour.get(row.op)}));
+  if (rest.length > 0)
+    parts.push({label: rest.length === 1 ? rest[0].op : `${rest.length} other types`,
+      value: d3.sum(rest, row => +row[key]), colour: `kind-${nKinds - 1}`});
+  return parts;
+}
+
+function addBreakdown(parent, profile) {
+  const totals = profile.totals;
+  if (!profile.timed) {
+    const section = addSection(parent, 'Cost by operator type', '', 'h3');
+    addStack(section, 'MACs', partsByKind(profile, 'macs'), 'macs', totals.macs);
+    addStack(section, 'Bytes written', partsByKind(profile, 'bytes_written'), 'bytes', totals.bytes_written);
+    add(section, 'p', {class: 'subtitle'}, 'Add --device NAME (modelled) or --measure (measured) for times, limiting resources and recommendations.');
+    return;
+  }
+  const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')} go`, '', 'h3');
+  const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by, value: row.latency_ps,
+    colour: `on-${row.limited_by}`}));
+  addStack(section, 'By limiting resource', limits, 'ps', totals.latency_ps);
+  addStack(section, 'By operator type', partsByKind(profile, 'latency_ps'), 'ps', totals.latency_ps);
+}
+
+/* Links to the modules of an advice, those with the most time first. */
+function addAdviceLinks(parent, profile, advice) {
+  const times = new Map();
+  for (const index of advice.nodes) {
+    const node = profile.nodes[index];
+    times.set(node.owner, (times.get(node.owner) || 0) + (+node.latency_ps || 0));
+  }
+  const owners = [...times].sort((a, b) => b[1] - a[1]).map(entry => entry[0]);
+  const links = add(parent, 'p', {class: 'links'}, 'Most time in ');
+  owners.slice(0, 3).forEach((module, i) => {
+    if (i > 0) links.append('span').text(', ');
+    addModuleLink(links, module.path, moduleName(module), 'modules');
+  });
+  if (owners.length > 3) links.append('span').text(` and ${owners.length - 3} more modules`);
+}
+
+/* States where to look if no rule applies. */
+function noAdvice(profile) {
+  const first = (profile.operators || [])[0];
+  const totals = profile.totals;
+  const most = first && first.latency_ps > 0
+    ? ` ${first.op} takes the most time (${roughly(first.latency_ps / totals.latency_ps)}).` : '';
+  const bound = totals.lower_bound_ps > 0 ? ` The expected time is ${(totals.latency_ps / totals.lower_bound_ps).toFixed(1)} times the lower bound.` : '';
+  return `No rule finds an optimization.${most}${bound}`;
+}
+
+function addAdvice(parent, profile) {
+  const list = profile.advice || [];
+  const section = addSection(parent, list.length ? `What to change first: ${list[0].name.replace(/-/g, ' ')}`
+    : 'Recommendations', '', 'h3');
+  if (list.length === 0) {
+    section.append('p').text(profile.timed ? noAdvice(profile)
+      : 'Recommendations need times: add --device NAME or --measure.');
+    return;
+  }
+  const items = add(section, 'ol', {class: 'advice'});
+  for (const advice of list) {
+    const item = items.append('li');
+    const name = advice.name.replace(/-/g, ' ');
+    const head = add(item, 'p', {class: 'advice-head'});
+    head.append('strong').text(name[0].toUpperCase() + name.slice(1));
+    if (isKnown(advice.gain_ps))
+      add(head, 'span', {class: 'gain', 'data-value': String(advice.gain_ps), title: exact(advice.gain_ps, 'ps')},
+        `saves up to ${short(advice.gain_ps, 'ps')} (${roughly(advice.gain_ps / profile.totals.latency_ps)})`);
+    item.append('p').text(advice.text);
+    addAdviceLinks(item, profile, advice);
+  }
+}
+
+/* Returns the rows of the comparison {part, name, values}: small parts are summed. */
+function comparisonRows(profile, columns) {
+  const rows = partsOf(profile, profile.metrics[0].key).map(part => {
+    const values = {};
+    for (const column of columns) values[column.key] = partValue(profile, part, column.key);
+    return {part, name: partName(part), values, share: d3.max(columns,
+      column => (+values[column.key] || 0) / (column.total || 1))};
+  }).filter(row => row.share > 0);
+  const shown = new Set(rows.slice().sort((a, b) => b.share - a.share).slice(0, maxParts));
+  const rest = rows.filter(row => !shown.has(row));
+  if (rest.length === 0) return rows;
+  const values = {};
+  for (const column of columns)
+    values[column.key] = (column.isPeak ? d3.max : d3.sum)(rest, row => +row.values[column.key] || 0);
+  return rows.filter(row => shown.has(row)).concat([{name: `${rest.length} smaller modules`, values}]);
+}
+
+/* Returns true for the part with most of a metric; of memory, for the part where the peak is. */
+function isLargest(profile, column, rows, row) {
+  if (!row.part) return false;
+  const peak = profile.nodes[(profile.memory || {}).peak_node];
+  if (column.isPeak && peak) return row.part.modules.some(module => row.part.own ? peak.owner === module
+    : isInside(peak, module));
+  const value = +row.values[column.key] || 0;
+  return value > 0 && rows.every(other => !other.part || !(+other.values[column.key] > value));
+}
+
+/* Returns "layer3: most time (32%), most MACs (36%); layer4: most parameters (59%)". */
+function comparisonTitle(profile, columns, rows) {
+  const findings = new Map();
+  for (const column of columns) {
+    const best = rows.find(row => isLargest(profile, column, rows, row));
+    if (!best) continue;
+    const finding = column.isPeak ? 'memory peak'
+      : `most ${column.noun} (${roughly(best.values[column.key] / column.total)})`;
+    findings.set(best.name, (findings.get(best.name) || []).concat([finding]));
+  }
+  return [...findings].map(entry => `${entry[0]}: ${entry[1].join(', ')}`).join('; ');
+}
+
+/* Which module dominates: a bar for each module and metric, the largest of each metric marked. */
+function addComparison(parent, profile) {
+  const columns = profile.metrics.filter(metric => metric.key === 'latency_ps' || metric.key === 'macs'
+    || metric.key === 'params')
+    .map(metric => Object.assign({total: +profile.totals[metric.key]}, metric));
+  if (isKnown((profile.memory || {}).peak_activation_bytes))
+    columns.push({key: 'peak_activation_bytes', unit: 'bytes', label: 'Peak memory', isPeak: true,
+      total: +profile.memory.peak_activation_bytes});
+  const rows = comparisonRows(profile, columns);
+  if (rows.length < 2) return;
+  const section = addSection(parent, comparisonTitle(profile, columns, rows),
+    'Each bar is a share of the model; the largest of a column is marked.', 'h3');
+  const box = add(section, 'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Modules compared'});
+  const table = add(box, 'table', {class: 'comparison'});
+  const head = table.append('thead').append('tr');
+  add(head, 'th', {scope: 'col'}, 'Module');
+  for (const column of columns) add(head, 'th', {scope: 'col'}, column.label);
+  const body = table.append('tbody');
+  for (const row of rows) {
+    const line = body.append('tr');
+    const name = add(line, 'th', {scope: 'row'});
+    if (row.part && !row.part.own) addModuleLink(name, row.part.modules[0].path, row.name);
+    else name.text(row.name);
+    for (const column of columns) {
+      const value = row.values[column.key];
+      const isFirst = isLargest(profile, column, rows, row);
+      const cell = add(line, 'td', {'data-value': isKnown(value) ? String(value) : '',
+        title: exact(value, column.unit)});
+      addShareBar(cell, +value, column.total, isFirst ? 'largest' : '');
+      const share = column.isPeak || !(value > 0) ? '' : ` (${roughly(value / column.total)})`;
+      add(cell, 'span', {class: isFirst ? 'value largest' : 'value'},
+        !isKnown(value) ? '\u2013' : `${+value === 0 ? '0' : short(value, column.unit)}${share}`);
+    }
+  }
+}
+
+function addPeakSummary(parent, profile) {
+  if (!(profile.memory || {}).curve || !isKnown(profile.memory.peak_node)) return;
+  const range = [0, profile.order.length - 1];
+  const peak = peakPosition(profile, range);
+  const section = addSection(parent, peakTitle(profile, peak), '', 'h3');
+  drawCurve(section, profile, {height: 130, isSmall: true, range});
+  const live = profile.memory.live_at_peak || [];
+  const list = add(section, 'ul', {class: 'live'});
+  for (const value of liveAt(profile, peak).slice(0, 5))
+    list.append('li').text(`${short(value.bytes, 'bytes')}  ${value.value}: ${value.role}`);
+  if (live.length > 5) list.append('li').text(`and ${live.length - 5} smaller tensors`);
+}
+
+/* Returns a line for each reason why the numbers are incomplete, and the notes. */
+function omissions(profile) {
+  const coverage = profile.coverage || {};
+  const lines = Object.keys(coverage.unknown_ops || {})
+    .map(op => `Unknown operator ${op}, ${plural(coverage.unknown_ops[op], 'node')}: costs not included.`);
+  if (coverage.unknown_shapes > 0)
+    lines.push(`${plural(coverage.unknown_shapes, 'output')} of unknown shape` + (coverage.bounded_shapes > 0
+      ? `, ${coverage.bounded_shapes} counted at an upper bound (\u2264).` : ': costs not included.'));
+  for (const row of (profile.measure || {}).untimed || [])
+    lines.push(`No time for ${plural(row.nodes, row.op + ' node')}: ${row.reason}.`);
+  if ((profile.measure || {}).warning) lines.push(profile.measure.warning);
+  if ((profile.measure || {}).problem) lines.push(`No times: ${profile.measure.problem}`);
+  for (const diagnostic of profile.diagnostics || [])
+    lines.push(`${diagnostic.severity}: ${diagnostic.message}${diagnostic.hint ? ` (${diagnostic.hint})` : ''}`);
+  return lines;
+}
+
+function addTraining(parent, profile) {
+  const step = profile.training;
+  if (!step) return;
+  const section = addSection(parent, `A training step with ${step.optimizer} peaks at ${short(step.peak_bytes, 'bytes')} in the ${step.peak_phase} phase`, '', 'h3');
+  const parts = [['weights', 'weight_bytes'], ['gradients', 'gradient_bytes'], ['optimizer state', 'optimizer_bytes'],
+    ['master weights', 'master_bytes'], ['saved activations', 'saved_bytes']]
+    .map((part, i) => ({label: part[0], value: step[part[1]], colour: `kind-${i}`}));
+  addStack(section, 'Memory of the step', parts, 'bytes', d3.sum(parts, part => +part.value || 0));
+}
+
+function drawOverview(parent, report) {
+  const profile = report.profile;
+  parent.append('h2').text(overviewTitle(profile));
+  addTiles(parent, profile);
+  const columns = add(parent, 'div', {class: 'columns'});
+  addBreakdown(columns, profile);
+  addAdvice(columns, profile);
+  addComparison(parent, profile);
+  addPeakSummary(parent, profile);
+  addTraining(parent, profile);
+  const lines = omissions(profile);
+  const section = addSection(parent, lines.length ? 'Not included, and notes' : 'Nothing is left out', '', 'h3');
+  if (lines.length === 0) section.append('p').text('Every operator and every shape is known.');
+  const list = section.append('ul');
+  for (const line of lines.slice(0, 20)) list.append('li').text(line);
+  if (lines.length > 20) list.append('li').text(`and ${lines.length - 20} more`);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a model worth comparing: wrappers are opened, repeated modules are summed. */
+
+const openShare = 0.6; /* a part with more of the model is replaced by its own parts */
+const alikeSpread = 1.1; /* repeated modules differ by less */
+
+/* Returns "encoder.layer_*": what the paths of repeated modules share. */
+function pattern(modules) {
+  return modules.length === 1 ? modules[0].path : modules[0].path.split('.').map((part, i) =>
+    modules.every(module => module.path.split('.')[i] === part) ? part : part.replace(/\d+/g, '*')).join('.');
+}
+
+/* A part: modules that are counted together; `own`: only their nodes outside of their children. */
+function makePart(modules, key) {
+  return {modules, path: pattern(modules), value: d3.sum(modules, module => +module[key] || 0)};
+}
+
+/* Joins three or more parts of the same name but for a number whose values are nearly equal. */
+function joinAlike(parts, key) {
+  const groups = d3.nest().key(part => {
+    const module = part.modules[0];
+    return `${module.name.replace(/\d+/g, '*')} ${module.children.length}`;
+  }).entries(parts);
+  return [].concat(...groups.map(group => {
+    const values = group.values.map(part => part.value);
+    const isAlike = values.length > 2 && d3.min(values) > 0 && d3.max(values) < alikeSpread * d3.min(values);
+    return isAlike ? [makePart([].concat(...group.values.map(part => part.modules)), key)] : group.values;
+  })).sort((a, b) => a.modules[0].first - b.modules[0].first);
+}
+
+/* Returns the parts of a part: children of the same name are one part, then the nodes of its own. */
+function openPart(profile, part, key) {
+  const children = [].concat(...part.modules.map(module => module.children.map(i => profile.modules[i])));
+  const byName = d3.nest().key(module => module.name).entries(children).map(entry => makePart(entry.values, key));
+  const parts = part.modules.length === 1 ? joinAlike(byName, key) : byName;
+  const rest = part.value - d3.sum(parts, each => each.value);
+  const name = part.path === '' ? 'nodes outside of modules' : `${part.path} itself`;
+  return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
+}
+
+/* Returns the parts of a model by a metric, in the order of the modules. */
+function partsOf(profile, key) {
+  const total = +profile.totals[key];
+  let parts = [makePart([profile.root], key)];
+  for (;;) {
+    const at = parts.findIndex(part => !part.own && part.value >= openShare * total
+      && part.modules[0].children.length > 0);
+    if (at < 0 || !(total > 0)) break;
+    parts = parts.slice(0, at).concat(openPart(profile, parts[at], key), parts.slice(at + 1));
+  }
+  return parts;
+}
+
+/* Returns the value of a part by another metric; the peak of several modules is the largest. */
+function partValue(profile, part, key) {
+  if (part.own && key === 'peak_activation_bytes') return null;
+  if (key === 'peak_activation_bytes') return d3.max(part.modules, module => +module[key] || 0);
+  const sum = d3.sum(part.modules, module => +module[key] || 0);
+  if (!part.own) return part.modules.length === 1 ? part.modules[0][key] : sum;
+  return Math.max(0, sum - d3.sum(part.modules, module => d3.sum(module.children, i => +profile.modules[i][key] || 0)));
+}
+
+function partName(part) {
+  return part.modules.length === 1 || part.own ? part.path || '(root)'
+    : `${part.path} (${part.modules.length} modules)`;
+}
+
+/* Returns the finding "layer3 takes 36%" of a metric; null if it is 0. */
+function dominant(profile, key) {
+  const total = +profile.totals[key];
+  const parts = partsOf(profile, key);
+  if (!(total > 0)) return null;
+  const first = parts.reduce((best, part) => part.value > best.value ? part : best);
+  const share = roughly(first.value / total);
+  const text = first.modules.length > 1 && !first.own
+    ? `the ${first.modules.length} modules ${first.path} take ${share}`
+    : `${first.path || 'the root module'} takes ${share}`;
+  return {part: first, text};
+}

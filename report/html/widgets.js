@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elements that several views use. Names become text nodes, never markup. */
+
+const maxRows = 200; /* rows of a table until all are asked for */
+const charWidth = 7.3; /* mean width of a character of a chart, px */
+
+let tip = null;
+
+/* Appends an element with attributes and text, which may be functions of the data. */
+function add(parent, tag, attributes, text) {
+  const element = parent.append(tag);
+  for (const name of Object.keys(attributes)) element.attr(name, attributes[name]);
+  return text === undefined ? element : element.text(text);
+}
+
+/* Shows lines of text beside the pointer while it is over the selection. */
+function addTip(selection, lines) {
+  selection.on('mousemove.tip', function show(datum) {
+    const event = d3.event;
+    tip.property('hidden', false).selectAll('div').data(lines.call(this, datum)).join('div').text(line => line);
+    const box = tip.node().getBoundingClientRect();
+    tip.style('left', `${Math.max(0, Math.min(event.clientX + 14, window.innerWidth - box.width - 8))}px`)
+      .style('top', `${event.clientY + (event.clientY + 18 + box.height > window.innerHeight ? -box.height - 10 : 18)}px`);
+  }).on('mouseleave.tip', () => { tip.property('hidden', true); });
+}
+
+/* Makes a shape of a chart work like a button: pointer, Enter and Space. */
+function addAction(selection, label, key, action) {
+  selection.attr('role', 'button').attr('tabindex', 0).attr('aria-label', label).attr('data-key', key)
+    .on('click.action', action)
+    .on('keydown.action', function press(datum) {
+      if (d3.event.key !== 'Enter' && d3.event.key !== ' ') return;
+      d3.event.preventDefault();
+      action.call(this, datum);
+    });
+}
+
+/* Arrow keys move the focus among the shapes of a chart: next(datum, key) returns a data-key. */
+function addArrows(selection, next) {
+  selection.on('keydown.arrows', datum => {
+    const key = d3.event.key.startsWith('Arrow') ? next(datum, d3.event.key) : null;
+    if (key === null) return;
+    d3.event.preventDefault();
+    focusKey(key);
+  });
+}
+
+function focusKey(key) {
+  const element = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (element && element !== document.activeElement) element.focus();
+}
+
+/* A part of a view: heading that states a finding, subtitle, body. Returns the body. */
+function addSection(parent, heading, subtitle, level) {
+  const section = parent.append('section');
+  section.append(level || 'h2').text(heading);
+  if (subtitle) add(section, 'p', {class: 'subtitle'}, subtitle);
+  return section;
+}
+
+function addButton(parent, key, text, action) {
+  return add(parent, 'button', {type: 'button', 'data-key': key}, text).on('click', action);
+}
+
+/* A row of buttons of which one is pressed: [{key, label}]. */
+function addSwitch(parent, name, label, choices, current, action) {
+  const group = add(parent, 'div', {class: 'switch', role: 'group', 'aria-label': label});
+  add(group, 'span', {class: 'label'}, label);
+  for (const choice of choices)
+    addButton(group, `${name}-${choice.key}`, choice.label, () => action(choice.key))
+      .attr('aria-pressed', String(choice.key === current));
+}
+
+function addSearch(parent, label) {
+  add(parent, 'input', {type: 'search', 'data-key': 'search', 'aria-label': label,
+    placeholder: label}).property('value', state.search)
+    .on('input', function search() { setState({search: this.value}); });
+}
+
+function matches(text) {
+  return text.toLowerCase().includes(state.search.toLowerCase());
+}
+
+/* A number with all its digits as title and data-value; one that the row does not have is a dash. */
+function addNumber(parent, tag, value, unit, isUpperBound, isChange) {
+  const text = value === undefined ? '\u2013' : (isChange ? signed : short)(value, unit);
+  return add(parent, tag, {'data-value': isKnown(value) ? String(value) : '', title: exact(value, unit)},
+    (isUpperBound ? '\u2264 ' : '') + text);
+}
+
+function isBound(row, key) { return Boolean(row.upper_bound && row.upper_bound.indexOf
+  && row.upper_bound.indexOf(key) >= 0); }
+
+/* A chart of fixed size that scales down on narrow paper. */
+function addChart(parent, width, height, label) {
+  return add(parent, 'svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group',
+    'aria-label': label});
+}
+
+function widthOf(parent) {
+  return Math.max(280, Math.floor(parent.node().getBoundingClientRect().width));
+}
+
+/* A horizontal stacked bar: parts {label, value, unit, colour, action}; small ones share a rest. */
+function addStack(parent, title, parts, unit, total) {
+  const figure = add(parent, 'figure', {class: 'stack'});
+  figure.append('figcaption').text(title);
+  const bar = add(figure, 'div', {class: 'bar'});
+  const known = parts.filter(part => part.value > 0);
+  for (const part of known) {
+    const share = part.value / total;
+    const piece = add(bar, 'div', {class: `piece ${part.colour}`}).style('width', `${100 * share}%`)
+      .attr('data-value', String(part.value)).attr('title', `${part.label}: ${exact(part.value, unit)}`);
+    if (share > 0.11) piece.append('span').text(`${part.label} ${roughly(share)}`);
+  }
+  addLegend(figure, known.map(part =>
+    [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total)})`]));
+}
+
+/* Entries [class of the colour, text]. */
+function addLegend(parent, entries) {
+  const legend = add(parent, 'ul', {class: 'legend'});
+  for (const entry of entries) {
+    const item = legend.append('li');
+    add(item, 'span', {class: `swatch ${entry[0]}`});
+    item.append('span').text(entry[1]);
+  }
+}
+
+/* A share as a bar of a table cell. */
+function addShareBar(cell, value, total, colour) {
+  add(cell, 'span', {class: `share ${colour || ''}`})
+    .append('span').style('width', `${total > 0 && value > 0 ? Math.min(100, 100 * value / total) : 0}%`);
+}
+
+/* A share as a bar and a percentage; a bar of `whole` (default: total) is full. */
+function addShare(cell, value, total, colour, whole) {
+  addShareBar(cell, +value || 0, +(whole || total), colour);
+  add(cell, 'span', {class: 'percent'}, percent(isKnown(value) ? value : 0, total));
+}
+
+/* Orders rows by a column {value}; unknown values come last. */
+function sortRows(rows, by, isAscending) {
+  const direction = isAscending ? 1 : -1;
+  return rows.slice().sort((a, b) => {
+    const x = by.value(a);
+    const y = by.value(b);
+    if (!isKnown(x) || !isKnown(y)) return isKnown(y) - isKnown(x);
+    return (typeof x === 'string' ? x.localeCompare(y) : x - y) * direction;
+  });
+}
+
+function addHead(table, columns, current) {
+  const row = table.append('thead').append('tr');
+  for (const each of columns) {
+    const cell = add(row, 'th', {scope: 'col'}).classed('number', Boolean(each.unit || each.isNumber));
+    if (current) {
+      const order = current === `${each.key}:desc` ? 'asc' : 'desc';
+      addButton(cell, `sort-${each.key}`, each.label, () => setState({sort: `${each.key}:${order}`}));
+    } else cell.text(each.label);
+    if (current.split(':')[0] === each.key)
+      cell.attr('aria-sort', current.endsWith(':asc') ? 'ascending' : 'descending');
+  }
+}
+
+function addCell(row, each, datum) {
+  const unit = typeof each.unit === 'function' ? each.unit(datum) : each.unit;
+  if (unit !== undefined) {
+    addNumber(row, 'td', each.value(datum), unit, isBound(datum, each.key), each.isChange).attr('class', 'number');
+    return;
+  }
+  const cell = row.append(each.isName ? 'th' : 'td').classed('number', Boolean(each.isNumber));
+  if (each.isName) cell.attr('scope', 'row');
+  if (each.draw) each.draw(cell, datum);
+  else cell.text(each.value(datum));
+}
+
+/* A column of a table: the property `key` of its rows, or as `more` specifies. */
+function field(key, label, more) {
+  return Object.assign({key, label, value: row => row[key]}, more);
+}
+
+/* A column of shares of a total; colour(row) is a class. */
+function shareColumn(value, total, colour, whole) {
+  return field('share', 'Share', {value, isNumber: true,
+    draw: (cell, row) => addShare(cell, value(row), total, colour ? colour(row) : '', whole)});
+}
+
+/*
+ * A table: columns {key, label, value, unit | draw, isNumber, isName, isChange}. With `sort` the
+ * heads are buttons and state.sort ("macs:desc") orders the rows.
+ */
+function addTable(parent, caption, columns, rows, sort) {
+  const box = add(parent, 'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption});
+  const current = sort ? state.sort || sort : '';
+  const first = columns.find(each => each.key === current.split(':')[0]);
+  const ordered = first ? sortRows(rows, first, current.endsWith(':asc')) : rows;
+  const table = box.append('table');
+  table.append('caption').text(caption);
+  addHead(table, columns, current);
+  const body = table.append('tbody');
+  const fill = some => {
+    for (const datum of some) {
+      const row = body.append('tr');
+      for (const each of columns) addCell(row, each, datum);
+    }
+  };
+  fill(ordered.slice(0, maxRows));
+  if (ordered.length > maxRows) {
+    const more = addButton(box, 'more', `Show all ${exact(ordered.length)} rows`, () => {
+      more.remove();
+      fill(ordered.slice(maxRows));
+    });
+  }
+  if (rows.length === 0) add(box, 'p', {class: 'none'}, 'No row matches.');
+}
+
+/* A link to a module: filters every view by it. */
+function addModuleLink(parent, path, text, view) {
+  addButton(parent, `module-${path}`, text || path || '(root)', () =>
+    view ? openView(view, {module: path}) : setState({module: path}, true)).attr('class', 'link');
+}
+
+/* States which option the page lacks. */
+function addMissing(parent, heading, text, command) {
+  const section = addSection(parent, heading, text);
+  section.append('p').append('code').text(command);
+}
