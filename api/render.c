@@ -17,6 +17,13 @@ static int write_text(const struct cm_result *result, const struct cm_report_opt
                : cm_result_write_text(result, &options->text, out);
 }
 
+static int write_deepspeed(const struct cm_result *result,
+                           const struct cm_report_options *options, struct cm_diagnostics *diag,
+                           FILE *out) {
+    (void)diag;
+    return cm_result_write_deepspeed(result, &options->text, out);
+}
+
 static int write_table(const struct cm_result *result, const struct cm_report_options *options,
                        struct cm_diagnostics *diag, FILE *out) {
     return cm_result_write_table(result, &options->table, &options->text, diag, out);
@@ -74,10 +81,10 @@ static const struct {
     int (*write)(const struct cm_result *result, const struct cm_report_options *options,
                  struct cm_diagnostics *diag, FILE *out);
 } formats[] = {
-    {"text", write_text}, {"table", write_table},       {"json", write_json},
-    {"csv", write_csv},   {"markdown", write_markdown}, {"folded", write_folded},
-    {"dot", write_dot},   {"mermaid", write_mermaid},   {"trace", write_trace},
-    {"html", write_html},
+    {"text", write_text}, {"table", write_table},         {"json", write_json},
+    {"csv", write_csv},   {"markdown", write_markdown},   {"folded", write_folded},
+    {"dot", write_dot},   {"mermaid", write_mermaid},     {"trace", write_trace},
+    {"html", write_html}, {"deepspeed", write_deepspeed},
 };
 
 #define N_FORMATS (sizeof formats / sizeof *formats)

@@ -11,7 +11,8 @@
 
 #include "support/banned.h"
 
-#define MODULE_TREE_DEPTH 2 /* default depth of dot and mermaid */
+#define MODULE_TREE_DEPTH 2  /* default depth of dot and mermaid */
+#define DEFAULT_LINES     24 /* of a terminal of unknown size */
 
 static struct cm_table_options table_options(const struct request *request) {
     struct cm_table_options options;
@@ -32,12 +33,15 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     struct cm_text_options options;
     cm_text_options_init(&options);
     if (request->depth != NOT_GIVEN) options.depth = request->depth;
-    if (request->top != NOT_GIVEN) options.top = request->top;
+    if (request->top != NOT_GIVEN) options.top = options.rows = request->top;
+    options.tree = request->tree;
     options.detailed = request->detailed;
+    options.height = request->top == 0 ? 0 : streams_lines(out, DEFAULT_LINES) - 1;
     options.operators = request->operators;
     options.layers = request->layers;
     options.kernels = request->kernels;
-    options.width = request->width;
+    options.width =
+        request->width == NOT_GIVEN ? streams_columns(out, options.width) : request->width;
     options.units = (enum cm_units)request->units;
     options.color = streams_color(out, (enum color_choice)request->color);
     options.unicode = streams_utf8();
@@ -91,6 +95,7 @@ static int formula_json(const struct report *report, const struct cm_report_opti
 /* clang-format off */
 static const struct format formats[] = {
     {"text", "the text report", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text, .formula = formula_text},
+    {"deepspeed", "--format deepspeed", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_WIDTH, .sweep = NULL},
     {"json", "--format json", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_json, .formula = formula_json},
     {"csv", "--format csv", TAKES_TABLE, .sweep = sweep_csv},
     {"markdown", "--format markdown", TAKES_TABLE, .sweep = sweep_markdown},

@@ -64,9 +64,10 @@ const struct option profile_options[] = {
              "for --device; takes no model"},
     {.heading = "Report", .name = "format", .kind = OPTION_TEXT,
      .offset = AT(const char *, format_name), .value = "FORMAT",
-     .help = "text (default), json, csv, markdown, folded (stacks for a flame graph),\n"
-             "dot or mermaid (module tree), html (a page for a browser), or trace\n"
-             "(timeline for chrome://tracing and Perfetto; requires times)"},
+     .help = "text (default: one screen), deepspeed (listing of DeepSpeed's profiler),\n"
+             "json, csv, markdown, folded (stacks for a flame graph), dot or mermaid\n"
+             "(module tree), html (a page for a browser), or trace (timeline for\n"
+             "chrome://tracing and Perfetto; requires times)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
      .rules = NEEDS_MODEL | ONE_BATCH,
@@ -100,15 +101,16 @@ const struct option profile_options[] = {
              "binary (bytes in KiB, MiB, GiB) or auto (default)"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
      .min = -1, .max = INT_MAX, .rules = TAKES_DEPTH,
-     .help = "largest module depth, in text of the aggregated section (default -1:\n"
-             "all; dot and mermaid: 2)"},
+     .help = "largest module depth (default -1: all; dot and mermaid: 2)"},
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
      .min = 0, .max = INT_MAX, .rules = TAKES_TOP,
-     .help = "text: list N modules per depth (default 1; 0: all); table: print the\n"
-             "first N rows"},
+     .help = "text: list N modules (default: one screen; 0: all); deepspeed: N modules\n"
+             "per depth (default 1); table: print the first N rows"},
+    {.name = "tree", .kind = OPTION_SET, .offset = AT(bool, tree),
+     .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
+     .help = "text: add the module tree"},
     {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
-     .rules = TAKES_REPORT,
-     .help = "text: omit the module tree"},
+     .rules = TAKES_REPORT, .hidden = true},
     {.name = "operators", .kind = OPTION_SET, .offset = AT(bool, operators),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the costs by operator"},
@@ -120,7 +122,8 @@ const struct option profile_options[] = {
      .help = "text: add the time by kernel; requires times"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX, .rules = TAKES_WIDTH,
-     .help = "text: columns at which long lines wrap (default 100; 0: never)"},
+     .help = "text: columns at which long lines wrap (default: those of the terminal,\n"
+             "else 100; 0: never)"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
@@ -140,7 +143,7 @@ void request_defaults(struct request *request) {
         .units = CM_UNITS_AUTO,
         .depth = NOT_GIVEN,
         .top = NOT_GIVEN,
-        .width = text.width,
+        .width = NOT_GIVEN,
         .detailed = text.detailed,
         .color = COLOR_AUTO,
     };

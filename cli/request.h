@@ -33,7 +33,8 @@ enum request_rule {
     TAKES_ALL = 16384 - TAKES_REPORT,
 };
 
-/* Value of --depth, --top and --rows if not given: each format has its own default. */
+/* Value of --depth, --top, --width and --rows if not given: each format has its own default.
+ */
 #define NOT_GIVEN INT_MIN
 
 struct request {
@@ -57,6 +58,7 @@ struct request {
     int depth;
     int top;
     int width;
+    bool tree;
     bool detailed;
     bool operators;
     bool layers;

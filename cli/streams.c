@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "support/diag.h"
@@ -14,6 +15,8 @@
 #include "support/text.h"
 
 #include "support/banned.h"
+
+#define MAX_TERMINAL 9999 /* columns or lines */
 
 /* Opens a closed descriptor with the wrong direction, so that using it fails with EBADF. */
 static void fill_hole(int fd, int flags) {
@@ -89,6 +92,29 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     const char *terminal = getenv("TERM");
     if (terminal == NULL || text_equal(terminal, "dumb")) return false;
     return isatty(fileno(stream)) == 1;
+}
+
+/* Returns the value of an environment variable that is a size of a terminal, else `size` if it
+ * is one, else `otherwise`. */
+static int choose_size(const char *variable, int size, int otherwise) {
+    const char *set = getenv(variable);
+    int64_t value = 0;
+    if (set != NULL && text_to_int64(set, strlen(set), &value) && value > 0 &&
+        value <= MAX_TERMINAL)
+        return (int)value;
+    return size > 0 ? size : otherwise;
+}
+
+int streams_columns(FILE *stream, int otherwise) {
+    struct winsize size = {0};
+    (void)ioctl(fileno(stream), TIOCGWINSZ, &size);
+    return choose_size("COLUMNS", size.ws_col, otherwise);
+}
+
+int streams_lines(FILE *stream, int otherwise) {
+    struct winsize size = {0};
+    (void)ioctl(fileno(stream), TIOCGWINSZ, &size);
+    return choose_size("LINES", size.ws_row, otherwise);
 }
 
 bool streams_utf8(void) {

@@ -41,6 +41,11 @@ int streams_write(const char *path, stream_writer *write, const void *context,
  * (https://no-color.org) is set or TERM=dumb. */
 bool streams_color(FILE *stream, enum color_choice choice);
 
+/* Returns the columns of the stream: COLUMNS, or those of the terminal; `otherwise` if
+ * neither is known. The same for its lines: LINES. */
+int streams_columns(FILE *stream, int otherwise);
+int streams_lines(FILE *stream, int otherwise);
+
 /* Returns true if the name of the locale ends in UTF-8. */
 bool streams_utf8(void);
 

@@ -17,8 +17,8 @@
 #define MAX_LIST      8  /* elements of an attribute that are shown */
 #define MAX_VALUES    32 /* operands, outputs and attributes of a node that are shown */
 #define MAX_STRING    64 /* bytes of a text attribute that are shown */
-#define MAX_TYPE_NEST 16 /* sequences of sequences … */
-#define MAX_BODY_NEST 64 /* bodies of bodies … */
+#define MAX_TYPE_NEST 16 /* sequences of sequences ... */
+#define MAX_BODY_NEST 64 /* bodies of bodies ... */
 
 /* Opens a container type: "seq("; returns false if it is not one. */
 static bool print_wrapper(enum cm_type_kind kind, enum dtype key, struct text *out) {
@@ -102,7 +102,7 @@ static void print_names(const struct model *model, const uint32_t *values, size_
         if (i > 0) text_append(out, ", ");
         print_name(model, values[i], out);
     }
-    if (n > MAX_VALUES) text_append(out, ", …");
+    if (n > MAX_VALUES) text_append(out, ", ...");
 }
 
 static void print_typed_list(const struct model *model, const uint32_t *values, size_t n,
@@ -112,7 +112,7 @@ static void print_typed_list(const struct model *model, const uint32_t *values, 
         if (i > 0) text_append(out, ", ");
         print_typed(model, values[i], infos, out);
     }
-    text_append(out, n > MAX_VALUES ? ", …)" : ")");
+    text_append(out, n > MAX_VALUES ? ", ...)" : ")");
 }
 
 /* Prints in quotes, cut between two characters. */
@@ -124,7 +124,7 @@ static void print_string(const char *string, struct text *out) {
     shown[n] = '\0';
     text_append(out, "\"");
     text_append_name(out, shown);
-    text_append(out, is_cut ? "…\"" : "\"");
+    text_append(out, is_cut ? "...\"" : "\"");
 }
 
 static void print_element(const struct attr *attr, size_t i, struct text *out) {
@@ -179,7 +179,7 @@ static void print_list(const struct attr *attr, struct text *out) {
         if (i > 0) text_append(out, ",");
         print_element(attr, i, out);
     }
-    text_append(out, attr->n > MAX_LIST ? ",…]" : "]");
+    text_append(out, attr->n > MAX_LIST ? ",...]" : "]");
 }
 
 static void print_attr(const struct attr *attr, struct text *out) {
@@ -222,7 +222,7 @@ static void print_attrs(const struct node *node, struct text *out) {
         if (i > 0) text_append(out, ", ");
         print_attr(&node->attrs[i], out);
     }
-    text_append(out, node->n_attrs > MAX_VALUES ? ", …]" : "]");
+    text_append(out, node->n_attrs > MAX_VALUES ? ", ...]" : "]");
 }
 
 void print_node(const struct model *model, uint32_t node, const struct value_info *infos,
@@ -271,7 +271,7 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
     print_typed_list(printer->model, g->inputs, g->n_inputs, printer->infos, out);
     text_append(out, " -> ");
     print_typed_list(printer->model, g->outputs, g->n_outputs, printer->infos, out);
-    text_append(out, printer->depth < MAX_BODY_NEST ? " {\n" : " {…}\n");
+    text_append(out, printer->depth < MAX_BODY_NEST ? " {\n" : " {...}\n");
     if (printer->depth >= MAX_BODY_NEST) return;
     printer->depth++;
     for (size_t i = 0; i < g->n_nodes; i++) {

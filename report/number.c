@@ -61,7 +61,7 @@ static uint64_t binary_hundredths(struct binary value) {
     return shift_rounded(100 * value.mantissa, value.scale);
 }
 
-/* One row a threshold, the largest first; the last has divisor 1. */
+/* One row a threshold of DeepSpeed, the largest first; the last has divisor 1. */
 struct magnitude {
     uint64_t divisor;
     const char *suffix;
@@ -156,6 +156,15 @@ static bool append_three(struct text *text, uint64_t value, uint64_t divisor, ui
     return true;
 }
 
+/* Python's str(round(value / divisor, 2)). */
+static void append_rounded(struct text *text, uint64_t value, uint64_t divisor) {
+    const uint64_t n = binary_hundredths(binary_quotient(value, divisor));
+    if (n % 10 == 0)
+        text_printf(text, "%" PRIu64 ".%" PRIu64, n / 100, n / 10 % 10);
+    else
+        text_printf(text, "%" PRIu64 ".%02" PRIu64, n / 100, n % 100);
+}
+
 static void append_scaled(struct text *text, enum number_units units, enum number_unit unit,
                           uint64_t value) {
     const struct prefixes of = prefixes_of(units, unit);
@@ -167,6 +176,8 @@ static void append_scaled(struct text *text, enum number_units units, enum numbe
     }
     if (power == 0)
         text_printf(text, "%" PRIu64, value);
+    else if (units == NUMBERS_PLAIN)
+        append_rounded(text, value, divisor);
     else if (!append_three(text, value, divisor, of.step, !of.prefixes[power + 1])) {
         text_append(text, "1.00");
         power++;
@@ -175,31 +186,23 @@ static void append_scaled(struct text *text, enum number_units units, enum numbe
         text_printf(text, " %s%s", of.prefixes[power], base_units[unit]);
 }
 
+static void append_deepspeed(struct text *text, enum number_unit unit, int64_t value) {
+    const struct magnitude *row = magnitudes[unit];
+    while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
+    if (row->divisor == 1)
+        text_printf(text, "%" PRId64, value);
+    else
+        append_rounded(text, (uint64_t)value, row->divisor);
+    text_append(text, row->suffix);
+}
+
 void number_append(struct text *text, enum number_units units, enum number_unit unit,
                    int64_t value) {
     if (!is_known(value))
         text_append(text, "?");
-    else if (units == NUMBERS_PLAIN) {
-        const struct magnitude *row = magnitudes[unit];
-        while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
-        if (row->divisor == 1)
-            text_printf(text, "%" PRId64, value);
-        else {
-            uint64_t cents =
-                (binary_hundredths(binary_quotient((uint64_t)value, row->divisor))) % 100;
-            if (cents % 10 == 0)
-                text_printf(
-                    text, "%" PRIu64 ".%" PRIu64,
-                    (binary_hundredths(binary_quotient((uint64_t)value, row->divisor))) / 100,
-                    cents / 10);
-            else
-                text_printf(
-                    text, "%" PRIu64 ".%02" PRIu64,
-                    (binary_hundredths(binary_quotient((uint64_t)value, row->divisor))) / 100,
-                    cents);
-        }
-        text_append(text, row->suffix);
-    } else if (units == NUMBERS_EXACT || value < 0)
+    else if (units == NUMBERS_DEEPSPEED)
+        append_deepspeed(text, unit, value);
+    else if (units == NUMBERS_EXACT || value < 0)
         text_printf(text, "%" PRId64, value);
     else
         append_scaled(text, units, unit, (uint64_t)value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as text. The default, NUMBERS_PLAIN, is the style of DeepSpeed's profiler until
- * 2023-07 (before its commit 488a1b987): Python's str(round(x / 10**k, 2)) and a unit, as in
- * "14.07 GMACs", "803.08 k", "1.0 KMACs". Its thresholds are integer divisions (x // 10**9 >
- * 0). Its largest unit is G (M for params): 3139930000000 MACs are "3139.93 GMACs". An unknown
- * number is "?".
+ * Numbers as text. NUMBERS_DEEPSPEED is the style of DeepSpeed's profiler until 2023-07 (before
+ * its commit 488a1b987): Python's str(round(x / 10**k, 2)) and a unit, as in "14.07 GMACs",
+ * "803.08 k", "1.0 KMACs". Its thresholds are integer divisions (x // 10**9 > 0). Its largest
+ * unit is G (M for params): 3139930000000 MACs are "3139.93 GMACs". NUMBERS_PLAIN rounds the
+ * same way with the prefixes k, M, G, T, P, E: "3.14 TMACs". An unknown number is "?".
  *
  * Computed in integers, independent of the locale and of printf.
  */
@@ -17,8 +17,8 @@ struct text;
 
 enum number_unit {
     NUMBER_PARAMS,  /* "3.46 M", "803.08 k", "999" */
-    NUMBER_MACS,    /* "14.07 GMACs", "6.29 MMACs", "73.73 KMACs", "0 MACs" */
-    NUMBER_FLOPS,   /* "8.21 G", "5.0 M", "81.92 K", "0" (DeepSpeed appends a space to the 0) */
+    NUMBER_MACS,    /* "14.07 GMACs", "6.29 MMACs", "73.73 kMACs", "0 MACs" */
+    NUMBER_FLOPS,   /* "8.21 G", "5.0 M", "81.92 k", "0" (DeepSpeed appends a space to the 0) */
     NUMBER_TIME,    /* value in ps: "1.5 s", "12.5 ms", "76.67 us", "1.0 ns", "999 ps" */
     NUMBER_RATE,    /* "15.86 TFLOPS", "1.5 GFLOPS", "0 FLOPS" */
     NUMBER_TRAFFIC, /* "1.5 TB/s", "12.5 GB/s", "0 B/s" */
@@ -27,7 +27,8 @@ enum number_unit {
 
 /* Units of large numbers. */
 enum number_units {
-    NUMBERS_PLAIN,  /* DeepSpeed's style, as above */
+    NUMBERS_PLAIN,     /* two decimals and a decimal prefix: "14.07 GMACs", "1.0 kMACs" */
+    NUMBERS_DEEPSPEED, /* DeepSpeed's style, as above */
     NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
     NUMBERS_BINARY, /* the same, bytes by powers of 1024: "1.25 GiB" */
     NUMBERS_EXACT,  /* the integer: "14068146176"; times in ps */

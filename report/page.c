@@ -11,9 +11,10 @@
 
 #include "support/banned.h"
 
-#define RULE_WIDTH 78 /* DeepSpeed's */
+#define RULE_WIDTH   78 /* DeepSpeed's */
+#define LABEL_WIDTH  20 /* "unknown operators: " and the like */
+#define FIGURE_WIDTH 16
 
-/* CM_UNITS_AUTO rounds as DeepSpeed does. */
 static const enum number_units units_of[] = {
     [CM_UNITS_AUTO] = NUMBERS_PLAIN,
     [CM_UNITS_EXACT] = NUMBERS_EXACT,
@@ -24,7 +25,13 @@ static const enum number_units units_of[] = {
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out) {
     *page = (struct page){
-        .options = options, .units = units_of[options->units], .out = out, .arena = arena};
+        .options = options,
+        .units = units_of[options->units],
+        .out = out,
+        .arena = arena,
+        .label_width = LABEL_WIDTH,
+        .figure_width = FIGURE_WIDTH,
+    };
     text_init(&page->line, arena);
     text_init(&page->item, arena);
 }
@@ -96,6 +103,7 @@ void page_end_line(struct page *page) {
            page->out); /* page_finish checks ferror */
     text_clear(&page->line);
     page->column = 0;
+    page->n_lines++;
 }
 
 void page_rule(struct page *page, const char *title) {

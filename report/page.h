@@ -36,7 +36,10 @@ struct page {
     struct arena *arena;
     struct text line;
     struct text item;
-    size_t column; /* visible characters in the line */
+    size_t column;       /* visible characters in the line */
+    size_t n_lines;      /* lines written */
+    size_t label_width;  /* columns of the label of a summary line (report/text/labels.h) */
+    size_t figure_width; /* columns of its figure */
     const char *separator;
     size_t hang;
     bool first_item; /* the next item is not preceded by a separator */

@@ -6,7 +6,7 @@
 
 static const char *const sequences[] = {
     [STYLE_PLAIN] = "",        [STYLE_TITLE] = "\033[1m",    [STYLE_NAME] = "\033[1m",
-    [STYLE_SHARE] = "\033[2m", [STYLE_WARNING] = "\033[33m",
+    [STYLE_SHARE] = "\033[2m", [STYLE_WARNING] = "\033[33m", [STYLE_BAR] = "\033[36m",
 };
 
 const char *style_on(enum style style) {

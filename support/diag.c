@@ -181,7 +181,7 @@ render_line(struct arena *arena, const char *format, va_list args) {
     const bool is_cut = shown < raw.length;
     if (is_cut) raw.data[shown] = '\0';
     text_append_name(&safe, text_string(&raw));
-    if (is_cut) text_append(&safe, "…");
+    if (is_cut) text_append(&safe, "...");
     return raw.failed || safe.failed ? NULL : text_string(&safe);
 }
 

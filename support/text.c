@@ -295,7 +295,7 @@ size_t text_cut(const char *text, size_t max) {
 void text_append_label(struct text *text, const char *name) {
     const size_t n = text_cut(name, TEXT_LONGEST_LABEL);
     append_safe(text, name, n);
-    if (name[n] != '\0') text_append(text, "…");
+    if (name[n] != '\0') text_append(text, "...");
 }
 
 bool text_starts_with(const char *text, const char *prefix) {

@@ -260,7 +260,7 @@ static bool any_has_source(const struct json_value *object, const char *source) 
 /* Joins the documents of the figures in file order, as many as a report has room for; documents
  * used only for checking are omitted. */
 static int join_sources(const struct reading *reading) {
-    static const size_t room = CM_NAME_SIZE - sizeof("; …");
+    static const size_t room = CM_NAME_SIZE - sizeof("; ...");
     struct text joined;
     const struct json_value *rates = json_get(reading->root, "rates");
     if (reading->ret->source != NULL) return CM_BACKEND_OK;
@@ -272,7 +272,7 @@ static int join_sources(const struct reading *reading) {
         const char *document = json_string(json_get(item, "document"));
         const bool fits = joined.length + strlen("; ") + strlen(document) <= room;
         if (joined.length > 0) text_append(&joined, "; ");
-        text_append(&joined, fits || joined.length == 0 ? document : "…");
+        text_append(&joined, fits || joined.length == 0 ? document : "...");
         if (!fits) break;
     }
     if (joined.failed) return no_memory(reading);

@@ -316,11 +316,14 @@ enum cm_units {
     CM_UNITS_BINARY, /* as SI, but bytes in powers of 1024: "1.26 GiB" */
 };
 
-/* Options of the text report. cm_text_options_init sets the defaults. */
+/* Options of the text reports. cm_text_options_init sets the defaults. */
 struct cm_text_options {
-    int depth;      /* aggregated section: largest module depth; -1: all */
-    int top;        /* aggregated section: modules per metric and depth; 0: all */
-    bool detailed;  /* print the module tree */
+    int depth;      /* largest module depth, except in the module tree; -1: all */
+    int top;        /* DeepSpeed listing: modules per metric and depth; 0: all */
+    int rows;       /* largest number of rows of modules; 0: as many as `height` allows */
+    int height;     /* largest number of lines, for the default sections; 0: no limit */
+    bool tree;      /* add the module tree */
+    bool detailed;  /* DeepSpeed listing: print the module tree */
     bool operators; /* print the costs by operator */
     bool layers;    /* print each distinct primitive with its time, if there are times */
     bool kernels;   /* print the time by kernel, if there are times */
@@ -390,11 +393,20 @@ CM_API int cm_result_write_mermaid(const struct cm_result *result,
                                    const struct cm_table_options *options,
                                    struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
-/* Writes the DeepSpeed-style report (summary, costs by depth, module tree), the memory curve
- * and the advice if the result has them, and the sections that the options select. CM_OK,
- * CM_IO. */
+/*
+ * Writes a report of one screen: the main figures, and the modules that cause most of the costs
+ * in at most options->height lines; then the memory curve and the plan if the result has them,
+ * and the sections that the options select. CM_OK, CM_IO, CM_NO_MEMORY.
+ */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
+
+/* Writes the listing of DeepSpeed's flops profiler (summary, costs by depth, module tree), the
+ * memory curve and the advice if the result has them, and the sections that the options select.
+ * CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_result_write_deepspeed(const struct cm_result *result,
+                                     const struct cm_text_options *options,
+                                     FILE *out) CM_MUST_CHECK;
 
 /* Writes only the answers to cm_options.explain: each formula with its numbers. CM_OK, CM_IO,
  * CM_NO_MEMORY. */

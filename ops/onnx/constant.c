@@ -26,7 +26,7 @@ static int constant_form(const struct op_context *context, const struct attr **r
     }
     if (!found)
         return op_fail(context, DIAG_ATTRIBUTE,
-                       "none of value, value_int, value_ints, value_float … is given");
+                       "none of value, value_int, value_ints, value_float ... is given");
     *ret = found;
     return 0;
 }

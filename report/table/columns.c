@@ -7,6 +7,8 @@
 #include "costmodel/result.h"
 #include "ops/flops/names/convention_names.h"
 #include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -80,4 +82,21 @@ bool column_is_printed(const struct column *column, const struct cm_costs *costs
 
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value) {
     memcpy((char *)costs + column->offset, &value, sizeof(value));
+}
+
+void columns_add(struct cm_costs *sum, const struct cm_costs *more) {
+    sum->upper_bound |= more->upper_bound;
+    for (size_t i = 0; i < n_columns; i++) {
+        const int64_t value = column_get(&columns[i], more);
+        const int64_t so_far = column_get(&columns[i], sum);
+        if (value != CM_UNKNOWN)
+            column_set(&columns[i], sum,
+                       so_far == CM_UNKNOWN ? value : checked_add(so_far, value));
+    }
+}
+
+const struct column *column_named(const char *key) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (text_equal(columns[i].key, key)) return &columns[i];
+    BUG("unknown metric");
 }

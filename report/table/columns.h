@@ -43,6 +43,10 @@ void columns_clear_missing(const struct cm_result *result, struct cm_costs *cost
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
+/* Adds each known metric of `more` to `sum`, in which it may be unknown. */
+void columns_add(struct cm_costs *sum, const struct cm_costs *more);
+/* Returns the metric with this key, which must exist. */
+const struct column *column_named(const char *key);
 /* Returns true if the figure is an upper bound. */
 bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs);
 /* Returns its bit in cm_costs.upper_bound. */

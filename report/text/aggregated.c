@@ -72,16 +72,8 @@ static bool groups_add(struct groups *groups, struct map *by_type,
     if (map_add(by_type, module->type, (uint32_t)groups->n, &existing) != CM_OK) return false;
     if (existing == MAP_NONE)
         groups->items[groups->n++] = (struct group){module->type, module->costs};
-    else {
-        groups->items[existing].costs.upper_bound |= module->costs.upper_bound;
-        for (size_t i = 0; i < n_columns; i++) {
-            int64_t more = column_get(&columns[i], &module->costs);
-            int64_t so_far = column_get(&columns[i], &groups->items[existing].costs);
-            if (more != CM_UNKNOWN)
-                column_set(&columns[i], &groups->items[existing].costs,
-                           so_far == CM_UNKNOWN ? more : checked_add(so_far, more));
-        }
-    }
+    else
+        columns_add(&groups->items[existing].costs, &module->costs);
     return true;
 }
 

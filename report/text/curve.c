@@ -160,7 +160,7 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
     if (n == 0) return;
     qsort(modules, n, sizeof(const struct cm_module *), compare_peaks);
     label_write(page, "module peaks");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < n && i < MAX_PEAKS; i++) {
         struct text *item = page_item(page);
         text_append_name(item, modules[i]->name);

@@ -98,7 +98,7 @@ static void write_terms(struct page *page, const struct cm_formula *formula,
                         const struct cm_monomial *terms, size_t n, const char *end) {
     const bool unicode = page->options->unicode;
     if (n == 0) page_print(page, STYLE_PLAIN, "0%s", end);
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     for (size_t i = 0; i < n; i++) {
         struct text *item = page_item(page);
         if (i > 0) text_append(item, terms[i].numerator < 0 ? "- " : "+ ");
@@ -118,7 +118,7 @@ static void write_alternatives(struct page *page, const struct cm_formula *formu
         const bool last = i + 1 == polynomial->n_alternatives;
         if (i > 0) {
             page_end_line(page);
-            page_indent(page, LABEL_WIDTH + 4);
+            page_indent(page, page->label_width + 4);
         }
         write_terms(page, formula, alternative->terms, alternative->n_terms, last ? ")" : ",");
     }
@@ -142,7 +142,7 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
         write_alternatives(page, formula, polynomial);
     else if (strcmp(polynomial->state, "other") == 0) {
         page_print(page, STYLE_WARNING, "no polynomial: ");
-        page_list(page, "; ", LABEL_WIDTH);
+        page_list(page, "; ", page->label_width);
         for (size_t i = 0; i < polynomial->n_samples; i++) {
             struct text *item = page_item(page);
             number_append_exact(item, polynomial->samples[i].value);
@@ -158,12 +158,13 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
 
 /* `N:  the batch, 1, 2, 3 ... (tried to 65)` */
 static void write_variable(struct page *page, const struct cm_formula_variable *variable) {
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
     append_name(item, variable->name);
     text_append(item, ":");
     page_item_end(page, STYLE_NAME);
-    if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - 1 - page->column);
+    if (page->column < page->label_width)
+        page_indent(page, page->label_width - 1 - page->column);
     item = page_item(page);
     text_append(item, strcmp(variable->what, "batch") == 0 ? "the batch" : "a symbolic dim");
     if (strcmp(variable->what, "batch") == 0 && variable->dim[0] != '\0') {
@@ -187,7 +188,7 @@ static void write_variable(struct page *page, const struct cm_formula_variable *
 static void write_dims(struct page *page, const struct cm_formula *formula) {
     if (formula->n_dims == 0) return;
     label_write(page, "bound dims");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < formula->n_dims; i++) {
         struct text *item = page_item(page);
         append_name(item, formula->dims[i].name);

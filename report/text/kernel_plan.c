@@ -115,7 +115,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     const struct totals totals = add_up(measure);
     page_end_line(page);
     label_write(page, "planned");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     page_item_print(page, STYLE_PLAIN, "%zu of %zu distinct primitives", totals.n_planned,
                     measure->n_primitives);
     page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu node%s", totals.planned_nodes,

@@ -11,11 +11,9 @@
 
 #include "support/banned.h"
 
-#define FIGURE_WIDTH 16
-
 void label_write(struct page *page, const char *label) {
     page_print(page, STYLE_PLAIN, "%s%s", label, *label == '\0' ? "" : ":");
-    if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - page->column);
+    page_indent(page, page->column < page->label_width ? page->label_width - page->column : 1);
 }
 
 void label_name(struct page *page, const char *label, const char *text) {
@@ -28,7 +26,7 @@ void label_name(struct page *page, const char *label, const char *text) {
 void label_sentence(struct page *page, const char *label, const char *sentence) {
     if (*sentence == '\0') return;
     label_write(page, label);
-    page_list(page, " ", LABEL_WIDTH + 2);
+    page_list(page, " ", page->label_width + 2);
     page_words(page, STYLE_PLAIN, sentence);
     page_end_line(page);
 }
@@ -43,7 +41,7 @@ void label_operators(struct page *page, const char *label, enum style style,
                      const struct cm_name_count *operators, size_t n) {
     if (n == 0) return;
     label_write(page, label);
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < n; i++) {
         struct text *item = page_item(page);
         text_append_name(item, operators[i].name);
@@ -54,7 +52,7 @@ void label_operators(struct page *page, const char *label, enum style style,
 }
 
 void label_pad(struct page *page) {
-    size_t end = LABEL_WIDTH + FIGURE_WIDTH;
+    size_t end = page->label_width + page->figure_width;
     page_indent(page, page->column < end ? end - page->column : 1);
 }
 
@@ -82,7 +80,7 @@ static const struct {
 
 void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
     label_write(page, severities[diagnostic->severity].label);
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     page_words(page, severities[diagnostic->severity].style, diagnostic->message);
     if (diagnostic->node != NULL) {
         struct text *item = page_item(page);
@@ -94,7 +92,7 @@ void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic)
     page_end_line(page);
     if (diagnostic->hint == NULL) return;
     label_write(page, "");
-    page_list(page, " ", LABEL_WIDTH + 2);
+    page_list(page, " ", page->label_width + 2);
     page_words(page, STYLE_PLAIN, "hint:");
     page_words(page, STYLE_PLAIN, diagnostic->hint);
     page_end_line(page);

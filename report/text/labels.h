@@ -16,8 +16,6 @@ struct page;
 /* Label of the operators whose costs come from --op-costs. */
 #define LABEL_DESCRIBED "as described"
 
-#define LABEL_WIDTH 20 /* "unknown operators: " and the like */
-
 /* Starts a line; an empty label continues the line above. */
 void label_write(struct page *page, const char *label);
 /* Writes `label: text` with a name from a file; nothing if the text is empty. */

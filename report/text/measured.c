@@ -22,7 +22,7 @@
 static void write_states(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     label_write(page, "times");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < measure->n_states; i++) {
         struct text *item = page_item(page);
         const struct cm_state_share *share = &measure->states[i];
@@ -43,7 +43,7 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < measure->n_untimed; i++) {
         const struct cm_untimed *untimed = &measure->untimed[i];
         label_write(page, i == 0 ? "no time" : "");
-        page_list(page, " ", LABEL_WIDTH + 2);
+        page_list(page, " ", page->label_width + 2);
         struct text *item = page_item(page);
         text_append_name(item, untimed->op);
         text_printf(item, " %" PRId64 " node%s (", untimed->nodes, text_plural(untimed->nodes));
@@ -59,7 +59,7 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
 static void write_cached(struct page *page, const struct cm_measure *measure) {
     if (measure->n_cached == 0) return;
     label_write(page, "cached");
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu primitive%s, since",
                     measure->n_cached, measure->n_primitives,
                     text_plural((int64_t)measure->n_primitives));
@@ -71,7 +71,7 @@ static void write_cached(struct page *page, const struct cm_measure *measure) {
 static void write_sum(struct page *page, const char *label, int64_t sum, int64_t whole) {
     if (!is_known(sum) || whole <= 0) return;
     label_write(page, label);
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
     times_append(item, page->units, sum);
     text_printf(item, ", %.2f x the whole", (double)sum / (double)whole);
@@ -84,7 +84,7 @@ static void write_network(struct page *page, const struct cm_result *result) {
     const struct cm_end_to_end *whole = result->measure->end_to_end;
     if (whole == NULL) return;
     label_write(page, "whole network");
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
     if (!is_known(whole->median_ps)) {
         text_append_name(item, whole->state);
@@ -112,7 +112,7 @@ static void write_flops_rate(struct page *page, const struct cm_result *result) 
     const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
     if (is_part && of_modules == NULL) return;
     label_write(page, "fwd FLOPS");
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
     times_append_rate(
         item, page->units,
@@ -143,7 +143,7 @@ static void write_achieved(struct page *page, const struct cm_result *result) {
     const struct cm_achieved *achieved = result->modules[0].achieved;
     if (!achieved) return;
     label_write(page, "bandwidth");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, achieved->bytes_per_s);
     if (!result->measure->modelled && is_known(achieved->roofline)) {
         struct text *share = page_item(page);
@@ -161,7 +161,7 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
         measure->n_limiters == 1 && text_equal(measure->limiters[0].limited_by, "unknown");
     if (measure->n_limiters == 0 || nothing) return;
     label_write(page, "limited by");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < measure->n_limiters; i++) {
         struct text *item = page_item(page);
         text_append_name(item, measure->limiters[i].limited_by);
@@ -190,7 +190,7 @@ static void write_precision(struct page *page, const struct cm_measure *measure)
 static void write_model(struct page *page, const struct cm_measure *measure) {
     if (!measure->modelled || measure->runtime == NULL) return;
     label_write(page, "runtime");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     page_item_print(page, STYLE_PLAIN, "%s", measure->runtime);
     struct text *item = page_item(page);
     text_append(item, measure->calibration ? "calibrated on " : "not calibrated");

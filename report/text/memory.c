@@ -31,11 +31,12 @@ static void write_arena(struct page *page, const char *label, int64_t arena, int
 }
 
 /* `min-memory: 12.85 MB (18.75%) below the peak in file order` */
-static void write_schedule(struct page *page, const struct cm_memory *memory) {
+void memory_write_schedule(struct page *page, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
     if (memory->n_schedule == 0) return;
     int64_t gain = checked_sub(memory->file_order_peak_bytes, memory->peak_activation_bytes);
     label_write(page, "schedule");
-    page_list(page, " ", LABEL_WIDTH + 2);
+    page_list(page, " ", page->label_width + 2);
     page_words(page, STYLE_PLAIN, "min-memory:");
     if (!is_known(gain) || gain == 0) {
         page_words(page, STYLE_PLAIN,
@@ -62,7 +63,7 @@ static void write_weights(struct page *page, const struct cm_memory *memory) {
     for (size_t i = 0; i < memory->n_weights; i++) {
         const struct cm_weights *weights = &memory->weights[i];
         label_write(page, i == 0 ? "weights" : "");
-        page_list(page, "", LABEL_WIDTH + 2);
+        page_list(page, "", page->label_width + 2);
         page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, weights->bytes);
         page_line(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
                   weights->storage, weights->tensors, text_plural(weights->tensors));
@@ -79,7 +80,7 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
     label_write(page, "largest batch");
     page_print(page, STYLE_TITLE, "%" PRId64, fit->largest_batch);
     label_pad(page);
-    page_list(page, ", ", LABEL_WIDTH + 2);
+    page_list(page, ", ", page->label_width + 2);
     if (is_known(fit->largest_bytes)) {
         append_trial(page_item(page), fit->largest_batch, "takes", fit->largest_bytes);
         page_item_end(page, STYLE_SHARE);
@@ -93,7 +94,7 @@ static void write_largest(struct page *page, const struct cm_fit *fit) {
     if (text_equal(fit->search, "uneven")) {
         page_item_print(page, STYLE_PLAIN, "but a larger");
         page_end_line(page);
-        page_indent(page, LABEL_WIDTH + 2);
+        page_indent(page, page->label_width + 2);
         page_print(page, STYLE_PLAIN,
                    "batch needed less than a smaller one, so that one may fit again");
     }
@@ -110,7 +111,9 @@ static const struct {
     {"fixed", "unknown, because no other batch can be profiled:"},
 };
 
-static void write_fit(struct page *page, const struct cm_fit *fit) {
+void memory_write_fit(struct page *page, const struct cm_result *result) {
+    const struct cm_fit *fit = result->memory.fit;
+    if (fit == NULL) return;
     label_figure(page, "limit", NUMBER_BYTES, fit->limit_bytes);
     page_line(page, fit->fits ? STYLE_PLAIN : STYLE_WARNING, ", %s",
               fit->fits ? "fits" : "does not fit");
@@ -119,7 +122,7 @@ static void write_fit(struct page *page, const struct cm_fit *fit) {
         return;
     }
     label_write(page, "largest batch");
-    page_list(page, " ", LABEL_WIDTH + 2);
+    page_list(page, " ", page->label_width + 2);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (text_equal(reasons[i].search, fit->search))
             page_words(page, STYLE_PLAIN, reasons[i].words);
@@ -135,7 +138,7 @@ static void write_peak(struct page *page, const struct cm_result *result) {
     if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
     for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++) {
         label_write(page, "");
-        page_list(page, " ", LABEL_WIDTH + 2);
+        page_list(page, " ", page->label_width + 2);
         page_item_number(page, STYLE_SHARE, NUMBER_BYTES, memory->live[i].bytes);
         page_item_name(page, STYLE_SHARE, memory->live[i].value);
         if (memory->live[i].module < result->n_modules &&
@@ -153,7 +156,7 @@ static void write_peak(struct page *page, const struct cm_result *result) {
 
 void memory_write(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
-    write_schedule(page, memory);
+    memory_write_schedule(page, result);
     write_peak(page, result);
     write_arena(page, "arena", memory->arena_bytes, memory->peak_activation_bytes);
     label_figure(page, "peak in place", NUMBER_BYTES, memory->peak_in_place_bytes);
@@ -169,5 +172,5 @@ void memory_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     label_write(page, "not included");
     page_line(page, STYLE_PLAIN, "workspace of kernels");
-    if (memory->fit) write_fit(page, memory->fit);
+    memory_write_fit(page, result);
 }

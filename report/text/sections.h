@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three sections of the text report. Each writes whole lines to the page. */
+/* The sections of the text reports. Each writes whole lines to the page. */
 #ifndef REPORT_TEXT_SECTIONS_H
 #define REPORT_TEXT_SECTIONS_H
 
+#include <stddef.h>
+
 struct cm_result;
 struct page;
+
+/* The default report: main figures, then a table of the most expensive modules in at most
+ * max_rows rows (0: any number) besides the rest. */
+void overview_write(struct page *page, const struct cm_result *result);
+void hotspots_write(struct page *page, const struct cm_result *result, size_t max_rows);
+
+/* The listing of DeepSpeed. */
 
 void summary_write(struct page *page, const struct cm_result *result);
 void memory_write(struct page *page, const struct cm_result *result); /* part of the summary */
 void training_write(struct page *page,
                     const struct cm_result *result); /* part of the summary */
+/* Parts of the summary that the default report has too. */
+void memory_write_schedule(struct page *page, const struct cm_result *result);
+void memory_write_fit(struct page *page, const struct cm_result *result);
 void curve_write(struct page *page, const struct cm_result *result);
 void aggregated_write(struct page *page, const struct cm_result *result);
 void detailed_write(struct page *page, const struct cm_result *result);

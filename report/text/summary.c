@@ -23,7 +23,7 @@
 /* `name = 3, other = 4` */
 static void write_sizes(struct page *page, const struct cm_named_size *sizes, size_t n,
                         const char *nameless, const char *relation) {
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < n; i++) {
         struct text *item = page_item(page);
         text_append_name(item, *sizes[i].name == '\0' ? nameless : sizes[i].name);
@@ -41,7 +41,7 @@ static void write_values(struct page *page, const char *label, const struct cm_v
                          size_t n) {
     for (size_t i = 0; i < n && i < MAX_LINES; i++) {
         label_write(page, i == 0 ? label : "");
-        page_list(page, " ", LABEL_WIDTH + 2);
+        page_list(page, " ", page->label_width + 2);
         page_item_name(page, STYLE_PLAIN, values[i].name);
         type_append(page_item(page), &values[i].type);
         page_item_end(page, STYLE_PLAIN);
@@ -81,7 +81,7 @@ static void write_fused_patterns(struct page *page, const struct cm_result *resu
     const size_t n = tally_fused_patterns(result, foldable, tallies);
     if (n == 0) return;
     label_write(page, label);
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < n; i++) {
         struct text *item = page_item(page);
         text_append_name(item, tallies[i].name);
@@ -95,7 +95,7 @@ static void write_fused_patterns(struct page *page, const struct cm_result *resu
 static void write_module_sources(struct page *page, const struct cm_result *result) {
     if (result->n_module_sources == 0) return;
     label_write(page, "modules from");
-    page_list(page, ", ", LABEL_WIDTH);
+    page_list(page, ", ", page->label_width);
     for (size_t i = 0; i < result->n_module_sources; i++) {
         struct text *item = page_item(page);
         text_append_name(item, result->module_sources[i].name);
@@ -128,7 +128,7 @@ static void write_options(struct page *page, const struct cm_result *result) {
 /* "106 tensors folded or merged, norm1.weight is shared by 25 modules" */
 static void write_folded(struct page *page, const struct cm_framework *framework) {
     page_print(page, STYLE_PLAIN, ",");
-    page_list(page, " ", LABEL_WIDTH + 2);
+    page_list(page, " ", page->label_width + 2);
     page_item_print(page, STYLE_PLAIN, " %" PRId64 " tensor%s folded or merged%s",
                     framework->n_absent, text_plural(framework->n_absent),
                     framework->n_sharing > 0 ? "," : "");
@@ -140,7 +140,7 @@ static void write_folded(struct page *page, const struct cm_framework *framework
 
 /* "unknown: the size of cls_token and 2 others is not in the file" */
 static void write_undetermined(struct page *page, const struct cm_framework *framework) {
-    page_list(page, " ", LABEL_WIDTH + 2);
+    page_list(page, " ", page->label_width + 2);
     page_words(page, STYLE_PLAIN, "unknown: the size of");
     page_item_name(page, STYLE_PLAIN, framework->unknown);
     if (framework->n_unknown > 1)
@@ -191,7 +191,7 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
     label_write(page, "");
-    page_list(page, " ", LABEL_WIDTH);
+    page_list(page, " ", page->label_width);
     struct text *share = page_item(page);
     text_printf(share, "%" PRId64 " of %" PRId64 " node%s (", n_nodes, coverage->nodes,
                 text_plural(coverage->nodes));
@@ -229,7 +229,7 @@ static void write_rebatched(struct page *page, const struct cm_result *result) {
               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++) {
         label_write(page, "");
-        page_list(page, " ", LABEL_WIDTH + 2);
+        page_list(page, " ", page->label_width + 2);
         page_item_name(page, STYLE_PLAIN, result->rebatched[i].node_name);
         struct text *item = page_item(page);
         text_append(item, "(");

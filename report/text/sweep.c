@@ -87,7 +87,7 @@ static void write_head(struct page *page, const struct cm_sweep *sweep) {
     label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->custom_ops, sweep->n_custom_ops);
     if (is_known(sweep->memory_limit)) {
         label_write(page, "limit");
-        page_list(page, " ", LABEL_WIDTH);
+        page_list(page, " ", page->label_width);
         page_item_number(page, STYLE_PLAIN, NUMBER_BYTES, sweep->memory_limit);
         page_end_line(page);
     }

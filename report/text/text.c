@@ -8,7 +8,9 @@
 
 #include "support/banned.h"
 
-#define DEFAULT_WIDTH 100
+#define DEFAULT_WIDTH  100
+#define MIN_ROWS       4 /* of the table of modules, however long the main figures are */
+#define LINES_OF_TABLE 3 /* an empty line, the headings, the rest */
 
 void cm_text_options_init(struct cm_text_options *options) {
     if (options == NULL) return;
@@ -21,6 +23,16 @@ void cm_text_options_init(struct cm_text_options *options) {
     };
 }
 
+/* Returns the number of rows of the table of modules that the screen has room for; 0: any. */
+static size_t rows_left(const struct page *page) {
+    const struct cm_text_options *options = page->options;
+    if (options->rows > 0) return (size_t)options->rows;
+    if (options->height <= 0) return 0;
+    const size_t used = page->n_lines + LINES_OF_TABLE;
+    const size_t height = (size_t)options->height;
+    return height < used + MIN_ROWS ? MIN_ROWS : height - used;
+}
+
 int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
                          FILE *out) {
     if (result == NULL || options == NULL || out == NULL) return CM_USAGE;
@@ -28,15 +40,14 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     if (arena == NULL) return CM_NO_MEMORY;
     struct page page;
     page_init(&page, options, arena, out);
-    summary_write(&page, result);
+    if (options->units == CM_UNITS_AUTO) page.units = NUMBERS_SI;
+    overview_write(&page, result);
+    if (options->depth != 0) hotspots_write(&page, result, rows_left(&page));
     curve_write(&page, result);
     plan_write(&page, result);
-    aggregated_write(&page, result);
-    if (options->detailed) detailed_write(&page, result);
+    if (options->tree) detailed_write(&page, result);
     if (options->operators) operators_write(&page, result);
     if (options->layers && cm_result_timed(result)) layers_write(&page, result);
     if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
-    advice_write(&page, result);
-    page_rule(&page, NULL);
     return arena_end(arena, page_finish(&page));
 }

@@ -55,7 +55,7 @@ static void renders_each_format_as_it_is_written(void **state) {
         cm_report_free(rendered);
         free(written);
     }
-    assert_int_equal(n, 10);
+    assert_int_equal(n, 11);
     assert_string_equal(cm_format_at(0), "text");
     tear_down(&f);
 }

@@ -70,6 +70,7 @@ static int write_all(const struct cm_result *result, FILE *out) {
     options.operators = true;
     int status = cm_result_write_json(result, out);
     if (status == CM_OK) status = cm_result_write_text(result, &options, out);
+    if (status == CM_OK) status = cm_result_write_deepspeed(result, &options, out);
     if (status == CM_OK) status = cm_result_write_explanations(result, &options, out);
     return status == CM_OK ? write_tables(result, out) : status;
 }

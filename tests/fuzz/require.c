@@ -259,7 +259,9 @@ static void write_text(const struct cm_result *result, uint8_t flags) {
     options.unicode = (flags & 32) != 0;
     options.width = (flags & 64) ? 0 : 100;
     options.units = (enum cm_units)(flags % 4);
+    options.height = (flags & 2) ? 0 : 24;
     FUZZ_REQUIRE(cm_result_write_text(result, &options, begin(&written)) == CM_OK);
+    FUZZ_REQUIRE(cm_result_write_deepspeed(result, &options, written.out) == CM_OK);
     FUZZ_REQUIRE(cm_result_write_explanations(result, &options, written.out) == CM_OK);
     end(&written, options.color);
 }

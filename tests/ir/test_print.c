@@ -79,7 +79,7 @@ static void shortens_attributes(void **state) {
         struct attr attr;
         const char *want;
     } rows[] = {
-        {{.name = "a", .kind = ATTR_INTS, .n = 9, .ints = nine}, "a=[1,2,3,4,5,6,7,8,…]"},
+        {{.name = "a", .kind = ATTR_INTS, .n = 9, .ints = nine}, "a=[1,2,3,4,5,6,7,8,...]"},
         {{.name = "a", .kind = ATTR_INTS, .n = 8, .ints = nine}, "a=[1,2,3,4,5,6,7,8]"},
         {{.name = "a", .kind = ATTR_INTS, .n = 9, .ints = ones}, "a=1"},
         {{.name = "a", .kind = ATTR_INTS, .n = 0, .ints = ones}, "a=[]"},
@@ -90,9 +90,9 @@ static void shortens_attributes(void **state) {
         {{.name = "a", .kind = ATTR_FLOATS, .n = 2, .floats = none}, "a=[nan,1]"},
         {{.name = "a", .kind = ATTR_STRING, .n = 1, .s = "same\t"}, "a=\"same\\x09\""},
         {{.name = "a", .kind = ATTR_STRING, .n = 1, .s = text},
-         "a=\"0123456789012345678901234567890123456789012345678901234567890123…\""},
+         "a=\"0123456789012345678901234567890123456789012345678901234567890123...\""},
         {{.name = "a", .kind = ATTR_STRING, .n = 1, .s = cut},
-         "a=\"012345678901234567890123456789012345678901234567890123456789012…\""},
+         "a=\"012345678901234567890123456789012345678901234567890123456789012...\""},
         {{.name = "a", .kind = ATTR_STRINGS, .n = 2, .strings = words},
          "a=[\"a\",\"b\"\\x0a\"]"},
         {{.name = "a\n", .kind = ATTR_TENSOR, .n = 1}, "a\\x0a=<tensor>"},
@@ -118,7 +118,7 @@ static void cuts_long_operand_lists(void **state) {
     small->model.nodes[2].n_inputs = 40;
     text_init(&text, small->arena);
     print_node(&small->model, 2, NULL, &text);
-    assert_true(text_ends_with(text_string(&text), "_, _, …)"));
+    assert_true(text_ends_with(text_string(&text), "_, _, ...)"));
     assert_in_range(text.length, 32 * 3, 33 * 3 + 20);
 }
 

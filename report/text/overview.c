@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The main figures, a line each: parameters, MACs, FLOPs, memory, times, training step, and
+ * what qualifies them. The listing of DeepSpeed and JSON have the rest.
+ */
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "ops/flops/names/convention_names.h"
+#include "report/page.h"
+#include "report/text/labels.h"
+#include "report/text/sections.h"
+#include "report/text/timed.h"
+#include "report/times.h"
+#include "report/types.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define LABEL_COLUMNS  15
+#define FIGURE_COLUMNS 10
+#define MAX_NOTES      3
+
+/* Appends `label number` to the remarks of a line. */
+static void write_part(struct page *page, const char *before, enum number_unit unit,
+                       int64_t value, const char *after) {
+    struct text *item = page_item(page);
+    text_append(item, before);
+    number_append(item, page->units, unit, value);
+    text_append(item, after);
+    page_item_end(page, STYLE_PLAIN);
+}
+
+/* Starts a line: label, figure, exact figure. Remarks may follow. */
+static void write_figure(struct page *page, const char *label, enum number_unit unit,
+                         int64_t value, bool upper_bound) {
+    label_figure(page, label, unit, value);
+    page_list(page, ", ", page->label_width + page->figure_width);
+    page->first_item = !is_known(value);
+    if (upper_bound) page_item_print(page, STYLE_WARNING, "at most");
+}
+
+/* `batch 32, seq 128, ai.onnx 17, pytorch 2.1.0` */
+static void write_origin(struct page *page, const struct cm_result *result) {
+    page_list(page, ", ", 0);
+    page->first_item = false;
+    if (is_known(result->options.batch))
+        page_item_print(page, STYLE_PLAIN, "batch %" PRId64, result->options.batch);
+    for (size_t i = 0; i < result->options.n_dims; i++) {
+        const struct cm_named_size *dim = &result->options.dims[i];
+        if (text_starts_with(dim->name, "batch")) continue; /* written above */
+        struct text *item = page_item(page);
+        text_append_name(item, *dim->name == '\0' ? "(nameless)" : dim->name);
+        text_printf(item, " %" PRId64, dim->size);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    for (size_t i = 0; i < result->model.n_opsets; i++)
+        if (*result->model.opsets[i].name == '\0')
+            page_item_print(page, STYLE_SHARE, "opset %" PRId64, result->model.opsets[i].size);
+    if (*result->model.producer != '\0')
+        page_item_name(page, STYLE_SHARE, result->model.producer);
+}
+
+static void write_value(struct page *page, const struct cm_value *values, size_t n) {
+    page_item_name(page, STYLE_SHARE, values[0].name);
+    type_append(page_item(page), &values[0].type);
+    page_item_end(page, STYLE_SHARE);
+    if (n > 1) page_item_print(page, STYLE_SHARE, "and %zu more", n - 1);
+}
+
+/* `input float[32, 3, 224, 224] -> output float[32, 1000]` */
+static void write_values(struct page *page, const struct cm_result *result) {
+    page_list(page, " ", 2);
+    if (result->model.n_inputs > 0)
+        write_value(page, result->model.inputs, result->model.n_inputs);
+    page_item_print(page, STYLE_SHARE, "%s", page->options->unicode ? "→" : "->");
+    if (result->model.n_outputs > 0)
+        write_value(page, result->model.outputs, result->model.n_outputs);
+    page_end_line(page);
+}
+
+static void write_title(struct page *page, const struct cm_result *result) {
+    page_name(page, STYLE_TITLE, *result->model.path == '\0' ? "model" : result->model.path);
+    write_origin(page, result);
+    page_end_line(page);
+    write_values(page, result);
+    page_end_line(page);
+}
+
+static bool is_bound(const struct cm_result *result, uint32_t bit) {
+    return (result->totals.upper_bound & bit) != 0;
+}
+
+/* `framework: 25,557,032, 106 tensors folded or merged` */
+static void write_framework(struct page *page, const struct cm_framework *framework,
+                            int64_t params) {
+    if (framework->n_absent == 0 || framework->params == params) return;
+    struct text *item = page_item(page);
+    text_append(item, "in the framework ");
+    if (is_known(framework->params))
+        number_append_exact(item, framework->params);
+    else
+        text_append(item, "unknown");
+    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "%" PRId64 " tensor%s folded or merged",
+                    framework->n_absent, text_plural(framework->n_absent));
+}
+
+static void write_work(struct page *page, const struct cm_result *result) {
+    const struct cm_costs *totals = &result->totals;
+    const int64_t batch = result->options.batch;
+    write_figure(page, "params", NUMBER_PARAMS, totals->params, false);
+    write_part(page, "", NUMBER_BYTES, totals->weight_bytes, " as stored");
+    write_framework(page, &result->framework, totals->params);
+    page_end_line(page);
+    write_figure(page, "MACs", NUMBER_FLOPS, totals->macs, is_bound(result, CM_COST_BIT(macs)));
+    if (is_known(totals->int_macs) && totals->int_macs > 0)
+        write_part(page, "", NUMBER_FLOPS, totals->int_macs, " of them of integers");
+    if (is_known(batch) && batch > 1 && is_known(totals->macs))
+        write_part(page, "", NUMBER_FLOPS, totals->macs / batch, " per sample");
+    page_end_line(page);
+    write_figure(page, "FLOPs", NUMBER_FLOPS, totals->flops,
+                 is_bound(result, CM_COST_BIT(flops)));
+    struct text *convention = page_item(page);
+    text_append(convention, "convention ");
+    text_append_name(convention, result->options.convention);
+    page_item_end(page, STYLE_PLAIN);
+    if (is_known(totals->int_ops) && totals->int_ops > 0)
+        write_part(page, "", NUMBER_FLOPS, totals->int_ops, " integer operations");
+    page_end_line(page);
+}
+
+/* `memory:  411 MB  (410,721,952), weights 102 MB, activations 308 MB at the peak` */
+static void write_memory(struct page *page, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes, memory->upper_bound);
+    if (result->training.present) page_item_print(page, STYLE_PLAIN, "a training step");
+    write_part(page, "weights ", NUMBER_BYTES, result->totals.weight_bytes, "");
+    write_part(page,
+               memory->peak_upper_bound ? "peak activations at most " : "peak activations ",
+               NUMBER_BYTES, memory->peak_activation_bytes, "");
+    page_end_line(page);
+    if (memory->n_schedule > 0) memory_write_schedule(page, result);
+}
+
+/* `training:  3.09 GB  (3,089,981,824), adam, ...` */
+static void write_training(struct page *page, const struct cm_result *result) {
+    const struct cm_training *training = &result->training;
+    if (!training->present) return;
+    write_figure(page, "training", NUMBER_FLOPS, training->iteration_flops, false);
+    page_item_print(page, STYLE_PLAIN, "FLOPs of a step with %s%s", training->optimizer,
+                    training->amp ? ", mixed precision" : "");
+    write_part(page, "", NUMBER_FLOPS, training->backward_macs, " backward MACs");
+    write_part(page, "saved activations ", NUMBER_BYTES, training->saved_bytes, "");
+    write_part(page, "gradients ", NUMBER_BYTES, training->gradient_bytes, "");
+    write_part(page, "optimizer states ", NUMBER_BYTES, training->optimizer_bytes, "");
+    if (training->frozen > 0)
+        write_part(page, "", NUMBER_PARAMS, training->frozen, " params frozen");
+    page_end_line(page);
+}
+
+/* `step time:  3.9 ms   expected for forward, backward and update, lower bound 1 ms` */
+static void write_step_time(struct page *page, const struct cm_training *training) {
+    if (!training->present || !is_known(training->iteration_ps)) return;
+    label_write(page, "step time");
+    page_list(page, "", 0);
+    page_item_number(page, STYLE_TITLE, NUMBER_TIME, training->iteration_ps);
+    label_pad(page);
+    page_list(page, ", ", page->label_width + page->figure_width);
+    page_item_print(page, STYLE_PLAIN, "expected for forward, backward and update");
+    write_part(page, "lower bound ", NUMBER_TIME, training->iteration_lower_bound_ps, "");
+    page_end_line(page);
+}
+
+/* `25427.46 samples/s`; an upper bound if some nodes have no time. */
+static void write_samples(struct page *page, const struct cm_result *result) {
+    const int64_t latency = result->totals.latency_ps;
+    if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
+    struct text *item = page_item(page);
+    if (timed_lacks(result) > 0) text_append(item, "at most ");
+    number_append_real(item, (double)result->options.batch / ((double)latency * 1e-12), 2);
+    text_append(item, " samples/s");
+    page_item_end(page, STYLE_TITLE);
+}
+
+/* `modelled for NVIDIA H200 SXM, fp16, compiled` */
+static void write_device(struct page *page, const struct cm_measure *measure) {
+    page_list(page, ", ", page->label_width);
+    label_write(page, "device");
+    struct text *item = page_item(page);
+    text_append_name(item, measure->device);
+    page_item_end(page, STYLE_PLAIN);
+    page_item_print(page, STYLE_PLAIN, "%s",
+                    measure->invented   ? "times invented for tests"
+                    : measure->modelled ? "times modelled, nothing was run"
+                                        : "times measured");
+    page_item_name(page, STYLE_PLAIN, measure->precision);
+    if (!text_equal(measure->layout, "auto"))
+        page_item_name(page, STYLE_PLAIN, measure->layout);
+    if (measure->runtime != NULL) page_item_name(page, STYLE_PLAIN, measure->runtime);
+    if (measure->modelled && measure->runtime != NULL)
+        page_item_print(page, measure->calibration ? STYLE_PLAIN : STYLE_WARNING, "%s",
+                        measure->calibration ? "calibrated" : "not calibrated");
+    page_end_line(page);
+    label_sentence(page, "warning", measure->warning);
+}
+
+/* `no time:  3 nodes (0.02% of MACs)` */
+static void write_untimed(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    int64_t nodes = 0;
+    int64_t macs = 0;
+    for (size_t i = 0; i < measure->n_untimed; i++) {
+        nodes = checked_add(nodes, measure->untimed[i].nodes);
+        macs = checked_add(macs, measure->untimed[i].macs);
+    }
+    if (nodes == 0) return;
+    label_write(page, "no time");
+    page_list(page, " ", page->label_width);
+    struct text *item = page_item(page);
+    text_printf(item, "%" PRId64 " node%s (", nodes, text_plural(nodes));
+    number_append_percent(item, macs, result->totals.macs);
+    text_append(item, " of MACs), the largest:");
+    page_item_end(page, STYLE_WARNING);
+    page_item_name(page, STYLE_PLAIN, measure->untimed[0].op);
+    page_words(page, STYLE_PLAIN, measure->untimed[0].reason);
+    page_end_line(page);
+}
+
+static void write_network(struct page *page, const struct cm_end_to_end *whole) {
+    if (whole == NULL) return;
+    label_write(page, "network");
+    page_list(page, " ", page->label_width);
+    struct text *item = page_item(page);
+    if (is_known(whole->median_ps)) {
+        times_append(item, page->units, whole->median_ps);
+        text_append(item, " for the whole network");
+    } else {
+        text_append_name(item, whole->state);
+        text_append(item, ":");
+    }
+    page_item_end(page, is_known(whole->median_ps) ? STYLE_TITLE : STYLE_WARNING);
+    page_words(page, STYLE_PLAIN, whole->reason);
+    page_end_line(page);
+}
+
+/* `advice:  fusion (gain at most 37.42% of latency), channels` */
+static void write_advice(struct page *page, const struct cm_result *result) {
+    if (result->n_advice == 0) return;
+    label_write(page, "advice");
+    page_list(page, ", ", page->label_width);
+    for (size_t i = 0; i < result->n_advice; i++) {
+        const struct cm_advice *advice = &result->advice[i];
+        struct text *item = page_item(page);
+        text_append_name(item, advice->name);
+        if (is_known(advice->gain_ps)) {
+            text_append(item, " (gain at most ");
+            number_append_percent(item, advice->gain_ps, result->totals.latency_ps);
+            text_append(item, " of the time)");
+        }
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+/* `time:  1.26 ms   25427.46 samples/s, lower bound 276 us` */
+static void write_times(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    if (measure == NULL) return;
+    label_sentence(page, measure->planned ? "no plans" : "no times", measure->problem);
+    if (!cm_result_timed(result)) return;
+    label_write(page, "time");
+    page_list(page, "", 0);
+    times_append(page_item(page), page->units, result->totals.latency_ps);
+    page_item_end(page, STYLE_TITLE);
+    label_pad(page);
+    page_list(page, ", ", page->label_width + page->figure_width);
+    if (measure->modelled) page_item_print(page, STYLE_PLAIN, "expected");
+    if (cm_result_modelled(result) && is_known(result->totals.lower_bound_ps))
+        write_part(page, "lower bound ", NUMBER_TIME, result->totals.lower_bound_ps, "");
+    write_samples(page, result);
+    page_end_line(page);
+    write_step_time(page, &result->training);
+    write_network(page, measure->end_to_end);
+    write_device(page, measure);
+    write_untimed(page, result);
+    write_advice(page, result);
+}
+
+/* The first notes; warnings too, because the report may be in a file. */
+static void write_notes(struct page *page, const struct cm_result *result) {
+    size_t n = 0;
+    for (size_t i = 0; i < result->n_diagnostics; i++) {
+        if (text_equal(result->diagnostics[i].code, "backend")) continue; /* see write_times */
+        if (n++ < MAX_NOTES) label_diagnostic(page, &result->diagnostics[i]);
+    }
+    label_rest(page, n, MAX_NOTES);
+    if (result->n_rebatched == 0) return;
+    label_write(page, "re-batched");
+    page_line(page, STYLE_PLAIN, "%zu constant%s that contained the batch size of the file",
+              result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+}
+
+void overview_write(struct page *page, const struct cm_result *result) {
+    const size_t label_width = page->label_width;
+    const size_t figure_width = page->figure_width;
+    page->label_width = LABEL_COLUMNS;
+    page->figure_width = FIGURE_COLUMNS;
+    write_title(page, result);
+    write_work(page, result);
+    write_memory(page, result);
+    memory_write_fit(page, result);
+    write_training(page, result);
+    write_times(page, result);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.custom_ops,
+                    result->coverage.n_custom_ops);
+    write_notes(page, result);
+    page->label_width = label_width;
+    page->figure_width = figure_width;
+}
