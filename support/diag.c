@@ -263,6 +263,16 @@ void diag_note(struct cm_diagnostics *sink, enum diag_code code, const char *for
     va_end(args);
 }
 
+void diag_replace(struct cm_diagnostics *sink, const char *format, ...) {
+    if (sink == NULL || sink->newest == NULL) return;
+    va_list args;
+    va_start(args, format);
+    const char *message = render_line(sink->arena, format, args);
+    if (message != NULL) sink->newest->message = message;
+    sink->starved |= message == NULL;
+    va_end(args);
+}
+
 void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
     if (sink == NULL || sink->newest == NULL) return;
     va_list args;

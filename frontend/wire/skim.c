@@ -624,7 +624,7 @@ int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag
     skimmer.outermost = skimmer.innermost = skimmer.stack;
     int status = walk(&skimmer);
     if (status == CM_OK) status = end_field(&skimmer);
-    if (status == CM_REFUSED) sniff_hint(source, diag);
+    if (status == CM_REFUSED) sniff_explain(source, diag);
     if (status < 0) return status;
     made.size = finish_list(&skimmer.model) + finish_list(&skimmer.graph);
     made.model = skimmer.model.first;

@@ -6,7 +6,7 @@
 struct cm_diagnostics;
 struct source;
 
-/* Adds a hint to the newest message if the file begins like a well-known format. */
-void sniff_hint(struct source *source, struct cm_diagnostics *diag);
+/* Replaces the newest message, and its hint, if the file begins like a well-known format. */
+void sniff_explain(struct source *source, struct cm_diagnostics *diag);
 
 #endif
