@@ -49,18 +49,18 @@ const struct option_choice timing_runtimes[] = {
 
 /* clang-format off */
 const struct option timing_options[] = {
-    {.heading = "Times", .name = "measure", .kind = OPTION_CHOICE,
+    {.heading = "Times", .name = "measure", .common = true, .kind = OPTION_CHOICE,
      .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = measurers,
      .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
              "processors of this machine (cpu)"},
-    {.name = "device", .kind = OPTION_TEXT, .offset = AT(const char *, device),
+    {.name = "device", .common = true, .kind = OPTION_TEXT, .offset = AT(const char *, device),
      .value = "NAME",
      .help = "model each layer's time with the roofline of a device, e.g. h200\n"
              "(listed by `costmodel backends`), or of a device description (.json)"},
     {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
      .value = "NAME[:key=value,...]",
      .help = "take times from this backend, with these settings"},
-    {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, precision),
+    {.name = "precision", .common = true, .kind = OPTION_CHOICE, .offset = AT(int, precision),
      .value = "PRECISION", .choices = precisions,
      .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
              "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
@@ -169,8 +169,13 @@ int timing_read(const struct invocation *call, const struct timing *timing,
     if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
     options->backend = timing->backend ? timing->backend : backends[timing->measure];
+    const char *device = NULL;
     if (timing->device == NULL) return CM_OK;
-    return set_backend(call, "roofline:device", timing->device, options);
+    if (cm_device_resolve(timing->device, call->diag, &device) != CM_OK) {
+        diag_hint(call->diag, "costmodel backends lists the devices");
+        return CM_USAGE;
+    }
+    return set_backend(call, "roofline:device", device, options);
 }
 
 static double now(void) {

@@ -98,6 +98,15 @@ const char *device_name_at(size_t index);
 bool device_is_built_in(const char *name);
 
 /*
+ * Sets *ret to the built-in name that `name` abbreviates: case and punctuation are ignored
+ * ("RTX4090"), and a part before a "-" is enough if it is unique ("titan"). The path of a .json
+ * file is returned as it is. Returns CM_BACKEND_OK or CM_BACKEND_REFUSED, with the names that
+ * are meant or similar.
+ */
+int device_resolve(const char *name, const char **ret, struct cm_reason *reason)
+    __attribute__((warn_unused_result));
+
+/*
  * Reads a description by built-in name, from a file, or from text (docs/devices.md); messages
  * name the text `path`. Texts of *ret are in `arena`. Returns CM_BACKEND_OK, CM_BACKEND_REFUSED
  * or CM_BACKEND_NO_MEMORY.

@@ -305,6 +305,14 @@ CM_API void cm_formula_free(struct cm_formula *formula);
 CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                         FILE *out) CM_MUST_CHECK;
 
+/*
+ * Sets *ret to the name of the built-in device that `name` abbreviates ("RTX4090" is
+ * "rtx-4090"), or to `name` if it is the path of a .json file. CM_OK, CM_USAGE with a message
+ * (unknown or ambiguous).
+ */
+CM_API int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics,
+                             const char **ret) CM_MUST_CHECK;
+
 /* The rows of a table. The rows of a sweep are always its batches. */
 enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
 

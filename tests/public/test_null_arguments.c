@@ -61,6 +61,8 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_model_formula(NULL, P, d, P)),
         ROW(cm_model_formula(P, NULL, d, P)),
         ROW(cm_model_formula(P, P, d, NULL)),
+        ROW(cm_device_resolve(NULL, d, P)),
+        ROW(cm_device_resolve(P, d, NULL)),
         ROW(cm_calibrate(NULL, d, P)),
         ROW(cm_calibrate(P, d, NULL)),
         ROW(cm_table_options_check(NULL, false, d)),

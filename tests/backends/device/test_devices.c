@@ -67,8 +67,42 @@ static void refuses_unknown_device(void **state) {
     struct cm_reason reason = {""};
     assert_false(device_is_built_in("h2000"));
     assert_int_equal(device_built_in("h2000", *state, &model, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "there is no device 'h2000', want one of the built-in "
-                                     "names or a file that ends in .json");
+    assert_string_equal(reason.text, "unknown device 'h2000', did you mean 'h200'?");
+}
+
+static void resolves_abbreviated_device_names(void **state) {
+    static const char *const cases[][2] = {
+        {"h200", "h200"},         {"H200", "h200"},           {"RTX4090", "rtx-4090"},
+        {"rtx_4090", "rtx-4090"}, {"RTX 4090", "rtx-4090"},   {"gtx-1080", "gtx-1080"},
+        {"titan", "titan-rtx"},   {"A100-40GB", "a100-40gb"}, {"mine.json", "mine.json"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_reason reason = {""};
+        const char *name = NULL;
+        assert_int_equal(device_resolve(cases[i][0], &name, &reason), CM_BACKEND_OK);
+        assert_string_equal(name, cases[i][1]);
+    }
+}
+
+static void answers_ambiguous_and_unknown_names(void **state) {
+    static const char *const cases[][2] = {
+        {"a100", "device 'a100' is ambiguous: a100-40gb or a100-80gb?"},
+        {"H100", "device 'H100' is ambiguous: h100-pcie or h100-sxm?"},
+        {"h20", "unknown device 'h20', did you mean 'h200'?"},
+        {"rtx", "device 'rtx' is ambiguous: rtx-3090, rtx-4070, rtx-4080, rtx-4090, ...?"},
+        {"",
+         "unknown device '': want one of `costmodel backends` or a file that ends in .json"},
+        {"abacus", "unknown device 'abacus': want one of `costmodel backends` or a file that "
+                   "ends in .json"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_reason reason = {""};
+        const char *name = NULL;
+        assert_int_equal(device_resolve(cases[i][0], &name, &reason), CM_BACKEND_REFUSED);
+        assert_string_equal(reason.text, cases[i][1]);
+    }
 }
 
 /* Figures worked out beside the table: dense TFLOP/s of fp16 products, and GB/s. */
@@ -96,7 +130,7 @@ static void reads_facts_of_the_chip(void **state) {
     assert_int_equal(device.cache_bytes, 40 << 20);
     assert_string_equal(device.source,
                         "NVIDIA Ampere Architecture In-Depth, table of P100, V100 and A100; "
-                        "NVIDIA A100 Tensor Core GPU data sheet; …");
+                        "NVIDIA A100 Tensor Core GPU data sheet; ...");
 }
 
 static int read_text(const char *text, struct arena *arena, struct device_model *ret,
@@ -259,6 +293,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_built_in_device_is_complete),
         cmocka_unit_test(refuses_unknown_device),
+        cmocka_unit_test(resolves_abbreviated_device_names),
+        cmocka_unit_test(answers_ambiguous_and_unknown_names),
         cmocka_unit_test(figures_equal_published_data_sheets),
         cmocka_unit_test(reads_facts_of_the_chip),
         cmocka_unit_test(reads_a_device_from_a_file),
