@@ -39,6 +39,7 @@ static const struct option_choice formats[] = {
 const struct option backends_options[] = {
     {.heading = "Output",
      .name = "format",
+     .letter = 'f',
      .kind = OPTION_CHOICE,
      .offset = OPTION_AT(struct request, int, format),
      .value = "FORMAT",

@@ -48,7 +48,7 @@ static const struct option_choice choices_color[] = {
 
 /* clang-format off */
 const struct option option_output[] = {
-    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .value = "FILE",
+    {.name = "output", .common = true, .letter = 'o', .kind = OPTION_TEXT, .value = "FILE",
      .help = "output file, replaced atomically (default: standard output)"},
     {.name = NULL},
 };
@@ -65,7 +65,7 @@ const struct option option_color[] = {
 
 /* clang-format off */
 const struct option binding_batch[] = {
-    {.heading = "The model", .name = "batch", .kind = OPTION_TEXT,
+    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', .kind = OPTION_TEXT,
      .offset = AT(const char *, batch), .value = "N",
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic)"},
@@ -73,7 +73,7 @@ const struct option binding_batch[] = {
 };
 
 const struct option binding_batches[] = {
-    {.heading = "The model", .name = "batch", .kind = OPTION_TEXT,
+    {.heading = "The model", .name = "batch", .common = true, .letter = 'b', .kind = OPTION_TEXT,
      .offset = AT(const char *, batch), .value = "N[,N...]",
      .help = "batch size; also for models exported with a fixed batch\n"
              "(default: the batch of the file, 1 if symbolic); a list such as\n"
@@ -82,7 +82,7 @@ const struct option binding_batches[] = {
 };
 
 const struct option binding_model[] = {
-    {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
+    {.name = "dim", .common = true, .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
      .value = "NAME=N",
      .help = "size of a symbolic dim, e.g. --dim seq=128; repeatable"},
     {.name = "input", .kind = OPTION_LIST, .offset = AT(struct option_list, inputs),
@@ -118,7 +118,7 @@ const struct option binding_counting[] = {
 };
 
 const struct option binding_training[] = {
-    {.heading = "Training step", .name = "optimizer", .kind = OPTION_TEXT,
+    {.heading = "Training step", .name = "optimizer", .common = true, .kind = OPTION_TEXT,
      .offset = AT(const char *, optimizer), .value = "NAME", .rules = NO_FORMULA,
      .help = "add a training step with sgd, momentum, adam or adamw: backward,\n"
              "saved activations, gradients and optimizer states; implies\n"

@@ -44,6 +44,7 @@ const struct option conventions_options[] = {
     {.rows = binding_model, .offset = AT(struct binding, binding)},
     {.heading = "Report",
      .name = "format",
+     .letter = 'f',
      .kind = OPTION_CHOICE,
      .offset = AT(int, format),
      .value = "FORMAT",

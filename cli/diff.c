@@ -54,7 +54,7 @@ const struct option diff_options[] = {
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
-    {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
+    {.heading = "Report", .name = "format", .letter = 'f', .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text (default), json, markdown for a pull request comment, or html (a\n"
              "page for a browser)"},

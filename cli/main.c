@@ -138,7 +138,7 @@ static const struct option general_options[] = {
      .letter = 'h',
      .kind = OPTION_SET,
      .help = "print this help"},
-    {.name = "version", .kind = OPTION_SET, .help = "print the version"},
+    {.name = "version", .letter = 'V', .kind = OPTION_SET, .help = "print the version"},
     {.name = NULL},
 };
 
@@ -155,16 +155,24 @@ static int print_command_help(const struct invocation *call, const struct comman
     return command_finish(call, EXIT_DONE);
 }
 
+static const char examples[] =
+    "\n"
+    "Examples:\n"
+    "  costmodel model.onnx --batch 32                      what it costs, on one screen\n"
+    "  costmodel model.onnx --batch 1,8,32 --device h200    modelled times at several batches\n"
+    "  costmodel check model.onnx --baseline base.json      fail if the costs increase\n";
+
 static int print_help(const struct invocation *call) {
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        print_usage(i == 0 ? "usage:" : "      ", &commands[i]);
-    }
-    fputs("\nSee \"costmodel COMMAND --help\" for the other commands. Options of profile:\n",
+    fputs("costmodel: what an ONNX model costs, from its file alone\n", stdout);
+    fputs(examples, stdout);
+    fputs("\nCommands:\n", stdout);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
+    fputs("\nCommon options:\n", stdout);
+    options_help_common(profile_options, stdout);
+    fputs("\n\"costmodel help profile\" lists all options, \"costmodel help COMMAND\" those of "
+          "another\ncommand.\n",
           stdout);
-    fputs(about, stdout);
-    options_help(profile_options, stdout);
-    options_help(general_options, stdout);
-    fputs(exit_statuses, stdout);
     return command_finish(call, EXIT_DONE);
 }
 
@@ -211,18 +219,31 @@ static int run_command(const struct command *command, const struct invocation *c
     return command->exhausted;
 }
 
+static int unknown_command(const struct invocation *call, const char *word, const char *near) {
+    return command_exit(
+        near ? options_fault(call, "unknown command '%s', did you mean '%s'?", word, near)
+             : options_fault(call, "unknown command '%s'", word));
+}
+
+/* `costmodel help [COMMAND]` */
+static int run_help(const struct invocation *call) {
+    if (call->argc == 1) return print_help(call);
+    const struct command *command = find_command(call->argv[1]);
+    if (command != NULL) return print_command_help(call, command);
+    return unknown_command(call, call->argv[1], mistyped_command(call->argv[1]));
+}
+
 static int run(struct invocation *call) {
     const struct command *command = call->argc > 0 ? find_command(call->argv[0]) : NULL;
     if (asks_for(call, "--help", "-h"))
         return command ? print_command_help(call, command) : print_help(call);
-    if (asks_for(call, "--version", NULL)) return print_version(call);
+    if (asks_for(call, "--version", "-V") || asks_for(call, "-v", "-v"))
+        return print_version(call);
+    if (call->argc > 0 && text_equal(call->argv[0], "help")) return run_help(call);
     if (call->argc == 0) return run_command(&commands[0], call);
     const char *word = call->argv[0];
     const char *near = command == NULL ? mistyped_command(word) : NULL;
-    if (near != NULL) {
-        return command_exit(
-            options_fault(call, "unknown command '%s', did you mean '%s'?", word, near));
-    }
+    if (near != NULL) return unknown_command(call, word, near);
     if (command == NULL) return run_command(&commands[0], call);
     call->name = command->name;
     call->argc--;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
@@ -21,17 +22,50 @@ static const struct {
     [CM_ERROR] = {"error", "\033[1;31m"},
 };
 
+#define HANG 4
+
+/* Prints a line after `column` columns, folded between words at the width of the terminal (0:
+ * not folded). */
+static void print_folded(const char *line, size_t column, size_t width) {
+    while (*line != '\0') {
+        const size_t word = strcspn(line, " ");
+        const size_t spaces = strspn(line + word, " ");
+        fprintf(stderr, "%.*s", (int)word, line);
+        column += word;
+        line += word + spaces;
+        const size_t next = strcspn(line, " ");
+        if (*line == '\0') break;
+        if (width > 0 && column + spaces + next > width) {
+            fprintf(stderr, "\n%*s", HANG, "");
+            column = HANG;
+        } else {
+            fprintf(stderr, "%*s", (int)spaces, "");
+            column += spaces;
+        }
+    }
+    fputc('\n', stderr);
+}
+
+static size_t terminal_width(void) {
+    return isatty(STDERR_FILENO) == 1 ? (size_t)streams_columns(stderr, 0) : 0;
+}
+
 static void print_one(const struct cm_diagnostic *message, const char *subject, bool color) {
     const char *name = looks[message->severity].name;
-    fprintf(stderr, "%s: %s%s[%s]:%s %s\n", subject,
-            color ? looks[message->severity].color : "", name, message->code,
-            color ? "\033[0m" : "", message->message);
+    const size_t width = terminal_width();
+    fprintf(stderr, "%s: %s%s[%s]:%s ", subject, color ? looks[message->severity].color : "",
+            name, message->code, color ? "\033[0m" : "");
+    print_folded(message->message,
+                 strlen(subject) + strlen(name) + strlen(message->code) + strlen(": []: "),
+                 width);
     for (const char *line = message->place; *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         fprintf(stderr, "  %.*s\n", (int)length, line);
         line += line[length] == '\n' ? length + 1 : length;
     }
-    if (message->hint != NULL) fprintf(stderr, "  hint: %s\n", message->hint);
+    if (message->hint == NULL) return;
+    fputs("  hint: ", stderr);
+    print_folded(message->hint, strlen("  hint: "), width);
 }
 
 /* Escapes control characters of the subject, which may be a path. */

@@ -32,6 +32,7 @@ static const struct option_choice formats[] = {
 const struct option ops_options[] = {
     {.heading = "Output",
      .name = "format",
+     .letter = 'f',
      .kind = OPTION_CHOICE,
      .offset = OPTION_AT(struct request, int, format),
      .value = "FORMAT",

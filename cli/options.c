@@ -263,6 +263,11 @@ static void help_row(const struct option *row, FILE *out) {
     }
 }
 
+void options_help_common(const struct option *table, FILE *out) {
+    for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk))
+        if (walk.row->common) help_row(walk.row, out);
+}
+
 void options_help(const struct option *table, FILE *out) {
     for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk)) {
         if (walk.row->heading != NULL) fprintf(out, "\n%s:\n", walk.row->heading);

@@ -44,6 +44,7 @@ struct option {
     const char *alone; /* value of --name without `=VALUE`; NULL: the value is required */
     const char *help;  /* lines separated by '\n' */
     bool hidden;       /* not in the help: an old spelling */
+    bool common;       /* in the short help */
     unsigned rules;    /* set of bits that the command defines, for options_changed */
     int64_t min, max;
     const struct option_choice *choices;
@@ -70,6 +71,8 @@ const char *options_changed(const struct option *table, const void *target,
 
 /* Prints the help of the options, by group. */
 void options_help(const struct option *table, FILE *out);
+/* Prints the help of the common options. */
+void options_help_common(const struct option *table, FILE *out);
 
 /* Adds a usage error with a hint to --help. Returns CM_USAGE. */
 int options_fault(const struct invocation *call, const char *format, ...)

@@ -24,7 +24,7 @@ const struct option profile_options[] = {
     {.rows = binding_batches, .offset = AT(struct binding, binding)},
     {.rows = binding_model, .offset = AT(struct binding, binding)},
     {.rows = binding_counting, .offset = AT(struct binding, binding)},
-    {.name = "explain", .kind = OPTION_LIST, .offset = AT(struct option_list, explain),
+    {.name = "explain", .common = true, .kind = OPTION_LIST, .offset = AT(struct option_list, explain),
      .value = "NAME", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_EXPLAIN,
      .help = "print how the costs of a node (name, number or output) or module\n"
              "(path) are computed, by each convention, instead of the report;\n"
@@ -35,7 +35,7 @@ const struct option profile_options[] = {
     {.rows = binding_training, .offset = AT(struct binding, binding)},
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
-    {.name = "memory-limit", .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
+    {.name = "memory-limit", .common = true, .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
      .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA,
      .help = "report whether the model fits in SIZE (e.g. 16GiB) and the largest\n"
              "batch that does; counts weights and arena (with --optimizer: the\n"
@@ -62,7 +62,7 @@ const struct option profile_options[] = {
      .value = "FILE.json", .rules = NO_FORMULA,
      .help = "measure the peak rates of the device and write a device description\n"
              "for --device; takes no model"},
-    {.heading = "Report", .name = "format", .kind = OPTION_TEXT,
+    {.heading = "Report", .name = "format", .common = true, .letter = 'f', .kind = OPTION_TEXT,
      .offset = AT(const char *, format_name), .value = "FORMAT",
      .help = "text (default: one screen), deepspeed (listing of DeepSpeed's profiler),\n"
              "json, csv, markdown, folded (stacks for a flame graph), dot or mermaid\n"
@@ -77,7 +77,7 @@ const struct option profile_options[] = {
      .value = "OUT.onnx", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
      .help = "also write a copy of the model with the costs of each node in its\n"
              "metadata_props, which Netron displays"},
-    {.name = "rows", .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
+    {.name = "rows", .common = true, .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
      .choices = rows, .rules = ONE_BATCH | TAKES_ROWS,
      .help = "text, csv, markdown: print a table of modules, nodes or operators; in\n"
              "text, this and the next three options replace the report"},
@@ -99,14 +99,14 @@ const struct option profile_options[] = {
      .choices = choices_units, .rules = NO_FORMULA | TAKES_UNITS,
      .help = "exact (integers, default for csv), si (three digits and k, M, G),\n"
              "binary (bytes in KiB, MiB, GiB) or auto (default)"},
-    {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
+    {.name = "depth", .common = true, .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
      .min = -1, .max = INT_MAX, .rules = TAKES_DEPTH,
      .help = "largest module depth (default -1: all; dot and mermaid: 2)"},
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
      .min = 0, .max = INT_MAX, .rules = TAKES_TOP,
      .help = "text: list N modules (default: one screen; 0: all); deepspeed: N modules\n"
              "per depth (default 1); table: print the first N rows"},
-    {.name = "tree", .kind = OPTION_SET, .offset = AT(bool, tree),
+    {.name = "tree", .common = true, .kind = OPTION_SET, .offset = AT(bool, tree),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the module tree"},
     {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
