@@ -189,12 +189,37 @@ static size_t append(char *ret, size_t size, size_t used, const char *text) {
     return strlen(ret);
 }
 
-/* "engine 62, compiled when planned, biases apart" */
+/* cudnnBackendKnobType_t that users know. The values are numbers of cuDNN's own. */
+static const struct {
+    int type;
+    const char *name;
+} knob_names[] = {{0, "split-k"},          {1, "swizzle"},   {2, "tile"},
+                  {12, "split-k buffers"}, {13, "tile k"},   {14, "stages"},
+                  {17, "split-k slices"},  {24, "kernel"},   {27, "cluster m"},
+                  {28, "cluster n"},       {38, "stream-k"}, {40, "tile m"},
+                  {41, "tile n"}};
+
+/* "tile 5"; "k42=1", as in NVIDIA's names of plans, if the type has no name here. */
+static size_t append_knob(char *ret, size_t size, size_t used, const struct graph_knob *knob) {
+    char text[CM_WORD_SIZE];
+    for (size_t i = 0; i < sizeof(knob_names) / sizeof(knob_names[0]); i++) {
+        if (knob_names[i].type != knob->type) continue;
+        (void)snprintf(text, sizeof(text), "%s %lld", knob_names[i].name,
+                       (long long)knob->value);
+        return append(ret, size, used, text);
+    }
+    (void)snprintf(text, sizeof(text), "k%d=%lld", (int)knob->type, (long long)knob->value);
+    return append(ret, size, used, text);
+}
+
+/* "engine 62, tile 5, stages 4, compiled when planned, biases apart" */
 static void print_algorithm(const struct graph_step *step, char *ret, size_t size) {
     const struct graph_found *found = &step->parts[0].found;
     size_t used = 0;
     if (found->engine >= 0)
         used = (size_t)snprintf(ret, size, "engine %lld", (long long)found->engine);
+    for (int i = 0; i < found->n_knobs; i++)
+        used = append_knob(ret, size, used, &found->knobs[i]);
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
         const uint64_t bits =
             notes[i].behavior ? found->behavior_notes : found->numerical_notes;

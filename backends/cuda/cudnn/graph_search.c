@@ -12,6 +12,8 @@
 /* per mode; mode B has up to about 90 */
 #define MAX_ENGINES 128
 #define MAX_NOTES   32
+/* CUDNN_KNOB_TYPE_COUNTS of cuDNN 9.26 is 44. */
+#define N_KNOB_TYPES 48
 
 #define BIT(note) (UINT64_C(1) << (note))
 /* Notes of engines that compute with less precision than the operands, as tf32 for fp32. */
@@ -106,6 +108,7 @@ static uint64_t read_notes(const struct cuda_cudnn *cudnn, cudnnBackendDescripto
 
 _Static_assert(sizeof(cudnnBackendNumericalNote_t) == sizeof(int32_t), "read as int32_t");
 _Static_assert(sizeof(cudnnBackendBehaviorNote_t) == sizeof(int32_t), "read as int32_t");
+_Static_assert(sizeof(cudnnBackendKnobType_t) == sizeof(int32_t), "read as int32_t");
 
 static void read_engine(struct search *search, cudnnBackendDescriptor_t configuration,
                         struct graph_found *ret) {
@@ -125,6 +128,44 @@ static void read_engine(struct search *search, cudnnBackendDescriptor_t configur
         read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE);
     ret->behavior_notes =
         read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
+}
+
+/* Inserts by type; knobs beyond GRAPH_MAX_KNOBS are dropped. */
+static void add_knob(struct graph_found *found, const struct graph_knob *knob) {
+    int at = found->n_knobs;
+    if (at == GRAPH_MAX_KNOBS) return;
+    for (; at > 0 && found->knobs[at - 1].type > knob->type; at--)
+        found->knobs[at] = found->knobs[at - 1];
+    found->knobs[at] = *knob;
+    found->n_knobs++;
+}
+
+/* The configuration does not tell the number of its knobs: it fills as many of the existing
+ * descriptors. */
+static void read_knobs(struct search *search, cudnnBackendDescriptor_t configuration,
+                       struct graph_found *ret) {
+    struct graph *graph = search->graph;
+    const struct cuda_cudnn *cudnn = graph->cudnn;
+    cudnnBackendDescriptor_t choices[N_KNOB_TYPES];
+    int64_t n = 0;
+    for (int i = 0; i < N_KNOB_TYPES; i++)
+        choices[i] = graph_make(graph, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    if (graph->status != CM_BACKEND_OK ||
+        cudnn->cudnnBackendGetAttribute(configuration, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, N_KNOB_TYPES, &n,
+                                        choices) != CUDNN_STATUS_SUCCESS)
+        return;
+    for (int64_t i = 0; i < n && i < N_KNOB_TYPES; i++) {
+        struct graph_knob knob = {0, 0};
+        int64_t one = 0;
+        if (cudnn->cudnnBackendGetAttribute(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+                                            CUDNN_TYPE_KNOB_TYPE, 1, &one,
+                                            &knob.type) == CUDNN_STATUS_SUCCESS &&
+            cudnn->cudnnBackendGetAttribute(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+                                            CUDNN_TYPE_INT64, 1, &one,
+                                            &knob.value) == CUDNN_STATUS_SUCCESS)
+            add_knob(ret, &knob);
+    }
 }
 
 static bool fits_workspace(struct search *search, struct graph_found *found) {
@@ -160,7 +201,10 @@ static bool try_configuration(struct search *search, cudnnBackendDescriptor_t co
                CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
     if (graph->status != CM_BACKEND_OK) return false;
     const cudnnStatus_t status = graph->cudnn->cudnnBackendFinalize(found->plan);
-    if (status == CUDNN_STATUS_SUCCESS) return fits_workspace(search, found);
+    if (status == CUDNN_STATUS_SUCCESS) {
+        read_knobs(search, configuration, found);
+        return fits_workspace(search, found);
+    }
     note_refusal(search, status);
     return false;
 }

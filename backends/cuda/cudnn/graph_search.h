@@ -15,6 +15,14 @@ struct graph_wanted {
     int candidate;                   /* 0: the first accepted plan, 1: the second, ... */
 };
 
+/* A knob of an engine: cudnnBackendKnobType_t and its value. */
+struct graph_knob {
+    int32_t type;
+    int64_t value;
+};
+
+#define GRAPH_MAX_KNOBS 16
+
 struct graph_found {
     cudnnBackendDescriptor_t plan; /* owned by the graph */
     int64_t engine;
@@ -23,6 +31,8 @@ struct graph_found {
     int tried;    /* engine configurations tried, including this one */
     uint64_t numerical_notes; /* bit set of cudnnBackendNumericalNote_t */
     uint64_t behavior_notes;  /* bit set of cudnnBackendBehaviorNote_t */
+    int n_knobs;
+    struct graph_knob knobs[GRAPH_MAX_KNOBS]; /* by type */
 };
 
 /* Returns CM_BACKEND_OK, or a status; the graph has the reason. */

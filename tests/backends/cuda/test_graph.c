@@ -28,6 +28,8 @@ static struct counts {
     int plans;         /* so far */
     int64_t workspace; /* of each plan */
     int64_t note;      /* of each engine; -1: none */
+    int n_knobs;       /* of each configuration: types 42, 14, 2, .. with the values 1, 2, .. */
+    int knob;          /* the next one that is read */
 } counts;
 
 static cudnnStatus_t step_on(void) {
@@ -64,6 +66,8 @@ static cudnnStatus_t set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttrib
     return step_on();
 }
 
+static const int32_t knob_types[] = {42, 14, 2};
+
 static cudnnStatus_t get(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
                          cudnnBackendAttributeType_t type, int64_t n, int64_t *ret_n,
                          void *ret) {
@@ -73,6 +77,12 @@ static cudnnStatus_t get(cudnnBackendDescriptor_t descriptor, cudnnBackendAttrib
     if (status != CUDNN_STATUS_SUCCESS) return status;
     if (name == CUDNN_ATTR_ENGINEHEUR_RESULTS)
         *ret_n = counts.n_engines;
+    else if (name == CUDNN_ATTR_ENGINECFG_KNOB_CHOICES)
+        *ret_n = counts.n_knobs;
+    else if (name == CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE)
+        *(int32_t *)ret = knob_types[counts.knob++ % 3];
+    else if (name == CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE)
+        *(int64_t *)ret = counts.knob;
     else if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)
         memcpy(ret, &counts.workspace, sizeof(counts.workspace));
     else if (name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE && counts.note >= 0) {
@@ -172,6 +182,19 @@ static void the_first_engine_that_accepts_is_taken(void **state) {
     assert_int_equal(how.plans_tried, 2);
     assert_string_equal(how.algorithm, "engine 1");
     assert_int_equal(how.tensor_cores, CM_TENSOR_CORES_NO);
+    end(device);
+}
+
+/* In the order of their types, however cuDNN lists them. */
+static void algorithms_have_the_knobs_of_their_engine(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    struct cm_primitive conv = fixture_conv();
+    counts.n_knobs = 3;
+    assert_int_equal(make(device, &conv, 0, &how, &reason), CM_BACKEND_OK);
+    assert_string_equal(how.algorithm, "engine 0, tile 3, stages 2, k42=1");
     end(device);
 }
 
@@ -444,6 +467,7 @@ static void requires_cudnn_9_8_without_device(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_engine_that_accepts_is_taken),
+        cmocka_unit_test(algorithms_have_the_knobs_of_their_engine),
         cmocka_unit_test(counts_accepted_plans_as_candidates),
         cmocka_unit_test(fp32_is_not_rounded_unless_asked),
         cmocka_unit_test(reports_refusals),

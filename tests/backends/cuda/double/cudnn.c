@@ -308,6 +308,7 @@ static cudnnStatus_t get(const struct descriptor *descriptor, cudnnBackendAttrib
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
         value = workspace_of(descriptor);
         break;
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES:
     case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
     case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
         *ret_n = 0;
