@@ -66,9 +66,9 @@ int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
 }
 
-/* Detects a profile: JSON, which begins with blanks and '{'. No ONNX file does: '{' would be a
- * group, which proto3 lacks, and a blank is field 1 or 4 with a wire type that those do not
- * have. */
+/* Detects a profile: JSON or a page, which begin with blanks and '{' or '<'. No ONNX file does:
+ * either would be a group, which proto3 lacks, and a blank is field 1 or 4 with a wire type
+ * that those do not have. */
 static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *ret) {
     static const char blanks[] = {' ', '\t', '\r', '\n'};
     const uint8_t *bytes = NULL;
@@ -77,7 +77,7 @@ static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *
     const int status = source_look(source, &bytes, &size, diag);
     if (status < 0) return status;
     while (i < size && memchr(blanks, bytes[i], sizeof blanks)) i++;
-    *ret = i < size && bytes[i] == '{';
+    *ret = i < size && (bytes[i] == '{' || bytes[i] == '<');
     return CM_OK;
 }
 

@@ -72,10 +72,11 @@ static int read_budget(struct check *check) {
 
 #define SCHEMA_WITHIN 200 /* bytes: "schema" is the first key of a profile */
 
-/* Returns true if the head names the schema of a profile. */
+/* Returns true for a page, and if the head names the schema of a profile. */
 static bool is_profile(const char *text, size_t size) {
     static const char schema[] = "\"costmodel/profile/";
     const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
+    if (size > 0 && text[0] == '<') return true;
     for (size_t i = 0; i + sizeof(schema) - 1 <= within; i++)
         if (memcmp(text + i, schema, sizeof(schema) - 1) == 0) return true;
     return false;

@@ -212,10 +212,10 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 CM_API void cm_model_free(struct cm_model *model);
 
 /*
- * As cm_model_load_file, for a file that is an ONNX model or a profile in JSON
- * (cm_result_write_json). A file whose first non-blank byte is '{' is read as a profile. On
- * CM_OK one of *ret_model and *ret_result is set and owned by the caller; the other is
- * unchanged.
+ * As cm_model_load_file, for a file that is an ONNX model or a profile: JSON
+ * (cm_result_write_json) or a page (cm_result_write_html). A file whose first non-blank byte is
+ * '{' or '<' is read as a profile. On CM_OK one of *ret_model and *ret_result is set and owned
+ * by the caller; the other is unchanged.
  */
 CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
                         struct cm_model **ret_model,
@@ -486,7 +486,8 @@ CM_API int cm_result_render(const struct cm_result *result, const char *format,
 CM_API void cm_report_free(char *text);
 
 /*
- * Reads a profile that cm_result_write_json wrote; writing it again gives the same bytes.
+ * Reads a profile that cm_result_write_json wrote, or that a page embeds (cm_result_write_html,
+ * cm_verdict_write_html); writing it again gives the same bytes.
  * `text` need not be NUL-terminated; `name` identifies the source in messages.
  */
 CM_API int cm_result_read_json(const char *text, size_t size, const char *name,

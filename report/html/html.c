@@ -9,6 +9,7 @@
 #include "costmodel/costmodel.h"
 #include "report/html/html_assets.h"
 #include "report/json/json_document.h"
+#include "report/json/json_page.h"
 #include "report/markup.h"
 #include "report/table/listing.h"
 #include "support/arena.h"
@@ -86,11 +87,11 @@ int html_end(struct html *html) {
 }
 
 void html_begin_data(struct html *html, const char *id) {
-    fprintf(html->out, "<script type=\"application/json\" id=\"%s\">", id);
+    fprintf(html->out, JSON_PAGE_BEGIN "%s" JSON_PAGE_OPEN, id);
 }
 
 void html_end_data(struct html *html) {
-    fputs("</script>\n", html->out);
+    fputs(JSON_PAGE_END "\n", html->out);
 }
 
 int html_data(struct html *html, const char *id, const struct json_document *document,

@@ -2,6 +2,7 @@
 /* The page of a regression gate: the text report, the verdict and the profile. */
 #include "costmodel/check.h"
 #include "report/html/html.h"
+#include "report/json/json_page.h"
 #include "report/json/json_schema.h"
 #include "support/diag.h"
 
@@ -25,7 +26,7 @@ static int write_page(struct html *html, const void *context_) {
     html_begin(html, "check");
     int status = html_text_overview(html, write_text, context);
     if (status == CM_OK && context->result != NULL)
-        status = html_data(html, "costmodel-profile", &json_profile, context->result);
+        status = html_data(html, JSON_PAGE_PROFILE, &json_profile, context->result);
     if (status == CM_OK)
         status = html_data(html, "costmodel-check", &json_verdict, context->verdict);
     return status < 0 ? status : html_end(html);

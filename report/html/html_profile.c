@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "report/html/html.h"
+#include "report/json/json_page.h"
 #include "report/json/json_schema.h"
 #include "report/table/columns.h"
 #include "support/checked.h"
@@ -108,7 +109,7 @@ static int write_page(struct html *html, const void *context_) {
     int status = write_report(html, context->result, context->sweep);
     if (status < 0) return status;
     html_end_report(html);
-    status = html_data(html, "costmodel-profile", &json_profile, context->result);
+    status = html_data(html, JSON_PAGE_PROFILE, &json_profile, context->result);
     if (status == CM_OK && context->sweep != NULL)
         status = html_data(html, "costmodel-sweep", &json_sweep, context->sweep);
     return status < 0 ? status : html_end(html);

@@ -8,10 +8,12 @@
 #include "costmodel/costmodel.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/json/json_check.h"
 #include "report/json/json_document.h"
+#include "report/json/json_page.h"
 #include "report/json/json_schema.h"
 #include "report/names.h"
 #include "report/types.h"
@@ -576,9 +578,31 @@ int json_document_read(const struct json_document *document, const char *text, s
     return status;
 }
 
+/* Reads the profile of a page; messages have the line where its JSON begins. */
+static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
+                     struct cm_result **ret) {
+    struct json_page_part part;
+    char place[64];
+    int status = json_page_profile(text, size, diag, &part);
+    if (status < 0) return status;
+    (void)snprintf(place, sizeof place, JSON_PAGE_PROFILE ", from line %zu", part.line);
+    struct diag_frame frame = {.label = "in", .what = place};
+    diag_push(diag, &frame);
+    status = parse_document(&json_profile, part.text, part.size, diag, ret);
+    diag_pop(diag, &frame);
+    return status;
+}
+
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    return json_document_read(&json_profile, text, size, name, diagnostics, ret_result);
+    if (text == NULL || name == NULL || ret_result == NULL) return diag_null(diagnostics);
+    if (!json_page_is(text, size))
+        return json_document_read(&json_profile, text, size, name, diagnostics, ret_result);
+    struct diag_frame frame = {.label = "in", .what = name};
+    diag_push(diagnostics, &frame);
+    const int status = read_page(text, size, diagnostics, ret_result);
+    diag_pop(diagnostics, &frame);
+    return status;
 }
 
 int cm_sweep_read_json(const char *text, size_t size, const char *name,
