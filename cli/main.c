@@ -12,6 +12,7 @@
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/json/json_writer.h"
 #include "support/suggest.h"
 #include "support/text.h"
 
@@ -138,7 +139,10 @@ static const struct option general_options[] = {
      .letter = 'h',
      .kind = OPTION_SET,
      .help = "print this help"},
-    {.name = "version", .letter = 'V', .kind = OPTION_SET, .help = "print the version"},
+    {.name = "version",
+     .letter = 'V',
+     .kind = OPTION_SET,
+     .help = "print the version; with --json also formats, schemas and conventions"},
     {.name = NULL},
 };
 
@@ -176,17 +180,40 @@ static int print_help(const struct invocation *call) {
     return command_finish(call, EXIT_DONE);
 }
 
-static int print_version(const struct invocation *call) {
-    printf("costmodel %s\n", cm_version());
-    return command_finish(call, EXIT_DONE);
-}
-
 /* Returns true if an argument before `--` is `word` or `letter`; other errors do not matter. */
 static bool asks_for(const struct invocation *call, const char *word, const char *letter) {
     for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++) {
         if (text_equal(call->argv[i], word) || text_equal(call->argv[i], letter)) return true;
     }
     return false;
+}
+
+static void print_names(struct json_writer *json, const char *key, const char *(*at)(size_t)) {
+    json_open(json, key, '[');
+    for (size_t i = 0; at(i) != NULL; i++) json_write_string(json, at(i));
+    json_end(json, ']');
+}
+
+static const char *convention_name(size_t index) {
+    const struct cm_convention *convention = cm_convention_at(index);
+    return convention ? convention->name : NULL;
+}
+
+static int print_version(const struct invocation *call) {
+    struct json_writer json = {.out = stdout, .spaced = true};
+    if (!asks_for(call, "--json", NULL)) {
+        printf("costmodel %s\n", cm_version());
+        return command_finish(call, EXIT_DONE);
+    }
+    json_begin(&json, '{');
+    json_key_string(&json, "name", "costmodel");
+    json_key_string(&json, "version", cm_version());
+    print_names(&json, "formats", cm_format_at);
+    print_names(&json, "schemas", cm_schema_at);
+    print_names(&json, "conventions", convention_name);
+    json_end(&json, '}');
+    putchar('\n');
+    return command_finish(call, EXIT_DONE);
 }
 
 static const struct command *find_command(const char *name) {
