@@ -20,7 +20,8 @@ if(NOT EXISTS ${COSTMODEL_FOREIGN_SOURCES})
 endif()
 
 # Names of source files without the folder, so that builds in any folder give the same bytes.
-add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+add_compile_options(-fmacro-prefix-map=${PROJECT_BINARY_DIR}/=
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 function(costmodel_foreign target includes source)
   if(NOT EXISTS ${source})
