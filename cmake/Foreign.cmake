@@ -20,8 +20,9 @@ if(NOT EXISTS ${COSTMODEL_FOREIGN_SOURCES})
 endif()
 
 # Names of source files without the folder, so that builds in any folder give the same bytes.
+file(RELATIVE_PATH source_dir ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # of ccache
 add_compile_options(-fmacro-prefix-map=${PROJECT_BINARY_DIR}/=
-  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_dir}=)
 
 function(costmodel_foreign target includes source)
   if(NOT EXISTS ${source})
