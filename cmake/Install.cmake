@@ -11,9 +11,22 @@ foreach(target IN ITEMS costmodel costmodel_static costmodel_onednn costmodel_cu
   endif()
 endforeach()
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
+# The static library of a static build contains protobuf-c and cJSON.
+set(pc_requires_private "")
+if(NOT COSTMODEL_STATIC)
+  set(pc_requires_private "libprotobuf-c libcjson")
+endif()
+# The prefix is relative to the file, so that an installed tree can be moved.
+file(RELATIVE_PATH pc_prefix
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(cmake/costmodel.pc.in ${PROJECT_BINARY_DIR}/costmodel.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/costmodel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY include/costmodel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
 install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
-if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the device files
+if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the library, the device files
+  install(TARGETS costmodel_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES LICENSE docs/static.md DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(PROGRAMS tools/gpu_check tools/gpu_torch.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(FILES tools/make_models.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
@@ -35,7 +48,7 @@ endif()
 install(TARGETS costmodel costmodel_static EXPORT costmodel
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/costmodel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
 install(EXPORT costmodel NAMESPACE costmodel:: FILE costmodelTargets.cmake
   DESTINATION ${package_dir})
 
@@ -46,10 +59,3 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/costmodelConfigVersion.cm
 install(FILES ${PROJECT_BINARY_DIR}/costmodelConfig.cmake
   ${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake cmake/CostmodelCheck.cmake
   DESTINATION ${package_dir})
-
-# The prefix is relative to the file, so that an installed tree can be moved.
-file(RELATIVE_PATH pc_prefix
-  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-configure_file(cmake/costmodel.pc.in ${PROJECT_BINARY_DIR}/costmodel.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/costmodel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

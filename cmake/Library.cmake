@@ -20,6 +20,10 @@ if(NOT COSTMODEL_STATIC) # the static build has no shared library
   endif()
 endif()
 costmodel_library(costmodel_static STATIC)
+if(COSTMODEL_STATIC)
+  target_sources(costmodel_static PRIVATE
+    $<TARGET_OBJECTS:foreign_CJSON> $<TARGET_OBJECTS:foreign_PROTOBUF_C>)
+endif()
 
 file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c
   ${PROJECT_SOURCE_DIR}/cli/check/*.c)
