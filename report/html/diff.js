@@ -153,7 +153,8 @@ function drawVerdicts(parent, check) {
     check.baseline ? `Compared with the baseline of ${check.baseline}.` : '');
   const unit = row => ({MACs: 'macs', ps: 'ps', bytes: 'bytes', elements: 'elements', flops: 'flops'})[row.unit];
   const worst = row => row.findings[0] || {};
-  const number = (key, label) => field(key, label, {unit, value: row => worst(row)[key]});
+  const number = (key, label) => field(key, label, {unit,
+    value: row => isKnown(worst(row)[key]) ? worst(row)[key] : undefined});
   addTable(section, 'Limits', [
     field('state', 'Verdict', {isName: true, draw: (cell, row) =>
       add(cell, 'span', {class: `verdict ${row.state}`}, verdictText[row.state] || row.state)}),

@@ -17,7 +17,7 @@ function sweepTitle(rows, fitted) {
 function fitText(memory) {
   const fits = (memory || {}).fit;
   if (!fits) return '';
-  return isKnown(fits.largest_batch) ? `batch ${fits.largest_batch} is the largest that fits ${short(fits.limit_bytes, 'bytes')}`
+  return isKnown(fits.largest_batch) ? `batch ${exact(fits.largest_batch)} is the largest that fits ${short(fits.limit_bytes, 'bytes')}`
     : `the batch that profiles show ${fits.fits ? 'fits' : 'does not fit'} ${short(fits.limit_bytes, 'bytes')}`;
 }
 
@@ -44,7 +44,7 @@ function drawSweepChart(parent, rows, chart) {
   add(svg, 'text', {class: 'faint', x: (56 + width) / 2, y: height - 3, 'text-anchor': 'middle'}, 'batch size');
   known.forEach((row, i) => {
     add(svg, 'circle', {class: 'point', cx: x(row.batch), cy: y(+chart.value(row)), r: 4});
-    add(svg, 'text', {x: x(row.batch), y: y(+chart.value(row)) - 9, 'text-anchor': i === 0 ? 'start'
+    add(svg, 'text', {class: 'halo', x: x(row.batch), y: y(+chart.value(row)) - 9, 'text-anchor': i === 0 ? 'start'
       : i + 1 === known.length ? 'end' : 'middle'}, short(chart.value(row), chart.unit));
   });
 }
