@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory: live bytes by node, the peak and its tensors, and the arena as offset x time. */
 
-const maxRectangles = 1000; /* of the arena, and their least area, px: smaller ones share a path */
+const maxRectangles = 600; /* of the arena, and their least area, px: smaller ones share a path */
 const minArea = 24;
 
 /* Fills value.from and value.to, positions in the execution order, and the value's module. */

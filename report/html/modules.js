@@ -2,7 +2,7 @@
 /* Modules: zoomable icicle, tree table, and DeepSpeed's profile by depth. */
 
 const maxColumns = 5; /* depths that the icicle shows at once */
-const minExtent = 2; /* of a box, px */
+const minExtent = 3; /* of a box, px */
 const screenRows = 32; /* of the tree at first */
 
 /* Returns the selected module; null: the whole model. */

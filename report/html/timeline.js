@@ -2,7 +2,7 @@
 /* Timeline: nodes in execution order with their durations, and the stack of their modules above. */
 
 const rowHeight = 25;
-const minWidth = 3; /* px; shorter neighbours share a box */
+const minWidth = 4; /* px; shorter neighbours share a box */
 
 /* Fills node.start, in ps, from the start of the forward pass. */
 function indexStarts(profile) {

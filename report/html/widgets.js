@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements that several views use. Names become text nodes, never markup. */
 
-const maxRows = 200; /* rows of a table until all are asked for */
+const maxRows = 100; /* rows of a table until all are asked for */
 const charWidth = 7.3; /* mean width of a character of a chart, px */
 
 let tip = null;
