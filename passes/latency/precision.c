@@ -2,10 +2,11 @@
 /*
  * Replaces fp32. fp16 and bf16 apply to all operands. 8-bit types apply to the operands of
  * products only, with the output type of the libraries:
- *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); f32 for convolutions of cuDNN
- *     fp8   f16 for cuBLASLt (e4m3 operands, CUBLAS_COMPUTE_32F)
- * All other nodes are then fp16, also attention and recurrences: their 8-bit forms need scales
- * that an fp32 file does not contain. Types other than fp32 are unchanged.
+ *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); i8 for convolutions, which a deployed
+ * network requantizes in the same kernel, after adding an f32 bias fp8   f16 for cuBLASLt (e4m3
+ * operands, CUBLAS_COMPUTE_32F) All other nodes are then fp16, also attention and recurrences:
+ * their 8-bit forms need scales that an fp32 file does not contain. Types other than fp32 are
+ * unchanged.
  */
 #include "passes/latency/precision.h"
 
@@ -19,17 +20,22 @@
 
 struct elements {
     enum dtype factors; /* both operands of a product */
-    enum dtype image;   /* output and bias of a convolution */
-    enum dtype matrix;  /* the same for a matrix product */
+    enum dtype image;   /* output of a convolution */
+    enum dtype bias;    /* bias of a convolution */
+    enum dtype matrix;  /* output and addend of a matrix product */
     enum dtype rest;
 };
 
 static const struct elements precisions[CM_N_PRECISIONS] = {
-    [CM_PRECISION_FP16] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16},
-    [CM_PRECISION_BF16] = {DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16},
-    [CM_PRECISION_INT8] = {DTYPE_INT8, DTYPE_FLOAT, DTYPE_INT32, DTYPE_FLOAT16},
-    [CM_PRECISION_FP8] = {DTYPE_FLOAT8E4M3FN, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16},
-    [CM_PRECISION_AMP] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT},
+    [CM_PRECISION_FP16] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
+                           DTYPE_FLOAT16},
+    [CM_PRECISION_BF16] = {DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16, DTYPE_BFLOAT16,
+                           DTYPE_BFLOAT16},
+    [CM_PRECISION_INT8] = {DTYPE_INT8, DTYPE_INT8, DTYPE_FLOAT, DTYPE_INT32, DTYPE_FLOAT16},
+    [CM_PRECISION_FP8] = {DTYPE_FLOAT8E4M3FN, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
+                          DTYPE_FLOAT16},
+    [CM_PRECISION_AMP] = {DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16, DTYPE_FLOAT16,
+                          DTYPE_FLOAT},
 };
 
 bool precision_changes(enum cm_precision precision) {
@@ -40,11 +46,14 @@ static bool is_convolution(int32_t kind) {
     return kind == CM_CONV || kind == CM_DECONV;
 }
 
-/* Factors: the first two operands of a product. */
-static enum dtype dtype_of(const struct elements *elements, int32_t kind, bool is_factor) {
+/* Part of an operand or result in a product. */
+enum part { PART_FACTOR, PART_ADDEND, PART_RESULT };
+
+static enum dtype dtype_of(const struct elements *elements, int32_t kind, enum part part) {
     if (!is_convolution(kind) && kind != CM_GEMM) return elements->rest;
-    if (is_factor) return elements->factors;
-    return is_convolution(kind) ? elements->image : elements->matrix;
+    if (part == PART_FACTOR) return elements->factors;
+    if (!is_convolution(kind)) return elements->matrix;
+    return part == PART_ADDEND ? elements->bias : elements->image;
 }
 
 static const struct value_info *changed(struct arena *arena, const struct value_info *info,
@@ -69,7 +78,8 @@ int precision_apply(const struct analysis *analysis, int32_t kind, struct op_con
         arena_array(analysis->arena, context->n_inputs, sizeof(struct value_info *));
     if (inputs == NULL && context->n_inputs > 0) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < context->n_inputs; i++) {
-        const enum dtype dtype = dtype_of(elements, kind, factors && i < 2);
+        const enum dtype dtype =
+            dtype_of(elements, kind, factors && i < 2 ? PART_FACTOR : PART_ADDEND);
         inputs[i] = changed(analysis->arena, context->inputs[i], dtype);
         if (inputs[i] == NULL && context->inputs[i] != NULL)
             return diag_no_memory(analysis->diag);
@@ -77,7 +87,7 @@ int precision_apply(const struct analysis *analysis, int32_t kind, struct op_con
     for (size_t i = 0; i < context->n_outputs; i++) {
         struct value_info *output = &context->outputs[i];
         if (output->kind == CM_TYPE_TENSOR && output->dtype == DTYPE_FLOAT)
-            output->dtype = dtype_of(elements, kind, false);
+            output->dtype = dtype_of(elements, kind, PART_RESULT);
     }
     context->inputs = inputs;
     return CM_OK;

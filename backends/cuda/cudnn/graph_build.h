@@ -31,7 +31,7 @@ struct graph_alternative {
 };
 
 /* Builders. */
-graph_builder graph_build_convolution;         /* with bias */
+graph_builder graph_build_convolution;         /* with bias, requantized if int8 */
 graph_builder graph_build_convolution_alone;   /* without bias */
 graph_builder graph_build_channel_biases;      /* bias add in place; requires a bias */
 graph_builder graph_build_product;             /* with addend */
@@ -44,6 +44,12 @@ graph_builder graph_build_norm;
 graph_builder graph_build_reduction;
 graph_builder graph_build_softmax;
 graph_builder graph_build_attention;
+
+/* Returns true if an int8 convolution has int8 results. */
+static inline bool graph_requantizes(const struct cm_primitive *primitive) {
+    return (primitive->kind == CM_CONV || primitive->kind == CM_DECONV) &&
+           primitive->inputs[0].element == CM_I8 && primitive->outputs[0].element == CM_I8;
+}
 
 static inline bool graph_has_bias(const struct cm_primitive *primitive) {
     return primitive->n_inputs > 2;

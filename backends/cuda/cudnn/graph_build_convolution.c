@@ -6,6 +6,8 @@
 
 #include "support/banned.h"
 
+#define REQUANTIZATION 0.0078125F /* any scale takes the same time */
+
 struct image {
     enum graph_order order;
     struct graph_shape x, w, y;
@@ -44,12 +46,6 @@ static void convolve(struct graph *graph, const struct graph_job *job,
     graph_convolve(graph, &convolution);
 }
 
-void graph_build_convolution_alone(struct graph *graph, const struct graph_job *job) {
-    struct image image;
-    if (!read_image(graph, job, &image)) return;
-    convolve(graph, job, &image, graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0));
-}
-
 static bool read_biases(struct graph *graph, const struct graph_job *job,
                         const struct image *image, struct graph_shape *ret) {
     const struct cm_tensor *bias = &job->primitive->inputs[2];
@@ -63,6 +59,45 @@ static bool read_biases(struct graph *graph, const struct graph_job *job,
     return false;
 }
 
+static cudnnBackendDescriptor_t between(struct graph *graph, const struct graph_job *job,
+                                        const struct image *image) {
+    struct graph_shape shape = image->y;
+    shape.type = graph_virtual_type(graph_compute_type(job->primitive->inputs[0].element));
+    return graph_tensor(graph, &shape, GRAPH_VIRTUAL, 0);
+}
+
+/* y = round(convolution * scale + bias); the scale is a value in host memory. */
+static void build_requantized(struct graph *graph, const struct graph_job *job,
+                              const struct image *image, const struct graph_shape *biases) {
+    cudnnBackendDescriptor_t y = graph_tensor(graph, &image->y, GRAPH_OUTPUT, 0);
+    cudnnBackendDescriptor_t sums = between(graph, job, image);
+    convolve(graph, job, image, sums);
+    const struct graph_pointwise scale = {
+        .mode = CUDNN_POINTWISE_MUL,
+        .x = sums,
+        .b = graph_value(graph, image->y.rank, REQUANTIZATION),
+        .y = biases != NULL ? between(graph, job, image) : y,
+    };
+    graph_point(graph, &scale);
+    if (biases == NULL) return;
+    const struct graph_pointwise add = {
+        .mode = CUDNN_POINTWISE_ADD,
+        .x = scale.y,
+        .b = graph_tensor(graph, biases, GRAPH_INPUT, 2),
+        .y = y,
+    };
+    graph_point(graph, &add);
+}
+
+void graph_build_convolution_alone(struct graph *graph, const struct graph_job *job) {
+    struct image image;
+    if (!read_image(graph, job, &image)) return;
+    if (graph_requantizes(job->primitive))
+        build_requantized(graph, job, &image, NULL);
+    else
+        convolve(graph, job, &image, graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0));
+}
+
 void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
     struct image image;
     struct graph_shape biases;
@@ -71,9 +106,11 @@ void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
         return;
     }
     if (!read_image(graph, job, &image) || !read_biases(graph, job, &image, &biases)) return;
-    struct graph_shape between = image.y;
-    between.type = graph_virtual_type(graph_compute_type(job->primitive->inputs[0].element));
-    cudnnBackendDescriptor_t product = graph_tensor(graph, &between, GRAPH_VIRTUAL, 0);
+    if (graph_requantizes(job->primitive)) {
+        build_requantized(graph, job, &image, &biases);
+        return;
+    }
+    cudnnBackendDescriptor_t product = between(graph, job, &image);
     convolve(graph, job, &image, product);
     const struct graph_pointwise add = {
         .mode = CUDNN_POINTWISE_ADD,

@@ -50,6 +50,7 @@ struct graph_step {
     const struct cuda_cudnn *cudnn;
     cudnnHandle_t handle;
     const struct graph_alternative *way;
+    bool requantizes;
     bool multiplies; /* true if an engine with tensor cores uses them for this primitive */
     int n_parts;
     struct part parts[GRAPH_MAX_PARTS];
@@ -225,6 +226,7 @@ static void print_algorithm(const struct graph_step *step, char *ret, size_t siz
             notes[i].behavior ? found->behavior_notes : found->numerical_notes;
         if ((bits >> notes[i].bit & 1) != 0) used = append(ret, size, used, notes[i].text);
     }
+    if (step->requantizes) used = append(ret, size, used, "requantizes to int8");
     if (step->way->remark != NULL) (void)append(ret, size, used, step->way->remark);
 }
 
@@ -311,6 +313,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     if (step == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     step->cudnn = &device->cudnn;
     step->handle = device->cudnn_handle;
+    step->requantizes = graph_requantizes(primitive);
     step->multiplies = is_product(primitive->kind);
     status = try_alternatives(device, primitive, candidate, step, reason);
     if (status != CM_BACKEND_OK) {

@@ -53,6 +53,35 @@ static void convolutions_read_and_write_their_operands(void **state) {
     f->backend->close(device);
 }
 
+/* One graph: int8 x and w, fp32 bias, int8 y; the scale is a value in host memory. */
+static void int8_convolutions_are_requantized(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive conv =
+        works_of(CM_CONV, 0, works_image(CM_I8, 2, 32, 8, 8), works_image(CM_I8, 2, 64, 8, 8));
+    struct cm_plan_facts facts;
+    conv.groups = 1;
+    conv.inputs[1] = works_image(CM_I8, 64, 32, 1, 1);
+    conv.inputs[2] = works_line(CM_F32, 64);
+    conv.window = (struct cm_window){
+        .n_spatial = 2, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
+    f->seen->n_engines = 1;
+    struct cm_device *device = open_device(f);
+    for (int bias = 0; bias < 2; bias++) {
+        conv.n_inputs = 2 + bias;
+        const struct double_launch launch = run_once(f, device, &conv, "cudnn graph");
+        assert_int_equal(launch.n_accesses, 4 + bias);
+        size_t written = 0;
+        for (int i = 0; i < launch.n_accesses - 1; i++) /* the last is the workspace */
+            written += launch.accesses[i].writes ? launch.accesses[i].bytes : 0;
+        assert_int_equal(written, 2 * 64 * 64);
+        struct cm_plan *made = plan(f, device, &conv);
+        f->backend->plan_facts(made, &facts);
+        assert_string_equal(facts.how.algorithm, "engine 70, requantizes to int8");
+        f->backend->drop(made);
+    }
+    f->backend->close(device);
+}
+
 /* The functions of a chain share one graph; epsilon-like values stay in host memory. */
 static void elementwise_chains_run_as_one_graph(void **state) {
     const struct fixture *f = *state;
@@ -148,6 +177,7 @@ static void the_last_state_is_taken_from_the_workspace(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(convolutions_read_and_write_their_operands),
+        CASE(int8_convolutions_are_requantized),
         CASE(elementwise_chains_run_as_one_graph),
         CASE(failed_plans_are_not_measured),
         CASE(lrn_uses_the_legacy_call),

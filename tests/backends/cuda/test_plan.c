@@ -90,7 +90,9 @@ static struct cm_primitive conv(int32_t element, int n_spatial, int64_t groups, 
     ret.inputs[0] = fixture_tensor(element, 2 + n_spatial, x);
     ret.inputs[1] = fixture_tensor(element, 2 + n_spatial, w);
     if (bias) ret.inputs[2] = fixture_tensor(result_of(element), 1, DIMS(32));
-    ret.outputs[0] = fixture_tensor(result_of(element), 2 + n_spatial, x);
+    /* int8 is requantized in the graph */
+    ret.outputs[0] =
+        fixture_tensor(element == CM_I8 ? CM_I8 : result_of(element), 2 + n_spatial, x);
     ret.groups = groups;
     ret.window.n_spatial = n_spatial;
     for (int i = 0; i < n_spatial; i++) {

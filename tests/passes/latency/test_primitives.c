@@ -103,7 +103,7 @@ static void bytes_follow_the_dtype(void **state) {
 
 static void int8_and_fp8_apply_to_operands_of_products(void **state) {
     static const struct expected_text integers[] = {
-        {"c", "conv i8 2x4x8x8 6x4x3x3 f32 6 -> 2x6x8x8 kernel 3x3 pad 1x1+1x1"},
+        {"c", "conv i8 2x4x8x8 6x4x3x3 f32 6 -> i8 2x6x8x8 kernel 3x3 pad 1x1+1x1"},
         {"r", "eltwise relu f16 2x6x8x8 -> 2x6x8x8"},
         {"g", "gemm i8 2x384 384x10 -> i32 2x10"},
         {"k", "gather f16 2x10 i64 3 -> f16 2x3 axis 1"},
