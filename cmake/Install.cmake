@@ -30,7 +30,7 @@ if(COSTMODEL_STATIC) # a relocatable tree: the program, its modules, the library
   install(FILES LICENSE docs/static.md DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(PROGRAMS tools/gpu_check tools/gpu_torch.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
   install(FILES tools/make_models.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
-  install(FILES models/pointnet_b32.onnx models/resnet50.onnx
+  install(FILES models/pointnet_b32.onnx models/resnet50.onnx models/lstm.onnx
     DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/models)
   string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" platform)
   set(CPACK_GENERATOR TGZ)
