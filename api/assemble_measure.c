@@ -126,10 +126,13 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
 
 /* Lists the nodes of each primitive: counts them first. */
 static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
-    const struct primitives_table *table = &assembly->analysis->primitives;
-    const size_t n_nodes = assembly->analysis->model->n_nodes;
-    for (uint32_t id = 0; id < n_nodes; id++)
-        if (table->of_node[id] != ID_NONE) list[table->of_node[id]].n_nodes++;
+    const struct analysis *analysis = assembly->analysis;
+    const struct primitives_table *table = &analysis->primitives;
+    const size_t n_nodes = analysis->model->n_nodes;
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        const uint32_t index = estimate_primitive(analysis, id);
+        if (index != ID_NONE) list[index].n_nodes++;
+    }
     size_t **nodes = assembly_array(assembly, table->n, sizeof(*nodes));
     for (size_t i = 0; nodes && i < table->n; i++) {
         nodes[i] = assembly_array(assembly, list[i].n_nodes, sizeof(*nodes[i]));
@@ -137,8 +140,9 @@ static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
         list[i].n_nodes = 0;
     }
     for (uint32_t id = 0; !assembly->failed && id < n_nodes; id++) {
-        const uint32_t index = table->of_node[id];
-        if (index != ID_NONE) nodes[index][list[index].n_nodes++] = id;
+        const uint32_t index = estimate_primitive(analysis, id);
+        if (index != ID_NONE && estimate_runs(analysis, id))
+            nodes[index][list[index].n_nodes++] = id;
     }
 }
 
@@ -159,6 +163,8 @@ static void take_facts(struct assembly *assembly, struct cm_measure *ret) {
     ret->modelled = facts->modelled != 0;
     if (ret->modelled)
         ret->runtime = primitive_runtime_name((int32_t)assembly->analysis->options->runtime);
+    else if (assembly->analysis->options->fuse)
+        ret->runtime = primitive_runtime_name((int32_t)CM_RUNTIME_COMPILED);
     if (facts->calibration[0] != '\0')
         ret->calibration = assembly_text(assembly, facts->calibration);
     ret->device = assembly_text(assembly, facts->name);

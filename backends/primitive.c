@@ -149,21 +149,16 @@ int32_t primitive_element_by_name(const char *name) {
     return CM_ELEMENT_NONE;
 }
 
-bool primitive_kind_is_product(int32_t kind) {
-    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_RNN ||
-           kind == CM_ATTENTION;
-}
-
-bool primitive_is_product(const struct cm_primitive *primitive) {
-    return primitive_kind_is_product(primitive->kind);
-}
-
 bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
                     const struct cm_network *network) {
     const int64_t room =
         place.block == CM_BLOCK_WEIGHTS ? network->weight_bytes : network->arena_bytes;
     const int64_t end = checked_add(place.offset, primitive_span(tensor));
     return place.offset >= 0 && place.offset % 256 == 0 && is_known(end) && end <= room;
+}
+
+static bool may_have_steps(int32_t kind) {
+    return kind == CM_ELTWISE || kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM;
 }
 
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b) {
@@ -189,15 +184,17 @@ static int check_counts(const struct cm_primitive *primitive, struct cm_reason *
     if (primitive->kind <= CM_PRIMITIVE_NONE || primitive->kind >= CM_N_PRIMITIVES)
         return reason_fail(reason, CM_BACKEND_REFUSED, "unknown primitive kind %d",
                            (int)primitive->kind);
+    const bool has_steps = primitive->n_steps > 0 && may_have_steps(primitive->kind);
     if (primitive->n_inputs < operands[primitive->kind].fewest ||
-        primitive->n_inputs > operands[primitive->kind].most || primitive->n_outputs < 1 ||
-        primitive->n_outputs > CM_MAX_OUTPUTS)
+        primitive->n_inputs > (has_steps ? CM_MAX_INPUTS : operands[primitive->kind].most) ||
+        primitive->n_outputs < 1 || primitive->n_outputs > CM_MAX_OUTPUTS)
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s with %d operands and %d results",
                            primitive_kind_name(primitive->kind), (int)primitive->n_inputs,
                            (int)primitive->n_outputs);
     if (primitive->algorithm < 0 || primitive->algorithm >= CM_N_ALGORITHMS ||
         primitive->window.n_spatial < 0 || primitive->window.n_spatial > CM_MAX_SPATIAL ||
-        primitive->n_steps < 0 || primitive->n_steps > CM_MAX_STEPS)
+        primitive->n_steps < 0 || primitive->n_steps > CM_MAX_STEPS ||
+        (primitive->n_steps > 0 && !may_have_steps(primitive->kind)))
         return reason_fail(reason, CM_BACKEND_REFUSED, "an attribute of %s is out of range",
                            primitive_kind_name(primitive->kind));
     return CM_BACKEND_OK;

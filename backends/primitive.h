@@ -24,9 +24,14 @@ int32_t primitive_element_by_name(const char *name);
 /* Returns the bytes of an element; 0 if invalid. */
 int64_t primitive_element_size(int32_t element);
 
-/* Returns true if primitives of `kind` multiply matrices, so that matrix units could run them. */
+/* Returns true if primitives of `kind` multiply matrices, so that matrix units could run them.
+ */
 bool primitive_kind_is_product(int32_t kind);
 bool primitive_is_product(const struct cm_primitive *primitive);
+
+/* Returns true if inputs[2] of a convolution or matrix product is its bias, not an operand of a
+ * step. */
+bool primitive_has_bias(const struct cm_primitive *primitive);
 
 /* Sets row-major strides and clears unused dims. */
 void primitive_pack(struct cm_tensor *tensor);

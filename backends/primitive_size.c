@@ -53,3 +53,18 @@ int64_t primitive_span(const struct cm_tensor *tensor) {
     }
     return checked_mul(checked_add(last, 1), primitive_element_size(tensor->element));
 }
+
+bool primitive_kind_is_product(int32_t kind) {
+    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_RNN ||
+           kind == CM_ATTENTION;
+}
+
+bool primitive_is_product(const struct cm_primitive *primitive) {
+    return primitive_kind_is_product(primitive->kind);
+}
+
+bool primitive_has_bias(const struct cm_primitive *primitive) {
+    for (int32_t i = 0; i < primitive->n_steps; i++)
+        if (primitive->steps[i].operand == 2) return false;
+    return primitive->n_inputs > 2;
+}

@@ -45,6 +45,8 @@ const struct option_choice timing_runtimes[] = {
     {NULL, 0},
 };
 
+#define RUNTIME_DEFAULT CM_N_RUNTIMES /* --runtime is not given */
+
 #define AT(kind, member) OPTION_AT(struct timing, kind, member)
 
 /* clang-format off */
@@ -67,8 +69,9 @@ const struct option timing_options[] = {
              "torch.autocast: fp16 products; norms, softmax and reductions in fp32)"},
     {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
      .value = "RUNTIME", .choices = timing_runtimes,
-     .help = "kernels of a modelled device: compiled (default; chains of elementwise\n"
-             "nodes are one kernel) or eager (one kernel per operator)"},
+     .help = "compiled (default with --device): chains of elementwise nodes are one\n"
+             "kernel; measured, products run with the elementwise nodes behind them.\n"
+             "eager (default with --measure): each operator on its own"},
     {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
      .value = "LAYOUT", .choices = layouts,
      .help = "image layout: nchw, nhwc or auto (default: as in the file, or a layout\n"
@@ -85,7 +88,7 @@ const struct option timing_options[] = {
 /* clang-format on */
 
 void timing_defaults(struct timing *timing) {
-    *timing = (struct timing){.cache = true};
+    *timing = (struct timing){.cache = true, .runtime = RUNTIME_DEFAULT};
 }
 
 const char *timing_given(const struct timing *timing) {
@@ -147,6 +150,8 @@ static int check_timing(const struct invocation *call, const struct timing *timi
     if (timing->layout != CM_LAYOUT_AUTO && !is_timed)
         return options_fault(call, "option --layout requires --measure, --backend, --device "
                                    "or --cudnn-plan");
+    if (timing->runtime == CM_RUNTIME_COMPILED && timing->end_to_end)
+        return options_fault(call, "option --end-to-end requires --runtime eager");
     if (n > 1 && !timing->plan)
         return options_fault(
             call, "options --measure, --backend and --device are mutually exclusive, got %d",
@@ -163,8 +168,10 @@ int timing_read(const struct invocation *call, const struct timing *timing,
     options->autotune = timing->autotune;
     options->precision = (enum cm_precision)timing->precision;
     options->layout = (enum cm_layout)timing->layout;
-    options->runtime = (enum cm_runtime)timing->runtime;
+    options->runtime =
+        timing->runtime == CM_RUNTIME_EAGER ? CM_RUNTIME_EAGER : CM_RUNTIME_COMPILED;
     if (timing->plan) return read_plan(call, timing, options);
+    options->fuse = timing->device == NULL && timing->runtime == CM_RUNTIME_COMPILED;
     options->end_to_end = timing->end_to_end;
     if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);

@@ -352,6 +352,9 @@ struct primitives_table {
     enum lowered *lowered;      /* by node */
     uint32_t *of_node;          /* by node: index into items, ID_NONE */
     const char **why_not;       /* by node; static text */
+    /* If products are fused with what follows them (cm_options.fuse), else NULL: */
+    uint32_t *group; /* by node: the product of its group, ID_NONE */
+    uint32_t *fused; /* by product of a group: index into items of the group, ID_NONE */
 };
 
 /* Latency of the nodes run as one network. */
@@ -367,6 +370,8 @@ struct estimate_table {
     const char *problem;          /* why requested latencies are missing, or NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
+    double *apart_s;              /* by product of a group: seconds of its members apart; NULL
+                                     without groups */
     size_t n_cached;              /* measured in earlier runs */
     int64_t cached_since;         /* oldest of these, seconds since 1970 */
     bool has_ceilings;            /* false for modelled devices */

@@ -25,7 +25,10 @@
     X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)               \
     X(dnnl_memory_create) X(dnnl_memory_destroy) X(dnnl_memory_desc_get_size)                  \
     X(dnnl_memory_desc_equal)                                                                  \
-    X(dnnl_reorder_primitive_desc_create) X(dnnl_concat_primitive_desc_create)
+    X(dnnl_reorder_primitive_desc_create) X(dnnl_concat_primitive_desc_create)                 \
+    X(dnnl_primitive_attr_create) X(dnnl_primitive_attr_destroy)                               \
+    X(dnnl_primitive_attr_set_post_ops) X(dnnl_post_ops_create) X(dnnl_post_ops_destroy)       \
+    X(dnnl_post_ops_append_eltwise) X(dnnl_post_ops_append_sum) X(dnnl_post_ops_append_binary)
 
 #if DNNL_VERSION_MAJOR >= 3
 #define ONEDNN_SONAME "libdnnl.so.3"

@@ -70,6 +70,10 @@ static dnnl_status_t build_it(struct building *building) {
     dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].build;
     const dnnl_status_t status = build ? build(building) : dnnl_unimplemented;
     if (status != dnnl_success || !build_is_reference(building)) return status;
+    if (building->primitive->kind != CM_ELTWISE && building->primitive->n_steps > 0) {
+        (void)onednn_refuse(building->reason, 0, "oneDNN has no fast kernel with these steps");
+        return dnnl_invalid_arguments;
+    }
     return replace_reference(building);
 }
 

@@ -81,6 +81,16 @@ dnnl_status_t build_sum(struct building *building);
 /* A copy of the bytes that the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
+/* Sets *ret to the post-ops of a product's steps, for a result described by tensors of this
+ * rank; NULL if there are none. build_step_args adds their operands to the part. */
+dnnl_status_t build_post_ops(struct building *building, dnnl_primitive_attr_t *ret);
+dnnl_status_t build_step_args(struct building *building);
+/* Returns the algorithm of a function and its constants; false if oneDNN has no exact one. */
+bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float *ret_alpha,
+                     float *ret_beta);
+/* Prepends dims of 1. */
+struct cm_tensor build_widen(const struct cm_tensor *tensor, int32_t rank);
+
 /* Helpers of the builders. dnnl_data_type_undef: oneDNN lacks the type. */
 dnnl_data_type_t build_type(int32_t element);
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,

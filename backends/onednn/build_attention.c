@@ -67,7 +67,7 @@ static dnnl_status_t multiply(struct building *building, const struct heads *is,
                               const int *roles, const onednn_desc *descs) {
     build_next_part(building);
     add_args(building, is, roles, descs, 3);
-    return calls_matmul(building->lib, descs[0], descs[1], NULL, descs[2],
+    return calls_matmul(building->lib, descs[0], descs[1], NULL, descs[2], NULL,
                         &build_part(building)->primitive);
 }
 

@@ -64,6 +64,15 @@ static const struct function functions[CM_N_FUNCTIONS] = {
 };
 /* clang-format on */
 
+bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float *ret_alpha,
+                     float *ret_beta) {
+    const struct function *function = &functions[step->function];
+    *ret = function->algorithm;
+    *ret_alpha = function->own_constants ? function->alpha : (float)step->alpha;
+    *ret_beta = function->own_constants ? function->beta : (float)step->beta;
+    return function->algorithm != dnnl_alg_kind_undef && function->proxy_note == NULL;
+}
+
 static dnnl_status_t describe(struct building *building, const struct coalesced *coalesced,
                               int which, int32_t element, onednn_desc *ret) {
     struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};

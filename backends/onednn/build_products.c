@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "backends/primitive.h"
+
 #include "support/banned.h"
 
 static void add_dim(struct cm_tensor *tensor, int at, int64_t dim, int64_t stride) {
@@ -53,7 +55,7 @@ static dnnl_status_t describe(struct building *building, const struct cm_tensor 
     if (status == dnnl_success)
         status = build_desc(building, &primitive->outputs[0], &ret->plain_y);
     if (status == dnnl_success) status = build_desc(building, grouped, &ret->plain_weights);
-    if (status == dnnl_success && primitive->n_inputs > 2)
+    if (status == dnnl_success && primitive_has_bias(primitive))
         status = build_desc(building, &primitive->inputs[2], &ret->bias);
     if (status == dnnl_success) status = build_any(building, grouped, &ret->weights);
     ret->x = ret->plain_x;
@@ -72,9 +74,12 @@ static dnnl_status_t build_conv(struct building *building) {
     struct operands all;
     if (!group_weights(primitive, &grouped)) return dnnl_unimplemented;
     dnnl_status_t status = describe(building, &grouped, &all);
+    dnnl_primitive_attr_t attr = NULL;
+    if (status == dnnl_success) status = build_post_ops(building, &attr);
     if (status == dnnl_success)
         status = calls_conv(building->lib, primitive->kind == CM_DECONV, all.x, all.weights,
-                            all.bias, all.y, &window, &build_part(building)->primitive);
+                            all.bias, all.y, &window, attr, &build_part(building)->primitive);
+    if (attr != NULL) (void)building->lib->api.dnnl_primitive_attr_destroy(attr);
     if (status != dnnl_success) return status;
     build_arg_any(building, DNNL_ARG_SRC, dnnl_query_src_md, 0, all.plain_x,
                   primitive->inputs[0].element, BUILT_INPUT);
@@ -85,22 +90,7 @@ static dnnl_status_t build_conv(struct building *building) {
                   BUILT_INPUT + 2);
     build_arg_any(building, DNNL_ARG_DST, dnnl_query_dst_md, 0, all.plain_y,
                   primitive->outputs[0].element, BUILT_OUTPUT);
-    return status;
-}
-
-/* Prepends dims of 1 so that all operands have the same rank. */
-static struct cm_tensor widen(const struct cm_tensor *tensor, int32_t rank) {
-    struct cm_tensor wide = *tensor;
-    const int32_t more = rank - tensor->rank;
-    for (int32_t i = rank - 1; i >= 0; i--) {
-        const bool own = i >= more;
-        wide.dims[i] = own ? tensor->dims[i - more] : 1;
-        wide.strides[i] = own ? tensor->strides[i - more] : 1;
-    }
-    for (int32_t i = more - 1; i >= 0; i--)
-        wide.strides[i] = wide.strides[i + 1] * (wide.dims[i + 1] > 0 ? wide.dims[i + 1] : 1);
-    wide.rank = rank;
-    return wide;
+    return build_step_args(building);
 }
 
 static dnnl_status_t build_gemm(struct building *building) {
@@ -109,18 +99,23 @@ static dnnl_status_t build_gemm(struct building *building) {
     const int32_t rank = primitive->outputs[0].rank;
     onednn_desc descs[3] = {NULL, NULL, NULL};
     onednn_desc y = NULL;
-    for (int i = 0; i < primitive->n_inputs; i++) {
+    for (int i = 0; i < (primitive_has_bias(primitive) ? 3 : 2); i++) {
         if (primitive->inputs[i].rank > rank || rank < 2) return dnnl_unimplemented;
-        const struct cm_tensor wide = widen(&primitive->inputs[i], rank);
+        const struct cm_tensor wide = build_widen(&primitive->inputs[i], rank);
         const dnnl_status_t status = build_desc(building, &wide, &descs[i]);
         if (status != dnnl_success) return status;
         build_arg(building, ids[i], descs[i], wide.element, BUILT_INPUT + i);
     }
-    const dnnl_status_t status = build_desc(building, &primitive->outputs[0], &y);
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_status_t status = build_desc(building, &primitive->outputs[0], &y);
     if (status != dnnl_success) return status;
     build_arg(building, DNNL_ARG_DST, y, primitive->outputs[0].element, BUILT_OUTPUT);
-    return calls_matmul(building->lib, descs[0], descs[1], descs[2], y,
-                        &build_part(building)->primitive);
+    status = build_post_ops(building, &attr);
+    if (status == dnnl_success)
+        status = calls_matmul(building->lib, descs[0], descs[1], descs[2], y, attr,
+                              &build_part(building)->primitive);
+    if (attr != NULL) (void)building->lib->api.dnnl_primitive_attr_destroy(attr);
+    return status == dnnl_success ? build_step_args(building) : status;
 }
 
 dnnl_status_t build_products(struct building *building) {

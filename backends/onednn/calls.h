@@ -32,14 +32,23 @@ struct onednn_window {
     dnnl_dims_t kernel, strides, dilates, begin, end; /* dilates: 0 is dense */
 };
 
+/* Post-ops: functions applied to the result. */
+dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
+                                   dnnl_alg_kind_t algorithm, float alpha, float beta);
+/* Adds the previous contents of the result. */
+dnnl_status_t calls_append_sum(const struct onednn *lib, dnnl_post_ops_t ops);
+
+/* `attr`: post-ops, or NULL. */
 dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc src,
                          onednn_desc weights, onednn_desc bias, onednn_desc dst,
-                         const struct onednn_window *window, dnnl_primitive_desc_t *ret);
+                         const struct onednn_window *window, const_dnnl_primitive_attr_t attr,
+                         dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc src,
                          onednn_desc dst, const struct onednn_window *window,
                          dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_matmul(const struct onednn *lib, onednn_desc a, onednn_desc b,
-                           onednn_desc bias, onednn_desc dst, dnnl_primitive_desc_t *ret);
+                           onednn_desc bias, onednn_desc dst, const_dnnl_primitive_attr_t attr,
+                           dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_desc data,
                                float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onednn_desc stat,

@@ -26,31 +26,47 @@ void calls_drop_descs(const struct onednn *lib, struct onednn_descs *descs) {
     descs->n = 0;
 }
 
+static dnnl_status_t describe_with(const struct onednn *lib, dnnl_status_t status,
+                                   const void *operation, const_dnnl_primitive_attr_t attr,
+                                   dnnl_primitive_desc_t *ret) {
+    if (status != dnnl_success) return status;
+    return lib->api.dnnl_primitive_desc_create(ret, operation, attr, lib->engine, NULL);
+}
+
 static dnnl_status_t describe(const struct onednn *lib, dnnl_status_t status,
                               const void *operation, dnnl_primitive_desc_t *ret) {
-    if (status != dnnl_success) return status;
-    return lib->api.dnnl_primitive_desc_create(ret, operation, NULL, lib->engine, NULL);
+    return describe_with(lib, status, operation, NULL, ret);
+}
+
+dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
+                                   dnnl_alg_kind_t algorithm, float alpha, float beta) {
+    return lib->api.dnnl_post_ops_append_eltwise(ops, 1, algorithm, alpha, beta);
+}
+
+dnnl_status_t calls_append_sum(const struct onednn *lib, dnnl_post_ops_t ops) {
+    return lib->api.dnnl_post_ops_append_sum(ops, 1);
 }
 
 dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc src,
                          onednn_desc weights, onednn_desc bias, onednn_desc dst,
-                         const struct onednn_window *window, dnnl_primitive_desc_t *ret) {
+                         const struct onednn_window *window, const_dnnl_primitive_attr_t attr,
+                         dnnl_primitive_desc_t *ret) {
     if (transposed) {
         dnnl_deconvolution_desc_t operation;
-        return describe(lib,
-                        lib->api.dnnl_dilated_deconvolution_forward_desc_init(
-                            &operation, dnnl_forward_inference, dnnl_deconvolution_direct, src,
-                            weights, bias, dst, window->strides, window->dilates, window->begin,
-                            window->end),
-                        &operation, ret);
+        return describe_with(lib,
+                             lib->api.dnnl_dilated_deconvolution_forward_desc_init(
+                                 &operation, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                 src, weights, bias, dst, window->strides, window->dilates,
+                                 window->begin, window->end),
+                             &operation, attr, ret);
     }
     dnnl_convolution_desc_t operation;
-    return describe(lib,
-                    lib->api.dnnl_dilated_convolution_forward_desc_init(
-                        &operation, dnnl_forward_inference, dnnl_convolution_direct, src,
-                        weights, bias, dst, window->strides, window->dilates, window->begin,
-                        window->end),
-                    &operation, ret);
+    return describe_with(lib,
+                         lib->api.dnnl_dilated_convolution_forward_desc_init(
+                             &operation, dnnl_forward_inference, dnnl_convolution_direct, src,
+                             weights, bias, dst, window->strides, window->dilates,
+                             window->begin, window->end),
+                         &operation, attr, ret);
 }
 
 dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc src,
@@ -66,10 +82,11 @@ dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, on
 }
 
 dnnl_status_t calls_matmul(const struct onednn *lib, onednn_desc a, onednn_desc b,
-                           onednn_desc bias, onednn_desc dst, dnnl_primitive_desc_t *ret) {
+                           onednn_desc bias, onednn_desc dst, const_dnnl_primitive_attr_t attr,
+                           dnnl_primitive_desc_t *ret) {
     dnnl_matmul_desc_t operation;
-    return describe(lib, lib->api.dnnl_matmul_desc_init(&operation, a, b, bias, dst),
-                    &operation, ret);
+    return describe_with(lib, lib->api.dnnl_matmul_desc_init(&operation, a, b, bias, dst),
+                         &operation, attr, ret);
 }
 
 dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_desc data,

@@ -25,16 +25,26 @@ void calls_drop_descs(const struct onednn *lib, struct onednn_descs *descs) {
     while (descs->n > 0) (void)lib->api.dnnl_memory_desc_destroy(descs->items[--descs->n]);
 }
 
+dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
+                                   dnnl_alg_kind_t algorithm, float alpha, float beta) {
+    return lib->api.dnnl_post_ops_append_eltwise(ops, algorithm, alpha, beta);
+}
+
+dnnl_status_t calls_append_sum(const struct onednn *lib, dnnl_post_ops_t ops) {
+    return lib->api.dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
+}
+
 dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc src,
                          onednn_desc weights, onednn_desc bias, onednn_desc dst,
-                         const struct onednn_window *window, dnnl_primitive_desc_t *ret) {
+                         const struct onednn_window *window, const_dnnl_primitive_attr_t attr,
+                         dnnl_primitive_desc_t *ret) {
     if (transposed)
         return lib->api.dnnl_deconvolution_forward_primitive_desc_create(
             ret, lib->engine, dnnl_forward_inference, dnnl_deconvolution_direct, src, weights,
-            bias, dst, window->strides, window->dilates, window->begin, window->end, NULL);
+            bias, dst, window->strides, window->dilates, window->begin, window->end, attr);
     return lib->api.dnnl_convolution_forward_primitive_desc_create(
         ret, lib->engine, dnnl_forward_inference, dnnl_convolution_direct, src, weights, bias,
-        dst, window->strides, window->dilates, window->begin, window->end, NULL);
+        dst, window->strides, window->dilates, window->begin, window->end, attr);
 }
 
 dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc src,
@@ -46,8 +56,9 @@ dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, on
 }
 
 dnnl_status_t calls_matmul(const struct onednn *lib, onednn_desc a, onednn_desc b,
-                           onednn_desc bias, onednn_desc dst, dnnl_primitive_desc_t *ret) {
-    return lib->api.dnnl_matmul_primitive_desc_create(ret, lib->engine, a, b, bias, dst, NULL);
+                           onednn_desc bias, onednn_desc dst, const_dnnl_primitive_attr_t attr,
+                           dnnl_primitive_desc_t *ret) {
+    return lib->api.dnnl_matmul_primitive_desc_create(ret, lib->engine, a, b, bias, dst, attr);
 }
 
 dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_desc data,

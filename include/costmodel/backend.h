@@ -235,6 +235,8 @@ struct cm_primitive {
     struct cm_window window;
     int64_t groups; /* >= 1 */
     int32_t axis;
+    /* Of CM_ELTWISE; of a convolution or matrix product, which a backend may refuse: applied to
+     * the result, the operands behind the others (primitive_has_bias). */
     int32_t n_steps;
     struct cm_eltwise steps[CM_MAX_STEPS];
     double epsilon;     /* norms */

@@ -166,8 +166,10 @@ struct cm_options {
     const char *backend;
     enum cm_precision precision; /* compute precision of the timed layers */
     enum cm_runtime runtime;     /* of a modelled device */
-    bool plan_only;              /* only report how the backend would run each layer */
-    bool end_to_end;             /* also run all measured layers once as one network */
+    bool fuse; /* measured: run a product with the elementwise nodes behind it as one primitive,
+                  if the backend can */
+    bool plan_only;  /* only report how the backend would run each layer */
+    bool end_to_end; /* also run all measured layers once as one network */
     /* Directory that caches measured times between calls; created if missing. NULL: none. */
     const char *cache;
     enum cm_layout layout; /* image layout of the timed layers */

@@ -83,17 +83,17 @@ static void append_bytes(struct advice_case *advice, double bytes) {
 
 static const struct cm_primitive *primitive_of(const struct advice_case *advice,
                                                uint32_t node) {
-    return &advice->analysis->primitives.items[advice->analysis->primitives.of_node[node]];
+    return &advice->analysis->primitives.items[estimate_primitive(advice->analysis, node)];
 }
 
 static const struct cm_measurement *measurement_of(const struct advice_case *advice,
                                                    uint32_t node) {
-    return &advice->analysis->estimate.items[advice->analysis->primitives.of_node[node]];
+    return &advice->analysis->estimate.items[estimate_primitive(advice->analysis, node)];
 }
 
 static const struct achieved *achieved_of(const struct advice_case *advice, uint32_t node) {
     return &advice->analysis->roofline_bounds
-                .of_primitive[advice->analysis->primitives.of_node[node]];
+                .of_primitive[estimate_primitive(advice->analysis, node)];
 }
 
 static double tensor_bytes(const struct cm_tensor *tensor) {
@@ -428,7 +428,8 @@ static void find_seconds(const struct analysis *analysis, struct advice_case *re
         const struct cm_measurement *measurement = estimate_of_node(analysis, node);
         const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
         if (measurement == NULL || !is_known(runs)) continue;
-        ret->seconds[node] = measurement->cold.median * (double)runs;
+        ret->seconds[node] =
+            measurement->cold.median * estimate_share(analysis, node) * (double)runs;
         ret->total_s += ret->seconds[node];
     }
 }

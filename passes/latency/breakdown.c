@@ -174,7 +174,7 @@ static const char *untimed_reason(const struct analysis *analysis, uint32_t id) 
     if (primitives->lowered[id] == LOWERED_NOTHING) return NULL;
     if (primitives->lowered[id] == LOWERED_NOT) return primitives->why_not[id];
     const struct cm_measurement *measurement =
-        &analysis->estimate.items[primitives->of_node[id]];
+        &analysis->estimate.items[estimate_primitive(analysis, id)];
     const bool is_fine = estimate_has_time(measurement) || measurement->state == CM_VIEW ||
                          measurement->state == CM_PLANNED;
     return is_fine ? NULL : measurement->reason.text;
@@ -255,7 +255,8 @@ static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, i
 static int64_t *count_runs(const struct analysis *analysis) {
     int64_t *runs = arena_array(analysis->scratch, analysis->primitives.n, sizeof *runs);
     for (uint32_t id = 0; runs && id < analysis->model->n_nodes; id++) {
-        const uint32_t primitive = analysis->primitives.of_node[id];
+        const uint32_t primitive =
+            estimate_runs(analysis, id) ? estimate_primitive(analysis, id) : ID_NONE;
         const int64_t of_graph = analysis->count.runs[analysis->model->nodes[id].graph];
         if (primitive != ID_NONE)
             runs[primitive] = checked_add_known(runs[primitive], of_graph);

@@ -43,15 +43,45 @@ int64_t estimate_ps(double seconds) {
     return ps >= 0 && ps < 9.2e18 ? (int64_t)ps : DIM_OVERFLOW;
 }
 
+/* Returns the measured primitive of the node's group; ID_NONE if it is in none. */
+static uint32_t measured_group(const struct analysis *analysis, uint32_t node) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    if (!primitives->group || primitives->group[node] == ID_NONE || !analysis->estimate.apart_s)
+        return ID_NONE;
+    const uint32_t product = primitives->group[node];
+    const uint32_t fused = primitives->fused[product];
+    const bool is_measured = estimate_has_time(&analysis->estimate.items[fused]) &&
+                             analysis->estimate.apart_s[product] > 0;
+    return is_measured ? fused : ID_NONE;
+}
+
+uint32_t estimate_primitive(const struct analysis *analysis, uint32_t node) {
+    const uint32_t fused = measured_group(analysis, node);
+    return fused != ID_NONE ? fused : analysis->primitives.of_node[node];
+}
+
+double estimate_share(const struct analysis *analysis, uint32_t node) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    if (measured_group(analysis, node) == ID_NONE) return 1;
+    const struct cm_measurement *own = &analysis->estimate.items[primitives->of_node[node]];
+    return own->cold.median / analysis->estimate.apart_s[primitives->group[node]];
+}
+
+bool estimate_runs(const struct analysis *analysis, uint32_t node) {
+    return measured_group(analysis, node) == ID_NONE ||
+           analysis->primitives.group[node] == node;
+}
+
 enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
     if (primitives->lowered[node] == LOWERED_NOTHING) return CM_VIEW;
     if (primitives->lowered[node] == LOWERED_NOT) return CM_UNSUPPORTED;
-    return (enum cm_measure_state)analysis->estimate.items[primitives->of_node[node]].state;
+    return (enum cm_measure_state)analysis->estimate.items[estimate_primitive(analysis, node)]
+        .state;
 }
 
 const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node) {
-    const uint32_t primitive = analysis->primitives.of_node[node];
+    const uint32_t primitive = estimate_primitive(analysis, node);
     if (primitive == ID_NONE) return NULL;
     const struct cm_measurement *measurement = &analysis->estimate.items[primitive];
     return estimate_has_time(measurement) ? measurement : NULL;
@@ -64,7 +94,8 @@ void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_co
     const struct cm_measurement *measurement = estimate_of_node(analysis, node);
     const bool is_view = estimate_state(analysis, node) == CM_VIEW;
     if (measurement == NULL && !is_view) return;
-    ret->latency_ps = is_view ? 0 : estimate_ps(measurement->cold.median);
+    ret->latency_ps =
+        is_view ? 0 : estimate_ps(measurement->cold.median * estimate_share(analysis, node));
     if (analysis->estimate.facts.modelled)
         ret->lower_bound_ps = is_view ? 0 : estimate_ps(measurement->lower_bound);
 }
@@ -218,6 +249,22 @@ static int run_network(const struct session *session, struct estimate_table *ret
     return CM_OK;
 }
 
+/* Sums the times of the members of each group. A group with an unmeasured member has none. */
+static int sum_groups(const struct analysis *analysis, struct estimate_table *ret) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    const size_t n_nodes = analysis->model->n_nodes;
+    if (!primitives->group) return CM_OK;
+    ret->apart_s = arena_array(analysis->arena, n_nodes, sizeof(*ret->apart_s));
+    if (!ret->apart_s) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n_nodes; id++) {
+        if (primitives->group[id] == ID_NONE) continue;
+        const struct cm_measurement *own = &ret->items[primitives->of_node[id]];
+        ret->apart_s[primitives->group[id]] +=
+            estimate_has_time(own) ? own->cold.median : -INFINITY;
+    }
+    return CM_OK;
+}
+
 /* Measures the ceilings (meanwhile an idle device raises its clock), then the layers in rounds,
  * then the network end to end. */
 static int measure_all(struct session *session, struct estimate_table *ret) {
@@ -231,7 +278,9 @@ static int measure_all(struct session *session, struct estimate_table *ret) {
         return diag_no_memory(analysis->diag);
     find_ceilings(session, ret);
     measure_layers(&missing, ret);
-    return session->failed ? diag_no_memory(analysis->diag) : run_network(session, ret);
+    if (session->failed) return diag_no_memory(analysis->diag);
+    const int status = sum_groups(analysis, ret);
+    return status < 0 ? status : run_network(session, ret);
 }
 
 static int report_problem(const struct analysis *analysis, const char *name,

@@ -17,7 +17,15 @@ bool estimate_has_time(const struct cm_measurement *measurement);
 /* Returns the state of a node's time; CM_VIEW if the node does nothing. */
 enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node);
 
-/* Returns the measurement of a node; NULL if it has no time or does nothing. */
+/* Returns the primitive whose time the node shares: that of its group if it was measured, else
+ * its own; ID_NONE if it has none. */
+uint32_t estimate_primitive(const struct analysis *analysis, uint32_t node);
+/* Returns the node's share of that time: a group's in proportion to its members apart. */
+double estimate_share(const struct analysis *analysis, uint32_t node);
+/* Returns true if the primitive runs for the node, not for another member of its group. */
+bool estimate_runs(const struct analysis *analysis, uint32_t node);
+
+/* Returns the measurement of estimate_primitive; NULL if it has no time or does nothing. */
 const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node);
 
 /* Returns seconds as integer picoseconds, or DIM_OVERFLOW past 2^63. */

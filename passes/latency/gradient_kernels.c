@@ -17,7 +17,7 @@
 #include "backends/primitive.h"
 #include "passes/latency/estimate.h"
 #include "passes/latency/kernels.h"
-#include "passes/latency/primitives.h"
+#include "passes/latency/primitive_index.h"
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
 #include "support/arena.h"

@@ -4,10 +4,6 @@
  * same work share one primitive, which is measured once. Dtypes and strides are those of the
  * file, or as --precision and --layout ask. Does nothing without a backend.
  */
-#include "passes/latency/primitives.h"
-
-#include <string.h>
-
 #include "backends/primitive.h"
 #include "ops/flops/conventions.h"
 #include "ops/lowering/lowering.h"
@@ -16,7 +12,9 @@
 #include "passes/infer/context.h"
 #include "passes/latency/kernels.h"
 #include "passes/latency/layout.h"
+#include "passes/latency/post_ops.h"
 #include "passes/latency/precision.h"
+#include "passes/latency/primitive_index.h"
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -24,35 +22,6 @@
 #include "support/diag.h"
 
 #include "support/banned.h"
-
-static uint64_t hash_of(const struct cm_primitive *primitive) {
-    unsigned char bytes[sizeof(*primitive)];
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    memcpy(bytes, primitive, sizeof(bytes));
-    for (size_t i = 0; i < sizeof(bytes); i++) hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
-}
-
-int primitive_index_init(struct primitive_index *index, size_t capacity, struct arena *arena) {
-    *index = (struct primitive_index){.capacity = 2};
-    while (index->capacity < 2 * capacity) index->capacity *= 2;
-    index->slots = arena_array(arena, index->capacity, sizeof(*index->slots));
-    index->items = arena_array(arena, capacity, sizeof(*index->items));
-    return index->slots && index->items ? CM_OK : CM_NO_MEMORY;
-}
-
-uint32_t primitive_index_add(struct primitive_index *index,
-                             const struct cm_primitive *primitive) {
-    size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
-    while (index->slots[at] != 0) {
-        const uint32_t found = index->slots[at] - 1;
-        if (primitive_equal(&index->items[found], primitive)) return found;
-        at = (at + 1) & (index->capacity - 1);
-    }
-    index->items[index->n] = *primitive;
-    index->slots[at] = (uint32_t)++index->n;
-    return (uint32_t)index->n - 1;
-}
 
 /* Returns the FLOPs of one run by the exact convention. */
 static int64_t exact_flops(const struct convention *exact, const struct op_context *context) {
@@ -151,7 +120,8 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
     table->lowered = arena_array(arena, n, sizeof(*table->lowered));
     table->of_node = arena_array(arena, n, sizeof(*table->of_node));
     table->why_not = arena_array(arena, n, sizeof(*table->why_not));
-    if (primitive_index_init(index, n, arena) < 0 || arena_failed(arena))
+    const size_t capacity = analysis->options->fuse ? 2 * n : n; /* nodes, groups */
+    if (primitive_index_init(index, capacity, arena) < 0 || arena_failed(arena))
         return diag_no_memory(analysis->diag);
     table->items = index->items;
     return CM_OK;
@@ -194,6 +164,8 @@ int pass_primitives(const struct analysis *analysis, void *own) {
         status = layout_find(analysis, &job.images);
     for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++)
         status = lower_node(&job, id, table, &index);
+    if (status == CM_OK && analysis->options->fuse && !analysis->kernels.fusion)
+        status = post_ops_find(analysis, table, &index);
     table->n = index.n;
     return status;
 }

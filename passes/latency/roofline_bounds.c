@@ -137,8 +137,9 @@ static void add_node(const struct analysis *analysis, uint32_t node,
                      const struct achieved *achieved, struct tally *ret) {
     const struct cm_measurement *measurement = estimate_of_node(analysis, node);
     const struct cm_primitive *primitive =
-        &analysis->primitives.items[analysis->primitives.of_node[node]];
-    const double runs = (double)analysis->count.runs[analysis->model->nodes[node].graph];
+        &analysis->primitives.items[estimate_primitive(analysis, node)];
+    const double runs = (double)analysis->count.runs[analysis->model->nodes[node].graph] *
+                        estimate_share(analysis, node);
     const double seconds = measurement->cold.median * runs;
     ret->seconds += seconds;
     ret->flops += (double)primitive->flops * runs;
@@ -175,7 +176,7 @@ static const struct achieved *achieved_of(const struct analysis *analysis,
                                           uint32_t node) {
     const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
     if (estimate_of_node(analysis, node) == NULL || !is_known(runs) || runs == 0) return NULL;
-    const struct achieved *achieved = &table->of_primitive[analysis->primitives.of_node[node]];
+    const struct achieved *achieved = &table->of_primitive[estimate_primitive(analysis, node)];
     return achieved->present ? achieved : NULL;
 }
 

@@ -187,15 +187,17 @@ static void write_precision(struct page *page, const struct cm_measure *measure)
 }
 
 /* `runtime:  compiled, calibrated on ...` */
-static void write_model(struct page *page, const struct cm_measure *measure) {
-    if (!measure->modelled || measure->runtime == NULL) return;
+static void write_runtime(struct page *page, const struct cm_measure *measure) {
+    if (measure->runtime == NULL) return;
     label_write(page, "runtime");
     page_list(page, ", ", page->label_width);
     page_item_print(page, STYLE_PLAIN, "%s", measure->runtime);
-    struct text *item = page_item(page);
-    text_append(item, measure->calibration ? "calibrated on " : "not calibrated");
-    if (measure->calibration) text_append_name(item, measure->calibration);
-    page_item_end(page, STYLE_PLAIN);
+    if (measure->modelled) {
+        struct text *item = page_item(page);
+        text_append(item, measure->calibration ? "calibrated on " : "not calibrated");
+        if (measure->calibration) text_append_name(item, measure->calibration);
+        page_item_end(page, STYLE_PLAIN);
+    }
     page_end_line(page);
 }
 
@@ -210,7 +212,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     label_sentence(page, measure->modelled ? "figures from" : "version", measure->version);
     label_sentence(page, "warning", measure->warning);
     write_precision(page, measure);
-    write_model(page, measure);
+    write_runtime(page, measure);
     write_states(page, result);
     write_untimed(page, result);
     size_t n_unstable = 0;

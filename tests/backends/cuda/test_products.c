@@ -146,6 +146,11 @@ static void reports_all_reasons_of_refusal(void **state) {
     gemm.inputs[0].strides[0] = gemm.inputs[0].strides[1] = 3;
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
     assert_non_null(strstr(reason.text, "one stride of each matrix must be 1"));
+    gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    gemm.n_steps = 1;
+    gemm.steps[0].function = CM_RELU;
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "no provider fuses products");
     f->backend->close(device);
 }
 

@@ -192,6 +192,48 @@ static void runs_all_kinds_of_convolutions(void **state) {
     }
 }
 
+static void add_step(struct cm_primitive *primitive, int32_t function,
+                     const struct cm_tensor *operand) {
+    struct cm_eltwise *step = &primitive->steps[primitive->n_steps++];
+    step->function = function;
+    if (operand == NULL) return;
+    step->operand = primitive->n_inputs;
+    primitive->inputs[primitive->n_inputs++] = *operand;
+}
+
+/* Convolution + residual + ReLU, + a factor per channel; matrix product + bias + GELU, + a
+ * residual. */
+static void runs_steps_behind_products(void **state) {
+    for (int64_t groups = 1; groups <= 16; groups *= 16) {
+        struct cm_primitive conv = conv_of(CM_CONV, 2, groups);
+        const struct cm_tensor image = conv.outputs[0];
+        const struct cm_tensor channel =
+            fixture_tensor(CM_F32, 4, (const int64_t[]){1, 32, 1, 1});
+        add_step(&conv, CM_ADD, &image);
+        add_step(&conv, CM_RELU, NULL);
+        expect_state(*state, &conv, CM_MEASURED, "");
+        add_step(&conv, CM_MULTIPLY, &channel);
+        expect_state(*state, &conv, CM_MEASURED, "");
+    }
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 32, 64, 48);
+    gemm.n_inputs = 2;
+    const struct cm_tensor bias =
+        fixture_tensor(CM_F32, 1, (const int64_t[]){gemm.outputs[0].dims[1]});
+    const struct cm_tensor matrix = gemm.outputs[0];
+    gemm.inputs[gemm.n_inputs++] = bias;
+    add_step(&gemm, CM_GELU, NULL);
+    expect_state(*state, &gemm, CM_MEASURED, "");
+    add_step(&gemm, CM_ADD, &matrix);
+    expect_state(*state, &gemm, CM_MEASURED, "");
+}
+
+/* oneDNN has no cosine; a proxy would not measure the group. */
+static void refuses_steps_that_it_would_replace(void **state) {
+    struct cm_primitive conv = conv_of(CM_CONV, 2, 1);
+    add_step(&conv, CM_COS, NULL);
+    expect_state(*state, &conv, CM_UNSUPPORTED, "oneDNN does not implement it");
+}
+
 static void refuses_mismatched_operands(void **state) {
     struct cm_primitive conv = fixture_conv();
     conv.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){1, 64, 111, 112});
@@ -562,6 +604,8 @@ int main(void) {
         cmocka_unit_test(describes_the_processor),
         cmocka_unit_test(rejects_implausible_times),
         cmocka_unit_test(runs_all_kinds_of_convolutions),
+        cmocka_unit_test(runs_steps_behind_products),
+        cmocka_unit_test(refuses_steps_that_it_would_replace),
         cmocka_unit_test(refuses_mismatched_operands),
         cmocka_unit_test(reports_operands_larger_than_memory),
         cmocka_unit_test(runs_products_with_broadcast_and_bias),

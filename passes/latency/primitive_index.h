@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of distinct primitives. */
-#ifndef PASSES_LATENCY_PRIMITIVES_H
-#define PASSES_LATENCY_PRIMITIVES_H
+#ifndef PASSES_LATENCY_PRIMITIVE_INDEX_H
+#define PASSES_LATENCY_PRIMITIVE_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

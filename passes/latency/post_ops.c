@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "passes/latency/post_ops.h"
+
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* One group while it grows. */
+struct fusing {
+    const struct analysis *analysis;
+    const struct primitives_table *table;
+    struct cm_primitive fused;
+    uint32_t product; /* node */
+    uint32_t value;   /* result of the group so far */
+};
+
+static const struct cm_primitive *primitive_of(const struct fusing *fusing, uint32_t node) {
+    return &fusing->table->items[fusing->table->of_node[node]];
+}
+
+static bool is_fusable_product(const struct primitives_table *table, uint32_t node) {
+    if (table->lowered[node] != LOWERED_PRIMITIVE) return false;
+    const int32_t kind = table->items[table->of_node[node]].kind;
+    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM;
+}
+
+/* Returns the only reader of the group's result, if it runs and has one result of this shape;
+ * else ID_NONE. */
+static uint32_t only_reader(const struct fusing *fusing) {
+    const struct model *model = fusing->analysis->model;
+    const struct value *value = &model->values[fusing->value];
+    if (value->n_uses != 1 || value->is_graph_output) return ID_NONE;
+    const uint32_t reader = value->uses[0].node;
+    if (fusing->table->lowered[reader] != LOWERED_PRIMITIVE ||
+        model->nodes[reader].graph != model->nodes[fusing->product].graph ||
+        model->nodes[reader].n_outputs != 1)
+        return ID_NONE;
+    const struct cm_tensor *have = &fusing->fused.outputs[0];
+    const struct cm_tensor *next = &primitive_of(fusing, reader)->outputs[0];
+    const bool same = have->rank == next->rank && have->element == next->element &&
+                      memcmp(have->dims, next->dims, sizeof(have->dims)) == 0;
+    return same ? reader : ID_NONE;
+}
+
+static int64_t bytes_of(const struct cm_tensor *tensor) {
+    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
+}
+
+/* Returns the index of a new operand; -1 if there is no room for it. */
+static int32_t add_operand(struct fusing *fusing, const struct cm_tensor *tensor) {
+    struct cm_primitive *fused = &fusing->fused;
+    if (fused->n_inputs == CM_MAX_INPUTS) return -1;
+    fused->inputs[fused->n_inputs] = *tensor;
+    fused->bytes_read = checked_add(fused->bytes_read, bytes_of(tensor));
+    return fused->n_inputs++;
+}
+
+/* The weights change, and there is a bias afterwards. */
+static bool fold_norm(struct fusing *fusing, const struct cm_primitive *norm) {
+    const struct cm_primitive *fused = &fusing->fused;
+    struct cm_tensor bias = {.element = norm->outputs[0].element, .rank = 1};
+    if (norm->kind != CM_NORM || norm->algorithm != CM_NORM_BATCH || fused->kind == CM_GEMM ||
+        fused->n_steps > 0)
+        return false;
+    bias.dims[0] = fused->outputs[0].dims[1];
+    primitive_pack(&bias);
+    return fused->n_inputs > 2 || add_operand(fusing, &bias) >= 0;
+}
+
+static bool commutes(int32_t function) {
+    return function == CM_ADD || function == CM_MULTIPLY || function == CM_MAXIMUM ||
+           function == CM_MINIMUM;
+}
+
+/* Returns the operand of a binary node besides the group's result; NULL if it is not fusable.
+ */
+static const struct cm_tensor *other_operand(const struct fusing *fusing,
+                                             const struct node *node,
+                                             const struct cm_primitive *step) {
+    if (node->n_inputs != 2 || step->n_inputs != 2 || node->inputs[0] == node->inputs[1])
+        return NULL;
+    if (node->inputs[0] == fusing->value) return &step->inputs[1];
+    return commutes(step->steps[0].function) ? &step->inputs[0] : NULL;
+}
+
+/* Returns true if the operand is a constant vector over the columns of a matrix product. */
+static bool is_bias(const struct fusing *fusing, const struct node *node,
+                    const struct cm_tensor *other) {
+    const struct cm_primitive *fused = &fusing->fused;
+    const uint32_t value = node->inputs[node->inputs[0] == fusing->value];
+    const enum storage storage = fusing->analysis->liveness.storage[value];
+    return fused->kind == CM_GEMM && fused->n_inputs == 2 && fused->n_steps == 0 &&
+           other->rank == 1 && (storage == STORAGE_WEIGHT || storage == STORAGE_CONSTANT) &&
+           other->dims[0] == fused->outputs[0].dims[fused->outputs[0].rank - 1];
+}
+
+static bool fuse_step(struct fusing *fusing, const struct node *node,
+                      const struct cm_primitive *step) {
+    struct cm_primitive *fused = &fusing->fused;
+    struct cm_eltwise copy = step->steps[0];
+    if (step->kind != CM_ELTWISE || step->n_steps != 1 || fused->n_steps == CM_MAX_STEPS)
+        return false;
+    if (copy.function >= CM_FIRST_BINARY) {
+        const struct cm_tensor *other = other_operand(fusing, node, step);
+        if (other == NULL) return false;
+        const bool bias = copy.function == CM_ADD && is_bias(fusing, node, other);
+        copy.operand = add_operand(fusing, other);
+        if (copy.operand < 0) return false;
+        if (bias) return true;
+    } else if (node->inputs[0] != fusing->value) {
+        return false;
+    }
+    fused->steps[fused->n_steps++] = copy;
+    return true;
+}
+
+/* Adds the only reader to the group, if it can be fused. Returns it; else ID_NONE. */
+static uint32_t fuse_reader(struct fusing *fusing) {
+    const uint32_t reader = only_reader(fusing);
+    if (reader == ID_NONE) return ID_NONE;
+    const struct node *node = &fusing->analysis->model->nodes[reader];
+    const struct cm_primitive *primitive = primitive_of(fusing, reader);
+    if (!fold_norm(fusing, primitive) && !fuse_step(fusing, node, primitive)) return ID_NONE;
+    fusing->fused.flops = checked_add(fusing->fused.flops, primitive->flops);
+    fusing->value = node->outputs[0];
+    return reader;
+}
+
+static void find_group(struct fusing *fusing, struct primitives_table *table,
+                       struct primitive_index *index) {
+    uint32_t reader = fuse_reader(fusing);
+    if (reader == ID_NONE) return;
+    table->group[fusing->product] = fusing->product;
+    for (; reader != ID_NONE; reader = fuse_reader(fusing))
+        table->group[reader] = fusing->product;
+    table->fused[fusing->product] = primitive_index_add(index, &fusing->fused);
+}
+
+int post_ops_find(const struct analysis *analysis, struct primitives_table *table,
+                  struct primitive_index *index) {
+    const uint32_t n = (uint32_t)analysis->model->n_nodes;
+    table->group = arena_array(analysis->arena, n, sizeof(*table->group));
+    table->fused = arena_array(analysis->arena, n, sizeof(*table->fused));
+    if (!table->group || !table->fused) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n; id++) table->group[id] = table->fused[id] = ID_NONE;
+    for (uint32_t id = 0; id < n; id++) {
+        if (!is_fusable_product(table, id) || analysis->model->nodes[id].n_outputs != 1)
+            continue;
+        struct fusing fusing = {.analysis = analysis,
+                                .table = table,
+                                .fused = table->items[table->of_node[id]],
+                                .product = id,
+                                .value = analysis->model->nodes[id].outputs[0]};
+        find_group(&fusing, table, index);
+    }
+    return CM_OK;
+}

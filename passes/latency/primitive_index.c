@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "passes/latency/primitive_index.h"
+
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+static uint64_t hash_of(const struct cm_primitive *primitive) {
+    unsigned char bytes[sizeof(*primitive)];
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    memcpy(bytes, primitive, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++) hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+int primitive_index_init(struct primitive_index *index, size_t capacity, struct arena *arena) {
+    *index = (struct primitive_index){.capacity = 2};
+    while (index->capacity < 2 * capacity) index->capacity *= 2;
+    index->slots = arena_array(arena, index->capacity, sizeof(*index->slots));
+    index->items = arena_array(arena, capacity, sizeof(*index->items));
+    return index->slots && index->items ? CM_OK : CM_NO_MEMORY;
+}
+
+uint32_t primitive_index_add(struct primitive_index *index,
+                             const struct cm_primitive *primitive) {
+    size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
+    while (index->slots[at] != 0) {
+        const uint32_t found = index->slots[at] - 1;
+        if (primitive_equal(&index->items[found], primitive)) return found;
+        at = (at + 1) & (index->capacity - 1);
+    }
+    index->items[index->n] = *primitive;
+    index->slots[at] = (uint32_t)++index->n;
+    return (uint32_t)index->n - 1;
+}
