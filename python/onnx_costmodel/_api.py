@@ -6,7 +6,6 @@ import functools
 import os
 import pathlib
 import tempfile
-import warnings
 from typing import Any, Mapping, Sequence, Union, cast, overload
 
 from ._program import arguments, run, run_json
@@ -93,11 +92,8 @@ def diff(old: ModelLike, new: ModelLike, **options: Any) -> Diff:
     sides = [side if isinstance(side, Profile) else profile(side, **options) for side in (old, new)]
     with as_file(sides[0]) as (old_path, _), as_file(sides[1]) as (new_path, _):
         document, _ = run_json(["diff", "--format=json", old_path, new_path])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # those of the run before
-            markdown, _ = run(["diff", "--format=markdown", old_path, new_path])
     made = Diff(document)
-    made._markdown = markdown  # pylint: disable=protected-access
+    made._sides = (sides[0], sides[1])  # pylint: disable=protected-access
     return made
 
 

@@ -15,7 +15,7 @@ from typing import (TYPE_CHECKING, Any, Callable, ClassVar, Generic, Iterator, S
                     overload)
 
 from ._program import CostmodelError, arguments, run
-from ._sources import dump
+from ._sources import as_file, dump
 
 if TYPE_CHECKING:
     import pandas
@@ -452,11 +452,17 @@ class Diff(Record):
     totals: Metrics  # totals.macs.change
     modules: Rows[DiffModule]
 
-    _markdown = ""
+    _sides: tuple[Profile, Profile]
+
+    def render(self, format: str = "text", **options: Any) -> str:
+        """Returns the report in a format of ``costmodel diff``: text, json, markdown or html."""
+        # pylint: disable=redefined-builtin
+        with as_file(self._sides[0]) as (old, _), as_file(self._sides[1]) as (new, _):
+            return run(["diff", f"--format={format}", *arguments(options), old, new])[0]
 
     def to_markdown(self) -> str:
         """Returns a report for a pull request comment."""
-        return self._markdown
+        return self.render("markdown")
 
     _repr_markdown_ = to_markdown
 

@@ -135,7 +135,7 @@ class Package(unittest.TestCase):
         self.assertEqual(cm.profile(self.folder / "p.json"), profile)
         table = profile.render("csv", columns="path,macs", sort="macs", top=2)
         self.assertEqual(table.splitlines()[1], f",{4 * RESNET_MACS}")
-        self.assertIn("fwd MACs", profile.to_text())
+        self.assertIn("(16,356,737,024)", profile.to_text())
 
     def test_the_html_report_is_written_if_the_program_has_it(self):
         profile = cm.profile(self.resnet)
@@ -171,6 +171,7 @@ class Package(unittest.TestCase):
         self.assertEqual(diff.totals.macs.old, RESNET_MACS)
         self.assertEqual(diff.totals.macs.change, diff.totals.macs.new - RESNET_MACS)
         self.assertIn("layer3", diff.to_markdown())
+        self.assertIn("layer3", diff.render("text", depth=1))
         with self.assertRaises(cm.CostmodelError) as caught:
             cm.diff(cm.profile(self.resnet, batch=2), cm.profile(self.wide))
         self.assertEqual((caught.exception.code, caught.exception.status), ("compare", 3))
