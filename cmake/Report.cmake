@@ -32,3 +32,6 @@ add_custom_command(
     ${PROJECT_SOURCE_DIR}/cmake/EmbedPage.cmake
   VERBATIM)
 target_sources(layer_report_html PRIVATE ${html_assets})
+if(html_d3)
+  install(FILES ${html_license} DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel COMPONENT runtime)
+endif()

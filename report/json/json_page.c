@@ -11,8 +11,9 @@
 #include "support/banned.h"
 
 bool json_page_is(const char *text, size_t size) {
+    static const char blanks[] = {' ', '\t', '\r', '\n'};
     size_t i = 0;
-    while (i < size && memchr(" \t\r\n", text[i], 4) != NULL) i++;
+    while (i < size && memchr(blanks, text[i], sizeof blanks) != NULL) i++;
     return i < size && text[i] == '<';
 }
 
