@@ -20,14 +20,16 @@ function primitiveKernels(profile) {
   return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
     const mean = primitive.median_ps;
     const total = isKnown(mean) ? d3.sum(primitive.nodes, index => +profile.nodes[index].latency_ps || 0) : null;
-    return {name: primitive.primitive, algorithm: primitive.algorithm || primitive.state, total_ps: total,
+    return {name: primitive.primitive, state: primitive.state, algorithm: primitive.algorithm || primitive.state,
+      total_ps: total,
       mean_ps: mean, calls: mean > 0 ? Math.round(total / mean) : primitive.nodes.length,
       tensor_cores: primitive.tensor_cores, limited: primitive.limited === 'unknown' ? '' : primitive.limited};
   });
 }
 
 function kernelTitle(rows, total) {
-  if (!(total > 0)) return `${plural(rows.length, 'distinct kernel')} planned, none timed`;
+  const planned = rows.filter(row => row.state === 'planned').length;
+  if (!(total > 0)) return `${planned} of ${plural(rows.length, 'distinct kernel')} planned, none timed`;
   const first = rows.reduce((best, row) => (+row.total_ps || 0) > (+best.total_ps || 0) ? row : best, rows[0]);
   const ten = rows.map(row => +row.total_ps || 0).sort((a, b) => b - a).slice(0, 10);
   const top = rows.length > 10 ? `; ten of ${rows.length} take ${roughly(d3.sum(ten) / total)}` : '';

@@ -27,18 +27,19 @@ function addTiles(parent, profile) {
     ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
   addTotal('MACs', 'macs', 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '');
   addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes',
-    isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} with weights` : '',
+    isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '',
       memory.peak_upper_bound);
   if (!profile.timed) return;
-  addTotal(profile.timeName, 'latency_ps', 'ps',
-    isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '');
+  const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
+  addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `without ${plural(untimed, 'node')}`
+    : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '');
   const batch = profile.options.batch;
   if (!(batch > 0) || !(totals.latency_ps > 0)) return;
   const tile = add(tiles, 'div', {class: 'tile'});
   const rate = batch / (totals.latency_ps * 1e-12);
+  const text = rate.toFixed(rate < 100 ? 2 : 0).replace(/\B(?=(\d{3})+$)/g, ',');
   tile.append('dt').text('Throughput');
-  add(tile, 'dd', {title: `${rate} samples/s`},
-    `${rate.toFixed(rate < 100 ? 2 : 0).replace(/\B(?=(\d{3})+$)/g, ',')} /s`);
+  add(tile, 'dd', {title: `${rate} samples/s`}, `${untimed > 0 ? '\u2264 ' : ''}${text} /s`);
   add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}`);
 }
 
@@ -83,7 +84,7 @@ function addAdviceLinks(parent, profile, advice) {
     if (i > 0) links.append('span').text(', ');
     addModuleLink(links, module.path, moduleName(module), 'modules');
   });
-  if (owners.length > 3) links.append('span').text(` and ${owners.length - 3} more modules`);
+  if (owners.length > 3) links.append('span').text(` and ${plural(owners.length - 3, 'more module')}`);
 }
 
 /* States where to look if no rule applies. */

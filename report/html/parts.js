@@ -3,6 +3,7 @@
 
 const openShare = 0.6; /* a part with more of the model is replaced by its own parts */
 const alikeSpread = 1.1; /* repeated modules differ by less */
+const outside = 'nodes outside of modules';
 
 /* Returns "encoder.layer_*": what the paths of repeated modules share. */
 function pattern(modules) {
@@ -34,7 +35,7 @@ function openPart(profile, part, key) {
   const byName = d3.nest().key(module => module.name).entries(children).map(entry => makePart(entry.values, key));
   const parts = part.modules.length === 1 ? joinAlike(byName, key) : byName;
   const rest = part.value - d3.sum(parts, each => each.value);
-  const name = part.path === '' ? 'nodes outside of modules' : `${part.path} itself`;
+  const name = part.path === '' ? outside : `${part.path} itself`;
   return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
 }
 
@@ -71,9 +72,8 @@ function dominant(profile, key) {
   const parts = partsOf(profile, key);
   if (!(total > 0)) return null;
   const first = parts.reduce((best, part) => part.value > best.value ? part : best);
-  const share = roughly(first.value / total);
-  const text = first.modules.length > 1 && !first.own
-    ? `the ${first.modules.length} modules ${first.path} take ${share}`
-    : `${first.path || 'the root module'} takes ${share}`;
+  const name = first.modules.length > 1 && !first.own ? `the ${first.modules.length} modules ${first.path}` : first.path;
+  const isPlural = name !== first.path || first.path === outside;
+  const text = `${name || 'the root module'} ${isPlural ? 'take' : 'takes'} ${roughly(first.value / total)}`;
   return {part: first, text};
 }

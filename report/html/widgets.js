@@ -106,12 +106,14 @@ function addStack(parent, title, parts, unit, total) {
   const figure = add(parent, 'figure', {class: 'stack'});
   figure.append('figcaption').text(title);
   const bar = add(figure, 'div', {class: 'bar'});
+  const width = widthOf(bar);
   const known = parts.filter(part => part.value > 0);
   for (const part of known) {
     const share = part.value / total;
     const piece = add(bar, 'div', {class: `piece ${part.colour}`}).style('width', `${100 * share}%`)
       .attr('data-value', String(part.value)).attr('title', `${part.label}: ${exact(part.value, unit)}`);
-    if (share > 0.11) piece.append('span').text(`${part.label} ${roughly(share)}`);
+    const label = `${part.label} ${roughly(share)}`;
+    if (share * width > 20 + 1.15 * charWidth * label.length) piece.append('span').text(label);
   }
   addLegend(figure, known.map(part =>
     [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total)})`]));
