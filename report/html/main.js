@@ -2,15 +2,15 @@
 /* The frame of the page: title, tabs, module filter, and the view that the fragment names. */
 
 const views = [
-  {key: 'diff', label: 'Changes', draw: drawDiff, isFor: report => report.kind !== 'profile'},
-  {key: 'overview', label: 'Overview', draw: drawOverview},
+  {key: 'diff', label: 'Changes', draw: drawDiff, isWhole: true, isFor: report => report.kind !== 'profile'},
+  {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},
   {key: 'modules', label: 'Modules', draw: drawModules},
   {key: 'operators', label: 'Operators', draw: drawOperators},
   {key: 'kernels', label: 'Kernels', draw: drawKernels},
   {key: 'timeline', label: 'Timeline', draw: drawTimeline},
   {key: 'memory', label: 'Memory', draw: drawMemory},
   {key: 'roofline', label: 'Roofline', draw: drawRoofline},
-  {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isFor: report => Boolean(report.sweep)},
+  {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isWhole: true, isFor: report => Boolean(report.sweep)},
 ];
 
 function pageSubtitle(report) {
@@ -45,13 +45,14 @@ function drawTabs(parent, available, current) {
   });
 }
 
-function drawFilter(parent, report) {
+function drawFilter(parent, report, view) {
   const module = report.profile ? selectedModule(report.profile) : null;
   if (!module) return;
   const line = add(parent, 'p', {class: 'filter', role: 'status'});
-  line.append('span').text('Only module ');
+  line.append('span').text(view.isWhole ? 'Selected module ' : 'Only module ');
   line.append('strong').text(moduleName(module));
-  line.append('span').text(` (${module.class}) `);
+  line.append('span').text(view.isWhole ? '; this view shows the whole model '
+    : module.class_known === false ? ' ' : ` (${module.class}) `);
   addButton(line, 'clear-filter', 'Show the whole model', () => setState({module: '', zoom: ''}, true));
 }
 
@@ -70,7 +71,7 @@ function drawPage(app, report) {
   drawTabs(header, available, current);
   const main = add(app, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
     'aria-labelledby': `tab-${current.key}`, tabindex: -1});
-  drawFilter(main, report);
+  drawFilter(main, report, current);
   current.draw(main, report);
   if (focused) focusKey(focused);
 }

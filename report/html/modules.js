@@ -61,7 +61,7 @@ function drawIcicle(parent, profile, metric, options) {
   const selected = profile.byPath.get(options.path) || profile.root;
   const top = selected.children.length > 0 || !isKnown(selected.parent) ? selected : profile.modules[selected.parent];
   const width = widthOf(parent);
-  const total = +profile.totals[metric.key];
+  const total = +top[metric.key];
   const svg = addChart(parent, width, options.height, `${options.label}: ${metric.label} by module`);
   const boxes = icicleBoxes(profile, top, metric.key, width, options.height);
   const cells = svg.selectAll('g').data(boxes).join('g').attr('transform', box => `translate(${box.x},${box.y})`)
@@ -160,7 +160,7 @@ function addTreeName(cell, profile, module, top, depth) {
 function drawTree(parent, profile, metric) {
   const top = selectedModule(profile) || profile.root;
   const depth = openDepth(profile, top);
-  const total = profile.totals[metric.key];
+  const total = top[metric.key];
   const columns = [
     field('path', 'Module', {isName: true, draw: (cell, module) => addTreeName(cell, profile, module, top, depth)}),
     field(metric.key, metric.label, {unit: metric.unit}), shareColumn(module => module[metric.key], total),
@@ -242,8 +242,11 @@ function drawModules(parent, report) {
   const first = dominant(profile, metric.key);
   const total = short(profile.totals[metric.key], metric.unit);
   const noun = metric.unit === 'ps' ? `${profile.timeWord} time` : metric.noun;
-  const section = addSection(parent, first ? `${sentence(first.text)} of the ${noun} (${total})` : `Modules by ${noun}`,
-    'Height is the share of the model, depth runs to the right. Select a module to zoom and to filter the other views.');
+  const module = selectedModule(profile);
+  const title = module ? `${module.path} has ${percent(module[metric.key], profile.totals[metric.key])} of the ${noun} (${short(module[metric.key], metric.unit)})`
+    : first ? `${sentence(first.text)} of the ${noun} (${total})` : `Modules by ${noun}`;
+  const section = addSection(parent, title,
+    `Height is the share of ${module ? 'the module' : 'the model'}, depth runs to the right. Select a module to zoom and to filter the other views.`);
   addMetricSwitch(section, profile);
   addBreadcrumb(section, profile);
   const columns = add(section, 'div', {class: 'columns wide'});
