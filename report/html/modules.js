@@ -195,7 +195,7 @@ function depthOfClasses(profile) {
 function drawDepth(parent, profile) {
   const depth = state.depth === '' ? depthOfClasses(profile) : Math.min(+state.depth || 0, profile.depths);
   const section = addSection(parent, 'Profile by depth',
-    'Modules of one class summed at each depth, as DeepSpeed\'s flops profiler lists them.', 'h3');
+    'Modules of one class summed at each depth of the whole model, as DeepSpeed\'s flops profiler lists them.', 'h3');
   const line = add(section, 'p', {class: 'slider'});
   const label = line.append('label');
   const text = label.append('span');
