@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profiles of ONNX Runtime (SessionOptions.enable_profiling): a list of events of the Trace
+ * Event Format. An event of category "Node" is one run of an operator, an event "model_run"
+ * ends one run of the model:
+ *     {"cat": "Node", "name": "/conv1/Conv_kernel_time", "ts": 5300, "dur": 120, "tid": 7,
+ *      "args": {"op_name": "FusedConv", "output_type_shape": [{"float": [1, 64, 56, 56]}],
+ * ...}} Times are microseconds, rounded down.
+ */
+#include "backends/times/times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/times/times_names.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/json/json_value.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define SECONDS(us) ((double)(us)*1e-6)
+#define MAX_US      ((int64_t)1 << 52)
+
+struct event {
+    int64_t thread;
+    int64_t start;
+    int64_t duration;
+    int64_t own; /* duration without that of the nodes of its bodies */
+    int64_t run;
+    uint32_t layer;
+};
+
+struct reader {
+    struct cm_times *times;
+    struct cm_diagnostics *diag;
+    struct arena *scratch;
+    struct map layers; /* by name and operator */
+    struct event *events;
+    size_t n;
+};
+
+/* Removes a suffix, or returns false. */
+static bool drop_suffix(char *name, const char *suffix) {
+    if (!text_ends_with(name, suffix) || strlen(name) == strlen(suffix)) return false;
+    name[strlen(name) - strlen(suffix)] = '\0';
+    return true;
+}
+
+/* Drops "_token_12", which makes a name unique. */
+static bool drop_token(char *name) {
+    static const char token[] = "_token_";
+    size_t end = strlen(name);
+    while (end > 0 && text_is_digit(name[end - 1])) end--;
+    if (name[end] == '\0' || end < strlen(token)) return false;
+    name[end] = '\0';
+    return drop_suffix(name, token);
+}
+
+/* Drops "/MatMulScaleFusion/": an optimization that merged other nodes into this one. */
+static bool drop_fusion(char *name) {
+    if (!text_ends_with(name, "Fusion/") && !text_ends_with(name, "Fusion")) return false;
+    size_t at = strlen(name) - 1; /* skips the last '/' */
+    while (at > 0 && name[at - 1] != '/') at--;
+    if (at < 2) return false;
+    name[at - 1] = '\0';
+    return true;
+}
+
+/* Suffixes that ONNX Runtime's optimizers add to the name of the node or value that they start
+ * from. */
+static const struct {
+    const char *suffix;
+    enum times_role role;
+} suffixes[] = {
+    {"_nchwc", TIMES_RUNS},      /* NchwcTransformer: the value that it computes */
+    {"/duplicated", TIMES_RUNS}, /* EnsureUniqueDQForNodeUnit */
+    {"_bias_dq", TIMES_COPIES},  /* WeightBiasQuantization: the node with the bias */
+    {"_q", TIMES_COPIES},        /* PropagateQDQ: the value */
+    {"_dq", TIMES_COPIES},
+};
+
+/* Adds the names from which the optimizers derive such a name, most specific first. */
+static void add_refs(struct times_refs *refs, char *name, const char *op) {
+    enum times_role role = TIMES_RUNS;
+    for (bool changed = true; changed;) {
+        changed = drop_token(name) || drop_fusion(name);
+        if (text_starts_with(name, "fused ")) {
+            name += strlen("fused ");
+            changed = true;
+        }
+        for (size_t i = 0; !changed && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+            changed = drop_suffix(name, suffixes[i].suffix);
+            if (changed && role == TIMES_RUNS) role = suffixes[i].role;
+        }
+        /* "BiasGelu_token_3" is named after its operator. */
+        if (changed && !text_equal(name, op)) times_refs_add(refs, name, strlen(name), role);
+    }
+}
+
+static void read_shape(const struct json_value *args, struct times_layer *ret) {
+    const struct json_value *first = json_first(json_get(args, "output_type_shape"));
+    const struct json_value *dims = json_first(first);
+    ret->rank = -1;
+    if (!json_is_array(dims) || json_count(dims) > CM_MAX_RANK) return;
+    int32_t rank = 0;
+    json_each(dim, dims) {
+        if (!json_to_int64(dim, &ret->dims[rank++])) return;
+    }
+    ret->rank = rank;
+}
+
+/* Operators that the optimizers insert to move tensors between devices and layouts. */
+static enum times_role role_of(const char *op) {
+    static const char *const copies[] = {"ReorderInput", "ReorderOutput", "MemcpyFromHost",
+                                         "MemcpyToHost", "Transpose",     "Squeeze",
+                                         "Unsqueeze",    "Reshape",       "Gather",
+                                         "Slice",        "Cast",          "Identity"};
+    for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+        if (text_equal(op, copies[i])) return TIMES_COPIES;
+    return TIMES_RUNS;
+}
+
+/* The provider of the first node, and of the first that has another one. */
+static void note_provider(struct reader *reader, const char *provider) {
+    struct cm_times *times = reader->times;
+    if (provider == NULL || strchr(times->provider, ',') != NULL ||
+        text_equal(times->provider, provider))
+        return;
+    const char *both = times->provider[0] == '\0'
+                           ? arena_strdup(times->arena, provider)
+                           : arena_printf(times->arena, "%s, %s", times->provider, provider);
+    if (both != NULL) times->provider = both;
+}
+
+/* Sets *ret to the layer of the event; adds it at its first event. */
+static int find_layer(struct reader *reader, const char *name, size_t length,
+                      const struct json_value *args, uint32_t *ret) {
+    struct cm_times *times = reader->times;
+    struct times_refs refs = {.arena = times->arena};
+    const char *op = json_string(json_get(args, "op_name"));
+    if (op == NULL) op = "";
+    const char *key = arena_printf(reader->scratch, "%.*s\n%s", (int)length, name, op);
+    if (key == NULL || map_add(&reader->layers, key, (uint32_t)times->n, ret) != CM_OK)
+        return diag_no_memory(reader->diag);
+    if (*ret != MAP_NONE) return CM_OK;
+    *ret = (uint32_t)times->n;
+    struct times_layer *layer = &times->layers[times->n++];
+    char *stem = arena_strndup(reader->scratch, name, length);
+    layer->name = arena_strndup(times->arena, name, length);
+    layer->op = arena_strdup(times->arena, op);
+    layer->alternatives = true;
+    layer->role = role_of(op);
+    read_shape(args, layer);
+    note_provider(reader, json_string(json_get(args, "provider")));
+    if (stem != NULL) add_refs(&refs, stem, op);
+    if (refs.failed || arena_failed(reader->scratch) || arena_failed(times->arena))
+        return diag_no_memory(reader->diag);
+    times_refs_finish(&refs, layer);
+    return CM_OK;
+}
+
+static int read_node(struct reader *reader, const struct json_value *from, size_t index) {
+    static const char suffix[] = "_kernel_time";
+    struct event *event = &reader->events[reader->n];
+    const char *name = json_string(json_get(from, "name"));
+    if (name == NULL)
+        return diag_error(reader->diag, DIAG_FORMAT, "event %zu must have a name", index);
+    if (text_ends_with(name, "_fence_before") || text_ends_with(name, "_fence_after"))
+        return CM_OK;
+    *event = (struct event){.run = reader->times->runs};
+    (void)json_to_int64(json_get(from, "tid"), &event->thread);
+    if (!json_to_int64(json_get(from, "ts"), &event->start) ||
+        !json_to_int64(json_get(from, "dur"), &event->duration) || event->start < 0 ||
+        event->duration < 0 || event->start > MAX_US || event->duration > MAX_US)
+        return diag_error(
+            reader->diag, DIAG_FORMAT,
+            "ts and dur of event %zu must be times in microseconds, got %s and %s", index,
+            json_describe(json_get(from, "ts")), json_describe(json_get(from, "dur")));
+    const size_t length = strlen(name) - (text_ends_with(name, suffix) ? strlen(suffix) : 0);
+    int status = find_layer(reader, name, length, json_get(from, "args"), &event->layer);
+    if (status == CM_OK) reader->n++;
+    return status;
+}
+
+static int read_events(struct reader *reader, const struct json_value *events) {
+    size_t index = 0;
+    int status = CM_OK;
+    json_each(event, events) {
+        const char *category = json_string(json_get(event, "cat"));
+        const char *name = json_string(json_get(event, "name"));
+        if (status == CM_OK && text_equal(category, "Node"))
+            status = read_node(reader, event, index);
+        else if (text_equal(category, "Session") && text_equal(name, "model_run"))
+            reader->times->runs++;
+        index++;
+    }
+    return status;
+}
+
+/* By thread and start; a node before those of its bodies. */
+static int compare_time(const void *left, const void *right) {
+    const struct event *a = left;
+    const struct event *b = right;
+    if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+    if (a->start != b->start) return a->start < b->start ? -1 : 1;
+    return a->duration != b->duration ? (a->duration > b->duration ? -1 : 1) : 0;
+}
+
+/* The time of Loop, If and Scan includes the nodes of their bodies, which have events of their
+ * own. Times are rounded down, so events of a sequence do not overlap. */
+static int subtract_bodies(struct reader *reader) {
+    size_t *open = arena_array(reader->scratch, reader->n, sizeof(*open));
+    size_t depth = 0;
+    if (open == NULL) return diag_no_memory(reader->diag);
+    if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*reader->events), compare_time);
+    for (size_t i = 0; i < reader->n; i++) {
+        struct event *event = &reader->events[i];
+        event->own = event->duration;
+        while (depth > 0) {
+            const struct event *around = &reader->events[open[depth - 1]];
+            if (around->thread == event->thread &&
+                event->start < around->start + around->duration)
+                break;
+            depth--;
+        }
+        if (depth > 0) reader->events[open[depth - 1]].own -= event->duration;
+        open[depth++] = i;
+    }
+    return CM_OK;
+}
+
+static int compare_layer(const void *left, const void *right) {
+    const struct event *a = left;
+    const struct event *b = right;
+    if (a->layer != b->layer) return a->layer < b->layer ? -1 : 1;
+    return a->run != b->run ? (a->run < b->run ? -1 : 1) : 0;
+}
+
+static int compare_double(const void *left, const void *right) {
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Sets the mean over all runs, and the quartiles of those in which the layer ran. */
+static void summarize(double *samples, size_t n, int64_t runs, struct cm_timing *ret) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += samples[i];
+    qsort(samples, n, sizeof(*samples), compare_double);
+    *ret = (struct cm_timing){.median = sum / (double)runs,
+                              .q1 = samples[(n - 1) / 4],
+                              .q3 = samples[n - 1 - (n - 1) / 4],
+                              .min = samples[0],
+                              .max = samples[n - 1],
+                              .n_samples = n < INT32_MAX ? (int32_t)n : INT32_MAX,
+                              .per_sample = 1};
+}
+
+/* Adds up the events of each layer by run. */
+static int sum_layers(struct reader *reader) {
+    struct cm_times *times = reader->times;
+    double *samples = arena_array(reader->scratch, reader->n, sizeof(*samples));
+    if (samples == NULL) return diag_no_memory(reader->diag);
+    if (reader->n > 0) qsort(reader->events, reader->n, sizeof(*reader->events), compare_layer);
+    for (size_t i = 0; i < reader->n;) {
+        const struct event *first = &reader->events[i];
+        size_t n = 0;
+        for (; i < reader->n && reader->events[i].layer == first->layer; i++) {
+            const bool is_new = n == 0 || reader->events[i].run != reader->events[i - 1].run;
+            if (is_new) samples[n++] = 0;
+            samples[n - 1] += SECONDS(reader->events[i].own > 0 ? reader->events[i].own : 0);
+        }
+        summarize(samples, n, times->runs, &times->layers[first->layer].timing);
+    }
+    return CM_OK;
+}
+
+/* The first run allocates memory and warms the caches. */
+static void find_slow_start(struct reader *reader) {
+    struct cm_times *times = reader->times;
+    double first = 0;
+    double others = 0;
+    for (size_t i = 0; i < reader->n; i++) {
+        double *sum = reader->events[i].run == 0 ? &first : &others;
+        *sum += SECONDS(reader->events[i].own);
+    }
+    if (times->runs > 1 && others > 0)
+        times->slow_start = first * (double)(times->runs - 1) / others;
+}
+
+static int read_all(struct reader *reader, const struct json_value *events) {
+    struct cm_times *times = reader->times;
+    const size_t n = json_count(events);
+    reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
+    times->layers = arena_array(times->arena, n, sizeof(*times->layers));
+    if (!reader->events || !times->layers) return diag_no_memory(reader->diag);
+    int status = read_events(reader, events);
+    if (status < 0) return status;
+    if (times->runs == 0) times->runs = 1; /* events of an unfinished run */
+    status = subtract_bodies(reader);
+    if (status == CM_OK) find_slow_start(reader);
+    return status < 0 ? status : sum_layers(reader);
+}
+
+int times_read_onnxruntime(const struct json_value *events, struct cm_diagnostics *diag,
+                           struct cm_times *ret) {
+    struct reader reader = {.times = ret, .diag = diag, .scratch = arena_new("profile", 0)};
+    if (reader.scratch == NULL) return diag_no_memory(diag);
+    map_init(&reader.layers, reader.scratch);
+    ret->tool = "onnxruntime";
+    ret->provider = "";
+    ret->has_times = true;
+    int status = read_all(&reader, events);
+    if (status == CM_OK && (arena_failed(reader.scratch) || arena_failed(ret->arena)))
+        status = diag_no_memory(diag);
+    arena_free(reader.scratch);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of TensorRT's trtexec (NVIDIA/TensorRT, samples/common/sampleReporting.cpp, and the
+ * engine inspector):
+ *     --exportProfile    [{"count": 100}, {"name": "conv1 + relu1", "averageMs": 0.02, ...},
+ * ...]
+ *     --exportLayerInfo  {"Layers": [{"Name": "...", "Metadata": "[ONNX Layer: conv1]..."}]}
+ */
+#include "backends/times/times.h"
+
+#include <string.h>
+
+#include "backends/times/times_names.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/json/json_value.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static int make_layers(struct cm_times *ret, size_t n, struct cm_diagnostics *diag) {
+    ret->tool = "tensorrt";
+    ret->provider = "";
+    ret->layers = arena_array(ret->arena, n, sizeof(*ret->layers));
+    return ret->layers ? CM_OK : diag_no_memory(diag);
+}
+
+static int name_layer(struct cm_times *times, const char *name, struct times_refs *refs,
+                      struct cm_diagnostics *diag) {
+    struct times_layer *layer = &times->layers[times->n++];
+    layer->name = arena_strdup(times->arena, name);
+    layer->op = "";
+    layer->rank = -1;
+    if (refs->n == 0) layer->role = times_names_split(name, refs);
+    if (layer->name == NULL || refs->failed) return diag_no_memory(diag);
+    times_refs_finish(refs, layer);
+    return CM_OK;
+}
+
+/* trtexec averages over the runs; the profile has no single ones. */
+static int read_row(const struct json_value *row, size_t index, struct cm_diagnostics *diag,
+                    struct cm_times *times) {
+    const char *name = json_string(json_get(row, "name"));
+    struct times_refs refs = {.arena = times->arena};
+    double ms = 0;
+    if (name == NULL) return diag_error(diag, DIAG_FORMAT, "layer %zu must have a name", index);
+    if (!json_to_double(json_get(row, "averageMs"), &ms) || !(ms >= 0 && ms < 1e12))
+        return diag_error(diag, DIAG_FORMAT, "averageMs of layer %zu must be a time, got %s",
+                          index, json_describe(json_get(row, "averageMs")));
+    int status = name_layer(times, name, &refs, diag);
+    if (status < 0) return status;
+    const double s = ms * 1e-3;
+    times->layers[times->n - 1].timing = (struct cm_timing){s, s, s, s, s, 1, 1};
+    return CM_OK;
+}
+
+int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnostics *diag,
+                               struct cm_times *ret) {
+    const struct json_value *first = json_first(rows);
+    size_t index = 0;
+    int status = make_layers(ret, json_count(rows), diag);
+    if (status < 0) return status;
+    if (!json_to_int64(json_get(first, "count"), &ret->runs) || ret->runs < 1)
+        return diag_error(diag, DIAG_FORMAT, "count must be an integer >= 1, got %s",
+                          json_describe(json_get(first, "count")));
+    for (const struct json_value *row = json_next(first); row && status == CM_OK;
+         row = json_next(row))
+        status = read_row(row, ++index, diag, ret);
+    ret->has_times = true;
+    return status;
+}
+
+/* Adds each node of "[ONNX Layer: /conv1/Conv | ...]\x1f[ONNX Layer: /relu/Relu]". */
+static void add_metadata(struct times_refs *refs, const char *metadata) {
+    static const char start[] = "[ONNX Layer: ";
+    const char *at = metadata ? strstr(metadata, start) : NULL;
+    while (at != NULL) {
+        at += strlen(start);
+        const char *next = strstr(at, start);
+        const char *end = next ? next : at + strlen(at);
+        const char *bar = strstr(at, " | ");
+        const bool has_more = bar != NULL && bar < end;
+        while (!has_more && end > at && *--end != ']') {}
+        if (has_more) end = bar;
+        times_refs_add(refs, at, (size_t)(end - at), TIMES_RUNS);
+        at = next;
+    }
+}
+
+static int read_layer(const struct json_value *layer, size_t index, struct cm_diagnostics *diag,
+                      struct cm_times *times) {
+    const char *name = json_string(layer);
+    struct times_refs refs = {.arena = times->arena};
+    if (name == NULL) name = json_string(json_get(layer, "Name"));
+    if (name == NULL) return diag_error(diag, DIAG_FORMAT, "layer %zu must have a Name", index);
+    /* The names of blocks and copies state more than the metadata, which lists nodes. */
+    if (times_names_split(name, &refs) == TIMES_RUNS) {
+        struct times_refs listed = {.arena = times->arena};
+        add_metadata(&listed, json_string(json_get(layer, "Metadata")));
+        if (listed.n > 0 || listed.failed) refs = listed;
+    }
+    return name_layer(times, name, &refs, diag);
+}
+
+int times_read_trtexec_layers(const struct json_value *layers, struct cm_diagnostics *diag,
+                              struct cm_times *ret) {
+    size_t index = 0;
+    int status = make_layers(ret, json_count(layers), diag);
+    json_each(layer, layers) {
+        if (status == CM_OK) status = read_layer(layer, index++, diag, ret);
+    }
+    return status;
+}

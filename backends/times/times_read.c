@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Detects the format of a file of times by its content. */
+#include "backends/times/times.h"
+
+#include <string.h>
+
+#include "support/diag.h"
+#include "support/json/json_value.h"
+
+#include "support/banned.h"
+
+static int read_json(const struct json_value *root, struct cm_diagnostics *diag,
+                     struct cm_times *times) {
+    const struct json_value *first = json_first(root);
+    const struct json_value *layers = json_get(root, "Layers");
+    if (json_is_array(root) && json_get(first, "count") != NULL)
+        return times_read_trtexec_profile(root, diag, times);
+    if (json_is_array(root) && json_get(first, "cat") != NULL)
+        return times_read_onnxruntime(root, diag, times);
+    if (json_is_array(layers)) return times_read_trtexec_layers(layers, diag, times);
+    return diag_error(diag, DIAG_FORMAT,
+                      "times must be a profile of ONNX Runtime, a profile or layer information "
+                      "of trtexec, or CSV with the columns node,time_us");
+}
+
+/* The first character that is not blank decides: JSON starts with a bracket. */
+int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
+               struct cm_times *times) {
+    struct json_value *root = NULL;
+    size_t at = 0;
+    while (at < size && text[at] != '\0' && strchr(" \t\r\n", text[at]) != NULL) at++;
+    if (at == size || (text[at] != '[' && text[at] != '{'))
+        return times_read_csv(text, size, diag, times);
+    int status = json_parse(text, size, diag, &root);
+    if (status < 0) return status;
+    status = read_json(root, diag, times);
+    json_free(root);
+    return status;
+}

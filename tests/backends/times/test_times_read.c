@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of times of other tools: the layers that are read, and the errors of malformed files.
+ */
+#include "backends/times/times.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+
+static long nanoseconds(double seconds) {
+    return lround(seconds * 1e9);
+}
+
+static struct cm_times read_times(const char *text, struct cm_diagnostics *diag,
+                                  int *ret_status) {
+    struct cm_times times = {.arena = arena_new("times", 0), .path = "times"};
+    assert_non_null(times.arena);
+    *ret_status = times_read(text, strlen(text), diag, &times);
+    return times;
+}
+
+static struct cm_times read_good(const char *text) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    int status = CM_OK;
+    struct cm_times times = read_times(text, diag, &status);
+    if (status != CM_OK) fail_msg("%s: %s", text, cm_diagnostics_get(diag, 0)->message);
+    cm_diagnostics_free(diag);
+    return times;
+}
+
+#define UNKNOWN                                                                                \
+    "times must be a profile of ONNX Runtime, a profile or layer information of trtexec, or "  \
+    "CSV with the columns node,time_us"
+#define NODE(members) "[{\"cat\": \"Session\"}, {\"cat\": \"Node\", " members "}]"
+
+static void refuses_malformed_files(void **state) {
+    static const char *const cases[][2] = {
+        {"", "times must be JSON of ONNX Runtime or trtexec, or CSV whose first line is "
+             "'node,time_us'"},
+        {"name,time\n",
+         "times must be JSON of ONNX Runtime or trtexec, or CSV whose first line "
+         "is 'node,time_us'"},
+        {"node,time_us,more\n", "line 1 must be 'node,time_us'"},
+        {"node,time_us\nconv\n", "line 2 must have two fields, node and time_us"},
+        {"node,time_us\na,1\nconv,2,3\n", "line 3 must have two fields, node and time_us"},
+        {"node,time_us\n\"conv,2\n", "line 2 must have two fields, node and time_us"},
+        {"node,time_us\n,2\n", "line 2 must name a node"},
+        {"node,time_us\nconv,fast\n",
+         "line 2: time_us must be a time in microseconds, got 'fast'"},
+        {"node,time_us\n\nconv,-1\n",
+         "line 3: time_us must be a time in microseconds, got '-1'"},
+        {"node,time_us\nconv,nan\n",
+         "line 2: time_us must be a time in microseconds, got 'nan'"},
+        {"node,time_us\nconv,inf\n",
+         "line 2: time_us must be a time in microseconds, got 'inf'"},
+        {"node,time_us\nconv\xff,1\n", "not UTF-8 text"},
+        {"{}", UNKNOWN},
+        {"[]", UNKNOWN},
+        {"[1, 2]", UNKNOWN},
+        {"{\"Layers\": 3}", UNKNOWN},
+        {"{\"traceEvents\": []}", UNKNOWN},
+        {"[{\"count\": 1},\n{\"name\": }]", "not JSON: syntax error in line 2"},
+        /* ONNX Runtime */
+        {NODE("\"ts\": 1, \"dur\": 2"), "event 1 must have a name"},
+        {NODE("\"name\": \"a\", \"ts\": 1"),
+         "ts and dur of event 1 must be times in microseconds, got 1 and null"},
+        {NODE("\"name\": \"a\", \"ts\": 1, \"dur\": -2"),
+         "ts and dur of event 1 must be times in microseconds, got 1 and -2"},
+        {NODE("\"name\": \"a\", \"ts\": 9223372036854775807, \"dur\": 2"),
+         "ts and dur of event 1 must be times in microseconds, got 9223372036854775807 and 2"},
+        /* trtexec */
+        {"[{\"count\": 0}]", "count must be an integer >= 1, got 0"},
+        {"[{\"count\": 9}, {\"averageMs\": 1}]", "layer 1 must have a name"},
+        {"[{\"count\": 9}, {\"name\": \"a\", \"averageMs\": \"1\"}]",
+         "averageMs of layer 1 must be a time, got a string"},
+        {"[{\"count\": 9}, {\"name\": \"a\", \"averageMs\": -1}]",
+         "averageMs of layer 1 must be a time, got -1"},
+        {"{\"Layers\": [\"a\", {\"LayerType\": \"gemm\"}]}", "layer 1 must have a Name"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        int status = CM_OK;
+        struct cm_times times = read_times(cases[i][0], diag, &status);
+        if (status != CM_REFUSED) fail_msg("%s: is read", cases[i][0]);
+        if (strcmp(cm_diagnostics_get(diag, 0)->message, cases[i][1]) != 0)
+            fail_msg("%s: %s", cases[i][0], cm_diagnostics_get(diag, 0)->message);
+        arena_free(times.arena);
+        cm_diagnostics_free(diag);
+    }
+}
+
+/* Prints the refs of a layer as "conv1 relu1", with "~" before a copy and "*" before a block.
+ */
+static void print_refs(const struct times_layer *layer, char *ret, size_t size) {
+    static const char *const marks[] = {
+        [TIMES_RUNS] = "", [TIMES_COPIES] = "~", [TIMES_CONTAINS] = "*"};
+    size_t n = 0;
+    ret[0] = '\0';
+    for (size_t i = 0; i < layer->n_refs && n < size; i++)
+        n += (size_t)snprintf(ret + n, size - n, "%s%s%s", i > 0 ? " | " : "",
+                              marks[layer->refs[i].role], layer->refs[i].name);
+}
+
+static void finds_the_nodes_in_names_of_tensorrt_layers(void **state) {
+    static const struct {
+        const char *name;
+        const char *refs;
+        enum times_role role;
+    } cases[] = {
+        {"/conv1/Conv", "/conv1/Conv", TIMES_RUNS},
+        {"conv1.weight + Conv_9 + Relu_10", "conv1.weight | Conv_9 | Relu_10", TIMES_RUNS},
+        {"Conv_1 || Conv_2", "Conv_1 | Conv_2", TIMES_RUNS},
+        {"Conv_41 + PWN(PWN(Sigmoid_42), Mul_43)", "Conv_41 | Sigmoid_42 | Mul_43", TIMES_RUNS},
+        {"PWN(Clip_589 + (Unnamed Layer* 16) [Shuffle], PWN(Add_43))",
+         "Clip_589 | (Unnamed Layer* 16) [Shuffle] | Add_43", TIMES_RUNS},
+        {"a/QuantizeLinear_clone_1", "a/QuantizeLinear_clone_1 | a/QuantizeLinear", TIMES_RUNS},
+        {"Reformatting CopyNode for Input Tensor 0 to Conv_9 + Relu_10", "~Conv_9 | ~Relu_10",
+         TIMES_COPIES},
+        {"Reformatting CopyNode for Output Tensor 1 to {ForeignNode[a[Constant].../x/b]}",
+         "~a | ~/x/b", TIMES_COPIES},
+        {"Conv_9 + Relu_10 input reformatter 0", "~Conv_9 | ~Relu_10", TIMES_COPIES},
+        {"Resize_12 copy", "~Resize_12", TIMES_COPIES},
+        {"{ForeignNode[/a/MatMul.../b/Add]}", "*/a/MatMul | */b/Add", TIMES_CONTAINS},
+        {"{ForeignNode[only]}", "*only", TIMES_CONTAINS},
+        {"{ForeignNode[", "", TIMES_CONTAINS},
+        {"[trainStation1]", "", TIMES_COPIES},
+        {"(Unnamed Layer* 718) [NMS]_1_output[DevicetoShapeHostCopy]", "", TIMES_COPIES},
+        {" + ", "", TIMES_RUNS},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[1024];
+        char refs[1024];
+        (void)snprintf(text, sizeof(text),
+                       "[{\"count\": 2}, {\"name\": \"%s\", \"averageMs\": 0.5}]",
+                       cases[i].name);
+        struct cm_times times = read_good(text);
+        print_refs(&times.layers[0], refs, sizeof(refs));
+        if (strcmp(refs, cases[i].refs) != 0 || times.layers[0].role != cases[i].role)
+            fail_msg("%s: %s, role %d", cases[i].name, refs, (int)times.layers[0].role);
+        assert_int_equal(nanoseconds(times.layers[0].timing.median), 500000);
+        arena_free(times.arena);
+    }
+}
+
+static void reads_nodes_from_the_metadata_of_layer_information(void **state) {
+    static const char text[] =
+        "{\"Layers\": [\"conv1 + relu1\", {\"Name\": \"__myl_0\", \"Metadata\": "
+        "\"[ONNX Layer: /a[0]/Conv]\\u001f[ONNX Layer: /b | loop]\\u001f[ONNX Layer: c]\"}, "
+        "{\"Name\": \"{ForeignNode[a...c]}\", \"Metadata\": \"[ONNX Layer: b]\"}, "
+        "{\"Name\": \"x\", \"Metadata\": \"[ONNX Layer: \"}]}";
+    static const char *const expected[] = {"conv1 | relu1", "/a[0]/Conv | /b | c", "*a | *c",
+                                           "x"};
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_false(times.has_times);
+    assert_int_equal(times.n, 4);
+    for (size_t i = 0; i < times.n; i++) {
+        char refs[256];
+        print_refs(&times.layers[i], refs, sizeof(refs));
+        assert_string_equal(refs, expected[i]);
+    }
+    arena_free(times.arena);
+}
+
+#define EVENT(name, op, ts, dur)                                                               \
+    "{\"cat\": \"Node\", \"tid\": 1, \"name\": \"" name "_kernel_time\", \"ts\": " #ts         \
+    ", \"dur\": " #dur ", \"args\": {\"op_name\": \"" op                                       \
+    "\", \"provider\": \"CPUExecutionProvider\", "                                             \
+    "\"output_type_shape\": [{\"float\": [1, 8]}]}},"
+#define RUN  "{\"cat\": \"Session\", \"name\": \"model_run\", \"ts\": 0, \"dur\": 9},"
+#define LAST "{\"cat\": \"Session\", \"name\": \"end\"}]"
+
+static void finds_the_nodes_in_names_of_onnxruntime_layers(void **state) {
+    static const struct {
+        const char *text;
+        const char *refs;
+        enum times_role role;
+    } cases[] = {
+        {"[" EVENT("/fc", "Gemm", 1, 2) LAST, "", TIMES_RUNS},
+        {"[" EVENT("fused /fc", "FusedGemm", 1, 2) LAST, "/fc", TIMES_RUNS},
+        {"[" EVENT("/y_nchwc", "Conv", 1, 2) LAST, "/y", TIMES_RUNS},
+        {"[" EVENT("a/MatMulScaleFusion//MatmulTransposeFusion/", "FusedMatMul", 1, 2) LAST,
+         "a/MatMulScaleFusion/ | a", TIMES_RUNS},
+        {"[" EVENT("a/GatherSliceToSplitFusion", "Split", 1, 2) LAST, "a", TIMES_RUNS},
+        {"[" EVENT("x_DequantizeLinear/duplicated_token_12", "DequantizeLinear", 1, 2) LAST,
+         "x_DequantizeLinear/duplicated | x_DequantizeLinear", TIMES_RUNS},
+        {"[" EVENT("x_q", "QuantizeLinear", 1, 2) LAST, "~x", TIMES_RUNS},
+        {"[" EVENT("/Conv_bias_dq", "DequantizeLinear", 1, 2) LAST, "~/Conv", TIMES_RUNS},
+        {"[" EVENT("BiasGelu_token_3", "BiasGelu", 1, 2) LAST, "", TIMES_RUNS},
+        {"[" EVENT("ReorderOutput", "ReorderOutput", 1, 2) LAST, "", TIMES_COPIES},
+        {"[" EVENT("Memcpy_token_1", "MemcpyFromHost", 1, 2) LAST, "Memcpy", TIMES_COPIES},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_times times = read_good(cases[i].text);
+        char refs[256];
+        print_refs(&times.layers[0], refs, sizeof(refs));
+        assert_string_equal(refs, cases[i].refs);
+        if (times.layers[0].role != cases[i].role) fail_msg("%s", times.layers[0].name);
+        arena_free(times.arena);
+    }
+}
+
+static void averages_events_over_the_runs(void **state) {
+    static const char text[] =
+        "[" EVENT("a", "Conv", 10, 30) EVENT("b", "Relu", 40, 1) RUN   /* run 1 */
+            EVENT("a", "Conv", 110, 10) EVENT("b", "Relu", 120, 3) RUN /* run 2 */
+        "{\"cat\": \"Node\", \"name\": \"a_fence_before\", \"ts\": 1, \"dur\": 7}," LAST;
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_int_equal(times.runs, 2);
+    assert_int_equal(times.n, 2);
+    assert_string_equal(times.tool, "onnxruntime");
+    assert_string_equal(times.provider, "CPUExecutionProvider");
+    assert_string_equal(times.layers[0].name, "a");
+    assert_string_equal(times.layers[0].op, "Conv");
+    assert_int_equal(times.layers[0].rank, 2);
+    assert_int_equal(times.layers[0].dims[1], 8);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 20000);
+    assert_int_equal(nanoseconds(times.layers[0].timing.min), 10000);
+    assert_int_equal(nanoseconds(times.layers[0].timing.max), 30000);
+    assert_int_equal(times.layers[0].timing.n_samples, 2);
+    assert_int_equal(nanoseconds(times.layers[1].timing.median), 2000);
+    assert_true(times.slow_start > 2.38 && times.slow_start < 2.39); /* 31 / 13 */
+    arena_free(times.arena);
+}
+
+/* The event of the Loop is from 10 to 60; its body runs from 20 and from 40. */
+static void subtracts_bodies_from_control_flow(void **state) {
+    static const char text[] = "[" EVENT("body", "Add", 20, 10) EVENT("body", "Add", 40, 15)
+        EVENT("loop", "Loop", 10, 50) EVENT("next", "Relu", 60, 4) RUN LAST;
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_int_equal(times.n, 3);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 25000);
+    assert_int_equal(nanoseconds(times.layers[1].timing.median), 25000);
+    assert_int_equal(nanoseconds(times.layers[2].timing.median), 4000);
+    arena_free(times.arena);
+}
+
+static void reads_quoted_names_in_csv(void **state) {
+    struct cm_times times =
+        read_good("node,time_us\r\n\"a, \"\"b\"\"\",1.5\r\n\r\n/c/Conv,2e3");
+    (void)state;
+    assert_int_equal(times.n, 2);
+    assert_string_equal(times.layers[0].name, "a, \"b\"");
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 1500);
+    assert_int_equal(nanoseconds(times.layers[1].timing.median), 2000000);
+    arena_free(times.arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_malformed_files),
+        cmocka_unit_test(finds_the_nodes_in_names_of_tensorrt_layers),
+        cmocka_unit_test(reads_nodes_from_the_metadata_of_layer_information),
+        cmocka_unit_test(finds_the_nodes_in_names_of_onnxruntime_layers),
+        cmocka_unit_test(averages_events_over_the_runs),
+        cmocka_unit_test(subtracts_bodies_from_control_flow),
+        cmocka_unit_test(reads_quoted_names_in_csv),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
