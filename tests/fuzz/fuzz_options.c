@@ -134,11 +134,12 @@ static void read_filter(const struct invocation *call, const char *text) {
 }
 
 static int read_model(const struct invocation *call, struct binding *binding,
-                      const struct timing *timing) {
+                      struct timing *timing) {
     struct cm_options options;
     int status = binding_read(call, binding, &options);
     if (status == CM_OK) require_options(&options, &binding->batches);
     if (status == CM_OK) status = timing_read(call, timing, &options);
+    timing_free(timing);
     return status;
 }
 
