@@ -5,8 +5,10 @@
 
 #include "api/assembly.h"
 #include "backends/primitive.h"
+#include "backends/times/times.h"
 #include "passes/latency/estimate.h"
 #include "passes/latency/roofline_bounds.h"
+#include "passes/modules/module_common.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -124,6 +126,94 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
     take_how(assembly, &from->how, ret);
 }
 
+/* The work of a layer is that of its nodes. */
+static struct achieved achieved_of_layer(const struct analysis *analysis,
+                                         const struct imported_layer *layer,
+                                         struct cm_timed *ret) {
+    const double seconds = layer->timing.median;
+    struct achieved sum = {.present = seconds > 0 && layer->n_nodes > 0};
+    double longest = -1;
+    double flops = 0;
+    double bytes = 0;
+    for (size_t i = 0; i < layer->n_nodes; i++) {
+        const uint32_t node = layer->nodes[i];
+        const uint32_t index = analysis->primitives.of_node[node];
+        const struct achieved *achieved = &analysis->roofline_bounds.of_primitive[index];
+        const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
+        const double n = is_known(runs) ? (double)runs : 1;
+        const double share = analysis->estimate.items[index].cold.median * n;
+        flops += (double)analysis->primitives.items[index].flops * n;
+        bytes += roofline_bounds_bytes(&analysis->primitives.items[index]) * n;
+        if (!achieved->present) continue;
+        sum.least_s =
+            achieved->least_s < 0 || sum.least_s < 0 ? -1 : sum.least_s + achieved->least_s * n;
+        if (share > longest) sum.limited_by = achieved->limited_by;
+        if (share > longest) longest = share;
+    }
+    ret->flops = public_rounded(flops);
+    ret->bytes = public_rounded(bytes);
+    if (!sum.present) return sum;
+    sum.flops_per_s = flops / seconds;
+    sum.bytes_per_s = bytes / seconds;
+    sum.roofline = sum.least_s > 0 ? sum.least_s / seconds : -1;
+    return sum;
+}
+
+static const size_t *take_indices(struct assembly *assembly, const uint32_t *from, size_t n) {
+    size_t *list = assembly_array(assembly, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = from[i];
+    return list;
+}
+
+static void take_layer(struct assembly *assembly, const struct imported_layer *from,
+                       struct cm_timed *ret) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct cm_timing *timing = &from->timing;
+    *ret = (struct cm_timed){
+        .primitive = assembly_text(assembly, from->from->name),
+        .state = primitive_state_name((int32_t)from->state),
+        .reason = "",
+        .median_ps = public_count(from->latency_ps),
+        .q1_ps = public_count(estimate_ps(timing->q1)),
+        .q3_ps = public_count(estimate_ps(timing->q3)),
+        .min_ps = public_count(estimate_ps(timing->min)),
+        .max_ps = public_count(estimate_ps(timing->max)),
+        .warm_ps = CM_UNKNOWN,
+        .warm_q1_ps = CM_UNKNOWN,
+        .warm_q3_ps = CM_UNKNOWN,
+        .samples = timing->n_samples,
+        .provider = "",
+        .algorithm = assembly_text(assembly, from->from->op),
+        .tensor_cores = estimate_tensor_cores_name(CM_TENSOR_CORES_UNKNOWN),
+        .plan_ps = CM_UNKNOWN,
+        .clocks = {.throttle = ""},
+        .import = {.present = true,
+                   .expected_ps = picoseconds(from->expected_s),
+                   .module = CM_NO_INDEX,
+                   .n_inside = from->n_inside,
+                   .inside = take_indices(assembly, from->inside, from->n_inside)},
+        .n_nodes = from->n_nodes,
+        .nodes = take_indices(assembly, from->nodes, from->n_nodes),
+    };
+    if (from->n_nodes == 0)
+        ret->import.module = module_common(&analysis->modules, from->places, from->n_places);
+    const struct achieved achieved = achieved_of_layer(analysis, from, ret);
+    ret->achieved = assembly_achieved(assembly, &achieved);
+}
+
+static void take_imported(struct assembly *assembly, struct cm_measure *ret) {
+    const struct imported *imported = assembly->analysis->estimate.imported;
+    struct cm_timed *list = assembly_array(assembly, imported->n, sizeof(*list));
+    for (size_t i = 0; list && i < imported->n; i++)
+        take_layer(assembly, &imported->layers[i], &list[i]);
+    ret->imported = true;
+    ret->placed_share = public_ratio(imported->placed_share);
+    ret->backend = assembly_text(assembly, imported->tools);
+    ret->version = assembly_text(assembly, imported->version);
+    ret->n_primitives = imported->n;
+    ret->primitives = list;
+}
+
 /* Lists the nodes of each primitive: counts them first. */
 static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
     const struct analysis *analysis = assembly->analysis;
@@ -191,18 +281,25 @@ static const char *date_text(struct assembly *assembly, int64_t seconds) {
     return assembly_text(assembly, text);
 }
 
-static void take_times(struct assembly *assembly, struct cm_measure *ret) {
-    const struct breakdown_table *breakdown = &assembly->analysis->breakdown;
-    const struct estimate_table *estimate = &assembly->analysis->estimate;
+static void take_primitives(struct assembly *assembly, struct cm_measure *ret) {
     const size_t n = assembly->analysis->primitives.n;
     struct cm_timed *list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++) take_timed(assembly, i, &list[i]);
     if (!list) return;
     take_nodes(assembly, list);
-    take_limiters(assembly, ret);
-    take_facts(assembly, ret);
     ret->n_primitives = n;
     ret->primitives = list;
+}
+
+static void take_times(struct assembly *assembly, struct cm_measure *ret) {
+    const struct breakdown_table *breakdown = &assembly->analysis->breakdown;
+    const struct estimate_table *estimate = &assembly->analysis->estimate;
+    take_limiters(assembly, ret);
+    take_facts(assembly, ret);
+    if (estimate->imported)
+        take_imported(assembly, ret);
+    else
+        take_primitives(assembly, ret);
     ret->n_untimed = breakdown->n_untimed;
     ret->untimed = breakdown->untimed;
     ret->n_states = breakdown->n_states;
@@ -283,11 +380,13 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
 
 void assemble_measure(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
-    if (analysis->options->backend == NULL) return;
+    if (analysis->options->backend == NULL && analysis->options->n_times == 0) return;
     struct cm_measure *measure = assembly_array(assembly, 1, sizeof(*measure));
     if (!measure) return;
     *measure = (struct cm_measure){
-        .backend = assembly_text(assembly, analysis->options->backend),
+        .backend = assembly_text(assembly,
+                                 analysis->options->backend ? analysis->options->backend : ""),
+        .placed_share = CM_UNKNOWN,
         .problem = assembly_text(assembly, analysis->estimate.problem),
         .planned = analysis->options->plan_only,
         .precision = primitive_precision_name((int32_t)analysis->options->precision),

@@ -68,6 +68,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     options.batch = batch;
     options.memory_plan = false;
     options.backend = NULL; /* trials are not measured */
+    options.n_times = 0;
     options.dump_after = NULL;
     options.dump = NULL;
     ret->batch = batch;

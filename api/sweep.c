@@ -241,6 +241,9 @@ static int sweep(struct cm_model *model, const struct cm_options *options,
         if (batches[i] < 1)
             return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
                               (long long)batches[i]);
+    if (options->n_times > 0 && n > 1)
+        return diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu",
+                          n);
     sweeping.said = cm_diagnostics_new();
     sweeping.ret = sweeping.said ? new_sweep(n, &rows) : NULL;
     if (sweeping.ret == NULL) {

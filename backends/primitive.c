@@ -65,7 +65,8 @@ static const char *const state_names[CM_N_MEASURE_STATES] = {
     [CM_UNSUPPORTED] = "unsupported", [CM_MEASURED] = "measured", [CM_MODELLED] = "modelled",
     [CM_PROXY] = "proxy", [CM_VIEW] = "view", [CM_OUT_OF_MEMORY] = "out-of-memory",
     [CM_CRASHED] = "crashed", [CM_TIMED_OUT] = "timed-out", [CM_PLANNED] = "planned",
-    [CM_INVENTED] = "invented",
+    [CM_INVENTED] = "invented", [CM_IMPORTED] = "imported", [CM_SPLIT] = "split",
+    [CM_OPAQUE] = "opaque", [CM_COPY_LAYER] = "copy", [CM_UNPLACED] = "unplaced",
 };
 
 static const char *const precision_names[CM_N_PRECISIONS] = {

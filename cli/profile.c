@@ -53,7 +53,8 @@ static int check_times(const struct invocation *call, const struct request *requ
                           "--format trace requires times, and there are none");
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
     return options_fault(
-        call, "option --%s requires times: give --measure, --backend or --device", option);
+        call, "option --%s requires times: give --measure, --device, --times or --backend",
+        option);
 }
 
 /* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
@@ -166,11 +167,12 @@ static int profile_model(const struct request *request, const struct cm_options 
     int status = load(request, diag, &model, &taken);
     if (status != CM_OK) return status;
     if (taken != NULL) return take_profile(request, taken, diag, ret);
-    if (request->format->draws_times && (options->backend == NULL || options->plan_only)) {
+    const bool has_times = options->backend != NULL || options->n_times > 0;
+    if (request->format->draws_times && (!has_times || options->plan_only)) {
         cm_model_free(model);
         return diag_error(
             diag, DIAG_USAGE,
-            "--format trace requires times: give --measure, --device or --backend");
+            "--format trace requires times: give --measure, --device, --times or --backend");
     }
     shown.progress = progress_show;
     shown.progress_context = &progress;
@@ -385,6 +387,9 @@ static int read_request(const struct invocation *call, struct request *request,
     options->fit_device = is_page && request->binding.batches.n > 1;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
+    if (status == CM_OK) status = timing_check_output(call, &request->timing, request->output);
+    if (status == CM_OK)
+        status = timing_check_output(call, &request->timing, request->annotate);
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
     return status;
 }
@@ -401,5 +406,6 @@ int command_profile(const struct invocation *call) {
     struct request request;
     const int exit_status = run(call, &request);
     binding_free(&request.binding);
+    timing_free(&request.timing);
     return exit_status;
 }

@@ -48,6 +48,7 @@ const struct option profile_options[] = {
      .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_PLAN,
      .help = "json: report the arena offset of every activation"},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
+    {.rows = timing_import, .offset = AT(struct timing, timing)},
     {.name = "cudnn-plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan),
      .rules = ONE_BATCH,
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"

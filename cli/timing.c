@@ -9,7 +9,10 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
+#include "cli/request.h"
 #include "costmodel/backend.h"
+#include "costmodel/times.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
@@ -87,6 +90,17 @@ const struct option timing_options[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+const struct option timing_import[] = {
+    {.name = "times", .kind = OPTION_LIST, .offset = AT(struct option_list, times),
+     .value = "FILE", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
+     .help = "take measured times from a profile of ONNX Runtime, from trtexec's\n"
+             "--exportProfile (and --exportLayerInfo), or from CSV (node,time_us);\n"
+             "repeatable; with --device, also compare them with expected times"},
+    {.name = NULL},
+};
+/* clang-format on */
+
 void timing_defaults(struct timing *timing) {
     *timing = (struct timing){.cache = true, .runtime = RUNTIME_DEFAULT};
 }
@@ -94,6 +108,7 @@ void timing_defaults(struct timing *timing) {
 const char *timing_given(const struct timing *timing) {
     struct timing defaults;
     timing_defaults(&defaults);
+    if (timing->times.n > 0) return "times";
     if (timing->plan) return "cudnn-plan";
     if (timing->end_to_end) return "end-to-end";
     return options_changed(timing_options, timing, &defaults, 0);
@@ -138,6 +153,13 @@ static int find_cache(struct arena *arena, const char **ret) {
 /* Checks that options for times are given with a source of times, and options that run layers
  * with a backend that measures. */
 static int check_timing(const struct invocation *call, const struct timing *timing, int n) {
+    const char *measuring = timing->measure != MEASURE_NONE ? "measure"
+                            : timing->backend != NULL       ? "backend"
+                            : timing->plan                  ? "cudnn-plan"
+                                                            : NULL;
+    if (timing->times.n > 0 && measuring != NULL)
+        return options_fault(call, "options --times and --%s are mutually exclusive",
+                             measuring);
     const bool is_timed = n > 0 || timing->plan;
     const bool is_run = n > 0 && !timing->plan && timing->device == NULL;
     if (timing->end_to_end && !is_run)
@@ -159,11 +181,39 @@ static int check_timing(const struct invocation *call, const struct timing *timi
     return CM_OK;
 }
 
-int timing_read(const struct invocation *call, const struct timing *timing,
+static int read_times(const struct invocation *call, struct timing *timing,
+                      struct cm_options *options) {
+    const struct option_list *paths = &timing->times;
+    timing->loaded = arena_array(call->arena, paths->n, sizeof(*timing->loaded));
+    if (timing->loaded == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < paths->n; i++) {
+        struct cm_times **times = &timing->loaded[timing->n_loaded];
+        const int status = cm_times_load_file(paths->values[i], call->diag, times);
+        if (status != CM_OK) return status;
+        timing->n_loaded++;
+    }
+    options->n_times = timing->n_loaded;
+    options->times = (const struct cm_times *const *)timing->loaded;
+    return CM_OK;
+}
+
+void timing_free(struct timing *timing) {
+    for (size_t i = 0; i < timing->n_loaded; i++) cm_times_free(timing->loaded[i]);
+}
+
+int timing_check_output(const struct invocation *call, const struct timing *timing,
+                        const char *path) {
+    for (size_t i = 0; path != NULL && i < timing->times.n; i++)
+        if (outputs_is_file(path, timing->times.values[i]))
+            return options_fault(call, "output '%s' is a file of --times", path);
+    return CM_OK;
+}
+
+int timing_read(const struct invocation *call, struct timing *timing,
                 struct cm_options *options) {
     const int n = (timing->measure != MEASURE_NONE) + (timing->backend != NULL) +
                   (timing->device != NULL);
-    const int status = check_timing(call, timing, n);
+    int status = check_timing(call, timing, n);
     if (status != CM_OK) return status;
     options->autotune = timing->autotune;
     options->precision = (enum cm_precision)timing->precision;
@@ -176,8 +226,9 @@ int timing_read(const struct invocation *call, const struct timing *timing,
     if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
     options->backend = timing->backend ? timing->backend : backends[timing->measure];
+    status = read_times(call, timing, options);
+    if (status != CM_OK || timing->device == NULL) return status;
     const char *device = NULL;
-    if (timing->device == NULL) return CM_OK;
     if (cm_device_resolve(timing->device, call->diag, &device) != CM_OK) {
         diag_hint(call->diag, "costmodel backends lists the devices");
         return CM_USAGE;

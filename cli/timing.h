@@ -13,14 +13,17 @@ enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 struct timing {
     int measure; /* enum measure_target: --measure */
     const char *backend;
-    const char *device; /* of the roofline, or target of --cudnn-plan */
-    bool plan;          /* --cudnn-plan */
-    int precision;      /* enum cm_precision */
-    int runtime;        /* enum cm_runtime */
-    bool end_to_end;    /* --end-to-end */
-    bool cache;         /* use the cache of measured times */
-    int layout;         /* enum cm_layout */
-    int autotune;       /* algorithms to try; 0: not given */
+    const char *device;       /* of the roofline, or target of --cudnn-plan */
+    bool plan;                /* --cudnn-plan */
+    int precision;            /* enum cm_precision */
+    int runtime;              /* enum cm_runtime */
+    bool end_to_end;          /* --end-to-end */
+    bool cache;               /* use the cache of measured times */
+    int layout;               /* enum cm_layout */
+    int autotune;             /* algorithms to try; 0: not given */
+    struct option_list times; /* --times */
+    size_t n_loaded;
+    struct cm_times **loaded; /* timing_read fills it, timing_free frees it */
 };
 
 /* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
@@ -32,9 +35,16 @@ void timing_defaults(struct timing *timing);
 /* Returns the name of an option that is not at its default; NULL: none. */
 const char *timing_given(const struct timing *timing);
 
-/* Sets options->backend and related members. CM_OK, CM_USAGE, CM_NO_MEMORY. */
-int timing_read(const struct invocation *call, const struct timing *timing,
+/* Sets options->backend and related members, and reads the files of --times, which timing_free
+ * frees. CM_OK, CM_USAGE, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
+int timing_read(const struct invocation *call, struct timing *timing,
                 struct cm_options *options) CM_MUST_CHECK;
+void timing_free(struct timing *timing);
+/* Returns a message if `path` is one of these files. CM_OK or CM_USAGE. */
+int timing_check_output(const struct invocation *call, const struct timing *timing,
+                        const char *path) CM_MUST_CHECK;
+/* The row of --times, for commands that profile one model once. */
+extern const struct option timing_import[];
 
 /* Progress line on standard error during a measurement; only on a terminal. */
 struct progress {

@@ -124,6 +124,7 @@ static int take_times(const struct cm_baseline_times *times, struct arena *arena
         .problem = "",
         .modelled = text_equal(times->state, "modelled"),
         .invented = text_equal(times->state, "invented"),
+        .imported = text_equal(times->state, "imported"),
         .precision = times->precision,
         .layout = times->layout,
         .device = times->device,
@@ -239,7 +240,10 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (!cm_result_timed(result)) return times;
     times.present = true;
-    times.state = measure->modelled ? "modelled" : measure->invented ? "invented" : "measured";
+    times.state = measure->modelled   ? "modelled"
+                  : measure->invented ? "invented"
+                  : measure->imported ? "imported"
+                                      : "measured";
     times.device = measure->device;
     times.precision = measure->precision;
     times.layout = measure->layout;

@@ -290,8 +290,10 @@ static int check_all(struct check *check, const struct cm_result *const *results
     verdict->model = keep(check, results[0]->model.path);
     verdict->convention = keep(check, results[0]->options.convention);
     const struct cm_baseline_times times = baseline_times(results[0]);
+    const char *comma = times.device[0] == '\0' ? "" : ", ";
     verdict->times =
-        times.present ? arena_printf(check->arena, "%s, %s", times.state, times.device) : "";
+        times.present ? arena_printf(check->arena, "%s%s%s", times.state, comma, times.device)
+                      : "";
     verdict->fail_ambiguous = check->options->fail_ambiguous;
     verdict->baseline = baseline == NULL ? "" : keep(check, baseline->model);
     verdict->accept = "";

@@ -207,6 +207,7 @@ static const char *times_of(const struct cm_result *result) {
     return measure->planned    ? "planned"
            : measure->modelled ? "modelled"
            : measure->invented ? "invented"
+           : measure->imported ? "imported"
                                : "measured";
 }
 

@@ -41,6 +41,7 @@ const char *points_metric(size_t index) {
 struct cm_options points_plain_options(const struct points *points) {
     struct cm_options options = *points->options;
     options.backend = NULL;
+    options.n_times = 0;
     options.dump = NULL;
     options.dump_after = NULL;
     options.memory_limit = 0;

@@ -20,6 +20,7 @@
 
 struct arena;
 struct optimizer;
+struct times_layer;
 struct cm_diagnostics;
 struct map;
 struct work;
@@ -345,10 +346,11 @@ struct kernels_table {
     bool *stored;     /* a kernel writes it to memory */
 };
 
-/* Empty unless a backend is selected. */
+/* Empty unless a backend is selected or times are imported. */
 struct primitives_table {
     size_t n;
-    struct cm_primitive *items; /* distinct, in order of first use */
+    struct cm_primitive *items; /* distinct, in order of first use; one per node if times are
+                                   imported, of no kind if the node has none */
     enum lowered *lowered;      /* by node */
     uint32_t *of_node;          /* by node: index into items, ID_NONE */
     const char **why_not;       /* by node; static text */
@@ -365,6 +367,32 @@ struct network_time {
     int64_t sum_warm_ps;
 };
 
+/* A layer of cm_options.times. */
+struct imported_layer {
+    const struct times_layer *from;
+    enum cm_measure_state
+        state;               /* CM_IMPORTED, CM_SPLIT, CM_OPAQUE, CM_COPY_LAYER, CM_UNPLACED */
+    struct cm_timing timing; /* as times_layer.timing */
+    int64_t latency_ps;      /* timing.median */
+    size_t n_nodes;
+    const uint32_t *nodes; /* that share its time */
+    size_t n_places;
+    const uint32_t *places; /* without nodes: its time is that of the smallest module that
+                               contains these, or of the model */
+    size_t n_inside;
+    const uint32_t *inside; /* of an opaque block: nodes without a time of their own */
+    double expected_s;      /* of its nodes, by the modelled device; 0: unknown */
+};
+
+struct imported {
+    const char *tools;   /* "onnxruntime" */
+    const char *version; /* "profile.json: 3 runs, CPUExecutionProvider" */
+    size_t n;
+    struct imported_layer *layers; /* in execution order */
+    double placed_share;           /* of the time; negative: there is none */
+    int64_t *node_ps;              /* by node, in one run of the model; DIM_UNKNOWN */
+};
+
 struct estimate_table {
     bool done;                    /* latencies are available */
     const char *problem;          /* why requested latencies are missing, or NULL */
@@ -377,6 +405,7 @@ struct estimate_table {
     bool has_ceilings;            /* false for modelled devices */
     struct ceilings ceilings;
     struct network_time network;
+    const struct imported *imported; /* NULL unless cm_options.times */
 };
 
 /* The resource that limits a latency. */

@@ -22,6 +22,7 @@ void times_append(struct text *text, enum number_units units, int64_t latency_ps
 
 const char *times_kind(const struct cm_result *result) {
     if (result->measure != NULL && result->measure->modelled) return "modelled";
+    if (result->measure != NULL && result->measure->imported) return "imported";
     return result->measure != NULL && result->measure->invented ? "invented" : "";
 }
 

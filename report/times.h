@@ -12,7 +12,7 @@ struct text;
 
 /* "76.67 us", "0 s" */
 void times_append(struct text *text, enum number_units units, int64_t latency_ps);
-/* Returns "modelled" or "invented", or "" for measured times. */
+/* Returns "modelled", "imported" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
 /* Appends " modelled" or " invented"; nothing to a measured latency. */
 void times_append_kind(struct text *text, const struct cm_result *result);

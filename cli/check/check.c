@@ -160,6 +160,13 @@ static int list_limits(struct check *check) {
     return CM_OK;
 }
 
+/* Imported times are those of one batch. */
+static int check_imported(const struct check *check) {
+    const size_t n = check->plan.n_batches + check->plan.n_limit_batches;
+    if (check->request.timing.times.n == 0 || n < 2) return CM_OK;
+    return options_fault(check->call, "option --times requires one batch, got %zu", n);
+}
+
 static int prepare(struct check *check) {
     const struct invocation *call = check->call;
     struct check_request *request = &check->request;
@@ -170,6 +177,7 @@ static int prepare(struct check *check) {
     if (status == CM_OK) status = list_limits(check);
     if (status == CM_OK)
         status = check_plan_make(call, request, check->budget, check->baseline, &check->plan);
+    if (status == CM_OK) status = check_imported(check);
     if (status == CM_OK && !request->update)
         status = check_plan_take_limits(call, check->n_limits, check->limits, &check->plan);
     return status;
@@ -523,5 +531,6 @@ int command_check(const struct invocation *call) {
     cm_result_free(check.profile);
     cm_budget_free(check.budget);
     binding_free(&check.request.binding);
+    timing_free(&check.request.timing);
     return exit_status;
 }

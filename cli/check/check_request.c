@@ -59,6 +59,7 @@ const struct option check_options[] = {
     {.rows = binding_modules, .offset = AT(struct binding, binding)},
     {.rows = binding_memory, .offset = AT(struct binding, binding)},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
+    {.rows = timing_import, .offset = AT(struct timing, timing)},
     {.heading = "Report", .name = "format", .letter = 'f', .kind = OPTION_CHOICE,
      .offset = AT(int, format), .value = "FORMAT", .choices = formats,
      .help = "text (default), json, markdown (pull request comment), junit, sarif,\n"

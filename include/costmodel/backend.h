@@ -294,6 +294,11 @@ enum cm_measure_state {
     CM_TIMED_OUT,     /* no time: the measurement was stopped */
     CM_PLANNED,       /* no time: planned only (plan_only) */
     CM_INVENTED,      /* from a table for tests; meaningless as a time */
+    CM_IMPORTED,      /* measured by another tool (cm_options.times); set by the program, */
+    CM_SPLIT,         /* its share of the time of a fused layer, by expected time */
+    CM_OPAQUE,        /* part of a block whose time only its module has */
+    CM_COPY_LAYER,    /* an imported layer that copies or converts tensors */
+    CM_UNPLACED,      /* an imported layer that matches no node */
     CM_N_MEASURE_STATES
 };
 

@@ -108,6 +108,9 @@ enum cm_schedule {
 /* Custom operators: costmodel/op_costs.h. */
 struct cm_op_costs;
 
+/* Times measured by another tool: costmodel/times.h. */
+struct cm_times;
+
 /* Progress of a measurement. */
 struct cm_progress {
     const char *what; /* phase: "device", "layers", "network"; static text */
@@ -164,6 +167,10 @@ struct cm_options {
     /* Source of times, for example "roofline:device=h200"; NULL: no times. A backend runs in a
      * child process that is forked from the caller's and ends before the call returns. */
     const char *backend;
+    /* Measured times of another tool, attached to the nodes that its layers name. `backend` may
+     * then only model a device, which gives the expected time of each layer. */
+    size_t n_times;
+    const struct cm_times *const *times;
     enum cm_precision precision; /* compute precision of the timed layers */
     enum cm_runtime runtime;     /* of a modelled device */
     bool fuse; /* measured: run a product with the elementwise nodes behind it as one primitive,

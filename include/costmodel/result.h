@@ -375,12 +375,25 @@ struct cm_clock_state {
     const char *throttle; /* reason for throttling; "": not throttled */
 };
 
-/* A primitive (backend.h) and its time per execution, in picoseconds. */
+/* Only of imported layers. */
+struct cm_import {
+    bool present;
+    int64_t expected_ps; /* time of its nodes on the modelled device; CM_UNKNOWN */
+    size_t module;       /* of a layer without nodes: index of the module that has its time, the
+                            smallest that contains it; CM_NO_INDEX */
+    size_t n_inside;
+    const size_t *inside; /* of an opaque block: its nodes, which have no time of their own */
+};
+
+/* A primitive (backend.h) and its time per execution, in picoseconds. If times are imported, a
+ * layer of the other tool and its time in one run of the model. */
 struct cm_timed {
-    const char *primitive; /* "conv f32 1x3x224x224 64x3x7x7 64 -> …" */
-    const char *state;     /* "measured", "modelled", "proxy", ...: docs/measuring.md */
-    const char *reason;    /* why there is no time, or what the proxy ran; "" */
-    int64_t median_ps;     /* cold; this and the times below: CM_UNKNOWN without a time */
+    const char
+        *primitive;     /* "conv f32 1x3x224x224 64x3x7x7 64 -> …"; imported: the layer's name
+                         */
+    const char *state;  /* "measured", "modelled", "proxy", ...: docs/measuring.md */
+    const char *reason; /* why there is no time, or what the proxy ran; "" */
+    int64_t median_ps;  /* cold; this and the times below: CM_UNKNOWN without a time */
     int64_t q1_ps;
     int64_t q3_ps;
     int64_t min_ps;
@@ -411,6 +424,7 @@ struct cm_timed {
     size_t n_kernels;
     const struct cm_kernel_run *kernels;
     int64_t more_kernels; /* kernels that are not listed */
+    struct cm_import import;
     size_t n_nodes;
     const size_t *nodes; /* indices into nodes */
 };
@@ -492,9 +506,12 @@ struct cm_measure {
     const char *calibration; /* modelled: what the efficiencies of the device were fitted to;
                                 NULL: not calibrated */
     bool invented;           /* all times come from a table for tests */
-    bool planned;            /* cm_options.plan_only: plans without times */
-    const char *precision;   /* compute precision of fp32: "fp32", "tf32", "fp16", ... */
-    const char *layout;      /* of images: "auto", "nchw", "nhwc" */
+    bool imported;           /* all times were measured by another tool: cm_options.times */
+    int64_t placed_share;  /* imported, ratio: time of the layers that match the model / time of
+                              all layers; CM_UNKNOWN */
+    bool planned;          /* cm_options.plan_only: plans without times */
+    const char *precision; /* compute precision of fp32: "fp32", "tf32", "fp16", ... */
+    const char *layout;    /* of images: "auto", "nchw", "nhwc" */
     const char *device;
     const char *version;      /* of the software, or the source of a device model */
     const char *warning;      /* why the times may be unreliable; "" */

@@ -497,6 +497,14 @@ static int report_overflow(const struct analysis *analysis, uint32_t id) {
     return status;
 }
 
+/* Imported times are those of all runs, including branches that are not counted. */
+static void take_imported(const struct analysis *analysis, struct count_table *table) {
+    const struct imported *imported = analysis->estimate.imported;
+    for (uint32_t id = 0; imported && id < analysis->model->n_nodes; id++)
+        if (is_known(imported->node_ps[id]))
+            table->nodes[id].costs.latency_ps = imported->node_ps[id];
+}
+
 int pass_count(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
@@ -521,5 +529,6 @@ int pass_count(const struct analysis *analysis, void *own) {
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)
         if (dropped[id]) table->runs[id] = 0;
+    take_imported(analysis, table);
     return status;
 }

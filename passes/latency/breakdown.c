@@ -27,8 +27,9 @@
 
 /* In this order states are listed: those with a time first. */
 static const enum cm_measure_state state_order[CM_N_MEASURE_STATES] = {
-    CM_MEASURED, CM_MODELLED,    CM_INVENTED,      CM_PROXY,   CM_PLANNED,
-    CM_VIEW,     CM_UNSUPPORTED, CM_OUT_OF_MEMORY, CM_CRASHED, CM_TIMED_OUT};
+    CM_MEASURED,      CM_IMPORTED, CM_SPLIT,     CM_MODELLED,   CM_INVENTED,
+    CM_PROXY,         CM_PLANNED,  CM_OPAQUE,    CM_VIEW,       CM_UNSUPPORTED,
+    CM_OUT_OF_MEMORY, CM_CRASHED,  CM_TIMED_OUT, CM_COPY_LAYER, CM_UNPLACED};
 
 struct state_totals {
     int64_t nodes[CM_N_MEASURE_STATES];
@@ -122,7 +123,9 @@ static int sum_states(const struct analysis *analysis, const struct operators *o
         if (!row->states) return CM_NO_MEMORY;
     }
     if (is_known(macs) && macs > 0)
-        table->measured_share = (double)all.macs[CM_MEASURED] / (double)macs;
+        table->measured_share = ((double)all.macs[CM_MEASURED] + (double)all.macs[CM_IMPORTED] +
+                                 (double)all.macs[CM_SPLIT]) /
+                                (double)macs;
     table->invented = all.nodes[CM_INVENTED] > 0;
     table->states = list_states(analysis, &all, &table->n_states);
     return table->states ? CM_OK : CM_NO_MEMORY;
@@ -171,12 +174,13 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
 /* Returns why the node has no time; NULL if it has one or does nothing. */
 static const char *untimed_reason(const struct analysis *analysis, uint32_t id) {
     const struct primitives_table *primitives = &analysis->primitives;
-    if (primitives->lowered[id] == LOWERED_NOTHING) return NULL;
-    if (primitives->lowered[id] == LOWERED_NOT) return primitives->why_not[id];
+    const bool is_imported = analysis->estimate.imported != NULL;
+    if (primitives->lowered[id] == LOWERED_NOTHING && !is_imported) return NULL;
+    if (primitives->lowered[id] == LOWERED_NOT && !is_imported) return primitives->why_not[id];
     const struct cm_measurement *measurement =
         &analysis->estimate.items[estimate_primitive(analysis, id)];
     const bool is_fine = estimate_has_time(measurement) || measurement->state == CM_VIEW ||
-                         measurement->state == CM_PLANNED;
+                         measurement->state == CM_PLANNED || measurement->state == CM_OPAQUE;
     return is_fine ? NULL : measurement->reason.text;
 }
 
@@ -340,7 +344,8 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
 int pass_breakdown(const struct analysis *analysis, void *own) {
     int status = list_operators(analysis, own);
     if (status == CM_OK && analysis->estimate.done) status = list_untimed(analysis, own);
-    if (status == CM_OK && analysis->estimate.done && !analysis->estimate.facts.modelled)
+    if (status == CM_OK && analysis->estimate.done && !analysis->estimate.facts.modelled &&
+        !analysis->estimate.imported)
         status = list_kernels(analysis, own);
     return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
 }

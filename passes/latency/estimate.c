@@ -5,7 +5,6 @@
  */
 #include "passes/latency/estimate.h"
 
-#include <math.h>
 #include <time.h>
 
 #include "backends/backend_registry.h"
@@ -15,6 +14,7 @@
 #include "backends/process/subprocess.h"
 #include "backends/repeat.h"
 #include "passes/latency/network.h"
+#include "passes/latency/times_import.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -23,24 +23,18 @@
 
 #include "support/banned.h"
 
-#define PS_PER_SECOND 1e12
-
 /* A plan may compile a dozen engines one after the other. */
 #define PLAN_TIMEOUT_S 120
 
 bool estimate_has_time(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_MODELLED ||
-           measurement->state == CM_PROXY || measurement->state == CM_INVENTED;
+           measurement->state == CM_PROXY || measurement->state == CM_INVENTED ||
+           measurement->state == CM_IMPORTED || measurement->state == CM_SPLIT;
 }
 
 const char *estimate_tensor_cores_name(int32_t tensor_cores) {
     if (tensor_cores == CM_TENSOR_CORES_YES) return "yes";
     return tensor_cores == CM_TENSOR_CORES_NO ? "no" : "unknown";
-}
-
-int64_t estimate_ps(double seconds) {
-    const double ps = round(seconds * PS_PER_SECOND);
-    return ps >= 0 && ps < 9.2e18 ? (int64_t)ps : DIM_OVERFLOW;
 }
 
 /* Returns the measured primitive of the node's group; ID_NONE if it is in none. */
@@ -74,8 +68,9 @@ bool estimate_runs(const struct analysis *analysis, uint32_t node) {
 
 enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
-    if (primitives->lowered[node] == LOWERED_NOTHING) return CM_VIEW;
-    if (primitives->lowered[node] == LOWERED_NOT) return CM_UNSUPPORTED;
+    const bool is_imported = analysis->estimate.imported != NULL;
+    if (primitives->lowered[node] == LOWERED_NOTHING && !is_imported) return CM_VIEW;
+    if (primitives->lowered[node] == LOWERED_NOT && !is_imported) return CM_UNSUPPORTED;
     return (enum cm_measure_state)analysis->estimate.items[estimate_primitive(analysis, node)]
         .state;
 }
@@ -430,11 +425,25 @@ int estimate_modelled(const struct analysis *analysis, const struct cm_primitive
     return CM_OK;
 }
 
+/* Imported times replace those of a modelled device, which then are the expected times. */
 int pass_estimate(const struct analysis *analysis, void *own) {
+    struct estimate_table *table = own;
     struct request request = {.name = NULL};
     struct cm_settings settings;
-    if (analysis->options->backend == NULL) return CM_OK;
-    const int status = find_settings(analysis, &request.name, &settings);
-    if (status < 0) return status;
-    return run_backend(analysis, &request, &settings, own);
+    const bool is_imported = analysis->options->n_times > 0;
+    int status = CM_OK;
+    if (analysis->options->backend != NULL) {
+        status = find_settings(analysis, &request.name, &settings);
+        if (status < 0) return status;
+        if (is_imported && !text_equal(request.name, roofline_backend.name))
+            return diag_error(analysis->diag, DIAG_USAGE,
+                              "with imported times the backend must model a device, got '%s'",
+                              analysis->options->backend);
+        status = run_backend(analysis, &request, &settings, table);
+    }
+    if (status < 0 || !is_imported || table->problem != NULL) return status;
+    if (table->items == NULL)
+        table->items =
+            arena_array(analysis->arena, analysis->primitives.n, sizeof(*table->items));
+    return table->items ? times_import(analysis, table) : diag_no_memory(analysis->diag);
 }

@@ -3,10 +3,12 @@
 #ifndef PASSES_LATENCY_ESTIMATE_H
 #define PASSES_LATENCY_ESTIMATE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "costmodel/backend.h"
+#include "support/checked.h"
 
 struct analysis;
 struct cm_costs;
@@ -29,7 +31,10 @@ bool estimate_runs(const struct analysis *analysis, uint32_t node);
 const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node);
 
 /* Returns seconds as integer picoseconds, or DIM_OVERFLOW past 2^63. */
-int64_t estimate_ps(double seconds);
+static inline int64_t estimate_ps(double seconds) {
+    const double ps = round(seconds * 1e12);
+    return ps >= 0 && ps < 9.2e18 ? (int64_t)ps : DIM_OVERFLOW;
+}
 
 /* Sets the latency and the lower bound of one run of a node: 0 if it does nothing, DIM_UNKNOWN
  * if it has no time or there is no backend, or, for the lower bound, if the time is not

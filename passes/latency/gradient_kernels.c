@@ -393,7 +393,8 @@ int pass_gradient_kernels(const struct analysis *analysis, void *own) {
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER};
     table->backward_ps = table->update_ps = DIM_UNKNOWN;
     table->iteration_ps = table->iteration_lower_bound_ps = DIM_UNKNOWN;
-    if (!listing.training || !analysis->kernels.fusion || !analysis->estimate.done)
+    if (!listing.training || !analysis->kernels.fusion || !analysis->estimate.done ||
+        analysis->estimate.imported)
         return CM_OK;
     table->runs = arena_array(analysis->arena, capacity, sizeof(*table->runs));
     listing.read = arena_array(analysis->scratch, model->n_values, sizeof(*listing.read));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass primitives: lowers nodes to the primitives that a backend can run. Nodes that do the
- * same work share one primitive, which is measured once. Dtypes and strides are those of the
- * file, or as --precision and --layout ask. Does nothing without a backend.
+ * same work share one primitive, which is measured once; with imported times each node has its
+ * own. Dtypes and strides are those of the file, or as --precision and --layout ask. Does
+ * nothing without a backend or imported times.
  */
 #include "backends/primitive.h"
 #include "ops/flops/conventions.h"
@@ -113,6 +114,14 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
     return CM_OK;
 }
 
+/* Sets the work of a node without a primitive: imported times need none. */
+static void fill_unlowered(const struct lowering_job *job, enum lowered lowered,
+                           struct cm_primitive *ret) {
+    *ret = (struct cm_primitive){.kind = CM_PRIMITIVE_NONE};
+    if (lowered == LOWERED_NOTHING || find_work(job, ret)) return;
+    *ret = (struct cm_primitive){.kind = CM_PRIMITIVE_NONE};
+}
+
 static int make_tables(const struct analysis *analysis, struct primitives_table *table,
                        struct primitive_index *index) {
     const size_t n = analysis->model->n_nodes;
@@ -142,14 +151,21 @@ static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_t
                       struct primitive_index *index) {
     const struct op_source source = context_source(job->analysis);
     const struct arena_mark mark = arena_save(job->analysis->arena);
+    const bool is_imported = job->analysis->options->n_times > 0;
     struct cm_primitive primitive;
     table->of_node[id] = ID_NONE;
     job->node = id;
     int status = make_context(job, &source);
     if (status == CM_OK)
         status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
-    if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)
+    if (status == CM_OK && is_imported) {
+        if (table->lowered[id] != LOWERED_PRIMITIVE)
+            fill_unlowered(job, table->lowered[id], &primitive);
+        table->of_node[id] = (uint32_t)index->n;
+        index->items[index->n++] = primitive;
+    } else if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE) {
         table->of_node[id] = primitive_index_add(index, &primitive);
+    }
     arena_restore(job->analysis->arena, mark);
     return status;
 }
@@ -158,13 +174,14 @@ int pass_primitives(const struct analysis *analysis, void *own) {
     struct primitives_table *table = own;
     struct primitive_index index;
     struct lowering_job job = {.analysis = analysis, .exact = convention_find("exact")};
-    if (analysis->options->backend == NULL) return CM_OK;
+    if (analysis->options->backend == NULL && analysis->options->n_times == 0) return CM_OK;
     int status = make_tables(analysis, table, &index);
     if (status == CM_OK && analysis->options->layout == CM_LAYOUT_NHWC)
         status = layout_find(analysis, &job.images);
     for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++)
         status = lower_node(&job, id, table, &index);
-    if (status == CM_OK && analysis->options->fuse && !analysis->kernels.fusion)
+    if (status == CM_OK && analysis->options->fuse && analysis->options->backend &&
+        !analysis->kernels.fusion)
         status = post_ops_find(analysis, table, &index);
     table->n = index.n;
     return status;

@@ -106,6 +106,18 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
         ret->limited_by = limit_of_shares(compute / seconds, memory / seconds);
 }
 
+/* Imported times have the lower bound of the modelled device; without one, all is unknown. */
+static void judge_import(const struct analysis *analysis,
+                         const struct cm_measurement *measurement, struct achieved *ret) {
+    const double seconds = measurement->cold.median;
+    if (measurement->lower_bound <= 0) return;
+    judge_model(measurement, ret);
+    if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
+        ret->limited_by = LIMITED_BY_LAUNCH;
+    else if (ret->least_s < LEAST_SHARE * seconds)
+        ret->limited_by = LIMITED_BY_OCCUPANCY;
+}
+
 void roofline_bounds_compute(const struct analysis *analysis,
                              const struct cm_primitive *primitive,
                              const struct cm_measurement *measurement, struct achieved *ret) {
@@ -116,7 +128,9 @@ void roofline_bounds_compute(const struct analysis *analysis,
     if (!ret->present) return;
     ret->flops_per_s = (double)primitive->flops / seconds;
     ret->bytes_per_s = roofline_bounds_bytes(primitive) / seconds;
-    if (measurement->state == CM_MODELLED)
+    if (analysis->estimate.imported)
+        judge_import(analysis, measurement, ret);
+    else if (measurement->state == CM_MODELLED)
         judge_model(measurement, ret);
     else
         judge_run(analysis, primitive, measurement, ret);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "passes/costs.h"
+#include "passes/modules/module_common.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -48,6 +49,36 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     }
 }
 
+/* Adds the imported layers that only a module has the time of: opaque blocks, copies, and
+ * layers that match no node. */
+static void add_imported(const struct module_tree *tree) {
+    const struct imported *imported = tree->analysis->estimate.imported;
+    for (size_t i = 0; imported && i < imported->n; i++) {
+        const struct imported_layer *layer = &imported->layers[i];
+        if (layer->n_nodes > 0) continue;
+        const uint32_t module = module_common(tree->table, layer->places, layer->n_places);
+        add_known(&tree->table->modules[module].costs.latency_ps, layer->latency_ps);
+    }
+}
+
+/* Modules whose nodes are all inside an opaque block have no time. */
+static int hide_insides(const struct module_tree *tree) {
+    const struct imported *imported = tree->analysis->estimate.imported;
+    struct modules_table *table = tree->table;
+    if (imported == NULL) return CM_OK;
+    bool *is_hidden = arena_array(tree->analysis->arena, table->n_modules, sizeof *is_hidden);
+    if (!is_hidden) return diag_no_memory(tree->analysis->diag);
+    for (size_t i = 0; i < imported->n; i++)
+        for (size_t k = 0; k < imported->layers[i].n_inside; k++)
+            is_hidden[table->of_node[imported->layers[i].inside[k]]] = true;
+    for (size_t i = table->n_modules; i-- > 1;) {
+        if (!is_hidden[i] || table->modules[i].costs.latency_ps != 0) continue;
+        table->modules[i].costs.latency_ps = DIM_UNKNOWN;
+        is_hidden[table->parents[i]] = true;
+    }
+    return CM_OK;
+}
+
 static void sum_work(const struct module_tree *tree) {
     const struct analysis *analysis = tree->analysis;
     struct modules_table *table = tree->table;
@@ -56,6 +87,7 @@ static void sum_work(const struct module_tree *tree) {
         add_work(&table->modules[table->of_node[node]].costs,
                  &analysis->count.nodes[node].costs);
     }
+    add_imported(tree);
     for (size_t i = table->n_modules; i-- > 1;)
         add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
 }
@@ -148,7 +180,9 @@ static const char *overflowing(const struct cm_costs *costs) {
 
 int module_totals(const struct module_tree *tree) {
     sum_work(tree);
-    int status = unite_params(tree);
+    int status = hide_insides(tree);
+    if (status < 0) return status;
+    status = unite_params(tree);
     if (status < 0) return status;
     const char *what = overflowing(&tree->table->modules[0].costs);
     if (!what) return CM_OK;

@@ -158,8 +158,8 @@ int cm_result_write_folded(const struct cm_result *result,
     if (status != CM_OK) return status;
     if (!column_is_there(column, result))
         return diag_error(diagnostics, DIAG_USAGE,
-                          "folded stacks of %s require times: use --measure, --device or "
-                          "--backend",
+                          "folded stacks of %s require times: use --measure, --device, --times "
+                          "or --backend",
                           column->key);
     struct arena *arena = arena_new("stacks", 0);
     if (arena == NULL) return CM_NO_MEMORY;

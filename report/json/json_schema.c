@@ -268,7 +268,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one entry per argument"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "number of nodes assigned to modules by each module source, then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "costs by operator, highest latency first (without times: most MACs); sums omit unknown values"),
-    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device or --backend: the results of the backend"),
+    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device, --times or --backend: the times and what they depend on"),
     OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"));
 
 static const char *const sweep_columns[] = {"params", "macs", "int_macs", "flops", "int_ops", NULL};

@@ -31,9 +31,14 @@ static const struct json_record clocks_record = RECORD(struct cm_clock_state, "c
     VALUE("power_mw", JSON_COUNT, struct cm_clock_state, power_mw, "power draw"),
     VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle, "reason for throttling; empty: not throttled"));
 
-static const struct json_record timed_record = RECORD(struct cm_timed, "timed", "A distinct piece of work and its time, in picoseconds",
-    VALUE("primitive", JSON_TEXT, struct cm_timed, primitive, "description, one line"),
-    VALUE("state", JSON_TEXT, struct cm_timed, state, "`measured`, `modelled`, `proxy`, `view`, `unsupported`, `out-of-memory`, `crashed`, `timed-out`, `planned` or `invented`"),
+static const struct json_record import_record = RECORD(struct cm_import, "import", "Only of layers whose times were imported",
+    VALUE("expected_ps", JSON_COUNT, struct cm_import, expected_ps, "time of its nodes on the device of `--device`, picoseconds; `null` without a device"),
+    VALUE("module", JSON_INDEX, struct cm_import, module, "of a layer without nodes: index of the module that has its time; else `null`"),
+    OPTIONAL_MANY("inside", JSON_INDICES, struct cm_import, inside, n_inside, NULL, "of an opaque block: indices of its nodes, which have no time of their own"));
+
+static const struct json_record timed_record = RECORD(struct cm_timed, "timed", "A distinct piece of work and its time, in picoseconds; if times are imported, a layer of the other tool and its time in one run of the model",
+    VALUE("primitive", JSON_TEXT, struct cm_timed, primitive, "description, one line; imported: the name of the layer"),
+    VALUE("state", JSON_TEXT, struct cm_timed, state, "`measured`, `modelled`, `proxy`, `view`, `unsupported`, `out-of-memory`, `crashed`, `timed-out`, `planned` or `invented`; imported: `imported`, `split` over several nodes, `opaque`, `copy` or `unplaced`"),
     VALUE("median_ps", JSON_COUNT, struct cm_timed, median_ps, "median of one execution with cold operands; this and the other times are `null` if not timed"),
     VALUE("q1_ps", JSON_COUNT, struct cm_timed, q1_ps, "first quartile"),
     VALUE("q3_ps", JSON_COUNT, struct cm_timed, q3_ps, "third quartile"),
@@ -63,6 +68,7 @@ static const struct json_record timed_record = RECORD(struct cm_timed, "timed", 
     VALUE("plan_ps", JSON_COUNT, struct cm_timed, plan_ps, "time to find and compile the plan; not included in the other times"),
     PART("clocks", struct cm_timed, clocks, clocks_record, "state of the device after the measurement"),
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels, &kernel_run_record, "kernels that ran"),
+    PART("import", struct cm_timed, import, import_record, "only of imported layers"),
     VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels, "number of kernels not listed"),
     VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, which substitute ran, or what limits a modelled time"),
     MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work"));
@@ -136,7 +142,9 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     VALUE("bandwidth", JSON_COUNT, struct cm_measure, bandwidth, "memory bandwidth, bytes per second"),
     VALUE("floor_ps", JSON_COUNT, struct cm_measure, floor_ps, "minimum time of any primitive"),
     OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores, "the device has tensor cores"),
-    VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`; `null` if the model has no MACs"),
+    OPTIONAL("imported", JSON_FLAG, struct cm_measure, imported, "all times were measured by another tool (`--times`)"),
+    OPTIONAL("placed_share", JSON_RATIO, struct cm_measure, placed_share, "imported: time of the layers that match the model divided by the time of all layers; only if times are imported"),
+    VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share, "share of all MACs in nodes whose state is `measured`, `imported` or `split`; `null` if the model has no MACs"),
     POINTER("ceilings", struct cm_measure, ceilings, ceilings_record, "peak rates of the device: measured like layers, or published"),
     POINTER("end_to_end", struct cm_measure, end_to_end, end_to_end_record, "with --end-to-end: all measured nodes, run as one network"),
     VALUE("cached", JSON_COUNT, struct cm_measure, n_cached, "number of primitives measured in earlier runs"),

@@ -225,6 +225,8 @@ static bool is_left_out(const struct json_field *field, const char *base) {
     case JSON_SIZES:
     case JSON_INDICES:
         return *(const size_t *)count == 0;
+    case JSON_RATIO:
+        return *(const int64_t *)at == CM_UNKNOWN;
     default:
         return false;
     }

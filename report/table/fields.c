@@ -288,7 +288,7 @@ static bool has_limit(const struct rows_of *of) {
     return is_known(of->sweep->memory_limit);
 }
 
-static const char of_times[] = "times: --measure, --device or --backend";
+static const char of_times[] = "times: --measure, --device, --times or --backend";
 static const char of_model[] = "modelled times: --device";
 static const char of_training[] = "a training step: --optimizer";
 static const char of_limit[] = "a limit: --memory-limit";

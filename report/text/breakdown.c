@@ -179,6 +179,57 @@ static void add_layer(struct table *table, const struct cm_result *result,
     table_end_cell(table);
 }
 
+static void add_imported(struct table *table, const struct cm_result *result,
+                         const struct cm_timed *timed) {
+    const int64_t expected = timed->import.expected_ps;
+    add_time(table, timed->median_ps);
+    add_percent(table, timed->median_ps, result->totals.latency_ps);
+    add_time(table, expected);
+    if (is_known(expected) && expected > 0)
+        text_printf(table_cell(table), "%.2f", (double)timed->median_ps / (double)expected);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
+    add_count(table, (int64_t)timed->n_nodes);
+    add_number(table, NUMBER_RATE, timed->achieved ? timed->achieved->flops_per_s : CM_UNKNOWN);
+    add_number(table, NUMBER_TRAFFIC,
+               timed->achieved ? timed->achieved->bytes_per_s : CM_UNKNOWN);
+    add_percent(table, timed->achieved ? timed->achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
+    add_name(table, timed->achieved ? timed->achieved->limited_by : "-");
+    add_name(table, timed->state);
+    struct text *name = table_cell(table);
+    text_append_name(name, timed->primitive);
+    if (timed->algorithm[0] != '\0') {
+        text_append(name, " [");
+        text_append_name(name, timed->algorithm);
+        text_append(name, "]");
+    }
+    if (timed->import.module < result->n_modules) {
+        text_append(name, " in ");
+        text_append_name(name, result->modules[timed->import.module].path[0] != '\0'
+                                   ? result->modules[timed->import.module].path
+                                   : result->modules[timed->import.module].name);
+    }
+    table_end_cell(table);
+}
+
+/* Writes the layers of another tool, longest first, beside their expected times. */
+static void imported_write(struct page *page, const struct cm_result *result,
+                           struct layer *layers) {
+    static const char *const headings[] = {"time",       "share", "expected",  "ratio",
+                                           "nodes",      "FLOPS", "bandwidth", "roofline",
+                                           "limited by", "state", "layer"};
+    const size_t n = result->measure->n_primitives;
+    struct table table;
+    if (!table_init(&table, page, headings, sizeof headings / sizeof *headings, n)) return;
+    for (size_t i = 0; i < n; i++)
+        layers[i] = (struct layer){result->measure->primitives[i].median_ps, i};
+    if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
+    for (size_t i = 0; i < n; i++)
+        add_imported(&table, result, &result->measure->primitives[layers[i].index]);
+    table_write(&table);
+}
+
 void layers_write(struct page *page, const struct cm_result *result) {
     static const char *const headings[] = {"total",      "share", "nodes",     "each",
                                            "warm",       "FLOPS", "bandwidth", "roofline",
@@ -189,6 +240,10 @@ void layers_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     page_rule(page, "Layers");
     write_kind(page, result);
+    if (layers != NULL && result->measure->imported) {
+        imported_write(page, result, layers);
+        return;
+    }
     if (layers == NULL ||
         !table_init(&table, page, headings, sizeof headings / sizeof *headings, n))
         return;

@@ -55,6 +55,34 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     }
 }
 
+/* `placed:  99.48% of the imported time, copy 3 layers (2.10%)` */
+static void write_placed(struct page *page, const struct cm_result *result) {
+    static const char *const states[] = {"copy", "opaque", "unplaced"};
+    const struct cm_measure *measure = result->measure;
+    label_write(page, "placed");
+    page_list(page, ", ", page->label_width);
+    struct text *item = page_item(page);
+    number_append_percent(item, measure->placed_share, CM_RATIO_ONE);
+    text_append(item, " of the imported time");
+    page_item_end(page, STYLE_PLAIN);
+    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+        int64_t n = 0;
+        int64_t sum = 0;
+        for (size_t k = 0; k < measure->n_primitives; k++) {
+            if (!text_equal(measure->primitives[k].state, states[i])) continue;
+            n++;
+            sum = checked_add_known(sum, measure->primitives[k].median_ps);
+        }
+        if (n == 0) continue;
+        item = page_item(page);
+        text_printf(item, "%s %" PRId64 " layer%s (", states[i], n, text_plural(n));
+        number_append_percent(item, sum, result->totals.latency_ps);
+        text_append(item, ")");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
 /* `cached:  12 of 14 primitives, since 2026-11-21T23:07:08Z` */
 static void write_cached(struct page *page, const struct cm_measure *measure) {
     if (measure->n_cached == 0) return;
@@ -201,6 +229,13 @@ static void write_runtime(struct page *page, const struct cm_measure *measure) {
     page_end_line(page);
 }
 
+void measured_write_import(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    label_sentence(page, "expected on", measure->device);
+    label_sentence(page, "times from", measure->version);
+    write_placed(page, result);
+}
+
 void measured_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
@@ -208,8 +243,11 @@ void measured_write(struct page *page, const struct cm_result *result) {
     label_sentence(page, "backend", measure->backend);
     label_sentence(page, measure->planned ? "no plans" : "no times", measure->problem);
     if (!cm_result_timed(result)) return;
-    label_sentence(page, "device", measure->device);
-    label_sentence(page, measure->modelled ? "figures from" : "version", measure->version);
+    if (measure->imported) measured_write_import(page, result);
+    if (!measure->imported) {
+        label_sentence(page, "device", measure->device);
+        label_sentence(page, measure->modelled ? "figures from" : "version", measure->version);
+    }
     label_sentence(page, "warning", measure->warning);
     write_precision(page, measure);
     write_runtime(page, measure);
@@ -218,8 +256,9 @@ void measured_write(struct page *page, const struct cm_result *result) {
     size_t n_unstable = 0;
     for (size_t i = 0; i < measure->n_primitives; i++)
         n_unstable += measure->primitives[i].unstable;
-    label_write(page, "primitives");
-    page_print(page, STYLE_PLAIN, "%zu distinct", measure->n_primitives);
+    label_write(page, measure->imported ? "layers" : "primitives");
+    page_print(page, STYLE_PLAIN, measure->imported ? "%zu" : "%zu distinct",
+               measure->n_primitives);
     if (n_unstable > 0) page_print(page, STYLE_WARNING, ", %zu of them unstable", n_unstable);
     page_end_line(page);
     write_cached(page, measure);

@@ -283,7 +283,10 @@ static void write_times(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_step_time(page, &result->training);
     write_network(page, measure->end_to_end);
-    write_device(page, measure);
+    if (measure->imported)
+        measured_write_import(page, result);
+    else
+        write_device(page, measure);
     write_untimed(page, result);
     write_advice(page, result);
 }

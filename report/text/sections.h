@@ -29,6 +29,8 @@ void detailed_write(struct page *page, const struct cm_result *result);
 /* The cuDNN plan of each distinct primitive; nothing without --cudnn-plan. */
 void plan_write(struct page *page, const struct cm_result *result);
 void measured_write(struct page *page, const struct cm_result *result);
+/* Writes the source of imported times and how much of them is placed. */
+void measured_write_import(struct page *page, const struct cm_result *result);
 
 /* Optional tables; layers and kernels require times. */
 void operators_write(struct page *page, const struct cm_result *result);

@@ -39,19 +39,32 @@ static void leave_out(const struct cm_result *result, size_t module, int64_t ope
     }
 }
 
+/* Marks the nodes of opaque blocks, whose time only their module has. */
+static void mark_inside(const struct cm_result *result, bool *inside) {
+    const struct cm_measure *measure = result->measure;
+    for (size_t i = 0; i < measure->n_primitives; i++) {
+        const struct cm_import *import = &measure->primitives[i].import;
+        for (size_t k = 0; k < import->n_inside; k++)
+            if (import->inside[k] < result->n_nodes) inside[import->inside[k]] = true;
+    }
+}
+
 const int64_t *timed_operations(struct page *page, const struct cm_result *result) {
     int64_t *ret = arena_array(page->arena, result->n_modules, sizeof(*ret));
-    if (ret == NULL) return NULL;
+    bool *inside = arena_array(page->arena, result->n_nodes, sizeof(*inside));
+    if (ret == NULL || inside == NULL) return NULL;
     for (size_t i = 0; i < result->n_modules; i++) {
         const struct cm_costs *costs = &result->modules[i].costs;
         ret[i] = column_operations(result, costs->flops, costs->int_ops);
     }
     if (timed_lacks(result) == 0) return ret;
+    mark_inside(result, inside);
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_node *node = &result->nodes[i];
         const int64_t operations =
             column_operations(result, node->costs.flops, node->costs.int_ops);
-        if (!is_known(node->costs.latency_ps) && is_known(operations) && operations > 0)
+        if (!is_known(node->costs.latency_ps) && is_known(operations) && operations > 0 &&
+            !inside[i])
             leave_out(result, node->module, operations, ret);
     }
     return ret;

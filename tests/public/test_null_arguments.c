@@ -14,6 +14,7 @@
 #include "costmodel/compare.h"
 #include "costmodel/costmodel.h"
 #include "costmodel/op_costs.h"
+#include "costmodel/times.h"
 
 #define ROW(call)                                                                              \
     { #call, call }
@@ -194,6 +195,11 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_op_costs_load_memory(P, 1, P, d, NULL)),
         ROW(cm_op_costs_make(NULL, 1, d, P)),
         ROW(cm_op_costs_make(P, 1, d, NULL)),
+        ROW(cm_times_load_file(NULL, d, P)),
+        ROW(cm_times_load_file(P, d, NULL)),
+        ROW(cm_times_load_memory(NULL, 1, P, d, P)),
+        ROW(cm_times_load_memory(P, 1, NULL, d, P)),
+        ROW(cm_times_load_memory(P, 1, P, d, NULL)),
         /* clang-format on */
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -249,6 +255,7 @@ static void functions_without_a_status_return_nothing_of_null(void **state) {
     cm_diff_free(NULL);
     cm_diff_options_init(NULL);
     cm_op_costs_free(NULL);
+    cm_times_free(NULL);
     cm_report_free(NULL);
 }
 
@@ -270,7 +277,8 @@ static char *read_text(const char *path) {
 }
 
 static void every_public_function_with_a_pointer_is_tested(void **state) {
-    static const char *const headers[] = {"check.h", "compare.h", "costmodel.h", "op_costs.h"};
+    static const char *const headers[] = {"check.h", "compare.h", "costmodel.h", "op_costs.h",
+                                          "times.h"};
     char *source = read_text(TEST_SOURCE_DIR "/tests/public/test_null_arguments.c");
     (void)state;
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {

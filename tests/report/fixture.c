@@ -539,6 +539,7 @@ static const struct cm_end_to_end odd_network = {.state = "invented",
                                                  .macs = INT64_MAX};
 
 static const struct cm_measure odd_measure = {
+    .placed_share = CM_UNKNOWN,
     .backend = "odd:key=\x07",
     .problem = "",
     .device = "a \"device\"",

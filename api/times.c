@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --times: reads files of times that another tool measured. */
+#include "costmodel/times.h"
+
+#include "backends/times/times.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+static int read_text(const char *text, size_t size, const char *name,
+                     struct cm_diagnostics *diagnostics, struct arena *arena,
+                     struct cm_times **ret) {
+    struct cm_times *times = arena_alloc(arena, sizeof(*times));
+    if (times == NULL) return diag_no_memory(diagnostics);
+    *times = (struct cm_times){.arena = arena, .path = arena_strdup(arena, name)};
+    if (times->path == NULL) return diag_no_memory(diagnostics);
+    struct diag_frame frame = {.label = "in", .what = name};
+    diag_push(diagnostics, &frame);
+    int status = times_read(text, size, diagnostics, times);
+    diag_pop(diagnostics, &frame);
+    if (status == CM_OK && arena_failed(arena)) status = diag_no_memory(diagnostics);
+    if (status == CM_OK) *ret = times;
+    return status;
+}
+
+int cm_times_load_memory(const char *text, size_t size, const char *name,
+                         struct cm_diagnostics *diagnostics, struct cm_times **ret_times) {
+    if (text == NULL || name == NULL || ret_times == NULL) return diag_null(diagnostics);
+    struct arena *arena = arena_new("times", 0);
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    const int status = read_text(text, size, name, diagnostics, arena, ret_times);
+    if (status < 0) arena_free(arena);
+    return status;
+}
+
+int cm_times_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                       struct cm_times **ret_times) {
+    if (path == NULL || ret_times == NULL) return diag_null(diagnostics);
+    struct source *source = NULL;
+    struct arena *arena = arena_new("times text", 0);
+    char *text = NULL;
+    size_t size = 0;
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    int status = source_open(path, diagnostics, &source);
+    if (status == CM_OK)
+        status = source_read_all(source, FILE_MAX_JSON, arena, diagnostics, &text, &size);
+    source_close(source);
+    if (status == CM_OK)
+        status = cm_times_load_memory(text, size, path, diagnostics, ret_times);
+    arena_free(arena);
+    return status;
+}
+
+void cm_times_free(struct cm_times *times) {
+    if (times) arena_free(times->arena);
+}

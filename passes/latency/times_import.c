@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Imports the times of other tools: joins the files, assigns layers to nodes (times_match), and
+ * splits the time of a fused layer over its nodes. */
+#include "passes/latency/times_import.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backends/plugin/reason.h"
+#include "backends/times/times.h"
+#include "passes/latency/estimate.h"
+#include "passes/latency/times_match.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Without a device, nodes are weighted by a roofline whose ridge is at 10 FLOP/byte: that of
+ * processors, and of the vector units of GPUs. */
+#define NOMINAL_RIDGE 10.0
+
+/* A first run that took so much longer than the others distorts their mean. */
+#define SLOW_START 1.5
+
+/* If one in so many layers has another shape, the inputs had. */
+#define OTHER_SHAPES 4
+
+static void add_timing(struct cm_timing *sum, const struct cm_timing *more) {
+    sum->median += more->median;
+    sum->q1 += more->q1;
+    sum->q3 += more->q3;
+    sum->min += more->min;
+    sum->max += more->max;
+}
+
+/* Adds the layers of one file. Layers of one name and operator are one layer. */
+static int join_file(const struct analysis *analysis, const struct cm_times *times,
+                     const struct cm_times **of_layer, struct map *index,
+                     struct imported *ret) {
+    for (size_t i = 0; i < times->n; i++) {
+        const struct times_layer *from = &times->layers[i];
+        uint32_t at = MAP_NONE;
+        const char *key = arena_printf(analysis->scratch, "%s\n%s", from->name, from->op);
+        if (key == NULL || map_add(index, key, (uint32_t)ret->n, &at) != CM_OK)
+            return diag_no_memory(analysis->diag);
+        if (at != MAP_NONE && of_layer[at] != times)
+            return diag_error(analysis->diag, DIAG_USAGE,
+                              "layer '%s' must have times in one file, got '%s' and '%s'",
+                              from->name, of_layer[at]->path, times->path);
+        if (at == MAP_NONE) {
+            of_layer[ret->n] = times;
+            ret->layers[ret->n++].from = from;
+            at = (uint32_t)ret->n - 1;
+            ret->layers[at].timing.n_samples = from->timing.n_samples;
+        }
+        add_timing(&ret->layers[at].timing, &from->timing);
+    }
+    return CM_OK;
+}
+
+static int join_files(const struct analysis *analysis, struct imported *ret) {
+    const struct cm_options *options = analysis->options;
+    struct text tools = {.arena = analysis->arena};
+    struct text version = {.arena = analysis->arena};
+    struct map index;
+    size_t n = 0;
+    map_init(&index, analysis->scratch);
+    for (size_t i = 0; i < options->n_times; i++) n += options->times[i]->n;
+    ret->layers = arena_array(analysis->arena, n, sizeof(*ret->layers));
+    const struct cm_times **of_layer = arena_array(analysis->scratch, n, sizeof(*of_layer));
+    if (ret->layers == NULL || of_layer == NULL) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < options->n_times; i++) {
+        const struct cm_times *times = options->times[i];
+        if (!times->has_times) continue;
+        const int status = join_file(analysis, times, of_layer, &index, ret);
+        if (status < 0) return status;
+        if (strstr(text_string(&tools), times->tool) == NULL)
+            text_printf(&tools, "%s%s", tools.length > 0 ? ", " : "", times->tool);
+        text_printf(&version, "%s%s: %lld run%s", version.length > 0 ? "; " : "", times->path,
+                    (long long)times->runs, text_plural(times->runs));
+        if (times->provider[0] != '\0') text_printf(&version, ", %s", times->provider);
+    }
+    if (tools.failed || version.failed) return diag_no_memory(analysis->diag);
+    ret->tools = text_string(&tools);
+    ret->version = text_string(&version);
+    for (size_t i = 0; i < ret->n; i++)
+        ret->layers[i].latency_ps = estimate_ps(ret->layers[i].timing.median);
+    return CM_OK;
+}
+
+/* Returns how often the graph of a node runs; 1 if that is unknown. */
+static double runs_of(const struct analysis *analysis, uint32_t node) {
+    double runs = 1;
+    uint32_t graph = analysis->model->nodes[node].graph;
+    for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent) {
+        const int64_t n = analysis->infer.runs[graph];
+        if (is_known(n) && n > 0) runs *= (double)n;
+    }
+    return runs;
+}
+
+static const struct cm_primitive *primitive_of(const struct analysis *analysis, uint32_t node) {
+    return &analysis->primitives.items[analysis->primitives.of_node[node]];
+}
+
+/* Returns the modelled seconds of one run; without a device, a number in proportion to them. */
+static double expected(const struct analysis *analysis, const struct estimate_table *table,
+                       uint32_t node) {
+    const struct cm_measurement *item = &table->items[analysis->primitives.of_node[node]];
+    const struct cm_primitive *primitive = primitive_of(analysis, node);
+    if (analysis->options->backend != NULL)
+        return item->state == CM_MODELLED ? item->cold.median : 0;
+    return fmax((double)primitive->flops / NOMINAL_RIDGE,
+                (double)primitive->bytes_read + (double)primitive->bytes_written);
+}
+
+/* Splits the time in proportion to the expected times; evenly if none is known. The shares sum
+ * up to the time of the layer exactly. */
+static void split(const struct analysis *analysis, const double *weights,
+                  struct imported *imported, struct imported_layer *layer) {
+    double total = 0;
+    double before = 0;
+    int64_t spent = 0;
+    const bool has_device = analysis->options->backend != NULL;
+    for (size_t i = 0; i < layer->n_nodes; i++) {
+        total += weights[layer->nodes[i]];
+        if (has_device)
+            layer->expected_s += weights[layer->nodes[i]] * runs_of(analysis, layer->nodes[i]);
+    }
+    for (size_t i = 0; i < layer->n_nodes; i++) {
+        const uint32_t node = layer->nodes[i];
+        before += total > 0 ? weights[node] : 1;
+        const double share = before / (total > 0 ? total : (double)layer->n_nodes);
+        int64_t until = (int64_t)llround((double)layer->latency_ps * share);
+        if (i + 1 == layer->n_nodes || until > layer->latency_ps) until = layer->latency_ps;
+        int64_t *ps = &imported->node_ps[node];
+        *ps = checked_add(is_known(*ps) ? *ps : 0, until - spent);
+        spent = until;
+    }
+}
+
+/* A layer is split if several of its nodes have a share. */
+static void mark_split(const struct imported *imported, const double *weights, bool *shares) {
+    for (size_t i = 0; i < imported->n; i++) {
+        struct imported_layer *layer = &imported->layers[i];
+        size_t n = 0;
+        if (layer->n_nodes == 0) continue;
+        for (size_t k = 0; k < layer->n_nodes; k++) n += weights[layer->nodes[k]] > 0;
+        layer->state = n > 1 || (n == 0 && layer->n_nodes > 1) ? CM_SPLIT : CM_IMPORTED;
+        for (size_t k = 0; k < layer->n_nodes && layer->state == CM_SPLIT; k++)
+            if (n == 0 || weights[layer->nodes[k]] > 0) shares[layer->nodes[k]] = true;
+    }
+}
+
+/* Sets the measurement of a node. */
+static void set_item(const struct analysis *analysis, const struct imported *imported,
+                     uint32_t node, bool is_inside, bool shares, struct cm_measurement *ret) {
+    const int64_t ps = imported->node_ps[node];
+    const double s = (double)ps * 1e-12 / runs_of(analysis, node);
+    if (is_known(ps)) {
+        ret->state = shares ? CM_SPLIT : CM_IMPORTED;
+        ret->cold = (struct cm_timing){.median = s, .q1 = s, .q3 = s, .min = s, .max = s};
+        return;
+    }
+    *ret = (struct cm_measurement){.state = CM_VIEW};
+    if (analysis->primitives.lowered[node] == LOWERED_NOTHING) return;
+    ret->state = is_inside ? CM_OPAQUE : CM_UNSUPPORTED;
+    (void)reason_fail(&ret->reason, 0, "no layer of the imported times runs it");
+}
+
+static void sum_shares(struct imported *imported) {
+    double placed = 0;
+    double all = 0;
+    for (size_t i = 0; i < imported->n; i++) {
+        all += imported->layers[i].timing.median;
+        if (imported->layers[i].state != CM_UNPLACED)
+            placed += imported->layers[i].timing.median;
+    }
+    imported->placed_share = all > 0 ? placed / all : -1;
+}
+
+static void report_unplaced(const struct analysis *analysis, const struct imported *imported) {
+    const char *first = NULL;
+    int64_t n = 0;
+    for (size_t i = 0; i < imported->n; i++) {
+        if (imported->layers[i].state != CM_UNPLACED || imported->layers[i].latency_ps == 0)
+            continue;
+        if (n++ == 0) first = imported->layers[i].from->name;
+    }
+    if (n == 0) return;
+    diag_warn(
+        analysis->diag, DIAG_BACKEND,
+        "%lld layer%s with %.2f%% of the imported time match%s no node, the first is '%s'",
+        (long long)n, text_plural(n), 100 * (1 - imported->placed_share), n == 1 ? "es" : "",
+        first);
+    if (strstr(imported->tools, "tensorrt") != NULL)
+        diag_hint(analysis->diag,
+                  "trtexec --profilingVerbosity=detailed --exportLayerInfo=FILE "
+                  "states the nodes of each layer; give FILE to --times, too");
+}
+
+static void report_slow_start(const struct analysis *analysis) {
+    for (size_t i = 0; i < analysis->options->n_times; i++) {
+        const struct cm_times *times = analysis->options->times[i];
+        if (times->slow_start < SLOW_START) continue;
+        diag_note(analysis->diag, DIAG_BACKEND,
+                  "in '%s' the first of %lld runs took %.2f times as long as the others: times "
+                  "are means over all runs, profile more of them",
+                  times->path, (long long)times->runs, times->slow_start);
+    }
+}
+
+static bool has_shape(const struct times_layer *layer, const struct shape *shape) {
+    if (layer->rank < 0 || shape->rank < 0) return true;
+    for (int axis = 0; axis < shape->rank && shape->rank == layer->rank; axis++)
+        if (is_known(shape->dims[axis]) && shape->dims[axis] != layer->dims[axis]) return false;
+    return shape->rank == layer->rank;
+}
+
+static void append_dims(struct text *text, int rank, const int64_t *dims) {
+    text_append(text, "[");
+    for (int axis = 0; axis < rank; axis++)
+        text_printf(text, axis > 0 ? ", %lld" : "%lld", (long long)dims[axis]);
+    text_append(text, "]");
+}
+
+/* Returns the shape of the first output if the layer has the name and operator of its first
+ * node; NULL. */
+static const struct shape *shape_of(const struct analysis *analysis,
+                                    const struct imported_layer *layer) {
+    if (layer->n_nodes == 0 || layer->from->rank < 0) return NULL;
+    const struct node *node = &analysis->model->nodes[layer->nodes[0]];
+    if (node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
+        !text_equal(node->name, layer->from->name) || !text_equal(node->type, layer->from->op))
+        return NULL;
+    return &analysis->infer.infos[node->outputs[0]].shape;
+}
+
+/* Warns if many layers have another output shape than the model: the profile was made with
+ * other inputs. Optimizers change some shapes. */
+static void report_shapes(const struct analysis *analysis, const struct imported *imported) {
+    const struct imported_layer *first = NULL;
+    size_t n = 0;
+    size_t n_other = 0;
+    for (size_t i = 0; i < imported->n; i++) {
+        const struct shape *shape = shape_of(analysis, &imported->layers[i]);
+        if (shape == NULL) continue;
+        n++;
+        if (has_shape(imported->layers[i].from, shape)) continue;
+        if (n_other++ == 0) first = &imported->layers[i];
+    }
+    if (first == NULL || n_other < n / OTHER_SHAPES) return;
+    const struct shape *shape = shape_of(analysis, first);
+    struct text text = {.arena = analysis->scratch};
+    append_dims(&text, first->from->rank, first->from->dims);
+    text_append(&text, " in the imported times, ");
+    append_dims(&text, shape->rank, shape->dims);
+    diag_warn(
+        analysis->diag, DIAG_BACKEND,
+        "%zu of %zu layers have other output shapes than the model, the first is '%s': %s "
+        "here",
+        n_other, n, first->from->name, text_string(&text));
+    diag_hint(analysis->diag, "--batch, --dim and --input set the shapes of the inputs");
+}
+
+/* Fills the items and the shares of nodes. */
+static int fill(const struct analysis *analysis, struct imported *imported,
+                struct estimate_table *ret) {
+    const size_t n_nodes = analysis->model->n_nodes;
+    double *weights = arena_array(analysis->scratch, n_nodes, sizeof(*weights));
+    bool *shares = arena_array(analysis->scratch, n_nodes, sizeof(*shares));
+    imported->node_ps = arena_array(analysis->arena, n_nodes, sizeof(*imported->node_ps));
+    bool *inside = arena_array(analysis->scratch, n_nodes, sizeof(*inside));
+    if (!weights || !shares || !inside || !imported->node_ps)
+        return diag_no_memory(analysis->diag);
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        imported->node_ps[node] = DIM_UNKNOWN;
+        weights[node] = expected(analysis, ret, node);
+    }
+    for (size_t i = 0; i < imported->n; i++)
+        if (imported->layers[i].n_nodes > 0)
+            split(analysis, weights, imported, &imported->layers[i]);
+    mark_split(imported, weights, shares);
+    for (size_t i = 0; i < imported->n; i++)
+        for (size_t k = 0; k < imported->layers[i].n_inside; k++)
+            inside[imported->layers[i].inside[k]] = true;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        set_item(analysis, imported, node, inside[node], shares[node],
+                 &ret->items[analysis->primitives.of_node[node]]);
+    return CM_OK;
+}
+
+int times_import(const struct analysis *analysis, struct estimate_table *ret) {
+    const struct cm_options *options = analysis->options;
+    struct imported *imported = arena_alloc(analysis->arena, sizeof(*imported));
+    if (imported == NULL) return diag_no_memory(analysis->diag);
+    *imported = (struct imported){.n = 0};
+    int status = join_files(analysis, imported);
+    if (status == CM_OK)
+        status = times_match(analysis, options->times, options->n_times, imported);
+    if (status == CM_OK) status = fill(analysis, imported, ret);
+    if (status < 0) return status;
+    sum_shares(imported);
+    ret->imported = imported;
+    ret->facts.modelled = 0;
+    ret->done = imported->placed_share > 0;
+    if (!ret->done) {
+        ret->problem = imported->n == 0 ? "the imported files have no times"
+                                        : "no layer of the imported times names a node";
+        diag_warn(analysis->diag, DIAG_BACKEND, "times cannot be imported: %s", ret->problem);
+        return CM_OK;
+    }
+    report_unplaced(analysis, imported);
+    report_slow_start(analysis);
+    report_shapes(analysis, imported);
+    return CM_OK;
+}

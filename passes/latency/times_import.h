@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cm_options.times: fills the times of nodes from measurements of another tool. */
+#ifndef PASSES_LATENCY_TIMES_IMPORT_H
+#define PASSES_LATENCY_TIMES_IMPORT_H
+
+#include "passes/pass.h"
+
+/*
+ * Replaces the times of ret->items, one per node, which are modelled or empty, and sets
+ * ret->imported. A layer of several nodes is split by their modelled times. Returns CM_OK,
+ * CM_REFUSED (reported: two files have times of the same layer) or CM_NO_MEMORY.
+ */
+int times_import(const struct analysis *analysis, struct estimate_table *ret) CM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Assigns the layers of imported times to nodes, in steps:
+ *
+ *   names      a layer runs the nodes that its name, its metadata or its outputs name
+ *   upstream   a layer that is named after its last node, but has the operator of an earlier
+ * one, runs all between: relu_output_nchwc (Conv) = conv + bn + relu dataflow   a layer without
+ * a known name (BiasGelu_3) runs the nodes that no layer names, that lie between layers before
+ * and after it, and whose result has its shape leftovers  a node that no layer runs, except a
+ * matrix product, was fused into the layer that computes its operand, or that reads its result:
+ * into one that is fused by its name or operator, if any
+ *
+ * Only ONNX Runtime needs the last three: other tools name every node. Views are never needed:
+ * their times are 0 unless a layer runs them.
+ */
+#include "passes/latency/times_match.h"
+
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "backends/times/times.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Comparisons of layers with nodes in step dataflow: bounds the time of hostile files. */
+#define MAX_COMPARISONS ((uint64_t)1 << 28)
+
+struct pair {
+    uint32_t layer;
+    uint32_t node;
+};
+
+struct pairs {
+    size_t n;
+    struct pair *items;
+};
+
+struct matching {
+    const struct analysis *analysis;
+    struct imported *imported;
+    struct map nodes;   /* by name */
+    struct map values;  /* by name */
+    struct map details; /* by name of a layer: index into detailed */
+    const struct times_layer **detailed;
+    uint32_t *owner;        /* by node: the first layer that runs it; ID_NONE */
+    uint32_t *stamps;       /* by node: 1 + the layer that was last assigned to it */
+    uint32_t *queue;        /* scratch, by node */
+    bool *fused;            /* by layer: its name or operator differs from its node's */
+    enum times_role *roles; /* by layer */
+    struct pairs runs;      /* nodes that share the time of a layer */
+    struct pairs places;    /* nodes that locate a layer */
+    struct pairs inside;    /* nodes of an opaque block */
+    uint64_t n_compared;
+};
+
+static const struct node *node_at(const struct matching *matching, uint32_t id) {
+    return &matching->analysis->model->nodes[id];
+}
+
+/* Returns true if no layer runs the node although a runtime must: it depends on an input. */
+static bool is_free(const struct matching *matching, uint32_t id) {
+    const struct node *node = node_at(matching, id);
+    if (matching->owner[id] != ID_NONE) return false;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE &&
+            !matching->analysis->infer.infos[node->outputs[i]].is_constant)
+            return true;
+    return false;
+}
+
+static void assign(struct matching *matching, uint32_t layer, uint32_t node) {
+    if (matching->stamps[node] == layer + 1) return;
+    matching->stamps[node] = layer + 1;
+    if (matching->owner[node] == ID_NONE) matching->owner[node] = layer;
+    matching->runs.items[matching->runs.n++] = (struct pair){layer, node};
+}
+
+/* Returns the producer of operand i; ID_NONE. */
+static uint32_t producer(const struct matching *matching, const struct node *node, size_t i) {
+    const uint32_t value = node->inputs[i];
+    return value == ID_NONE ? ID_NONE : matching->analysis->model->values[value].node;
+}
+
+static int index_names(struct matching *matching, const struct cm_times *const *files,
+                       size_t n_files) {
+    const struct model *model = matching->analysis->model;
+    uint32_t known = 0;
+    size_t n = 0;
+    int status = CM_OK;
+    for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++)
+        if (model->nodes[id].name[0] != '\0')
+            status = map_add(&matching->nodes, model->nodes[id].name, id, &known);
+    for (uint32_t id = 0; id < model->n_values && status == CM_OK; id++)
+        status = map_add(&matching->values, model->values[id].name, id, &known);
+    for (size_t i = 0; i < n_files; i++) n += files[i]->has_times ? 0 : files[i]->n;
+    matching->detailed =
+        arena_array(matching->analysis->scratch, n, sizeof(*matching->detailed));
+    if (matching->detailed == NULL) return CM_NO_MEMORY;
+    n = 0;
+    for (size_t i = 0; i < n_files && status == CM_OK; i++)
+        for (size_t k = 0; k < files[i]->n && !files[i]->has_times && status == CM_OK; k++) {
+            matching->detailed[n] = &files[i]->layers[k];
+            status =
+                map_add(&matching->details, files[i]->layers[k].name, (uint32_t)n++, &known);
+        }
+    return status;
+}
+
+/* Returns the node of that name, of that number ("#17"), or that computes the value of that
+ * name; ID_NONE of an input or a weight, or if *ret_known is false. */
+static uint32_t find_node(const struct matching *matching, const char *name, bool *ret_known) {
+    int64_t index = 0;
+    *ret_known = true;
+    const uint32_t node = map_get(&matching->nodes, name);
+    if (node != MAP_NONE) return node;
+    const uint32_t value = map_get(&matching->values, name);
+    if (value != MAP_NONE) return matching->analysis->model->values[value].node;
+    *ret_known = name[0] == '#' && text_to_int64(name + 1, strlen(name + 1), &index) &&
+                 index >= 0 && (uint64_t)index < matching->analysis->model->n_nodes;
+    return *ret_known ? (uint32_t)index : ID_NONE;
+}
+
+static void place(struct matching *matching, uint32_t layer, uint32_t node) {
+    matching->places.items[matching->places.n++] = (struct pair){layer, node};
+}
+
+/* Step names. A layer with exactly the name of a node runs that node. */
+static void match_names(struct matching *matching, uint32_t layer) {
+    const struct times_layer *from = matching->imported->layers[layer].from;
+    const uint32_t detail = map_get(&matching->details, from->name);
+    const uint32_t same = map_get(&matching->nodes, from->name);
+    matching->roles[layer] = from->role;
+    if (same != MAP_NONE) {
+        matching->fused[layer] =
+            from->op[0] != '\0' && !text_equal(from->op, node_at(matching, same)->type);
+        assign(matching, layer, same);
+        return;
+    }
+    if (detail != MAP_NONE) from = matching->detailed[detail];
+    for (size_t i = 0; i < from->n_refs; i++) {
+        bool is_known_name = false;
+        const uint32_t node = find_node(matching, from->refs[i].name, &is_known_name);
+        if (!is_known_name || (node == ID_NONE && from->refs[i].role == TIMES_RUNS)) continue;
+        matching->roles[layer] = from->refs[i].role;
+        matching->fused[layer] = true;
+        if (from->refs[i].role == TIMES_RUNS)
+            assign(matching, layer, node);
+        else if (node != ID_NONE)
+            place(matching, layer, node);
+        if (from->alternatives) return;
+    }
+}
+
+/* The nodes between the first and the last of an opaque block, in execution order. */
+static void mark_block(struct matching *matching, uint32_t layer, const struct pair *places,
+                       size_t n) {
+    const struct liveness_table *liveness = &matching->analysis->liveness;
+    uint32_t first = UINT32_MAX;
+    uint32_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t step = liveness->step_of[places[i].node];
+        if (step < first) first = step;
+        if (step > last) last = step;
+    }
+    for (uint32_t step = first; n > 0 && step <= last; step++) {
+        const uint32_t node = liveness->node_at[step];
+        if (!is_free(matching, node)) continue;
+        matching->owner[node] = layer;
+        matching->inside.items[matching->inside.n++] = (struct pair){layer, node};
+    }
+}
+
+static void mark_blocks(struct matching *matching) {
+    const struct pairs *places = &matching->places;
+    for (size_t i = 0; i < places->n;) {
+        const uint32_t layer = places->items[i].layer;
+        size_t n = 1;
+        while (i + n < places->n && places->items[i + n].layer == layer) n++;
+        if (matching->roles[layer] == TIMES_CONTAINS)
+            mark_block(matching, layer, &places->items[i], n);
+        i += n;
+    }
+}
+
+/* "FusedConv", "QLinearConv" and "FusedMatMul" contain the operator that they fuse others with.
+ */
+static bool has_operator(const struct times_layer *layer, const struct node *node) {
+    return strstr(layer->op, node->type) != NULL;
+}
+
+/* Lists the free nodes from which `node` is computed, up to those with the layer's operator, in
+ * `queue`. Returns their number; *ret_found: one has the operator. */
+static size_t list_upstream(struct matching *matching, const struct times_layer *layer,
+                            uint32_t node, bool *ret_found) {
+    size_t n = 1;
+    matching->queue[0] = node;
+    *ret_found = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct node *at = node_at(matching, matching->queue[i]);
+        if (i > 0 && has_operator(layer, at)) {
+            *ret_found = true;
+            continue;
+        }
+        for (size_t k = 0; k < at->n_inputs; k++) {
+            const uint32_t from = producer(matching, at, k);
+            if (from == ID_NONE || !is_free(matching, from)) continue;
+            bool is_listed = false;
+            for (size_t j = 0; j < n && !is_listed; j++) is_listed = matching->queue[j] == from;
+            if (!is_listed && n < 64) matching->queue[n++] = from;
+        }
+    }
+    return n;
+}
+
+/* Step upstream. */
+static void match_upstream(struct matching *matching, uint32_t layer, uint32_t node) {
+    const struct times_layer *from = matching->imported->layers[layer].from;
+    bool found = false;
+    if (!from->alternatives || !matching->fused[layer] ||
+        has_operator(from, node_at(matching, node)))
+        return;
+    const size_t n = list_upstream(matching, from, node, &found);
+    for (size_t i = 1; i < n && found; i++) assign(matching, layer, matching->queue[i]);
+}
+
+/* By node: the last layer before it and the first after it, by dataflow. */
+struct window {
+    int64_t after;
+    int64_t before;
+};
+
+static int64_t first_reader(const struct matching *matching, const struct window *windows,
+                            uint32_t node) {
+    const struct model *model = matching->analysis->model;
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < model->nodes[node].n_outputs; i++) {
+        const uint32_t value = model->nodes[node].outputs[i];
+        for (size_t k = 0; value != ID_NONE && k < model->values[value].n_uses; k++) {
+            const uint32_t reader = model->values[value].uses[k].node;
+            const uint32_t owner = matching->owner[reader];
+            const int64_t at = owner == ID_NONE ? windows[reader].before : (int64_t)owner;
+            if (at < first) first = at;
+        }
+    }
+    return first;
+}
+
+static struct window *find_windows(const struct matching *matching) {
+    const struct liveness_table *liveness = &matching->analysis->liveness;
+    struct window *windows = arena_array(matching->analysis->scratch,
+                                         matching->analysis->model->n_nodes, sizeof(*windows));
+    for (uint32_t step = 0; windows && step < liveness->n_steps; step++) {
+        const uint32_t id = liveness->node_at[step];
+        const struct node *node = node_at(matching, id);
+        windows[id] = (struct window){-1, INT64_MAX};
+        for (size_t i = 0; i < node->n_inputs; i++) {
+            const uint32_t from = producer(matching, node, i);
+            if (from == ID_NONE) continue;
+            const uint32_t owner = matching->owner[from];
+            const int64_t at = owner == ID_NONE ? windows[from].after : (int64_t)owner;
+            if (at > windows[id].after) windows[id].after = at;
+        }
+    }
+    for (uint32_t step = liveness->n_steps; windows && step-- > 0;) {
+        const uint32_t id = liveness->node_at[step];
+        windows[id].before = first_reader(matching, windows, id);
+    }
+    return windows;
+}
+
+/* Returns false if the first output certainly has another shape. */
+static bool may_have_shape(const struct matching *matching, const struct times_layer *layer,
+                           uint32_t id) {
+    const struct node *node = node_at(matching, id);
+    if (node->n_outputs == 0 || node->outputs[0] == ID_NONE) return false;
+    const struct shape *shape = &matching->analysis->infer.infos[node->outputs[0]].shape;
+    if (layer->rank < 0 || shape->rank < 0) return true;
+    if (shape->rank != layer->rank) return false;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (is_known(shape->dims[axis]) && shape->dims[axis] != layer->dims[axis]) return false;
+    return true;
+}
+
+/* Returns true if only layers, and no free node, read the results. */
+static bool is_last(const struct matching *matching, uint32_t id) {
+    const struct model *model = matching->analysis->model;
+    for (size_t i = 0; i < model->nodes[id].n_outputs; i++) {
+        const uint32_t value = model->nodes[id].outputs[i];
+        for (size_t k = 0; value != ID_NONE && k < model->values[value].n_uses; k++)
+            if (is_free(matching, model->values[value].uses[k].node)) return false;
+    }
+    return true;
+}
+
+/* Returns the free node that a layer without a name may end with: one with its operator, one
+ * whose operator it fuses with others, or the last of a chain; ID_NONE. */
+static uint32_t find_end(struct matching *matching, const struct window *windows,
+                         const uint32_t *free_nodes, size_t n_free, uint32_t layer,
+                         bool *ret_same) {
+    const struct times_layer *from = matching->imported->layers[layer].from;
+    uint32_t fused = ID_NONE;
+    uint32_t last = ID_NONE;
+    *ret_same = false;
+    matching->n_compared += n_free;
+    if (matching->n_compared > MAX_COMPARISONS) return ID_NONE;
+    for (size_t i = 0; i < n_free; i++) {
+        const uint32_t id = free_nodes[i];
+        if (matching->owner[id] != ID_NONE || windows[id].after >= (int64_t)layer ||
+            windows[id].before <= (int64_t)layer || !may_have_shape(matching, from, id))
+            continue;
+        *ret_same = text_equal(from->op, node_at(matching, id)->type);
+        if (*ret_same) return id;
+        if (fused == ID_NONE && has_operator(from, node_at(matching, id))) fused = id;
+        if (last == ID_NONE && from->rank >= 0 && is_last(matching, id)) last = id;
+    }
+    return fused != ID_NONE ? fused : last;
+}
+
+/* Step dataflow: a fused layer also runs the free nodes from which its last one is computed. */
+static int match_dataflow(struct matching *matching) {
+    const struct analysis *analysis = matching->analysis;
+    const struct window *windows = find_windows(matching);
+    uint32_t *free_nodes =
+        arena_array(analysis->scratch, analysis->model->n_nodes, sizeof(*free_nodes));
+    size_t n_free = 0;
+    if (windows == NULL || free_nodes == NULL) return CM_NO_MEMORY;
+    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
+        if (is_free(matching, analysis->liveness.node_at[step]))
+            free_nodes[n_free++] = analysis->liveness.node_at[step];
+    for (uint32_t layer = 0; layer < matching->imported->n; layer++) {
+        const struct times_layer *from = matching->imported->layers[layer].from;
+        bool same = false;
+        bool found = false;
+        if (matching->fused[layer] || map_get(&matching->nodes, from->name) != MAP_NONE)
+            continue;
+        const uint32_t end = find_end(matching, windows, free_nodes, n_free, layer, &same);
+        if (end == ID_NONE || (from->role == TIMES_COPIES && !same)) continue;
+        matching->fused[layer] = !same;
+        const size_t n = same ? 1 : list_upstream(matching, from, end, &found);
+        matching->queue[0] = end;
+        for (size_t i = 0; i < n; i++) assign(matching, layer, matching->queue[i]);
+    }
+    return CM_OK;
+}
+
+/* Returns the latest layer that computes an operand; ID_NONE. */
+static uint32_t layer_before(const struct matching *matching, uint32_t id, bool fused) {
+    const struct node *node = node_at(matching, id);
+    uint32_t latest = ID_NONE;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        const uint32_t from = producer(matching, node, i);
+        /* A branch that is not taken has no layers. */
+        if (from == ID_NONE || node_at(matching, from)->graph != node->graph) continue;
+        const uint32_t owner = matching->owner[from];
+        if (owner == ID_NONE || (fused && !matching->fused[owner])) continue;
+        if (latest == ID_NONE || owner > latest) latest = owner;
+    }
+    return latest;
+}
+
+/* Returns the first layer that reads a result; ID_NONE. */
+static uint32_t layer_after(const struct matching *matching, uint32_t id, bool fused) {
+    const struct model *model = matching->analysis->model;
+    uint32_t first = ID_NONE;
+    for (size_t i = 0; i < model->nodes[id].n_outputs; i++) {
+        const uint32_t value = model->nodes[id].outputs[i];
+        for (size_t k = 0; value != ID_NONE && k < model->values[value].n_uses; k++) {
+            const uint32_t reader = model->values[value].uses[k].node;
+            const uint32_t owner = matching->owner[reader];
+            if (model->nodes[reader].graph != model->nodes[id].graph) continue;
+            if (owner == ID_NONE || (fused && !matching->fused[owner])) continue;
+            if (first == ID_NONE || owner < first) first = owner;
+        }
+    }
+    return first;
+}
+
+static bool is_product(const struct matching *matching, uint32_t id) {
+    const struct primitives_table *primitives = &matching->analysis->primitives;
+    return primitive_is_product(&primitives->items[primitives->of_node[id]]);
+}
+
+/* Step leftovers. */
+static void match_leftovers(struct matching *matching) {
+    const struct liveness_table *liveness = &matching->analysis->liveness;
+    for (int round = 0; round < 4; round++) {
+        const bool forward = round % 2 == 0;
+        for (uint32_t i = 0; i < liveness->n_steps; i++) {
+            const uint32_t step = forward ? i : liveness->n_steps - 1 - i;
+            const uint32_t id = liveness->node_at[step];
+            if (!is_free(matching, id) || is_product(matching, id)) continue;
+            const uint32_t layer = forward ? layer_before(matching, id, round < 2)
+                                           : layer_after(matching, id, round < 2);
+            if (layer != ID_NONE) assign(matching, layer, id);
+        }
+    }
+}
+
+/* A copy without a target is between the layers before and after it. */
+static void place_copies(struct matching *matching) {
+    const struct imported *imported = matching->imported;
+    uint32_t *first = matching->stamps; /* by node no longer used; here by layer */
+    const size_t n = imported->n;
+    for (size_t i = 0; i < n; i++) first[i] = ID_NONE;
+    for (size_t i = matching->places.n; i-- > 0;)
+        first[matching->places.items[i].layer] = matching->places.items[i].node;
+    for (size_t i = matching->runs.n; i-- > 0;)
+        first[matching->runs.items[i].layer] = matching->runs.items[i].node;
+    for (uint32_t layer = 0; layer < n; layer++) {
+        if (first[layer] != ID_NONE || matching->roles[layer] != TIMES_COPIES) continue;
+        size_t before = layer;
+        size_t after = layer;
+        while (before > 0 && first[before] == ID_NONE) before--;
+        while (after + 1 < n && first[after] == ID_NONE) after++;
+        if (first[before] != ID_NONE) place(matching, layer, first[before]);
+        if (first[after] != ID_NONE) place(matching, layer, first[after]);
+    }
+}
+
+/* Groups the pairs by layer: layer i has ret[from[i] .. from[i + 1]). */
+static int group(const struct matching *matching, const struct pairs *pairs, size_t **ret_from,
+                 uint32_t **ret) {
+    const size_t n = matching->imported->n;
+    size_t *from = arena_array(matching->analysis->scratch, n + 2, sizeof(*from));
+    uint32_t *nodes = arena_array(matching->analysis->arena, pairs->n, sizeof(*nodes));
+    if (from == NULL || nodes == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < pairs->n; i++) from[pairs->items[i].layer + 2]++;
+    for (size_t i = 2; i < n + 2; i++) from[i] += from[i - 1];
+    for (size_t i = 0; i < pairs->n; i++)
+        nodes[from[pairs->items[i].layer + 1]++] = pairs->items[i].node;
+    *ret_from = from;
+    *ret = nodes;
+    return CM_OK;
+}
+
+static int finish(const struct matching *matching) {
+    static const enum cm_measure_state states[] = {[TIMES_RUNS] = CM_UNPLACED,
+                                                   [TIMES_COPIES] = CM_COPY_LAYER,
+                                                   [TIMES_CONTAINS] = CM_OPAQUE};
+    size_t *run_from = NULL;
+    size_t *place_from = NULL;
+    size_t *inside_from = NULL;
+    uint32_t *runs = NULL;
+    uint32_t *places = NULL;
+    uint32_t *inside = NULL;
+    if (group(matching, &matching->runs, &run_from, &runs) < 0 ||
+        group(matching, &matching->places, &place_from, &places) < 0 ||
+        group(matching, &matching->inside, &inside_from, &inside) < 0)
+        return CM_NO_MEMORY;
+    for (size_t i = 0; i < matching->imported->n; i++) {
+        struct imported_layer *layer = &matching->imported->layers[i];
+        layer->n_nodes = run_from[i + 1] - run_from[i];
+        layer->nodes = runs + run_from[i];
+        layer->n_places = place_from[i + 1] - place_from[i];
+        layer->places = places + place_from[i];
+        layer->n_inside = inside_from[i + 1] - inside_from[i];
+        layer->inside = inside + inside_from[i];
+        layer->state = states[matching->roles[i]];
+        if (layer->n_nodes > 0) layer->state = layer->n_nodes > 1 ? CM_SPLIT : CM_IMPORTED;
+        if (layer->state == CM_OPAQUE && layer->n_places == 0) layer->state = CM_UNPLACED;
+    }
+    return CM_OK;
+}
+
+static int make_tables(struct matching *matching) {
+    const struct imported *imported = matching->imported;
+    const size_t n_nodes = matching->analysis->model->n_nodes;
+    const size_t n_most = n_nodes > imported->n ? n_nodes : imported->n;
+    struct arena *scratch = matching->analysis->scratch;
+    size_t n = n_nodes + 3 * imported->n;
+    for (size_t i = 0; i < imported->n; i++) n += imported->layers[i].from->n_refs;
+    for (size_t i = 0; i < matching->details.n_entries; i++) /* names of layers are distinct */
+        n += matching->detailed[matching->details.entries[i].value]->n_refs;
+    matching->owner = arena_array(scratch, n_nodes, sizeof(*matching->owner));
+    matching->stamps = arena_array(scratch, n_most, sizeof(*matching->stamps));
+    matching->queue = arena_array(scratch, n_nodes + 64, sizeof(*matching->queue));
+    matching->fused = arena_array(scratch, imported->n, sizeof(*matching->fused));
+    matching->roles = arena_array(scratch, imported->n, sizeof(*matching->roles));
+    matching->runs.items = arena_array(scratch, n, sizeof(struct pair));
+    matching->places.items = arena_array(scratch, n, sizeof(struct pair));
+    matching->inside.items = arena_array(scratch, n_nodes, sizeof(struct pair));
+    if (arena_failed(scratch)) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n_nodes; i++) matching->owner[i] = ID_NONE;
+    return CM_OK;
+}
+
+static int match(struct matching *matching) {
+    const struct imported *imported = matching->imported;
+    for (uint32_t layer = 0; layer < imported->n; layer++) match_names(matching, layer);
+    mark_blocks(matching);
+    const size_t n_named = matching->runs.n;
+    for (size_t i = 0; i < n_named; i++)
+        match_upstream(matching, matching->runs.items[i].layer, matching->runs.items[i].node);
+    bool is_onnxruntime = imported->n > 0;
+    for (size_t i = 0; i < imported->n; i++)
+        is_onnxruntime = is_onnxruntime && imported->layers[i].from->alternatives;
+    if (is_onnxruntime && match_dataflow(matching) < 0) return CM_NO_MEMORY;
+    if (is_onnxruntime) match_leftovers(matching);
+    place_copies(matching);
+    return finish(matching);
+}
+
+int times_match(const struct analysis *analysis, const struct cm_times *const *files,
+                size_t n_files, struct imported *imported) {
+    struct matching matching = {.analysis = analysis, .imported = imported};
+    map_init(&matching.nodes, analysis->scratch);
+    map_init(&matching.values, analysis->scratch);
+    map_init(&matching.details, analysis->scratch);
+    int status = index_names(&matching, files, n_files);
+    if (status == CM_OK) status = make_tables(&matching);
+    if (status == CM_OK) status = match(&matching);
+    return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Imported times: assignment of layers to nodes and modules, and refused combinations. */
+#include "costmodel/times.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define POINTNET  TEST_MODELS_DIR "/pointnet.onnx"
+#define MAX_FILES 2
+
+static struct cm_times *load(const char *text, const char *name) {
+    struct cm_times *times = NULL;
+    assert_int_equal(cm_times_load_memory(text, strlen(text), name, NULL, &times), CM_OK);
+    return times;
+}
+
+/* Profiles PointNet with the times of these texts (NULL: none). */
+static int profile(const char *const texts[MAX_FILES], const char *backend,
+                   struct cm_diagnostics *diag, struct cm_result **ret) {
+    struct cm_model *model = NULL;
+    struct cm_times *times[MAX_FILES] = {NULL, NULL};
+    struct cm_options options;
+    cm_options_init(&options);
+    for (size_t i = 0; i < MAX_FILES && texts[i] != NULL; i++)
+        times[options.n_times++] = load(texts[i], i == 0 ? "first" : "second");
+    options.times = (const struct cm_times *const *)times;
+    options.backend = backend;
+    assert_int_equal(cm_model_load_file(POINTNET, NULL, &model), CM_OK);
+    const int status = cm_model_profile(model, &options, diag, ret);
+    cm_model_free(model);
+    for (size_t i = 0; i < MAX_FILES; i++) cm_times_free(times[i]);
+    return status;
+}
+
+static struct cm_result *profile_well(const char *first, const char *second) {
+    const char *const texts[] = {first, second};
+    struct cm_result *result = NULL;
+    assert_int_equal(profile(texts, NULL, NULL, &result), CM_OK);
+    return result;
+}
+
+static const struct cm_node *node_of(const struct cm_result *result, const char *name) {
+    for (size_t i = 0; i < result->n_nodes; i++)
+        if (strcmp(result->nodes[i].name, name) == 0) return &result->nodes[i];
+    fail_msg("no node %s", name);
+    return NULL;
+}
+
+static const struct cm_module *module_of(const struct cm_result *result, const char *path) {
+    for (size_t i = 0; i < result->n_modules; i++)
+        if (strcmp(result->modules[i].path, path) == 0) return &result->modules[i];
+    fail_msg("no module %s", path);
+    return NULL;
+}
+
+#define STN "/transform/input_transform"
+
+static void splits_a_fused_layer_by_expected_time(void **state) {
+    struct cm_result *result = profile_well("node,time_us\n" STN "/conv1/Conv + " STN
+                                            "/bn1/BatchNormalization + " STN "/Relu,9\n",
+                                            NULL);
+    const int64_t conv = node_of(result, STN "/conv1/Conv")->costs.latency_ps;
+    const int64_t norm = node_of(result, STN "/bn1/BatchNormalization")->costs.latency_ps;
+    const int64_t relu = node_of(result, STN "/Relu")->costs.latency_ps;
+    (void)state;
+    assert_true(conv > 0 && norm > 0 && relu > 0);
+    assert_int_equal(conv + norm + relu, 9000000);
+    /* bytes: conv 12288 + 768 + 256 in, 262144 out; norm reads and writes 262144, and four
+     * vectors of 64; relu reads and writes 262144 */
+    assert_true(conv * (262144 * 2) / relu == 275456 || conv * (262144 * 2) / relu == 275455);
+    assert_int_equal(result->totals.latency_ps, 9000000);
+    assert_int_equal(module_of(result, "transform.input_transform.conv1")->costs.latency_ps,
+                     conv);
+    assert_true(result->measure->imported);
+    assert_int_equal(result->measure->placed_share, CM_RATIO_ONE);
+    assert_string_equal(result->measure->primitives[0].state, "split");
+    assert_int_equal(result->measure->primitives[0].n_nodes, 3);
+    cm_result_free(result);
+}
+
+static void attributes_a_block_to_the_smallest_module_that_contains_it(void **state) {
+    struct cm_result *result =
+        profile_well("[{\"count\": 1}, {\"name\": \"{ForeignNode[" STN "/conv1/Conv..." STN
+                     "/bn2/BatchNormalization]}\", \"averageMs\": 0.004}, {\"name\": \"" STN
+                     "/conv3/Conv\", \"averageMs\": 0.002}]",
+                     NULL);
+    const struct cm_timed *block = &result->measure->primitives[0];
+    (void)state;
+    assert_int_equal(module_of(result, "transform.input_transform")->costs.latency_ps, 6000000);
+    assert_int_equal(module_of(result, "transform.input_transform.conv1")->costs.latency_ps,
+                     CM_UNKNOWN);
+    assert_int_equal(node_of(result, STN "/conv1/Conv")->costs.latency_ps, CM_UNKNOWN);
+    assert_int_equal(result->totals.latency_ps, 6000000);
+    assert_string_equal(block->state, "opaque");
+    assert_int_equal(block->n_nodes, 0);
+    assert_int_equal(block->import.n_inside, 5);
+    assert_string_equal(result->modules[block->import.module].path,
+                        "transform.input_transform");
+    cm_result_free(result);
+}
+
+static void lists_copies_and_unknown_layers_as_rows_of_their_own(void **state) {
+    struct cm_result *result = profile_well(
+        "[{\"count\": 1}, {\"name\": \"Reformatting CopyNode for Input Tensor 0 to " STN
+        "/conv1/Conv\", \"averageMs\": 0.001}, {\"name\": \"__myl_7\", \"averageMs\": 0.001}, "
+        "{\"name\": \"" STN "/conv1/Conv\", \"averageMs\": 0.002}]",
+        NULL);
+    const struct cm_timed *layers = result->measure->primitives;
+    (void)state;
+    assert_int_equal(result->measure->n_primitives, 3);
+    assert_string_equal(layers[0].state, "copy");
+    assert_string_equal(result->modules[layers[0].import.module].path,
+                        "transform.input_transform.conv1");
+    assert_string_equal(layers[1].state, "unplaced");
+    assert_int_equal(layers[1].import.module, 0);
+    assert_string_equal(layers[2].state, "imported");
+    assert_int_equal(result->totals.latency_ps, 4000000);
+    assert_int_equal(result->measure->placed_share, CM_RATIO_ONE * 3 / 4);
+    assert_int_equal(module_of(result, "transform.input_transform.conv1")->costs.latency_ps,
+                     3000000);
+    cm_result_free(result);
+}
+
+static void takes_nodes_from_layer_information(void **state) {
+    struct cm_result *result =
+        profile_well("[{\"count\": 1}, {\"name\": \"__myl_7\", \"averageMs\": 0.001}]",
+                     "{\"Layers\": [{\"Name\": \"__myl_7\", \"Metadata\": \"[ONNX Layer: " STN
+                     "/Relu]\"}]}");
+    (void)state;
+    assert_int_equal(node_of(result, STN "/Relu")->costs.latency_ps, 1000000);
+    assert_int_equal(result->measure->placed_share, CM_RATIO_ONE);
+    cm_result_free(result);
+}
+
+#define EVENT(name, op, ts, dur)                                                               \
+    "{\"cat\": \"Node\", \"name\": \"" name "_kernel_time\", \"ts\": " #ts ", \"dur\": " #dur  \
+    ", \"args\": {\"op_name\": \"" op "\", \"output_type_shape\": [{\"float\": [1, 64, "       \
+    "1024]}]}},"
+#define LAST_RUN "{\"cat\": \"Session\", \"name\": \"model_run\"},"
+#define LAST     "{\"cat\": \"Session\", \"name\": \"model_run\"}]"
+
+static void assigns_a_layer_of_no_name_by_dataflow_and_shape(void **state) {
+    /* conv1, then norm and relu as one operator, then conv2 */
+    struct cm_result *result = profile_well("[" EVENT(STN "/conv1/Conv", "Conv", 1, 5)
+                                                EVENT("NormRelu_token_1", "NormRelu", 6, 3)
+                                                    EVENT(STN "/conv2/Conv", "Conv", 9, 4) LAST,
+                                            NULL);
+    const struct cm_timed *layers = result->measure->primitives;
+    (void)state;
+    assert_int_equal(layers[1].n_nodes, 2);
+    assert_string_equal(result->nodes[layers[1].nodes[0]].name, STN "/Relu");
+    assert_string_equal(result->nodes[layers[1].nodes[1]].name, STN "/bn1/BatchNormalization");
+    assert_int_equal(node_of(result, STN "/conv1/Conv")->costs.latency_ps, 5000000);
+    cm_result_free(result);
+}
+
+static void check_fault(const char *first, const char *second, const char *backend,
+                        int expected, const char *message) {
+    const char *const texts[] = {first, second};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_result *result = NULL;
+    assert_int_equal(profile(texts, backend, diag, &result), expected);
+    bool is_found = false;
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (strstr(cm_diagnostics_get(diag, i)->message, message) != NULL) is_found = true;
+    if (!is_found) fail_msg("%s: not among %zu messages", message, cm_diagnostics_count(diag));
+    cm_result_free(result);
+    cm_diagnostics_free(diag);
+}
+
+#define CSV "node,time_us\n" STN "/Relu,2\n"
+
+static void refuses_times_that_contradict(void **state) {
+    (void)state;
+    check_fault(CSV, CSV, NULL, CM_USAGE,
+                "layer '" STN "/Relu' must have times in one file, got 'first' and 'second'");
+    check_fault(CSV, NULL, "fake", CM_USAGE,
+                "with imported times the backend must model a device, got 'fake'");
+}
+
+static void reports_files_that_match_no_node(void **state) {
+    (void)state;
+    check_fault("node,time_us\nother,2\n", NULL, NULL, CM_OK,
+                "times cannot be imported: no layer of the imported times names a node");
+    check_fault("{\"Layers\": []}", NULL, NULL, CM_OK,
+                "times cannot be imported: the imported files have no times");
+}
+
+static void warns_of_doubtful_times(void **state) {
+    (void)state;
+    check_fault(
+        CSV "other,1\n", NULL, NULL, CM_OK,
+        "1 layer with 33.33% of the imported time matches no node, the first is 'other'");
+    check_fault("[{\"cat\": \"Node\", \"name\": \"" STN "/conv1/Conv_kernel_time\", \"ts\": 1, "
+                "\"dur\": 5, \"args\": {\"op_name\": \"Conv\", \"output_type_shape\": "
+                "[{\"float\": [8, 64, 1024]}]}}," LAST,
+                NULL, NULL, CM_OK,
+                "1 of 1 layers have other output shapes than the model, the first is '" STN
+                "/conv1/Conv': [8, 64, 1024] in the imported times, [1, 64, 1024] here");
+    check_fault(
+        "[" EVENT(STN "/conv1/Conv", "Conv", 1, 50)
+            LAST_RUN EVENT(STN "/conv1/Conv", "Conv", 60, 10) LAST,
+        NULL, NULL, CM_OK,
+        "in 'first' the first of 2 runs took 5.00 times as long as the others: times are "
+        "means over all runs, profile more of them");
+}
+
+static void compares_with_the_expected_times_of_a_device(void **state) {
+    const char *const texts[] = {CSV, NULL};
+    struct cm_result *result = NULL;
+    (void)state;
+    assert_int_equal(profile(texts, "roofline:device=h200", NULL, &result), CM_OK);
+    const struct cm_timed *relu = &result->measure->primitives[0];
+    assert_int_equal(result->totals.latency_ps, 2000000);
+    assert_int_equal(relu->median_ps, 2000000);
+    assert_true(relu->import.expected_ps > 0);
+    assert_false(result->measure->modelled);
+    assert_string_equal(result->measure->device, "NVIDIA H200 SXM");
+    cm_result_free(result);
+}
+
+static void sweeps_of_several_batches_refuse_times(void **state) {
+    struct cm_times *times = load(CSV, "first");
+    const struct cm_times *const all[] = {times};
+    const int64_t batches[] = {1, 2};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_model *model = NULL;
+    struct cm_sweep *sweep = NULL;
+    struct cm_options options;
+    (void)state;
+    cm_options_init(&options);
+    options.n_times = 1;
+    options.times = all;
+    assert_int_equal(cm_model_load_file(POINTNET, NULL, &model), CM_OK);
+    assert_int_equal(cm_model_sweep(model, &options, batches, 2, diag, &sweep), CM_USAGE);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "imported times require one batch, got 2");
+    cm_model_free(model);
+    cm_times_free(times);
+    cm_diagnostics_free(diag);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits_a_fused_layer_by_expected_time),
+        cmocka_unit_test(attributes_a_block_to_the_smallest_module_that_contains_it),
+        cmocka_unit_test(lists_copies_and_unknown_layers_as_rows_of_their_own),
+        cmocka_unit_test(takes_nodes_from_layer_information),
+        cmocka_unit_test(assigns_a_layer_of_no_name_by_dataflow_and_shape),
+        cmocka_unit_test(refuses_times_that_contradict),
+        cmocka_unit_test(reports_files_that_match_no_node),
+        cmocka_unit_test(warns_of_doubtful_times),
+        cmocka_unit_test(compares_with_the_expected_times_of_a_device),
+        cmocka_unit_test(sweeps_of_several_batches_refuse_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
