@@ -60,6 +60,9 @@ static void take_how(struct assembly *assembly, const struct cm_how *how,
             .rule = assembly_text(assembly, from->rule),
             .blocks_per_unit = public_ratio(from->blocks_per_unit),
             .occupancy = public_ratio(from->occupancy),
+            .theoretical_occupancy = public_ratio(from->theoretical_occupancy),
+            .unit_efficiency =
+                public_ratio(from->blocks_per_unit < 1 ? from->blocks_per_unit : 1),
         };
     }
     ret->n_kernels = (size_t)n;

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "backends/cuda/demangle.h"
 #include "backends/cuda/replay.h"
 
 #include "support/banned.h"
 
-#define MAX_NODES 65536
+#define MAX_NODES    65536
+#define LONGEST_NAME 4096
 
 /*
  * Name parts. The first come from PyTorch's profiler plugin (tb_plugin, tensor_core.py), the
@@ -65,16 +67,23 @@ static int32_t by_name(const char *name) {
     return CM_TENSOR_CORES_UNKNOWN;
 }
 
+/* Mangled names of templates are longer than the field, and have their meaning at the end. */
 static void take_name(const struct cm_device *device, CUfunction function,
                       struct cm_kernel *ret) {
+    char text[LONGEST_NAME];
     const char *name = NULL;
     const struct cuda_driver *driver = &device->driver;
-    if (driver->cuFuncGetName != NULL &&
-        driver->cuFuncGetName(&name, function) == CUDA_SUCCESS && name != NULL)
-        (void)snprintf(ret->name, sizeof(ret->name), "%s", name);
+    if (driver->cuFuncGetName == NULL ||
+        driver->cuFuncGetName(&name, function) != CUDA_SUCCESS || name == NULL)
+        return;
+    ret->tensor_cores = by_name(name);
+    (void)snprintf(text, sizeof(text), "%s", name);
+    demangle(text, sizeof(text));
+    (void)snprintf(ret->name, sizeof(ret->name), "%.*s", (int)sizeof(ret->name) - 1, text);
 }
 
-/* Occupancy estimate as in kineto's DeviceProperties.cpp: limited by the grid. */
+/* The theoretical occupancy is limited by registers, shared memory and block size; the
+ * estimate, as in kineto's DeviceProperties.cpp, by the grid too. */
 static void take_occupancy(const struct cm_device *device, CUfunction function,
                            size_t shared_bytes, struct cm_kernel *ret) {
     const double blocks = (double)ret->grid[0] * ret->grid[1] * ret->grid[2];
@@ -87,6 +96,7 @@ static void take_occupancy(const struct cm_device *device, CUfunction function,
         return;
     const double most = ret->blocks_per_unit < resident ? ret->blocks_per_unit : resident;
     ret->occupancy = most * threads / device->threads_a_unit;
+    ret->theoretical_occupancy = (double)resident * threads / device->threads_a_unit;
 }
 
 static void take_kernel(const struct cm_device *device, CUgraphNode node,
@@ -146,7 +156,7 @@ static void take_node(const struct cm_device *device, CUgraphNode node,
         (void)snprintf(kernel.name, sizeof(kernel.name), "memset");
     else
         return;
-    kernel.tensor_cores = by_name(kernel.name);
+    if (type != CU_GRAPH_NODE_TYPE_KERNEL) kernel.tensor_cores = CM_TENSOR_CORES_NO;
     if (kernel.tensor_cores != CM_TENSOR_CORES_UNKNOWN)
         (void)snprintf(kernel.rule, sizeof(kernel.rule), "name");
     add(ret, &kernel);

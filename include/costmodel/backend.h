@@ -340,12 +340,13 @@ struct cm_kernel {
     int32_t calls; /* launches per execution */
     int32_t grid[3];
     int32_t block[3];
-    int32_t registers;       /* per thread */
-    int32_t shared_bytes;    /* per block */
-    int32_t tensor_cores;    /* enum cm_tensor_cores */
-    char rule[CM_WORD_SIZE]; /* evidence for tensor_cores: "cublaslt flags", "name" */
-    double blocks_per_unit;  /* blocks of the grid / multiprocessors */
-    double occupancy;        /* resident threads / maximum, for a grid of this size */
+    int32_t registers;            /* per thread */
+    int32_t shared_bytes;         /* per block */
+    int32_t tensor_cores;         /* enum cm_tensor_cores */
+    char rule[CM_WORD_SIZE];      /* evidence for tensor_cores: "cublaslt flags", "name" */
+    double blocks_per_unit;       /* blocks of the grid / multiprocessors */
+    double occupancy;             /* resident threads / maximum, for a grid of this size */
+    double theoretical_occupancy; /* the same for a grid that fills the device */
 };
 
 /* How a primitive runs; 0 and "" if unknown. */

@@ -356,12 +356,14 @@ struct cm_kernel_run {
     int64_t calls; /* launches per execution of the primitive */
     int64_t grid[3];
     int64_t block[3];
-    int64_t registers;        /* per thread */
-    int64_t shared_bytes;     /* per block */
-    const char *tensor_cores; /* "yes", "no", "unknown" */
-    const char *rule;         /* evidence for tensor_cores */
-    int64_t blocks_per_unit;  /* ratio: blocks of the grid / multiprocessors */
-    int64_t occupancy;        /* ratio: resident threads / maximum */
+    int64_t registers;             /* per thread */
+    int64_t shared_bytes;          /* per block */
+    const char *tensor_cores;      /* "yes", "no", "unknown" */
+    const char *rule;              /* evidence for tensor_cores */
+    int64_t blocks_per_unit;       /* ratio: blocks of the grid / multiprocessors */
+    int64_t occupancy;             /* ratio: resident threads / maximum */
+    int64_t theoretical_occupancy; /* ratio: the same for a grid that fills the device */
+    int64_t unit_efficiency;       /* ratio: multiprocessors that have a block / all */
 };
 
 /* State of the device right after a measurement; 0 and "" if unknown. */

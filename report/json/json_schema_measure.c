@@ -21,7 +21,9 @@ static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run,
     VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_run, tensor_cores, "`yes`, `no`, `unknown`"),
     VALUE("rule", JSON_TEXT, struct cm_kernel_run, rule, "rule that decided tensor_cores"),
     VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_run, blocks_per_unit, "blocks of the grid divided by the number of multiprocessors"),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads divided by the maximum"));
+    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads divided by the maximum, for a grid of this size"),
+    OPTIONAL("theoretical_occupancy", JSON_RATIO, struct cm_kernel_run, theoretical_occupancy, "the same for a grid that fills the device: limited by registers, shared memory and block size"),
+    OPTIONAL("unit_efficiency", JSON_RATIO, struct cm_kernel_run, unit_efficiency, "multiprocessors that have a block divided by all (SM efficiency)"));
 
 static const struct json_record clocks_record = RECORD(struct cm_clock_state, "clocks", "Clocks, temperature and power of a device",
     VALUE("unit_mhz", JSON_COUNT, struct cm_clock_state, unit_mhz, "clock of the multiprocessors"),

@@ -4,11 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "backends/cuda/demangle.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/fill.h"
 #include "backends/cuda/gemm.h"
@@ -193,6 +195,28 @@ static void missing_parts_of_the_driver_are_warned_of(void **state) {
                         "require a driver for CUDA 12.3 or later");
 }
 
+static void names_of_templates_are_demangled(void **state) {
+    static const struct {
+        const char *mangled, *name;
+    } cases[] = {
+        {"_ZN7cutlass7Kernel2I33cutlass_80_tensorop_s1688gemm_nnEEvT_",
+         "_ZN7cutlass7Kernel2I33cutlass_80_tensorop_s1688gemm_nnEEvT_"}, /* not valid */
+        {"_ZN7cutlass6KernelI4gemmEEvNT_6ParamsE", "void cutlass::Kernel<gemm>(gemm::Params)"},
+        {"_Z6kernelPKfPfi", "kernel(float const*, float*, int)"},
+        {"nvjet_hsh_128x256", "nvjet_hsh_128x256"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[256];
+        (void)snprintf(name, sizeof(name), "%s", cases[i].mangled);
+        demangle(name, sizeof(name));
+        assert_string_equal(name, cases[i].name);
+    }
+    char name[8] = "_Z1fv";
+    demangle(name, 4); /* truncated */
+    assert_string_equal(name, "f()");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_searches_relative_paths),
@@ -203,6 +227,7 @@ int main(void) {
         cmocka_unit_test(batches_of_one_stride_are_one),
         cmocka_unit_test(merges_contiguous_axes),
         cmocka_unit_test(missing_parts_of_the_driver_are_warned_of),
+        cmocka_unit_test(names_of_templates_are_demangled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,7 @@ static void lists_kernels(void **state) {
     assert_string_equal(kernel->rule, "cublaslt flags");
     assert_true(fabs(kernel->blocks_per_unit - 2) < 1e-9);
     assert_true(fabs(kernel->occupancy - 2.0 * 128 / 2048) < 1e-9);
+    assert_true(fabs(kernel->theoretical_occupancy - 1) < 1e-9);
     f->backend->drop(made);
     f->backend->close(device);
 }
