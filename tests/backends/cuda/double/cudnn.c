@@ -142,10 +142,14 @@ static int64_t integer(const struct descriptor *descriptor, int name, int64_t ot
     return value;
 }
 
+/* Returns the first descriptor or pointer; NULL if the attribute is not set or has another
+ * type. */
 static struct descriptor *object_at(const struct descriptor *descriptor, int name) {
     const struct attribute *attribute = find(descriptor, name);
     struct descriptor *ret = NULL;
-    if (attribute != NULL) memcpy(&ret, attribute->values, sizeof(struct descriptor *));
+    if (attribute != NULL && (attribute->type == CUDNN_TYPE_BACKEND_DESCRIPTOR ||
+                              attribute->type == CUDNN_TYPE_VOID_PTR))
+        memcpy(&ret, attribute->values, sizeof(struct descriptor *));
     return ret;
 }
 
@@ -229,9 +233,7 @@ static cudnnStatus_t finalize_operations(struct descriptor *graph) {
         for (int j = 0; j < operation->n_attributes; j++) {
             const struct attribute *attribute = &operation->attributes[j];
             struct descriptor *tensor = object_at(operation, (int)attribute->name);
-            if (attribute->type != CUDNN_TYPE_BACKEND_DESCRIPTOR ||
-                tensor->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR)
-                continue;
+            if (tensor == NULL || tensor->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR) continue;
             status = add_tensor(graph, tensor, is_result(attribute->name));
             if (status != CUDNN_STATUS_SUCCESS) return status;
         }
