@@ -245,7 +245,8 @@ static uint64_t add_hash(uint64_t hash, uint64_t value) {
 static uint64_t hash_of(const struct problem *problem) {
     const struct layout *const all[] = {problem->a, problem->b, problem->c, problem->d};
     uint64_t hash = add_hash(problem->desc->compute, problem->desc->scale);
-    hash = add_hash(hash, (uint64_t)(16 * problem->desc->transa + problem->desc->transb));
+    hash = add_hash(hash, (uint64_t)problem->desc->transa);
+    hash = add_hash(hash, (uint64_t)problem->desc->transb);
     hash = add_hash(hash, (uint64_t)problem->desc->epilogue);
     for (int i = 0; i < 4; i++) {
         hash = add_hash(add_hash(hash, all[i]->type), all[i]->rows);
