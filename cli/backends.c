@@ -63,6 +63,10 @@ struct listing {
     struct found *items;
 };
 
+const char *backends_device_at(size_t index) {
+    return device_name_at(index);
+}
+
 static void try_device(const struct listing *listing, const struct cm_settings *settings,
                        struct found *found) {
     struct subprocess_setup setup;

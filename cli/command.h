@@ -18,6 +18,8 @@ enum exit_status {
     EXIT_INCOMPARABLE = 3, /* diff: profiled with different options */
 };
 
+struct command_table;
+
 /* One run of the program. */
 struct invocation {
     const char *name;            /* of the command; NULL: default command */
@@ -25,7 +27,32 @@ struct invocation {
     const char *const *argv;     /* `argc` arguments */
     struct arena *arena;         /* freed at exit */
     struct cm_diagnostics *diag; /* errors of command line and output; printed by main */
+    const struct command_table *table;
 };
+
+/* A row of the command table in main.c. */
+struct command {
+    const char *name;
+    int (*run)(const struct invocation *call);
+    const struct option *options;
+    const char *usage;
+    const char *summary;       /* NULL: not in the help */
+    const char *about;         /* description in its help */
+    const char *exit_statuses; /* NULL: the common ones */
+    int exhausted;             /* exit status if out of memory */
+};
+
+/* The commands, and texts about all of them. */
+struct command_table {
+    size_t n;
+    const struct command *commands; /* the default command first */
+    const char *examples;
+    const char *exit_statuses;    /* of commands without their own */
+    const struct option *options; /* that main handles */
+};
+
+/* Returns the name of a built-in device; NULL past the last. */
+const char *backends_device_at(size_t index);
 
 /* Each command returns an exit status; its option table is also used for the help. */
 int command_profile(const struct invocation *call);
@@ -37,6 +64,8 @@ int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
 int command_schema(const struct invocation *call);
 int command_fit(const struct invocation *call);
+int command_man(const struct invocation *call);
+int command_completion(const struct invocation *call);
 extern const struct option profile_options[];
 extern const struct option diff_options[];
 extern const struct option check_options[];
@@ -46,6 +75,8 @@ extern const struct option ops_options[];
 extern const struct option passes_options[]; /* none */
 extern const struct option schema_options[];
 extern const struct option fit_options[];
+extern const struct option man_options[];        /* none */
+extern const struct option completion_options[]; /* none */
 
 /* Returns the exit status for an enum cm_status. */
 int command_exit(int status);

@@ -18,17 +18,6 @@
 
 #include "support/banned.h"
 
-struct command {
-    const char *name;
-    int (*run)(const struct invocation *call);
-    const struct option *options;
-    const char *usage;
-    const char *summary;
-    const char *about;         /* description in its help */
-    const char *exit_statuses; /* NULL: the common ones */
-    int exhausted;             /* exit status if out of memory */
-};
-
 static const char exit_statuses[] =
     "\n"
     "Exit status:\n"
@@ -106,6 +95,12 @@ static const char about_schema[] =
     "for\n"
     "several batches; check) or of the input of check (budget, baseline).\n";
 
+static const char about_man[] = "\n"
+                                "Prints the manual page costmodel(1).\n";
+
+static const char about_completion[] = "\n"
+                                       "Prints the completion of a shell.\n";
+
 /* The first is the default command. */
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
@@ -128,6 +123,10 @@ static const struct command commands[] = {
      "fit a modelled device to measured times", about_fit, NULL, EXIT_REFUSED},
     {"schema", command_schema, schema_options, "schema NAME [--markdown]",
      "print a JSON schema", about_schema, NULL, EXIT_REFUSED},
+    /* For the build, which installs their output. */
+    {"man", command_man, man_options, "man", NULL, about_man, NULL, EXIT_REFUSED},
+    {"completion", command_completion, completion_options, "completion bash|zsh|fish", NULL,
+     about_completion, NULL, EXIT_REFUSED},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -146,12 +145,9 @@ static const struct option general_options[] = {
     {.name = NULL},
 };
 
-static void print_usage(const char *before, const struct command *command) {
-    printf("%s costmodel %-32s %s\n", before, command->usage, command->summary);
-}
-
 static int print_command_help(const struct invocation *call, const struct command *command) {
-    print_usage("usage:", command);
+    printf("usage: costmodel %-32s %s\n", command->usage,
+           command->summary ? command->summary : "");
     fputs(command->about, stdout);
     options_help(command->options, stdout);
     options_help(general_options, stdout);
@@ -166,12 +162,16 @@ static const char examples[] =
     "  costmodel model.onnx --batch 1,8,32 --device h200    modelled times at several batches\n"
     "  costmodel check model.onnx --baseline base.json      fail if the costs increase\n";
 
+static const struct command_table table = {N_COMMANDS, commands, examples, exit_statuses,
+                                           general_options};
+
 static int print_help(const struct invocation *call) {
     fputs("costmodel: what an ONNX model costs, from its file alone\n", stdout);
     fputs(examples, stdout);
     fputs("\nCommands:\n", stdout);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
+        if (commands[i].summary != NULL)
+            printf("  costmodel %-32s %s\n", commands[i].usage, commands[i].summary);
     fputs("\nCommon options:\n", stdout);
     options_help_common(profile_options, stdout);
     fputs("\n\"costmodel help profile\" lists all options, \"costmodel help COMMAND\" those of "
@@ -234,7 +234,8 @@ static const char *mistyped_command(const char *word) {
     struct suggestion suggestion;
     if (word[0] == '-' || access(word, F_OK) == 0) return NULL;
     suggest_init(&suggestion, word, strlen(word));
-    for (size_t i = 0; i < N_COMMANDS; i++) suggest_offer(&suggestion, commands[i].name);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (commands[i].summary != NULL) suggest_offer(&suggestion, commands[i].name);
     return suggestion.best;
 }
 
@@ -294,6 +295,7 @@ int main(int argc, char **argv) {
         .argv = (const char *const *)(argv + (argc - n_arguments)),
         .arena = arena,
         .diag = diag,
+        .table = &table,
     };
     const int status = run(&call);
     messages_print(diag, "costmodel", COLOR_AUTO);

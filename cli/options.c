@@ -240,6 +240,13 @@ const char *options_changed(const struct option *table, const void *target,
     return NULL;
 }
 
+void options_visit(const struct option *table,
+                   void (*visit)(const struct option *option, const void *context),
+                   const void *context) {
+    for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk))
+        visit(walk.row, context);
+}
+
 #define HELP_COLUMN 28
 
 static void help_row(const struct option *row, FILE *out) {

@@ -69,6 +69,11 @@ int options_parse(const struct option *table, const struct invocation *call, voi
 const char *options_changed(const struct option *table, const void *target,
                             const void *defaults, unsigned rules);
 
+/* Calls `visit` for each option of the table and of the tables that it includes, in order. */
+void options_visit(const struct option *table,
+                   void (*visit)(const struct option *option, const void *context),
+                   const void *context);
+
 /* Prints the help of the options, by group. */
 void options_help(const struct option *table, FILE *out);
 /* Prints the help of the common options. */

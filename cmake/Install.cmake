@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 # Builds what `cmake --install` installs, without the tests.
 add_custom_target(costmodel_installed DEPENDS costmodel_program)
-foreach(target IN ITEMS costmodel costmodel_static costmodel_onednn costmodel_cuda costmodel_planning)
+foreach(target IN ITEMS costmodel costmodel_static costmodel_onednn costmodel_cuda
+    costmodel_planning costmodel_manual)
   if(TARGET ${target})
     add_dependencies(costmodel_installed ${target})
   endif()
