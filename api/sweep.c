@@ -176,7 +176,10 @@ static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
                       struct cm_sweep_row *rows) {
     for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
+        const struct cm_progress at = {"batches", 0, i, sweeping->ret->n_rows};
         rows[i] = not_profiled(batches[i]);
+        if (sweeping->options.progress != NULL)
+            sweeping->options.progress(sweeping->options.progress_context, &at);
         if (diag == NULL)
             sweeping->failed = true;
         else

@@ -11,11 +11,12 @@ struct cm_diagnostics;
 /* Exit statuses: docs/errors.md. */
 enum exit_status {
     EXIT_DONE = 0,
-    EXIT_REFUSED = 1,      /* the model is refused, or a file cannot be read or written */
-    EXIT_USAGE = 2,        /* invalid command line */
-    EXIT_INCOMPLETE = 3,   /* unknown operators or missing times */
-    EXIT_DIFFERENT = 1,    /* diff --exit-code: the two differ */
-    EXIT_INCOMPARABLE = 3, /* diff: profiled with different options */
+    EXIT_REFUSED = 1,       /* the model is refused, or a file cannot be read or written */
+    EXIT_USAGE = 2,         /* invalid command line */
+    EXIT_INCOMPLETE = 3,    /* unknown operators or missing times */
+    EXIT_DIFFERENT = 1,     /* diff --exit-code: the two differ */
+    EXIT_INCOMPARABLE = 3,  /* diff: profiled with different options */
+    EXIT_INTERRUPTED = 130, /* Ctrl-C: the report has the times measured by then */
 };
 
 struct command_table;

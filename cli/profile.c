@@ -158,10 +158,12 @@ static int annotate_file(const struct request *request, struct cm_model *model,
  * of several batches also has the profile of the first. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
-                         struct cm_sweep **ret_sweep) {
+                         struct cm_sweep **ret_sweep, bool *ret_interrupted) {
+    const struct timing *timing = &request->timing;
+    const bool measures = options->backend != NULL && timing->device == NULL;
     const struct batches *batches = &request->binding.batches;
     struct cm_model *model = NULL;
-    struct progress progress = {.shown = false};
+    struct progress progress;
     struct cm_options shown = *options;
     struct cm_result *taken = NULL;
     int status = load(request, diag, &model, &taken);
@@ -174,6 +176,8 @@ static int profile_model(const struct request *request, const struct cm_options 
             diag, DIAG_USAGE,
             "--format trace requires times: give --measure, --device, --times or --backend");
     }
+    progress_begin(&progress, timing, measures);
+    if (progress.stop >= 0) shown.stop = &progress.stop;
     shown.progress = progress_show;
     shown.progress_context = &progress;
     if (ret_sweep == NULL)
@@ -184,6 +188,7 @@ static int profile_model(const struct request *request, const struct cm_options 
     else
         status = cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep);
     progress_end(&progress);
+    *ret_interrupted = progress.is_interrupted;
     if (status == CM_OK && request->annotate != NULL)
         status = annotate_file(request, model, *ret, diag);
     cm_model_free(model);
@@ -296,12 +301,13 @@ static int run_report(const struct invocation *call, const struct request *reque
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return command_exit(diag_no_memory(call->diag));
     int status = CM_OK;
+    bool is_interrupted = false;
     if (request->formula)
         status = find_formula(request, options, diag, &formula);
     else if (request->binding.batches.n > 1)
-        status = profile_model(request, options, diag, &result, &sweep);
+        status = profile_model(request, options, diag, &result, &sweep, &is_interrupted);
     else
-        status = profile_model(request, options, diag, &result, NULL);
+        status = profile_model(request, options, diag, &result, NULL, &is_interrupted);
     if (sweep != NULL) report_failures(sweep, diag);
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
@@ -316,6 +322,7 @@ static int run_report(const struct invocation *call, const struct request *reque
         exit_status = sweep_exit(sweep);
     else if (status == CM_OK && result != NULL && !is_complete(result))
         exit_status = EXIT_INCOMPLETE;
+    if (status == CM_OK && is_interrupted) exit_status = EXIT_INTERRUPTED;
     cm_result_free(result);
     cm_sweep_free(sweep);
     cm_formula_free(formula);

@@ -59,6 +59,9 @@ const struct option profile_options[] = {
      .help = "also run all measured layers as one network and compare the time with\n"
              "the sum of its layers"},
     {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, timing.end_to_end), .hidden = true},
+    {.name = "progress", .kind = OPTION_INT, .offset = AT(int, timing.progress),
+     .value = "SECONDS", .max = INT_MAX,
+     .help = "in a pipe: seconds between lines of progress (default 30)"},
     {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
      .value = "FILE.json", .rules = NO_FORMULA,
      .help = "measure the peak rates of the device and write a device description\n"

@@ -2,8 +2,10 @@
 /* Options for times. --measure and --device are shorthands for --backend. */
 #include "cli/timing.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +50,8 @@ const struct option_choice timing_runtimes[] = {
     {NULL, 0},
 };
 
-#define RUNTIME_DEFAULT CM_N_RUNTIMES /* --runtime is not given */
+#define RUNTIME_DEFAULT  CM_N_RUNTIMES /* --runtime is not given */
+#define PROGRESS_SECONDS 30
 
 #define AT(kind, member) OPTION_AT(struct timing, kind, member)
 
@@ -102,7 +105,8 @@ const struct option timing_import[] = {
 /* clang-format on */
 
 void timing_defaults(struct timing *timing) {
-    *timing = (struct timing){.cache = true, .runtime = RUNTIME_DEFAULT};
+    *timing = (struct timing){
+        .cache = true, .runtime = RUNTIME_DEFAULT, .progress = PROGRESS_SECONDS};
 }
 
 const char *timing_given(const struct timing *timing) {
@@ -242,24 +246,96 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Estimates the remaining time from the mean of the finished measurements. */
-void progress_show(void *progress, const struct cm_progress *at) {
-    struct progress *line = progress;
-    if (!isatty(STDERR_FILENO)) return;
-    if (at->done == 0) line->begin = now();
-    line->shown = true;
-    fputs("\r\033[Kmeasuring ", stderr);
-    if (!text_equal(at->what, "layers")) {
-        fprintf(stderr, "the %s", at->what);
-    } else {
-        fprintf(stderr, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
-        if (at->done > 0)
-            fprintf(stderr, ", about %.0f s left",
-                    (now() - line->begin) / (double)at->done * (double)(at->total - at->done));
-    }
-    (void)fflush(stderr);
+void progress_begin(struct progress *progress, const struct timing *timing, bool measures) {
+    struct sigaction action;
+    sigset_t set;
+    *progress = (struct progress){.verb = timing->plan ? "planning" : "measuring",
+                                  .interval = timing->progress,
+                                  .written = now(),
+                                  .stop = -1};
+    if (!measures || sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+        return;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &set, &progress->before) != 0) return;
+    progress->stop = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (progress->stop < 0) (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
 }
 
-void progress_end(const struct progress *progress) {
+#define BAR_COLUMNS 24
+
+/* "[######                  ] " */
+static void append_bar(struct text *text, const struct cm_progress *at) {
+    const size_t filled = at->total > 0 ? BAR_COLUMNS * at->done / at->total : 0;
+    text_append(text, "[");
+    for (size_t i = 0; i < BAR_COLUMNS; i++) text_append(text, i < filled ? "#" : " ");
+    text_append(text, "] ");
+}
+
+/* ", about 40 s left": estimated from the mean of the finished measurements. */
+static void append_left(struct text *text, const struct progress *progress,
+                        const struct cm_progress *at) {
+    if (at->done == 0) return;
+    const double left =
+        (now() - progress->begin) / (double)at->done * (double)(at->total - at->done);
+    if (left < 120)
+        text_printf(text, ", about %.0f s left", left);
+    else if (left < 7200)
+        text_printf(text, ", about %.0f min left", left / 60);
+    else
+        text_printf(text, ", about %.1f h left", left / 3600);
+}
+
+static void append_progress(struct text *text, const struct progress *progress,
+                            const struct cm_progress *at, bool is_terminal) {
+    if (progress->batches > 0)
+        text_printf(text, "batch %zu of %zu", progress->batch, progress->batches);
+    if (text_equal(at->what, "batches")) return;
+    text_printf(text, "%s%s ", progress->batches > 0 ? ": " : "", progress->verb);
+    if (!text_equal(at->what, "layers")) {
+        text_printf(text, "the %s", at->what);
+        return;
+    }
+    if (is_terminal) append_bar(text, at);
+    text_printf(text, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
+    append_left(text, progress, at);
+}
+
+static bool is_stopped(const struct progress *progress) {
+    struct pollfd stop = {.fd = progress->stop, .events = POLLIN};
+    return poll(&stop, 1, 0) > 0;
+}
+
+void progress_show(void *context, const struct cm_progress *at) {
+    struct progress *progress = context;
+    const bool is_terminal = isatty(STDERR_FILENO) == 1;
+    if (text_equal(at->what, "batches")) {
+        progress->batch = at->done + 1;
+        progress->batches = at->total;
+    }
+    if (at->done == 0) progress->begin = now();
+    if (!is_terminal && now() - progress->written < progress->interval) return;
+    if (is_stopped(progress)) return;
+    progress->written = now();
+    struct arena *arena = arena_new("progress", 0);
+    if (arena == NULL) return;
+    struct text text = {.arena = arena};
+    append_progress(&text, progress, at, is_terminal);
+    if (is_terminal)
+        fprintf(stderr, "\r\033[K%s", text_string(&text));
+    else
+        fprintf(stderr, "costmodel: %s\n", text_string(&text));
+    (void)fflush(stderr);
+    progress->shown = is_terminal;
+    arena_free(arena);
+}
+
+void progress_end(struct progress *progress) {
+    struct signalfd_siginfo signal;
     if (progress->shown) fputs("\r\033[K", stderr);
+    if (progress->stop < 0) return;
+    progress->is_interrupted =
+        read(progress->stop, &signal, sizeof(signal)) == (ssize_t)sizeof(signal);
+    (void)close(progress->stop);
+    (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_TIMING_H
 #define CLI_TIMING_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "cli/options.h"
@@ -21,6 +22,7 @@ struct timing {
     bool cache;               /* use the cache of measured times */
     int layout;               /* enum cm_layout */
     int autotune;             /* algorithms to try; 0: not given */
+    int progress;             /* seconds between lines of progress in a pipe */
     struct option_list times; /* --times */
     size_t n_loaded;
     struct cm_times **loaded; /* timing_read fills it, timing_free frees it */
@@ -46,13 +48,27 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
 /* The row of --times, for commands that profile one model once. */
 extern const struct option timing_import[];
 
-/* Progress line on standard error during a measurement; only on a terminal. */
+/*
+ * Progress of a measurement on standard error: a line that is rewritten on a terminal, else a
+ * line every `interval` seconds; and Ctrl-C, which ends measuring.
+ */
 struct progress {
     bool shown;
-    double begin; /* start time of the first layer, seconds */
+    bool is_interrupted; /* progress_end */
+    const char *verb;    /* "measuring" */
+    double interval;
+    double begin;   /* start time of the first layer, seconds */
+    double written; /* time of the last line */
+    size_t batch;   /* 1, 2, ... of `batches`; 0: one batch */
+    size_t batches;
+    int stop; /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
+    sigset_t before;
 };
+/* Starts; Ctrl-C ends the program unless `measures`. */
+void progress_begin(struct progress *progress, const struct timing *timing, bool measures);
+/* Called with each cm_progress. */
 void progress_show(void *progress, const struct cm_progress *at);
 /* Erases the line. */
-void progress_end(const struct progress *progress);
+void progress_end(struct progress *progress);
 
 #endif

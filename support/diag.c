@@ -43,6 +43,7 @@ static const struct code_row code_rows[DIAG_N_CODES] = {
     [DIAG_USAGE]      = {"usage",      CM_USAGE},
     [DIAG_COMPARE]    = {"compare",    CM_REFUSED},
     [DIAG_BACKEND]    = {"backend",    CM_REFUSED},
+    [DIAG_INTERRUPTED] = {"interrupted", CM_REFUSED},
     [DIAG_MEMORY]     = {"memory",     CM_NO_MEMORY},
 };
 /* clang-format on */

@@ -34,10 +34,11 @@ enum diag_code {
     DIAG_FIT,       /* requires more memory than the limit */
     DIAG_LIMIT,     /* a built-in limit: depth, count, size */
     DIAG_UNKNOWN_OP,
-    DIAG_ASSUMPTION, /* a note: an assumption of the analysis */
-    DIAG_USAGE,      /* invalid options for this model */
-    DIAG_COMPARE,    /* profiles taken under different conditions */
-    DIAG_BACKEND,    /* the backend cannot measure */
+    DIAG_ASSUMPTION,  /* a note: an assumption of the analysis */
+    DIAG_USAGE,       /* invalid options for this model */
+    DIAG_COMPARE,     /* profiles taken under different conditions */
+    DIAG_BACKEND,     /* the backend cannot measure */
+    DIAG_INTERRUPTED, /* measuring was interrupted: some times are missing */
     DIAG_MEMORY,
     DIAG_N_CODES
 };

@@ -48,16 +48,17 @@ static double now(void) {
     return timing_monotonic_clock.now(timing_monotonic_clock.context);
 }
 
-/* Waits until the socket is readable. `deadline` INFINITY: forever. */
-static int wait_readable(int socket, double deadline) {
+/* Waits until the socket or `stop` is readable. `deadline` INFINITY: forever. */
+static int wait_readable(int socket, int stop, double deadline) {
     for (;;) {
         const double left = deadline - now();
         if (left <= 0) return IPC_TIMEOUT;
-        struct pollfd readable = {.fd = socket, .events = POLLIN};
+        struct pollfd readable[] = {{.fd = socket, .events = POLLIN},
+                                    {.fd = stop, .events = POLLIN}};
         /* Wake up each minute: poll takes an int of milliseconds. */
         const int ms = left < 60 ? (int)ceil(left * 1e3) : 60000;
-        const int n = poll(&readable, 1, ms);
-        if (n > 0) return IPC_OK;
+        const int n = poll(readable, 2, ms); /* ignores a descriptor of -1 */
+        if (n > 0) return readable[1].revents != 0 ? IPC_STOPPED : IPC_OK;
         if (n < 0 && errno != EINTR) return IPC_CLOSED;
     }
 }
@@ -65,7 +66,7 @@ static int wait_readable(int socket, double deadline) {
 static int receive_all(int socket, void *data, size_t size, double deadline) {
     char *bytes = data;
     while (size > 0) {
-        const int status = wait_readable(socket, deadline);
+        const int status = wait_readable(socket, -1, deadline);
         if (status != IPC_OK) return status;
         const ssize_t got = recv(socket, bytes, size, 0);
         if (got < 0 && errno == EINTR) continue;
@@ -78,6 +79,10 @@ static int receive_all(int socket, void *data, size_t size, double deadline) {
 
 static double deadline_of(double timeout_s) {
     return timeout_s < 0 ? INFINITY : now() + timeout_s;
+}
+
+int ipc_wait(int socket, int stop, double timeout_s) {
+    return wait_readable(socket, stop, deadline_of(timeout_s));
 }
 
 int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret) {

@@ -14,11 +14,16 @@ enum ipc_status {
     IPC_CLOSED = -1,  /* the other end is closed */
     IPC_TIMEOUT = -2, /* no complete frame in time */
     IPC_BROKEN = -3,  /* not the expected frame */
+    IPC_STOPPED = -4, /* the user interrupted */
 };
 
 /* `socket` is one end of a socketpair. Never raises SIGPIPE. Returns IPC_OK or IPC_CLOSED. */
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) __attribute__((warn_unused_result));
+
+/* Waits up to `timeout_s` (< 0: forever) until the socket is readable; IPC_STOPPED if `stop` is
+ * (-1: none). */
+int ipc_wait(int socket, int stop, double timeout_s) __attribute__((warn_unused_result));
 
 /* Waits up to `timeout_s` (< 0: forever) for a frame of this kind, number and size. `payload`
  * is valid only on IPC_OK. */

@@ -3,6 +3,7 @@
 #include "backends/process/subprocess.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backe
         .open_timeout_s = 90,
         .measure_timeout_s = 60,
         .network_timeout_s = 300,
+        .stop = -1,
     };
 }
 
@@ -95,6 +97,11 @@ static enum cm_measure_state lose_process(struct subprocess *subprocess, int ipc
         (void)reason_fail(reason, 0, "no answer within %g s", timeout_s);
         return CM_TIMED_OUT;
     }
+    if (ipc_status == IPC_STOPPED) {
+        (void)end_process(subprocess, 0);
+        (void)reason_fail(reason, 0, "interrupted");
+        return CM_TIMED_OUT;
+    }
     if (ipc_status == IPC_BROKEN) {
         (void)end_process(subprocess, 0);
         (void)reason_fail(reason, 0, "the measuring process sent an invalid message");
@@ -133,8 +140,10 @@ static int begin_process(struct subprocess *subprocess, struct cm_reason *reason
     const double timeout_s = subprocess->setup.open_timeout_s;
     int status = fork_process(subprocess, reason);
     if (status != CM_BACKEND_OK) return status;
-    const int frame = ipc_receive(subprocess->socket, IPC_OPENED, 0, &subprocess->opened,
-                                  sizeof(subprocess->opened), timeout_s);
+    int frame = ipc_wait(subprocess->socket, subprocess->setup.stop, timeout_s);
+    if (frame == IPC_OK)
+        frame = ipc_receive(subprocess->socket, IPC_OPENED, 0, &subprocess->opened,
+                            sizeof(subprocess->opened), timeout_s);
     if (frame != IPC_OK) {
         (void)lose_process(subprocess, frame, timeout_s, reason);
         return CM_BACKEND_REFUSED;
@@ -160,6 +169,11 @@ const struct cm_device_facts *subprocess_facts(const struct subprocess *subproce
     return &subprocess->opened.facts;
 }
 
+bool subprocess_is_stopped(const struct subprocess *subprocess) {
+    struct pollfd stop = {.fd = subprocess->setup.stop, .events = POLLIN};
+    return poll(&stop, 1, 0) > 0;
+}
+
 int subprocess_n_processes(const struct subprocess *subprocess) {
     return subprocess->n_processes;
 }
@@ -177,6 +191,9 @@ static int request(struct subprocess *subprocess, const struct question *questio
     const int status = ipc_send(subprocess->socket, question->kind, ++subprocess->sequence,
                                 question->payload, question->size);
     if (status != IPC_OK) return status;
+    const int waited =
+        ipc_wait(subprocess->socket, subprocess->setup.stop, question->timeout_s);
+    if (waited != IPC_OK) return waited;
     return ipc_receive(subprocess->socket, IPC_RESULT, subprocess->sequence, ret, sizeof(*ret),
                        question->timeout_s);
 }
@@ -185,6 +202,11 @@ static void ask(struct subprocess *subprocess, const struct question *question,
                 struct cm_measurement *ret) {
     struct cm_reason reason = {""};
     memset(ret, 0, sizeof(*ret));
+    if (subprocess_is_stopped(subprocess)) {
+        ret->state = CM_TIMED_OUT;
+        (void)reason_fail(&ret->reason, 0, "interrupted");
+        return;
+    }
     if (subprocess->pid == 0 && !subprocess->gone)
         subprocess->gone =
             begin_process(subprocess, &subprocess->opened.reason) != CM_BACKEND_OK;

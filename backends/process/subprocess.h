@@ -4,6 +4,8 @@
 #ifndef BACKENDS_PROCESS_SUBPROCESS_H
 #define BACKENDS_PROCESS_SUBPROCESS_H
 
+#include <stdbool.h>
+
 #include "costmodel/backend.h"
 
 #include "backends/timing.h"
@@ -18,6 +20,7 @@ struct subprocess_setup {
     double open_timeout_s;    /* limit for opening the device */
     double measure_timeout_s; /* limit per primitive */
     double network_timeout_s; /* limit for a whole network, which is planned at once */
+    int stop; /* descriptor that is readable once the user interrupts; -1: none */
 };
 
 /* Defaults: no settings, default policy, timeouts of 90, 60 and 300 seconds. */
@@ -31,6 +34,9 @@ int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
 
 /* Returns the facts of the device. */
 const struct cm_device_facts *subprocess_facts(const struct subprocess *subprocess);
+
+/* Returns true if the user interrupted: what was not measured by then has no time. */
+bool subprocess_is_stopped(const struct subprocess *subprocess);
 
 /* Returns the number of processes started so far. */
 int subprocess_n_processes(const struct subprocess *subprocess);

@@ -113,7 +113,7 @@ struct cm_times;
 
 /* Progress of a measurement. */
 struct cm_progress {
-    const char *what; /* phase: "device", "layers", "network"; static text */
+    const char *what; /* phase: "batches", "device", "layers", "network"; static text */
     int round;        /* measurement round of the layers: 1, 2, 3 */
     size_t done;      /* finished measurements out of `total` */
     size_t total;     /* may grow; 0 if unknown */
@@ -184,6 +184,9 @@ struct cm_options {
     /* Called before each measurement; may be NULL. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
+    /* Descriptor that becomes readable to end measuring: the result keeps the times so far and
+     * has a warning with the code "interrupted". NULL: none. */
+    const int *stop;
 };
 
 CM_API void cm_options_init(struct cm_options *options);

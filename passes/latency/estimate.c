@@ -121,6 +121,10 @@ static void report_progress(const struct session *session, const struct cm_progr
 static void keep(struct session *session, const struct cm_primitive *primitive,
                  const struct cm_measurement *measurement) {
     if (session->cache == NULL || session->failed) return;
+    /* Neither an interrupted measurement nor a single round is cached. */
+    if (subprocess_is_stopped(session->child) &&
+        (!estimate_has_time(measurement) || (measurement->flags & CM_FLAG_UNSTABLE) != 0))
+        return;
     session->failed =
         cache_put(session->cache, primitive, measurement, session->when) != CM_BACKEND_OK;
 }
@@ -226,6 +230,17 @@ static void check_network_time(const struct session *session, const struct netwo
                   (double)whole / (double)time->sum_warm_ps);
 }
 
+static void report_interruption(const struct session *session,
+                                const struct estimate_table *table) {
+    const size_t n = session->analysis->primitives.n;
+    size_t n_timed = 0;
+    if (!subprocess_is_stopped(session->child)) return;
+    for (size_t i = 0; i < n; i++) n_timed += estimate_has_time(&table->items[i]);
+    diag_warn(session->analysis->diag, DIAG_INTERRUPTED,
+              "interrupted: %zu of %zu distinct layers have a time, the report is partial",
+              n_timed, n);
+}
+
 static int run_network(const struct session *session, struct estimate_table *ret) {
     const struct cm_progress at = {.what = "network"};
     struct network network;
@@ -273,6 +288,7 @@ static int measure_all(struct session *session, struct estimate_table *ret) {
         return diag_no_memory(analysis->diag);
     find_ceilings(session, ret);
     measure_layers(&missing, ret);
+    report_interruption(session, ret);
     if (session->failed) return diag_no_memory(analysis->diag);
     const int status = sum_groups(analysis, ret);
     return status < 0 ? status : run_network(session, ret);
@@ -373,6 +389,7 @@ static int run_backend(const struct analysis *analysis, struct request *request,
     request->module = backends_module(&places, request->name, analysis->arena);
     subprocess_setup_init(&request->setup, request->backend);
     request->setup.settings = *settings;
+    if (analysis->options->stop != NULL) request->setup.stop = *analysis->options->stop;
     if (settings->plan_only) request->setup.measure_timeout_s = PLAN_TIMEOUT_S;
     /* Each algorithm is built and run separately. */
     if (settings->autotune > 1) request->setup.measure_timeout_s *= settings->autotune;
