@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "compare/baseline.h"
+#include "compare/blame_roll_up.h"
 #include "compare/judge.h"
 #include "compare/limit.h"
 #include "compare/side.h"
@@ -162,7 +163,9 @@ static int list_blame(struct check *check, const struct side *side, const struct
     struct cm_blame *all = arena_array(check->arena, side->diff->n_modules, sizeof(*all));
     struct cm_check_blame *list = arena_array(check->arena, top, sizeof(*list));
     if (all == NULL || list == NULL) return diag_no_memory(check->diag);
-    const size_t n = cm_diff_blame(side->diff, limit->metric, -1, all);
+    size_t n = cm_diff_blame(side->diff, limit->metric, -1, all);
+    if (limit->of.is_sum) n = blame_roll_up(side->diff, n, top, check->arena, all);
+    if (arena_failed(check->arena)) return diag_no_memory(check->diag);
     for (size_t i = 0; i < n; i++) {
         if (!is_known(all[i].difference) || all[i].difference <= 0) continue;
         if (ret->n_blame < top)

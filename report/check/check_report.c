@@ -128,13 +128,17 @@ void check_append_blame(struct text *text, const struct cm_check_blame *blame) {
     text_append(text, ")");
 }
 
-void check_append_lines(struct text *text, const struct cm_check_case *case_) {
+void check_append_findings(struct text *text, const struct cm_check_case *case_) {
     for (size_t i = 0; i < case_->n_findings; i++) {
         if (i > 0) text_append(text, "\n");
         check_append_sentence(text, case_, &case_->findings[i]);
     }
     if (case_->more_findings > 0)
         text_printf(text, "\nand %lld more modules", (long long)case_->more_findings);
+}
+
+void check_append_lines(struct text *text, const struct cm_check_case *case_) {
+    check_append_findings(text, case_);
     for (size_t i = 0; i < case_->n_blame; i++) {
         text_append(text, "\n  ");
         check_append_blame(text, &case_->blame[i]);

@@ -39,7 +39,8 @@ void check_append_title(struct text *text, const struct cm_check_case *case_);
 /* One line: the value, the limit, and the reason if it is not a pass. */
 void check_append_sentence(struct text *text, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding);
-/* The findings and the blamed modules, one per line, without a final newline. */
+/* The findings, one per line, without a final newline; the same with the blamed modules. */
+void check_append_findings(struct text *text, const struct cm_check_case *case_);
 void check_append_lines(struct text *text, const struct cm_check_case *case_);
 /* "layer3.0.conv1 +1,234 (was layer3.0.conv)" */
 void check_append_blame(struct text *text, const struct cm_check_blame *blame);

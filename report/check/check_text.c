@@ -36,13 +36,69 @@ static void write_head(struct page *page, const struct cm_verdict *verdict) {
 static void write_lines(struct page *page, const struct cm_check_case *case_) {
     struct text text = {.arena = page->arena};
     if (case_->n_findings == 0) return;
-    check_append_lines(&text, case_);
+    check_append_findings(&text, case_);
     for (const char *at = text_string(&text); at != NULL;) {
         const size_t length = strcspn(at, "\n");
         page_indent(page, STATE_WIDTH + 2);
         page_line(page, STYLE_PLAIN, "%.*s", (int)length, at);
         at = at[length] == '\n' ? at + length + 1 : NULL;
     }
+}
+
+/* Returns true if an earlier case from `first` on blames the same module. */
+static bool is_repeated(const struct cm_verdict *verdict, size_t first, size_t case_index,
+                        const char *path) {
+    for (size_t i = first; i < case_index; i++)
+        for (size_t k = 0; k < verdict->cases[i].n_blame; k++)
+            if (text_equal(verdict->cases[i].blame[k].path, path)) return true;
+    return false;
+}
+
+/* `layer3: params +2.75 M, macs +557.15 MMACs`: the increases of a module in all cases. */
+static void write_module(struct page *page, const struct cm_verdict *verdict, size_t first,
+                         size_t end, const struct cm_check_blame *module) {
+    page_indent(page, 4);
+    page_name(page, STYLE_NAME, *module->path == '\0' ? "(root)" : module->path);
+    if (text_equal(module->change, "renamed")) {
+        page_print(page, STYLE_PLAIN, " (renamed from ");
+        page_name(page, STYLE_PLAIN, module->was);
+        page_print(page, STYLE_PLAIN, ")");
+    } else if (!text_equal(module->change, "changed")) {
+        page_print(page, STYLE_PLAIN, " (%s)", module->change);
+    }
+    page_print(page, STYLE_PLAIN, ":");
+    page_list(page, ", ", 8);
+    const char *before = " ";
+    for (size_t i = first; i < end; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        for (size_t k = 0; k < case_->n_blame; k++) {
+            if (!text_equal(case_->blame[k].path, module->path)) continue;
+            struct text *item = page_item(page);
+            text_printf(item, "%s%s +", before, case_->metric);
+            check_append_short(item, case_->unit, case_->blame[k].by);
+            page_item_end(page, STYLE_PLAIN);
+            before = "";
+        }
+    }
+    page_end_line(page);
+}
+
+/* The blamed modules of the cases of one batch, each once. */
+static void write_blame(struct page *page, const struct cm_verdict *verdict, size_t first,
+                        size_t end) {
+    int64_t more = 0;
+    bool is_begun = false;
+    for (size_t i = first; i < end; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        if (case_->more_blame > more) more = case_->more_blame;
+        for (size_t k = 0; k < case_->n_blame; k++) {
+            if (is_repeated(verdict, first, i, case_->blame[k].path)) continue;
+            if (!is_begun) page_line(page, STYLE_PLAIN, "  caused by");
+            is_begun = true;
+            write_module(page, verdict, first, end, &case_->blame[k]);
+        }
+    }
+    if (more > 0) page_line(page, STYLE_PLAIN, "    and %lld more", (long long)more);
 }
 
 static void write_foot(struct page *page, const struct cm_verdict *verdict) {
@@ -65,6 +121,7 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
     if (arena == NULL) return CM_NO_MEMORY;
     page_init(&page, options, arena, out);
     write_head(&page, verdict);
+    size_t begin = 0; /* first case of the batch */
     for (size_t i = 0; i < verdict->n_cases; i++) {
         const struct cm_check_case *case_ = &verdict->cases[i];
         const bool first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
@@ -81,6 +138,9 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
             page_print(&page, STYLE_PLAIN, "  (%lld modules)", (long long)case_->compared);
         page_end_line(&page);
         write_lines(&page, case_);
+        if (i + 1 < verdict->n_cases && verdict->cases[i + 1].batch == case_->batch) continue;
+        write_blame(&page, verdict, begin, i + 1);
+        begin = i + 1;
     }
     write_foot(&page, verdict);
     return arena_end(arena, page_finish(&page));

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "compare/blame_roll_up.h"
+#include "support/arena.h"
 #include "tree.h"
 
 #define OLD                                                                                    \
@@ -53,6 +55,57 @@ static void expect_blame(const char *is, const char *metric, int depth, const ch
     cm_diff_free(diff);
     tree_free(old_result);
     tree_free(new_result);
+}
+
+/* Formats "layer1 +120, b +3" in the order of the rolled up rows. */
+static void expect_roll_up(const char *was, const char *is, size_t top, const char *want) {
+    char have[400] = "";
+    size_t length = 0;
+    struct cm_result *old_result = NULL;
+    struct cm_result *new_result = NULL;
+    struct cm_diff *diff = tree_diff(was, is, &old_result, &new_result);
+    struct cm_blame *rows = calloc(diff->n_modules, sizeof(*rows));
+    struct arena *arena = arena_new("test", 0);
+    size_t n = cm_diff_blame(diff, cm_metric_find("macs"), -1, rows);
+    n = blame_roll_up(diff, n, top, arena, rows);
+    for (size_t i = 0; i < n; i++)
+        length += (size_t)snprintf(have + length, sizeof(have) - length, "%s%s %+d",
+                                   i > 0 ? ", " : "", path_of(diff, rows[i].module),
+                                   (int)rows[i].difference);
+    assert_string_equal(have, want);
+    arena_free(arena);
+    free(rows);
+    cm_diff_free(diff);
+    tree_free(old_result);
+    tree_free(new_result);
+}
+
+#define LAYERS_OLD                                                                             \
+    ". Net 0 0\nl L 0 0\nl.0 B 0 0\nl.0.c C 1 10\nl.1 B 0 0\nl.1.c C 1 10\nl.2 B 0 0\n"        \
+    "l.2.c C 1 10\nb B 1 10\n"
+#define LAYERS_NEW                                                                             \
+    ". Net 0 0\nl L 0 0\nl.0 B 0 0\nl.0.c C 1 15\nl.1 B 0 0\nl.1.c C 1 16\nl.2 B 0 0\n"        \
+    "l.2.c C 1 17\nb B 1 13\n"
+
+static void rolls_blame_up_to_the_rows_that_fit(void **state) {
+    (void)state;
+    expect_roll_up(LAYERS_OLD, LAYERS_NEW, 2, "l +18, b +3");
+    expect_roll_up(LAYERS_OLD, LAYERS_NEW, 3, "l +18, b +3");
+    expect_roll_up(LAYERS_OLD, LAYERS_NEW, 4, "l.2.c +7, l.1.c +6, l.0.c +5, b +3");
+}
+
+static void rolls_up_to_the_deepest_module_if_it_is_the_only_one(void **state) {
+    (void)state;
+    expect_roll_up(OLD, ". Net 1 1\na A 10 100\na.x X 20 200\na.x.deep D 30 350\nb B 40 390\n",
+                   1, "a.x.deep +50");
+    expect_roll_up(OLD, ". Net 1 1\na A 10 130\na.x X 20 200\na.x.deep D 30 350\nb B 40 400\n",
+                   1, "a +80");
+}
+
+static void keeps_all_children_of_the_root_that_increased(void **state) {
+    (void)state;
+    expect_roll_up(OLD, ". Net 1 3\na A 10 110\na.x X 20 200\na.x.deep D 30 300\nb B 40 405\n",
+                   1, "a +10, b +5,  +2");
 }
 
 static void reports_no_module_if_nothing_changed(void **state) {
@@ -179,6 +232,9 @@ static void treats_unknown_on_both_sides_as_unchanged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rolls_blame_up_to_the_rows_that_fit),
+        cmocka_unit_test(rolls_up_to_the_deepest_module_if_it_is_the_only_one),
+        cmocka_unit_test(keeps_all_children_of_the_root_that_increased),
         cmocka_unit_test(reports_no_module_if_nothing_changed),
         cmocka_unit_test(attributes_a_change_to_the_deepest_module),
         cmocka_unit_test(separates_a_modules_own_change_from_its_children),

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums up blamed modules by their ancestors, so that a few rows account for the whole change.
+ */
+#ifndef COMPARE_BLAME_ROLL_UP_H
+#define COMPARE_BLAME_ROLL_UP_H
+
+#include <stddef.h>
+
+#include "costmodel/compare.h"
+
+struct arena;
+
+/*
+ * Replaces `n` blamed modules of a metric that is a sum by rows of at most `top` ancestors,
+ * deepest where there is room ("layer3" for its six blocks), largest first; decreases are
+ * dropped. `rows` has room for every module of the diff. Returns the number of rows, which
+ * exceeds `top` only if more children of the root increased; 0 if out of memory (sticky in the
+ * arena).
+ */
+size_t blame_roll_up(const struct cm_diff *diff, size_t n, size_t top, struct arena *arena,
+                     struct cm_blame *rows);
+
+#endif
