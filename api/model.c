@@ -6,14 +6,13 @@
 
 #include "api/assemble.h"
 #include "api/handle.h"
+#include "api/profiling.h"
 #include "frontend/load.h"
 #include "ir/graph.h"
 #include "ops/flops/names/convention_names.h"
 #include "passes/modules/module_groups.h"
 #include "passes/modules/module_sources.h"
-#include "passes/pipeline.h"
 #include "passes/training/optimizers.h"
-#include "passes/work.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -212,61 +211,17 @@ int model_check_options(const struct cm_options *options, struct arena *arena,
     return check_training(options, arena, diagnostics);
 }
 
-/* With an optimizer, layers train unless the caller sets a mode. */
-static struct cm_options effective_options(const struct cm_options *options) {
-    struct cm_options copy = *options;
-    if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
-    return copy;
-}
-
-static int analyse(struct cm_model *model, const struct cm_options *options,
-                   struct cm_diagnostics *diagnostics, struct analysis *analysis,
-                   struct cm_coverage *ret_coverage) {
-    int status = model_check_options(options, analysis->arena, diagnostics);
-    if (status < 0) return status;
-    *analysis = (struct analysis){
-        .model = model->model,
-        .options = options,
-        .arena = analysis->arena,
-        .kept = analysis->kept,
-        .diag = diagnostics,
-        .work = analysis->work,
-    };
-    status = pipeline_run(analysis);
-    if (status == CM_OK && coverage_of(analysis, ret_coverage) < 0)
-        return diag_no_memory(diagnostics);
-    return status < 0 ? status : assemble_warnings(analysis, ret_coverage);
-}
-
-static int profile(struct cm_model *model, const struct cm_options *options,
-                   struct cm_diagnostics *diagnostics, struct analysis *analysis,
-                   struct cm_result **ret_result) {
-    size_t from = cm_diagnostics_count(diagnostics);
-    struct assemble_extras extras = {.loading = model->notes};
-    int status = analyse(model, options, diagnostics, analysis, &extras.coverage);
-    if (status == CM_OK) status = fit_find(analysis, &extras.fit);
-    if (status == CM_OK) work_note(analysis->work, diagnostics);
-    if (status == CM_OK)
-        status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);
-    return status < 0 ? status : assemble_result(analysis, &extras, ret_result);
-}
-
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
     if (model == NULL || options == NULL || ret_result == NULL) return diag_null(diagnostics);
-    const struct cm_options asked = effective_options(options);
-    struct arena *kept = arena_new("result", 0);
-    struct arena *arena = arena_new("analysis", 0);
-    struct work work = work_start(arena, model->model->n_nodes);
-    struct analysis analysis = {.arena = arena, .kept = kept, .work = &work};
-    int status = kept && analysis.arena
-                     ? profile(model, &asked, diagnostics, &analysis, ret_result)
-                     : CM_NO_MEMORY;
-    arena_free(analysis.arena);
-    if (status < 0) arena_free(kept);
-    if (status < 0 && diag_starved(diagnostics))
-        status = CM_NO_MEMORY; /* the reason could not be allocated */
-    return diag_finish(diagnostics, status);
+    struct profiling profiling;
+    const size_t from = cm_diagnostics_count(diagnostics);
+    int status = profiling_begin(&profiling, model, options, diagnostics);
+    if (status == CM_OK)
+        status = profiling_finish(&profiling, options, diagnostics, from, ret_result);
+    if (status == CM_OK) profiling.kept = NULL; /* the result owns it */
+    profiling_end(&profiling);
+    return status;
 }
 
 void cm_result_free(struct cm_result *result) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --batch 1,8,32: one profile per batch, and a table of them. */
+/* --batch 1,8,32 and campaigns: one profile per point, and a table of them. */
+#include "api/sweep.h"
+
 #include "api/assemble.h"
+#include "api/profiling.h"
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
@@ -13,10 +16,13 @@
 struct sweeping {
     struct cm_model *model;
     struct cm_options options;
+    const struct cm_sweep_point *points;
+    struct profiling profiling;  /* of the last point and of those that share its analysis */
+    int analysed;                /* status of profiling_begin */
+    struct cm_diagnostics *base; /* messages of that analysis; NULL: there is none */
     struct cm_diagnostics *said; /* messages of the profiles */
     size_t n_unsaid;             /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
-    const struct cm_options *of_first;
     struct cm_result **first; /* the first profile; NULL: not wanted */
     bool failed;              /* out of memory */
 };
@@ -27,8 +33,7 @@ static const char *copy(struct sweeping *sweeping, const char *text) {
     return ret ? ret : "";
 }
 
-/* Returns the first error, else the first warning, else "". */
-static const char *first_message(const struct cm_diagnostics *diag) {
+const char *sweep_first_message(const struct cm_diagnostics *diag) {
     const char *warning = "";
     for (size_t i = cm_diagnostics_count(diag); i > 0; i--) {
         const struct cm_diagnostic *item = cm_diagnostics_get(diag, i - 1);
@@ -74,6 +79,10 @@ static void take_times(struct sweeping *sweeping, const struct cm_result *result
     row->timed_macs = timed_macs(result);
     row->untimed_nodes = untimed_nodes(result->measure);
     row->cached = result->measure->n_cached;
+    row->device_bytes = result->measure->memory_bytes;
+    row->device = copy(sweeping, result->measure->device);
+    row->times = state_of_times(result);
+    row->precision = copy(sweeping, result->measure->precision);
     if (sweeping->ret->times[0] != '\0') return;
     sweeping->ret->times = copy(sweeping, state_of_times(result));
     sweeping->ret->device = copy(sweeping, result->measure->device);
@@ -117,7 +126,7 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     take_described(sweeping, &result->coverage);
     if (timeless || !cm_result_complete(result)) {
         row->state = "incomplete";
-        row->problem = copy(sweeping, first_message(diag));
+        row->problem = copy(sweeping, sweep_first_message(diag));
     }
     const int64_t limit = sweeping->ret->memory_limit;
     if (!is_known(limit) || (is_known(row->required_bytes) && row->required_bytes <= limit))
@@ -126,40 +135,95 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->problem = "required memory exceeds the limit";
 }
 
-static const char *state_of(int status) {
+const char *sweep_state(int status) {
     if (status == CM_OK) return "done";
     if (status == CM_USAGE) return "usage";
     return status == CM_REFUSED ? "refused" : "failed";
 }
 
-static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
+static bool share_analysis(const struct cm_sweep_point *a, const struct cm_sweep_point *b) {
+    bool is_same = a->batch == b->batch && a->n_dims == b->n_dims;
+    for (size_t i = 0; is_same && i < a->n_dims; i++)
+        is_same =
+            text_equal(a->dims[i].name, b->dims[i].name) && a->dims[i].size == b->dims[i].size;
+    return is_same;
+}
+
+static void end_analysis(struct sweeping *sweeping) {
+    if (sweeping->base == NULL) return;
+    profiling_end(&sweeping->profiling);
+    cm_diagnostics_free(sweeping->base);
+    sweeping->base = NULL;
+}
+
+/* Analyses the model for a point and those that follow and share the analysis. */
+static void begin_analysis(struct sweeping *sweeping) {
+    end_analysis(sweeping);
+    sweeping->base = cm_diagnostics_new();
+    sweeping->analysed = CM_NO_MEMORY;
+    if (sweeping->base != NULL)
+        sweeping->analysed = profiling_begin(&sweeping->profiling, sweeping->model,
+                                             &sweeping->options, sweeping->base);
+}
+
+/* Profiles the model at point i; the result is valid until the next point. */
+static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnostics *diag,
+                         struct cm_result **ret) {
+    const struct cm_sweep_point *point = &sweeping->points[i];
+    sweeping->options.batch = point->batch;
+    sweeping->options.n_dims = point->n_dims;
+    sweeping->options.dims = point->dims;
+    sweeping->options.precision = point->precision;
+    sweeping->options.backend = point->backend;
+    if (sweeping->base == NULL || !share_analysis(&point[-1], point)) begin_analysis(sweeping);
+    if (sweeping->base == NULL) return CM_NO_MEMORY;
+    for (size_t k = 0; k < cm_diagnostics_count(sweeping->base); k++)
+        diag_repeat(diag, cm_diagnostics_get(sweeping->base, k));
+    diag->n_dropped += sweeping->base->n_dropped;
+    if (sweeping->analysed != CM_OK) return sweeping->analysed;
+    return profiling_finish(&sweeping->profiling, &sweeping->options, diag, 0, ret);
+}
+
+/* Rows show whether they fit; a sweep does not search for the largest batch. */
+static void drop_details(struct cm_options *options) {
+    options->memory_limit = 0;
+    options->fit_device = false;
+    options->memory_curve = false;
+    options->memory_plan = false;
+}
+
+/* Keeps the result beyond the next point. */
+static void keep_first(struct sweeping *sweeping, struct cm_result *result) {
+    *sweeping->first = result;
+    sweeping->profiling.kept = NULL;
+    end_analysis(sweeping);
+    drop_details(&sweeping->options);
+}
+
+static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnostics *diag,
                         struct cm_sweep_row *row) {
     struct cm_result *result = NULL;
     const bool is_first = sweeping->first != NULL && *sweeping->first == NULL;
-    struct cm_options options = is_first ? *sweeping->of_first : sweeping->options;
-    options.batch = row->batch;
-    const int status = cm_model_profile(sweeping->model, &options, diag, &result);
-    row->state = state_of(status);
+    const int status = profile_point(sweeping, i, diag, &result);
+    row->state = sweep_state(status);
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
         take_result(sweeping, result, diag, row);
         const size_t dropped = sweeping->said->n_dropped;
-        for (size_t i = 0; i < result->n_diagnostics; i++)
-            diag_repeat(sweeping->said, &result->diagnostics[i]);
+        for (size_t k = 0; k < result->n_diagnostics; k++)
+            diag_repeat(sweeping->said, &result->diagnostics[k]);
         const size_t unsaid = diag->n_dropped + sweeping->said->n_dropped - dropped;
         if (unsaid > sweeping->n_unsaid) sweeping->n_unsaid = unsaid;
     } else {
-        row->problem = copy(sweeping, first_message(diag));
+        row->problem = copy(sweeping, sweep_first_message(diag));
     }
-    if (is_first)
-        *sweeping->first = result;
-    else
-        cm_result_free(result);
+    if (is_first && status == CM_OK) keep_first(sweeping, result);
 }
 
-static struct cm_sweep_row not_profiled(int64_t batch) {
+struct cm_sweep_row sweep_empty_row(int64_t batch) {
     struct cm_sweep_row row = {
-        .batch = batch,
+        .combination = CM_NO_INDEX,
+        .batch = batch > 0 ? batch : CM_UNKNOWN,
         .state = "done",
         .problem = "",
         .peak_activation_bytes = CM_UNKNOWN,
@@ -167,25 +231,26 @@ static struct cm_sweep_row not_profiled(int64_t batch) {
         .required_bytes = CM_UNKNOWN,
         .timed_macs = CM_UNKNOWN,
         .untimed_nodes = CM_UNKNOWN,
+        .device_bytes = CM_UNKNOWN,
     };
     for (size_t i = 0; i < n_columns; i++) column_set(&columns[i], &row.costs, CM_UNKNOWN);
     return row;
 }
 
-static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
-                      struct cm_sweep_row *rows) {
+static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
     for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
         const struct cm_progress at = {"batches", 0, i, sweeping->ret->n_rows};
-        rows[i] = not_profiled(batches[i]);
+        rows[i] = sweep_empty_row(sweeping->points[i].batch);
         if (sweeping->options.progress != NULL)
             sweeping->options.progress(sweeping->options.progress_context, &at);
         if (diag == NULL)
             sweeping->failed = true;
         else
-            profile_one(sweeping, diag, &rows[i]);
+            profile_one(sweeping, i, diag, &rows[i]);
         cm_diagnostics_free(diag);
     }
+    end_analysis(sweeping);
 }
 
 static bool is_problem(const struct cm_sweep *sweep, const struct cm_diagnostic *message) {
@@ -228,65 +293,84 @@ static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
     return sweep;
 }
 
+static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnostics *diagnostics,
+                        struct cm_sweep **ret_sweep) {
+    struct cm_sweep_row *rows = NULL;
+    const struct cm_options *options = &sweeping->options;
+    sweeping->said = cm_diagnostics_new();
+    struct cm_sweep *sweep = sweeping->said ? new_sweep(n, &rows) : NULL;
+    sweeping->ret = sweep;
+    if (sweep == NULL) {
+        cm_diagnostics_free(sweeping->said);
+        return diag_no_memory(diagnostics);
+    }
+    sweep->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
+    sweep->model = copy(sweeping, cm_model_path(sweeping->model));
+    sweep->convention = copy(sweeping, options->convention);
+    sweep->backend = copy(sweeping, options->backend);
+    if (sweeping->first == NULL) drop_details(&sweeping->options);
+    sweep_all(sweeping, rows);
+    tell_messages(sweeping, diagnostics);
+    if (keep_messages(sweeping) != CM_OK) sweeping->failed = true;
+    cm_diagnostics_free(sweeping->said);
+    if (sweeping->failed || arena_failed(sweep->arena) || diag_starved(diagnostics)) {
+        cm_sweep_free(sweep);
+        return diag_no_memory(diagnostics);
+    }
+    *ret_sweep = sweep;
+    return CM_OK;
+}
+
+int cm_model_sweep_points(struct cm_model *model, const struct cm_options *options,
+                          const struct cm_sweep_point *points, size_t n,
+                          struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
+    if (model == NULL || options == NULL || (points == NULL && n > 0) || ret_sweep == NULL)
+        return diag_null(diagnostics);
+    struct sweeping sweeping = {.model = model, .options = *options, .points = points};
+    return sweep_points(&sweeping, n, diagnostics, ret_sweep);
+}
+
 /* `ret_first` may be NULL. */
-static int sweep(struct cm_model *model, const struct cm_options *options,
-                 const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
-                 struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
+static int sweep_batches(struct cm_model *model, const struct cm_options *options,
+                         const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                         struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
     if (model == NULL || options == NULL || (batches == NULL && n > 0) || ret_sweep == NULL)
         return diag_null(diagnostics);
-    struct cm_sweep_row *rows = NULL;
     struct cm_result *first = NULL;
+    struct arena *arena = arena_new("points", 0);
+    struct cm_sweep_point *points = arena ? arena_array(arena, n, sizeof(*points)) : NULL;
+    int status = points ? CM_OK : diag_no_memory(diagnostics);
+    for (size_t i = 0; i < n && status == CM_OK; i++) {
+        points[i] = (struct cm_sweep_point){batches[i], options->n_dims, options->dims,
+                                            options->precision, options->backend};
+        if (batches[i] < 1)
+            status = diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
+                                (long long)batches[i]);
+    }
     struct sweeping sweeping = {.model = model,
                                 .options = *options,
-                                .of_first = options,
+                                .points = points,
                                 .first = ret_first == NULL ? NULL : &first};
-    for (size_t i = 0; i < n; i++)
-        if (batches[i] < 1)
-            return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
-                              (long long)batches[i]);
-    if (options->n_times > 0 && n > 1)
-        return diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu",
-                          n);
-    sweeping.said = cm_diagnostics_new();
-    sweeping.ret = sweeping.said ? new_sweep(n, &rows) : NULL;
-    if (sweeping.ret == NULL) {
-        cm_diagnostics_free(sweeping.said);
-        return diag_no_memory(diagnostics);
-    }
-    sweeping.ret->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
-    /* The rows show whether they fit; a sweep does not search for the largest batch. */
-    sweeping.options.memory_limit = 0;
-    sweeping.options.fit_device = false;
-    sweeping.options.memory_curve = false;
-    sweeping.options.memory_plan = false;
-    sweeping.ret->model = copy(&sweeping, cm_model_path(model));
-    sweeping.ret->convention = copy(&sweeping, options->convention);
-    sweeping.ret->backend = copy(&sweeping, options->backend);
-    sweep_all(&sweeping, batches, rows);
-    tell_messages(&sweeping, diagnostics);
-    if (keep_messages(&sweeping) != CM_OK) sweeping.failed = true;
-    cm_diagnostics_free(sweeping.said);
-    if (sweeping.failed || arena_failed(sweeping.ret->arena) || diag_starved(diagnostics)) {
-        cm_sweep_free(sweeping.ret);
+    if (status == CM_OK) status = sweep_points(&sweeping, n, diagnostics, ret_sweep);
+    arena_free(arena);
+    if (status < 0)
         cm_result_free(first);
-        return diag_no_memory(diagnostics);
-    }
-    *ret_sweep = sweeping.ret;
-    if (ret_first != NULL) *ret_first = first;
-    return CM_OK;
+    else if (ret_first != NULL)
+        *ret_first = first;
+    return status;
 }
 
 int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                    const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                    struct cm_sweep **ret_sweep) {
-    return sweep(model, options, batches, n, diagnostics, ret_sweep, NULL);
+    return sweep_batches(model, options, batches, n, diagnostics, ret_sweep, NULL);
 }
 
 int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                          struct cm_sweep **ret_sweep, struct cm_result **ret_first) {
     if (ret_first == NULL) return diag_null(diagnostics);
-    return sweep(model, options, batches, n, diagnostics, ret_sweep, ret_first);
+    return sweep_batches(model, options, batches, n, diagnostics, ret_sweep, ret_first);
 }
 
 void cm_sweep_free(struct cm_sweep *sweep) {

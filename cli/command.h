@@ -64,6 +64,8 @@ int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
 int command_schema(const struct invocation *call);
+int command_sweep(const struct invocation *call);
+int command_merge(const struct invocation *call);
 int command_fit(const struct invocation *call);
 int command_man(const struct invocation *call);
 int command_completion(const struct invocation *call);
@@ -76,6 +78,8 @@ extern const struct option ops_options[];
 extern const struct option passes_options[]; /* none */
 extern const struct option schema_options[];
 extern const struct option fit_options[];
+extern const struct option sweep_options[];
+extern const struct option merge_options[];
 extern const struct option man_options[];        /* none */
 extern const struct option completion_options[]; /* none */
 

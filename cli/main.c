@@ -86,6 +86,38 @@ static const char about_fit[] =
     "prints the value of \"calibration\" for its file. TIMES.csv has the columns\n"
     "model,node,batch,precision,layout,seconds; all but model and seconds may be empty.\n";
 
+static const char about_sweep[] =
+    "\n"
+    "Profiles models at several batches and precisions on several devices: all combinations. "
+    "The\n"
+    "results go to a folder, one line of JSON per combination; 'costmodel merge' prints them.\n"
+    "A run that was killed continues where it ended. --shard divides the work between "
+    "machines\n"
+    "(docs/cluster.md).\n";
+
+static const char exit_statuses_sweep[] =
+    "\n"
+    "Exit status:\n"
+    "  0  the shard is complete; combinations that failed are recorded with their message\n"
+    "  1  a file cannot be read or written\n"
+    "  2  invalid command line or manifest\n";
+
+static const char about_merge[] =
+    "\n"
+    "Prints the results of 'costmodel sweep' as one table, whatever the shards. Each FOLDER is "
+    "a\n"
+    "complete campaign, for example one per kind of machine.\n";
+
+static const char exit_statuses_merge[] =
+    "\n"
+    "Exit status:\n"
+    "  0  success\n"
+    "  1  a file cannot be read or written\n"
+    "  2  invalid command line\n"
+    "  3  a shard is missing, duplicate, of another campaign or of another version (nothing "
+    "is\n"
+    "     printed); or success, but a combination failed\n";
+
 static const char about_passes[] = "\n"
                                    "Lists the passes in execution order.\n";
 
@@ -121,6 +153,11 @@ static const struct command commands[] = {
      about_passes, NULL, EXIT_REFUSED},
     {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
      "fit a modelled device to measured times", about_fit, NULL, EXIT_REFUSED},
+    {"sweep", command_sweep, sweep_options, "sweep MODELS... -o FOLDER [options]",
+     "profile models for many batches and devices", about_sweep, exit_statuses_sweep,
+     EXIT_REFUSED},
+    {"merge", command_merge, merge_options, "merge FOLDER... [options]",
+     "print the results of sweep", about_merge, exit_statuses_merge, EXIT_REFUSED},
     {"schema", command_schema, schema_options, "schema NAME [--markdown]",
      "print a JSON schema", about_schema, NULL, EXIT_REFUSED},
     /* For the build, which installs their output. */

@@ -24,7 +24,7 @@
 static const char *const backends[] = {
     [MEASURE_NONE] = NULL, [MEASURE_CPU] = "onednn", [MEASURE_CUDA] = "cuda"};
 
-static const struct option_choice measurers[] = {
+const struct option_choice timing_measurers[] = {
     {"cpu", MEASURE_CPU},
     {"cuda", MEASURE_CUDA},
     {NULL, 0},
@@ -58,7 +58,7 @@ const struct option_choice timing_runtimes[] = {
 /* clang-format off */
 const struct option timing_options[] = {
     {.heading = "Times", .name = "measure", .common = true, .kind = OPTION_CHOICE,
-     .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = measurers,
+     .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = timing_measurers,
      .help = "measure each distinct layer on a GPU (cuda, the default) or on the\n"
              "processors of this machine (cpu)"},
     {.name = "device", .common = true, .kind = OPTION_TEXT, .offset = AT(const char *, device),
@@ -136,9 +136,11 @@ static int read_plan(const struct invocation *call, const struct timing *timing,
     return timing->device ? set_backend(call, "cuda:target", timing->device, options) : CM_OK;
 }
 
-/* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
- */
-static int find_cache(struct arena *arena, const char **ret) {
+const char *timing_backend(int measure) {
+    return backends[measure];
+}
+
+int timing_cache(struct arena *arena, const char **ret) {
     static const struct {
         const char *variable, *below;
     } places[] = {{"COSTMODEL_CACHE", ""},
@@ -227,7 +229,7 @@ int timing_read(const struct invocation *call, struct timing *timing,
     if (timing->plan) return read_plan(call, timing, options);
     options->fuse = timing->device == NULL && timing->runtime == CM_RUNTIME_COMPILED;
     options->end_to_end = timing->end_to_end;
-    if (timing->cache && find_cache(call->arena, &options->cache) != CM_OK)
+    if (timing->cache && timing_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
     options->backend = timing->backend ? timing->backend : backends[timing->measure];
     status = read_times(call, timing, options);

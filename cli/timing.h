@@ -9,10 +9,14 @@
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 
+struct arena;
+
 enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 
 struct timing {
-    int measure; /* enum measure_target: --measure */
+    int measure; /* struct arena;
+
+enum measure_target: --measure */
     const char *backend;
     const char *device;       /* of the roofline, or target of --cudnn-plan */
     bool plan;                /* --cudnn-plan */
@@ -30,6 +34,12 @@ struct timing {
 
 /* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
 extern const struct option timing_options[];
+/* The values of --measure, and the backend of each. */
+extern const struct option_choice timing_measurers[];
+const char *timing_backend(int measure);
+/* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
+ * CM_OK, CM_NO_MEMORY. */
+int timing_cache(struct arena *arena, const char **ret) CM_MUST_CHECK;
 /* The values of --runtime. */
 extern const struct option_choice timing_runtimes[];
 

@@ -50,8 +50,8 @@ foreach(target IN ITEMS layer_frontend layer_frontend_wire)
   target_link_libraries(${target} PUBLIC layer_proto)
 endforeach()
 
-# For O_TMPFILE, which is not in POSIX.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c
+# For O_TMPFILE and sched_getaffinity, which are not in POSIX.
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/support/output.c ${PROJECT_SOURCE_DIR}/api/campaign/workers.c
   APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 
 # Search paths of modules: relative to the program's folder, and the installed folder, which a

@@ -497,6 +497,7 @@ struct pass {
     /* Fills its table, a member of *analysis; everything else is read-only. */
     int (*run)(const struct analysis *analysis, void *own);
     size_t table;        /* offset of its table in struct analysis */
+    size_t table_size;   /* bytes */
     const char *summary; /* one line, for `costmodel passes` */
     unsigned requires;   /* enum pass_facts */
     unsigned gives;      /* enum pass_facts */

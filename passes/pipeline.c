@@ -3,6 +3,7 @@
 #include "passes/pipeline.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -13,7 +14,9 @@
 #include "support/banned.h"
 
 /* Name, run function and table of a pass. */
-#define PASS(name, member) #name, pass_##name, offsetof(struct analysis, member)
+#define PASS(name, member)                                                                     \
+#name, pass_##name, offsetof(struct analysis, member),                                     \
+        sizeof(((struct analysis *)NULL)->member)
 
 /* Each pass may read only the tables that its `requires` names. */
 /* clang-format off */
@@ -135,6 +138,23 @@ static int run_pass(struct analysis *analysis, const struct pass *pass) {
     return status == CM_OK && analysis->options->dump ? dump(analysis, pass) : status;
 }
 
+/* Runs the passes from index `first` up to the one that completes `wanted`; 0: all of them. */
+static int run_passes(struct analysis *analysis, size_t first, unsigned wanted) {
+    int status = CM_OK;
+    unsigned have = 0;
+    analysis->scratch = arena_new("scratch", 0);
+    if (!analysis->scratch) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < pipeline_length() && status >= 0; i++) {
+        BUG_ON((pipeline[i].requires & ~have) != 0);
+        if (i >= first) status = run_pass(analysis, &pipeline[i]);
+        have |= pipeline[i].gives;
+        if (wanted != 0 && (wanted & ~have) == 0) break;
+    }
+    arena_free(analysis->scratch);
+    analysis->scratch = NULL;
+    return status < 0 ? status : CM_OK;
+}
+
 int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
     int status = check_dump_option(analysis);
     if (status < 0) return status;
@@ -142,18 +162,15 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
     verify_model(analysis->model);
 #endif
     if (!analysis->kept) analysis->kept = analysis->arena;
-    analysis->scratch = arena_new("scratch", 0);
-    if (!analysis->scratch) return diag_no_memory(analysis->diag);
-    unsigned have = 0;
-    for (size_t i = 0; i < pipeline_length() && status >= 0; i++) {
-        BUG_ON((pipeline[i].requires & ~have) != 0);
-        status = run_pass(analysis, &pipeline[i]);
-        have |= pipeline[i].gives;
-        if (wanted != 0 && (wanted & ~have) == 0) break;
-    }
-    arena_free(analysis->scratch);
-    analysis->scratch = NULL;
-    return status < 0 ? status : CM_OK;
+    return run_passes(analysis, 0, wanted);
+}
+
+int pipeline_run_from(struct analysis *analysis, enum pass_facts stale) {
+    size_t first = 0;
+    while ((pipeline[first].gives & (unsigned)stale) == 0) first++;
+    for (size_t i = first; i < pipeline_length(); i++)
+        memset((char *)analysis + pipeline[i].table, 0, pipeline[i].table_size);
+    return run_passes(analysis, first, 0);
 }
 
 int pipeline_run(struct analysis *analysis) {

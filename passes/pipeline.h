@@ -20,4 +20,11 @@ int pipeline_run(struct analysis *analysis) CM_MUST_CHECK;
 /* Runs the passes up to the one that completes `wanted` (enum pass_facts); 0 runs all. */
 int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
 
+/*
+ * Runs the pass that gives `stale` and all later ones, also again with other options; the
+ * tables of the earlier passes are those of an earlier run, and what the later ones allocated
+ * may have been freed.
+ */
+int pipeline_run_from(struct analysis *analysis, enum pass_facts stale) CM_MUST_CHECK;
+
 #endif

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/backend_registry.h"
+#include "backends/measure.h"
 #include "backends/plugin/reason.h"
 #include "backends/process/ipc.h"
 #include "backends/process/worker.h"
@@ -29,6 +31,7 @@ struct subprocess {
     int n_processes;
     bool gone; /* restarting the process failed */
     struct worker_opened opened;
+    struct cm_device *device; /* of roofline, which runs nothing: in this process; else NULL */
 };
 
 void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backend *backend) {
@@ -154,13 +157,23 @@ static int begin_process(struct subprocess *subprocess, struct cm_reason *reason
     return subprocess->opened.status;
 }
 
+static int open_here(struct subprocess *subprocess, struct cm_reason *reason) {
+    const struct subprocess_setup *setup = &subprocess->setup;
+    const int status = setup->backend->open(&setup->settings, &subprocess->device, reason);
+    if (status == CM_BACKEND_OK)
+        setup->backend->facts(subprocess->device, &subprocess->opened.facts);
+    return status;
+}
+
 int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
                      struct subprocess **ret, struct cm_reason *reason) {
     struct subprocess *subprocess = arena_alloc(arena, sizeof(*subprocess));
     if (subprocess == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     subprocess->setup = *setup;
     subprocess->socket = -1;
-    const int status = begin_process(subprocess, reason);
+    const bool is_here = setup->backend == &roofline_backend && setup->settings.plan_only == 0;
+    const int status =
+        is_here ? open_here(subprocess, reason) : begin_process(subprocess, reason);
     if (status == CM_BACKEND_OK) *ret = subprocess;
     return status;
 }
@@ -230,7 +243,11 @@ void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive
                         struct cm_measurement *ret) {
     const struct question question = {IPC_REQUEST, primitive, sizeof(*primitive),
                                       subprocess->setup.measure_timeout_s};
-    ask(subprocess, &question, ret);
+    if (subprocess->device == NULL)
+        ask(subprocess, &question, ret);
+    else
+        (void)measure_primitive(subprocess->setup.backend, subprocess->device, primitive,
+                                &subprocess->setup.policy, &timing_monotonic_clock, ret);
 }
 
 void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,
@@ -255,5 +272,7 @@ void subprocess_measure_network(struct subprocess *subprocess, const struct cm_n
 }
 
 void subprocess_stop(struct subprocess *subprocess) {
-    if (subprocess != NULL) (void)end_process(subprocess, EXIT_SECONDS);
+    if (subprocess == NULL) return;
+    if (subprocess->device != NULL) subprocess->setup.backend->close(subprocess->device);
+    (void)end_process(subprocess, EXIT_SECONDS);
 }

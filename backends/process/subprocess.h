@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A backend in its own process: a crash, a lost device or a hang costs one primitive, and the
- * next one starts a new process. */
+ * next one starts a new process. The backend roofline runs nothing and stays in this process.
+ */
 #ifndef BACKENDS_PROCESS_SUBPROCESS_H
 #define BACKENDS_PROCESS_SUBPROCESS_H
 

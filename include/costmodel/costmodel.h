@@ -164,8 +164,9 @@ struct cm_options {
     bool strict;       /* refuse models with unknown operators, opsets or shapes */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
-    /* Source of times, for example "roofline:device=h200"; NULL: no times. A backend runs in a
-     * child process that is forked from the caller's and ends before the call returns. */
+    /* Source of times, for example "roofline:device=h200"; NULL: no times. A backend that
+     * measures runs in a child process that is forked from the caller's and ends before the
+     * call returns. */
     const char *backend;
     /* Measured times of another tool, attached to the nodes that its layers name. `backend` may
      * then only model a device, which gives the expected time of each layer. */
@@ -297,6 +298,24 @@ CM_API int cm_model_sweep_first(struct cm_model *model, const struct cm_options 
                                 struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep,
                                 struct cm_result **ret_first) CM_MUST_CHECK;
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
+
+/* What one row of a sweep is computed for; replaces these members of the options. */
+struct cm_sweep_point {
+    int64_t batch; /* as in cm_options */
+    size_t n_dims;
+    const struct cm_dim_option *dims;
+    enum cm_precision precision;
+    const char *backend;
+};
+
+/*
+ * As cm_model_sweep, at `n` points. Consecutive points that differ only in precision and
+ * backend share one analysis of the model.
+ */
+CM_API int cm_model_sweep_points(struct cm_model *model, const struct cm_options *options,
+                                 const struct cm_sweep_point *points, size_t n,
+                                 struct cm_diagnostics *diagnostics,
+                                 struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 
 /*
  * Computes the costs as formulas in the batch (unless options->batch sets it) and in every

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct arena;
 struct cm_diagnostics;
 struct json_document;
+struct json_record;
 
 /* `text` need not end in NUL; `name` is its location in messages. `ret` is the address of a
  * pointer to the struct of the document's record, set on CM_OK; the caller frees its arena.
@@ -24,6 +26,17 @@ int json_document_write(const struct json_document *document, const void *base, 
     __attribute__((warn_unused_result));
 /* The same as the content of a script element of a page: <, > and & are escaped. */
 int json_document_embed(const struct json_document *document, const void *base, FILE *out)
+    __attribute__((warn_unused_result));
+
+/*
+ * Write and read one record as a line of JSON Lines. `ret` is a zeroed struct of the record,
+ * whose texts and lists are put into `arena`. json_line_write: CM_OK, CM_IO. json_line_read:
+ * CM_OK, CM_REFUSED, CM_NO_MEMORY.
+ */
+int json_line_write(const struct json_record *record, const void *base, FILE *out)
+    __attribute__((warn_unused_result));
+int json_line_read(const struct json_record *record, const char *text, size_t size,
+                   struct arena *arena, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
 
 #endif

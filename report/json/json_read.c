@@ -593,6 +593,17 @@ static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
     return status;
 }
 
+int json_line_read(const struct json_record *record, const char *text, size_t size,
+                   struct arena *arena, struct cm_diagnostics *diag, void *ret) {
+    struct reader reader = {.diag = diag, .arena = arena};
+    struct json_value *root = NULL;
+    int status = json_parse(text, size, diag, &root);
+    if (status < 0) return status;
+    status = read_record(&reader, record, NULL, root, ret);
+    json_free(root);
+    return arena_failed(arena) ? diag_no_memory(diag) : status;
+}
+
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
     if (text == NULL || name == NULL || ret_result == NULL) return diag_null(diagnostics);

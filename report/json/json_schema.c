@@ -273,8 +273,14 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
 
 static const char *const sweep_columns[] = {"params", "macs", "int_macs", "flops", "int_ops", NULL};
 
-static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch; `null` figures are unknown",
-    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size"),
+const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch; `null` figures are unknown",
+    OPTIONAL("combination", JSON_INDEX, struct cm_sweep_row, combination, "number of the combination of a campaign, from 0"),
+    OPTIONAL("model", JSON_NULLABLE, struct cm_sweep_row, model, "path, in a campaign"),
+    OPTIONAL("device", JSON_NULLABLE, struct cm_sweep_row, device, "device of the times; in a campaign the name that was given, or the device that was measured"),
+    OPTIONAL("times", JSON_NULLABLE, struct cm_sweep_row, times, "source of the times, as `times` of the sweep"),
+    OPTIONAL("precision", JSON_NULLABLE, struct cm_sweep_row, precision, "compute precision of the times"),
+    OPTIONAL_MANY("dims", JSON_SIZES, struct cm_sweep_row, dims, n_dims, NULL, "symbolic dims that a campaign varies, by name"),
+    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size; `null`: that of the file"),
     VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (unknown operators or missing times); `misfit` (exceeds the memory limit); without figures: `refused`, `usage`, `failed`"),
     VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem, "the first message if the state is not `done`"),
     COSTS_IF(JSON_FIRST, struct cm_sweep_row, costs, sweep_columns, of_batch),
@@ -287,10 +293,11 @@ static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, "
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "number of primitives measured in earlier runs"),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "keys of the metrics above that are upper bounds; missing if all are exact"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
-    OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"));
+    OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
+    OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"));
 
 static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", "Costs of an ONNX model at several batches",
-    VALUE("model", JSON_TEXT, struct cm_sweep, model, "path"),
+    VALUE("model", JSON_TEXT, struct cm_sweep, model, "path; empty: each row of a campaign has its own"),
     VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "FLOP counting convention"),
     VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "value of --backend; empty: none"),
     VALUE("device", JSON_TEXT, struct cm_sweep, device, "device of the times"),
@@ -298,7 +305,7 @@ static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", 
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: no limit"),
     OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has custom operators"),
     OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "distinct notes and warnings of all batches, except those reported in `problem` of a row"),
-    LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "one row per batch, in the order of --batch"));
+    LIST("sweep", struct cm_sweep, rows, n_rows, json_sweep_row, "one row per batch, in the order of --batch, or per combination of a campaign"));
 
 const struct json_document json_profile = {"costmodel/profile/2", "costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
 const struct json_document json_sweep = {"costmodel/sweep/2", "costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
@@ -319,7 +326,7 @@ const char *json_type_wrapper(enum cm_type_kind kind) {
 
 const struct json_document *const json_documents[] = {
     &json_profile, &json_sweep,  &json_formula,  &json_diff,
-    &json_verdict, &json_budget, &json_baseline, &json_op_costs};
+    &json_verdict, &json_budget, &json_baseline, &json_op_costs, &json_campaign};
 const size_t json_n_documents = sizeof(json_documents) / sizeof(json_documents[0]);
 
 const char *const json_severities[] = {

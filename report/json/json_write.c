@@ -218,6 +218,8 @@ static bool is_left_out(const struct json_field *field, const char *base) {
         return *(const void *const *)at == NULL;
     case JSON_BOUNDS:
         return *(const uint32_t *)at == 0;
+    case JSON_INDEX:
+        return *(const size_t *)at == CM_NO_INDEX;
     case JSON_MAX:
         return ((const struct cm_type *)at)->kind != CM_TYPE_TENSOR ||
                ((const struct cm_type *)at)->dims_upper_bound == NULL;
@@ -284,6 +286,13 @@ int json_document_write(const struct json_document *document, const void *base, 
 
 int json_document_embed(const struct json_document *document, const void *base, FILE *out) {
     return write_as(document, base, true, out);
+}
+
+int json_line_write(const struct json_record *record, const void *base, FILE *out) {
+    struct writer writer = {.json = {.out = out}};
+    write_object(&writer, record, base);
+    fputc('\n', out);
+    return output_flush(out);
 }
 
 int cm_result_write_json(const struct cm_result *result, FILE *out) {

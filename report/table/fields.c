@@ -112,7 +112,7 @@ GETTER(get_member) {
     if (owner == NULL && field->kind != CELL_TEXT) return;
     if (field->kind == CELL_TEXT) {
         if (owner != NULL) memcpy(&text, owner + field->offset, sizeof(text));
-        set_text(cell, text);
+        set_text(cell, text ? text : "");
         return;
     }
     memcpy(&value, owner + field->offset, sizeof(value));
@@ -227,13 +227,26 @@ GETTER(get_peak) {
     cell->upper_bound = is_peak_upper_bound(of, row);
 }
 
+/* By the memory limit, or else the memory of the device. */
 GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
+    const int64_t limit = is_known(of->sweep->memory_limit) ? of->sweep->memory_limit
+                                                            : batch_at(of, row)->device_bytes;
     (void)field;
-    if (!is_known(required))
+    if (!is_known(required) || !is_known(limit))
         set_text(cell, "?");
     else
-        set_text(cell, required <= of->sweep->memory_limit ? "yes" : "no");
+        set_text(cell, required <= limit ? "yes" : "no");
+}
+
+/* "seq=128 height=224" */
+GETTER(get_dims) {
+    const struct cm_sweep_row *batch = batch_at(of, row);
+    (void)field;
+    set_text(cell, "");
+    for (size_t i = 0; i < batch->n_dims; i++)
+        text_printf(cell->words, "%s%s=%lld", i > 0 ? " " : "", batch->dims[i].name,
+                    (long long)batch->dims[i].size);
 }
 
 static void add_word(struct text *words, const char *word) {
@@ -272,12 +285,30 @@ GETTER(get_timed_share) {
 }
 
 static bool has_times(const struct rows_of *of) {
-    return of->rows == ROWS_BATCHES ? of->sweep->times[0] != '\0' : cm_result_timed(of->result);
+    if (of->rows != ROWS_BATCHES) return cm_result_timed(of->result);
+    bool is_any = of->sweep->times[0] != '\0';
+    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
+        is_any = of->sweep->rows[i].times != NULL;
+    return is_any;
 }
 
 static bool is_modelled(const struct rows_of *of) {
-    return of->rows == ROWS_BATCHES ? text_equal(of->sweep->times, "modelled")
-                                    : cm_result_modelled(of->result);
+    if (of->rows != ROWS_BATCHES) return cm_result_modelled(of->result);
+    bool is_any = text_equal(of->sweep->times, "modelled");
+    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
+        is_any = text_equal(of->sweep->rows[i].times, "modelled");
+    return is_any;
+}
+
+static bool is_campaign(const struct rows_of *of) {
+    return of->sweep->model[0] == '\0';
+}
+
+static bool has_dims(const struct rows_of *of) {
+    bool is_any = false;
+    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
+        is_any = of->sweep->rows[i].n_dims > 0;
+    return is_any;
 }
 
 static bool has_training(const struct rows_of *of) {
@@ -285,13 +316,15 @@ static bool has_training(const struct rows_of *of) {
 }
 
 static bool has_limit(const struct rows_of *of) {
-    return is_known(of->sweep->memory_limit);
+    return is_known(of->sweep->memory_limit) || (is_campaign(of) && has_times(of));
 }
 
 static const char of_times[] = "times: --measure, --device, --times or --backend";
 static const char of_model[] = "modelled times: --device";
 static const char of_training[] = "a training step: --optimizer";
 static const char of_limit[] = "a limit: --memory-limit";
+static const char of_campaign[] = "a merged campaign";
+static const char of_dims[] = "dims of a campaign: --dim NAME=A,B";
 
 #define MODULES   FIELD_OF(ROWS_MODULES)
 #define NODES     FIELD_OF(ROWS_NODES)
@@ -304,6 +337,10 @@ static const char of_limit[] = "a limit: --memory-limit";
 /* clang-format off */
 static const struct field before_metrics[] = {
     /* key        heading      rows                         text   empty     needs, is_there, get */
+    {"model",     "model",     BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, model)},
+    {"device",    "device",    BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, device)},
+    {"precision", "precision", BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, precision)},
+    {"dims",      "dims",      BATCHES,                     true,  NULL,     of_dims, has_dims, .get = get_dims},
     {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, batch)},
     {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, state)},
     {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, .get = get_index},
@@ -331,6 +368,8 @@ static const struct field after_metrics[] = {
     {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, bytes_per_s), .unit = NUMBER_TRAFFIC},
     {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_SHARE, struct cm_achieved, roofline), .is_share = true},
     {"limited_by",            "limited by",      MODULES,                     true,  NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_TEXT, struct cm_achieved, limited_by)},
+    {"device_bytes",          "device memory",   BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_FIGURE, struct cm_sweep_row, device_bytes), .unit = NUMBER_BYTES},
+    {"times",                 "times",           BATCHES,                     true,  NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, times)},
     {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    .get = get_speed},
     {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, .is_share = true},
     {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, cached)},
@@ -407,7 +446,8 @@ const char *fields_usual(enum rows rows) {
                        "lower_bound_ps,latency_ps_share",
         [ROWS_OPERATORS] = "type,nodes,macs,macs_share,flops,bytes,latency_ps,"
                            "lower_bound_ps,latency_ps_share",
-        [ROWS_BATCHES] = "batch,state,params,macs,flops,peak_activation_bytes,arena_bytes,"
+        [ROWS_BATCHES] = "model,device,precision,dims,batch,state,params,macs,flops,peak_"
+                         "activation_bytes,arena_bytes,"
                          "required_bytes,fits,latency_ps,lower_bound_ps,"
                          "samples_per_second,timed_macs_share,problem",
     };

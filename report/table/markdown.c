@@ -166,7 +166,10 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
         const enum number_units units = listing_units(options, NUMBERS_SI);
         text_init(&text, arena);
         if (of->sweep) {
-            markdown_append_name(&text, of->sweep->model, arena);
+            if (of->sweep->model[0] == '\0')
+                text_printf(&text, "%zu combinations", of->sweep->n_rows);
+            else
+                markdown_append_name(&text, of->sweep->model, arena);
             text_append(&text, ", convention ");
             markdown_append_name(&text, of->sweep->convention, arena);
             if (of->sweep->times[0] != '\0') {

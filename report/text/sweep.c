@@ -11,7 +11,8 @@
 #include "support/banned.h"
 
 static const char usual_columns[] =
-    "batch,params,macs,int_macs,flops,int_ops,peak_activation_bytes,arena_bytes,"
+    "model,device,precision,dims,batch,params,macs,int_macs,flops,int_ops,peak_activation_"
+    "bytes,arena_bytes,"
     "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share";
 
 /* Returns true unless the column is an integer part that is 0 at all batches. */
@@ -66,8 +67,8 @@ static void write_problem(const struct table *table, const struct cm_sweep_row *
 
 static void write_row(struct table *table, size_t index) {
     const struct cm_sweep_row *row = &table->listing->of->sweep->rows[index];
-    const size_t n = is_known(row->costs.params) || is_known(row->costs.macs) ||
-                             is_known(row->required_bytes)
+    const size_t n = row->model != NULL || is_known(row->costs.params) ||
+                             is_known(row->costs.macs) || is_known(row->required_bytes)
                          ? table->listing->n_fields
                          : 1;
     for (size_t i = 0; i < n; i++) {

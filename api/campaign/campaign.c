@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Manifests: reading, checking and planning a campaign, and numbering its combinations. */
+#include "costmodel/campaign.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/campaign/campaign_options.h"
+#include "backends/device/devices.h"
+#include "report/json/json_document.h"
+#include "report/json/json_schema.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Axes without values have one: the default. */
+static size_t axis(size_t n) {
+    return n > 0 ? n : 1;
+}
+
+static size_t count_devices(const struct cm_campaign *campaign) {
+    return axis(campaign->n_devices + (campaign->measure[0] != '\0'));
+}
+
+/* Returns a * b; SIZE_MAX if it overflows. */
+static size_t product(size_t a, size_t b) {
+    return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+static size_t count_of_model(const struct cm_campaign *campaign, size_t model) {
+    const struct cm_campaign_model *of = &campaign->models[model];
+    size_t n = product(axis(campaign->n_batches), axis(campaign->n_precisions));
+    n = product(n, count_devices(campaign));
+    for (size_t i = 0; i < of->n_dims; i++) n = product(n, of->dims[i].n);
+    return n;
+}
+
+size_t cm_campaign_count(const struct cm_campaign *campaign) {
+    size_t n = 0;
+    for (size_t i = 0; campaign != NULL && i < campaign->n_models; i++) {
+        const size_t more = count_of_model(campaign, i);
+        n = more > SIZE_MAX - n ? SIZE_MAX : n + more;
+    }
+    return n;
+}
+
+/* Returns *index % n, and divides *index by n. */
+static size_t take_axis(size_t *index, size_t n) {
+    const size_t at = *index % n;
+    *index /= n;
+    return at;
+}
+
+void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *dims,
+                    struct cm_combination *ret) {
+    size_t model = 0;
+    if (campaign == NULL || dims == NULL || ret == NULL) return;
+    for (; index >= count_of_model(campaign, model); model++)
+        index -= count_of_model(campaign, model);
+    const struct cm_campaign_model *of = &campaign->models[model];
+    const size_t device = take_axis(&index, count_devices(campaign));
+    const size_t precision = take_axis(&index, axis(campaign->n_precisions));
+    const size_t batch = take_axis(&index, axis(campaign->n_batches));
+    for (size_t i = of->n_dims; i-- > 0;)
+        dims[i] = of->dims[i].sizes[take_axis(&index, of->dims[i].n)];
+    *ret = (struct cm_combination){
+        .model = of,
+        .n_dims = of->n_dims,
+        .dims = dims,
+        .batch = campaign->n_batches > 0 ? (int64_t)campaign->batches[batch] : 0,
+        .precision = campaign->n_precisions > 0 ? campaign->precisions[precision] : "fp32",
+        .device = device < campaign->n_devices ? campaign->devices[device] : "",
+    };
+}
+
+static int check_devices(const struct cm_campaign *campaign, struct arena *arena,
+                         struct cm_diagnostics *diag) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    for (size_t i = 0; i < campaign->n_devices; i++)
+        if (device_find(campaign->devices[i], arena, &model, &reason) != CM_BACKEND_OK)
+            return diag_error(diag, DIAG_USAGE, "device '%s': %s", campaign->devices[i],
+                              reason.text);
+    return CM_OK;
+}
+
+static int check_dims(const struct cm_campaign_model *model, struct cm_diagnostics *diag) {
+    if (model->n_dims > CM_CAMPAIGN_MAX_DIMS)
+        return diag_error(diag, DIAG_USAGE, "model '%s' must vary at most %d dims, got %zu",
+                          model->path, CM_CAMPAIGN_MAX_DIMS, model->n_dims);
+    for (size_t i = 0; i < model->n_dims; i++)
+        if (model->dims[i].n == 0)
+            return diag_error(diag, DIAG_USAGE, "dim '%s' of model '%s' requires a size",
+                              model->dims[i].name, model->path);
+    return CM_OK;
+}
+
+int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *diag) {
+    struct cm_options options;
+    const bool is_timed = campaign->n_devices > 0 || campaign->measure[0] != '\0';
+    if (campaign->n_models == 0)
+        return diag_error(diag, DIAG_USAGE, "a campaign requires a model");
+    for (size_t i = 0; i < campaign->n_models; i++) {
+        const int status = check_dims(&campaign->models[i], diag);
+        if (status < 0) return status;
+    }
+    for (size_t i = 0; i < campaign->n_batches; i++)
+        if (campaign->batches[i] == 0)
+            return diag_error(diag, DIAG_USAGE, "batch must be >= 1, got 0");
+    if (campaign->n_precisions > 0 && !is_timed)
+        return diag_error(diag, DIAG_USAGE, "precisions require a device or a measurement");
+    if (cm_campaign_count(campaign) > CAMPAIGN_MAX_COMBINATIONS)
+        return diag_error(diag, DIAG_LIMIT, "a campaign has at most %d combinations",
+                          CAMPAIGN_MAX_COMBINATIONS);
+    struct arena *arena = arena_new("campaign", 0);
+    int status = arena ? campaign_options(campaign, arena, diag, &options) : CM_NO_MEMORY;
+    if (status == CM_OK) status = check_devices(campaign, arena, diag);
+    if (arena == NULL) return diag_no_memory(diag);
+    return diag_finish(diag, arena_end(arena, status));
+}
+
+static int read_file(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
+                     struct cm_campaign **ret) {
+    char *text = NULL;
+    size_t size = 0;
+    const int status = source_read_all(source, FILE_MAX_JSON, arena, diag, &text, &size);
+    if (status < 0) return status;
+    return json_document_read(&json_campaign, text, size, source_name(source), diag, ret);
+}
+
+int cm_campaign_read_file(const char *path, struct cm_diagnostics *diagnostics,
+                          struct cm_campaign **ret_campaign) {
+    if (path == NULL || ret_campaign == NULL) return diag_null(diagnostics);
+    struct source *source = NULL;
+    struct cm_campaign *campaign = NULL;
+    int status = source_open(path, diagnostics, &source);
+    if (status < 0) return status;
+    struct arena *arena = arena_new("manifest", 0);
+    status =
+        arena ? read_file(source, arena, diagnostics, &campaign) : diag_no_memory(diagnostics);
+    arena_free(arena);
+    source_close(source);
+    if (status == CM_OK) status = campaign_check(campaign, diagnostics);
+    if (status == CM_OK)
+        *ret_campaign = campaign;
+    else
+        cm_campaign_free(campaign);
+    return status;
+}
+
+/* Lists the wanted dims that the model has; a model that cannot be read has none. */
+static int plan_dims(const char *path, const struct cm_campaign_dim *wanted, size_t n_wanted,
+                     struct arena *arena, bool *is_used, struct cm_campaign_model *ret) {
+    struct cm_model *model = NULL;
+    struct cm_dims *known = NULL;
+    struct cm_options options;
+    struct cm_campaign_dim *dims = arena_array(arena, n_wanted, sizeof(*dims));
+    cm_options_init(&options);
+    if (dims == NULL) return CM_NO_MEMORY;
+    ret->dims = dims;
+    if (n_wanted == 0) return CM_OK;
+    int status = cm_model_load_file(path, NULL, &model);
+    if (status == CM_OK) status = cm_model_dims(model, &options, NULL, &known);
+    for (size_t i = 0; status == CM_OK && i < n_wanted; i++) {
+        for (size_t k = 0; k < known->n; k++) {
+            if (!text_equal(known->dims[k].name, wanted[i].name)) continue;
+            dims[ret->n_dims++] = wanted[i];
+            is_used[i] = true;
+        }
+    }
+    if (status == CM_OK) cm_dims_free(known);
+    cm_model_free(model);
+    return status == CM_NO_MEMORY ? status : CM_OK;
+}
+
+static int64_t file_bytes(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (int64_t)status.st_size
+                                                               : CM_UNKNOWN;
+}
+
+/* Copies the texts; "all" becomes every built-in device. */
+static const char *const *plan_devices(const struct cm_campaign *wanted, struct arena *arena,
+                                       size_t *ret_n) {
+    size_t n = 0;
+    size_t n_all = 0;
+    while (device_name_at(n_all) != NULL) n_all++;
+    const char **names = arena_array(arena, wanted->n_devices * axis(n_all), sizeof(*names));
+    for (size_t i = 0; names != NULL && i < wanted->n_devices; i++) {
+        if (!text_equal(wanted->devices[i], "all")) {
+            names[n++] = arena_strdup(arena, wanted->devices[i]);
+            continue;
+        }
+        for (size_t k = 0; k < n_all; k++) names[n++] = device_name_at(k);
+    }
+    *ret_n = n;
+    return names;
+}
+
+/* Copies lists and texts; dims are shared by the models. */
+static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
+                size_t n_dims, struct arena *arena, struct cm_diagnostics *diag,
+                struct cm_campaign *ret) {
+    struct cm_campaign_dim *own = arena_array(arena, n_dims, sizeof(*own));
+    struct cm_campaign_model *models = arena_array(arena, wanted->n_models, sizeof(*models));
+    const char **precisions = arena_array(arena, wanted->n_precisions, sizeof(*precisions));
+    bool *is_used = arena_array(arena, n_dims, sizeof(*is_used));
+    if (!own || !models || !precisions || !is_used) return CM_NO_MEMORY;
+    *ret = *wanted;
+    for (size_t i = 0; i < n_dims; i++) {
+        own[i] = dims[i];
+        own[i].name = arena_strdup(arena, dims[i].name);
+        own[i].sizes = arena_copy(arena, dims[i].sizes, dims[i].n * sizeof(*dims[i].sizes));
+    }
+    for (size_t i = 0; i < wanted->n_models; i++) {
+        models[i].path = arena_strdup(arena, wanted->models[i].path);
+        models[i].bytes = file_bytes(wanted->models[i].path);
+        const int status =
+            plan_dims(wanted->models[i].path, own, n_dims, arena, is_used, &models[i]);
+        if (status < 0) return status;
+    }
+    for (size_t i = 0; i < n_dims; i++)
+        if (!is_used[i])
+            return diag_error(diag, DIAG_USAGE, "no model has the symbolic dim '%s'",
+                              dims[i].name);
+    for (size_t i = 0; i < wanted->n_precisions; i++)
+        precisions[i] = arena_strdup(arena, wanted->precisions[i]);
+    ret->models = models;
+    ret->precisions = precisions;
+    ret->batches =
+        arena_copy(arena, wanted->batches, wanted->n_batches * sizeof(*wanted->batches));
+    ret->devices = plan_devices(wanted, arena, &ret->n_devices);
+    ret->measure = arena_strdup(arena, wanted->measure);
+    ret->runtime = arena_strdup(arena, wanted->runtime);
+    ret->convention = arena_strdup(arena, wanted->convention);
+    ret->mode = arena_strdup(arena, wanted->mode);
+    ret->optimizer = arena_strdup(arena, wanted->optimizer);
+    ret->arena = arena;
+    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
+}
+
+int cm_campaign_plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
+                     size_t n_dims, struct cm_diagnostics *diagnostics,
+                     struct cm_campaign **ret_campaign) {
+    if (wanted == NULL || (dims == NULL && n_dims > 0) || ret_campaign == NULL)
+        return diag_null(diagnostics);
+    struct arena *arena = arena_new("campaign", 0);
+    struct cm_campaign *campaign = arena ? arena_alloc(arena, sizeof(*campaign)) : NULL;
+    int status = CM_NO_MEMORY;
+    if (campaign != NULL) status = plan(wanted, dims, n_dims, arena, diagnostics, campaign);
+    if (status == CM_OK) status = campaign_check(campaign, diagnostics);
+    if (status == CM_OK)
+        *ret_campaign = campaign;
+    else
+        arena_free(arena);
+    return diag_finish(diagnostics, status);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion of a campaign to the options of a profile. */
+#ifndef API_CAMPAIGN_CAMPAIGN_OPTIONS_H
+#define API_CAMPAIGN_CAMPAIGN_OPTIONS_H
+
+#include "costmodel/campaign.h"
+
+struct arena;
+
+#define CAMPAIGN_MAX_COMBINATIONS 10000000
+
+/* Checks a campaign, its devices and texts. CM_OK, CM_USAGE, CM_REFUSED, CM_NO_MEMORY. */
+int campaign_check(const struct cm_campaign *campaign,
+                   struct cm_diagnostics *diag) CM_MUST_CHECK;
+
+/* Sets the options that all combinations share; checks the texts. CM_OK, CM_USAGE,
+ * CM_NO_MEMORY. */
+int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
+                     struct cm_diagnostics *diag, struct cm_options *ret) CM_MUST_CHECK;
+
+/* Sets the point of a combination; texts and lists are in `arena`. Returns CM_NO_MEMORY if it
+ * has failed. */
+int campaign_point(const struct cm_campaign *campaign, const struct cm_combination *at,
+                   struct arena *arena, struct cm_sweep_point *ret) CM_MUST_CHECK;
+
+#endif

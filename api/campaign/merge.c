@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Merges the shards of complete campaigns into one table. */
+#include "costmodel/campaign.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/campaign/shard.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct merging {
+    struct arena *arena; /* of the result */
+    struct cm_diagnostics *diag;
+    const char *version; /* of the first shard, and */
+    const char *first;   /* its path; NULL: there is none */
+    size_t n_rows;
+    struct cm_sweep_row *rows; /* of the folders so far */
+};
+
+/* The shards of one folder. */
+struct shards {
+    struct merging *merging;
+    const char *folder;
+    const char *identity;
+    size_t n; /* combinations */
+    struct cm_sweep_row *rows;
+    bool *is_there;
+    size_t n_names;
+    char **names;        /* of the files, sorted */
+    int64_t n_shards;    /* 0: no file was read yet */
+    const char **shards; /* path of each shard; NULL: missing */
+};
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_files(struct shards *shards) {
+    struct arena *arena = shards->merging->arena;
+    size_t room = 0;
+    DIR *folder = opendir(shards->folder);
+    if (folder == NULL)
+        return diag_system(shards->merging->diag, "open", shards->folder, errno);
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (!text_ends_with(entry->d_name, SHARD_SUFFIX)) continue;
+        if (shards->n_names == room) {
+            char **more = arena_array(arena, 2 * room + 16, sizeof(*more));
+            if (more == NULL) break;
+            if (room > 0) memcpy(more, shards->names, room * sizeof(*more));
+            shards->names = more;
+            room = 2 * room + 16;
+        }
+        shards->names[shards->n_names++] = arena_strdup(arena, entry->d_name);
+    }
+    (void)closedir(folder);
+    if (arena_failed(arena)) return diag_no_memory(shards->merging->diag);
+    if (shards->n_names > 0)
+        qsort(shards->names, shards->n_names, sizeof(*shards->names), compare_names);
+    return CM_OK;
+}
+
+/* Checks the head of a file against the campaign and the files before it. */
+static int check_head(struct shards *shards, const char *path, const struct shard_head *head) {
+    struct merging *merging = shards->merging;
+    struct cm_diagnostics *diag = merging->diag;
+    if (!text_equal(head->campaign, shards->identity))
+        return diag_error(diag, DIAG_COMPARE, "'%s' is of another campaign than '%s/%s'", path,
+                          shards->folder, CAMPAIGN_FILE);
+    if (merging->first != NULL && !text_equal(head->version, merging->version))
+        return diag_error(diag, DIAG_COMPARE,
+                          "'%s' is of version %.40s of the program, '%s' of version %.40s",
+                          path, head->version, merging->first, merging->version);
+    if (head->n_shards < 1 || head->shard < 1 || head->shard > head->n_shards ||
+        (size_t)head->n_shards > CAMPAIGN_MAX_SHARDS)
+        return diag_error(diag, DIAG_FORMAT,
+                          "'%s' has the invalid shard %" PRId64 " of %" PRId64, path,
+                          head->shard, head->n_shards);
+    if (shards->n_shards == 0) {
+        shards->n_shards = head->n_shards;
+        shards->shards = arena_array(merging->arena, (size_t)head->n_shards, sizeof(char *));
+        if (shards->shards == NULL) return diag_no_memory(diag);
+    }
+    if (head->n_shards != shards->n_shards)
+        return diag_error(diag, DIAG_COMPARE,
+                          "'%s' is one of %" PRId64 " shards, the files before it of %" PRId64,
+                          path, head->n_shards, shards->n_shards);
+    const char *same = shards->shards[head->shard - 1];
+    if (same != NULL)
+        return diag_error(diag, DIAG_COMPARE, "'%s' and '%s' are the same shard", same, path);
+    shards->shards[head->shard - 1] = path;
+    if (merging->first == NULL) {
+        merging->first = path;
+        merging->version = head->version;
+    }
+    return CM_OK;
+}
+
+/* Stores the rows of a file. */
+static int take_rows(struct shards *shards, const char *path, const struct shard_file *file) {
+    struct cm_diagnostics *diag = shards->merging->diag;
+    const size_t n_shards = (size_t)file->head.n_shards;
+    const size_t shard = (size_t)file->head.shard - 1;
+    const size_t n = shards->n > shard ? (shards->n - shard - 1) / n_shards + 1 : 0;
+    for (size_t i = 0; i < file->n; i++) {
+        const size_t at = file->rows[i].combination;
+        if (at >= shards->n || at % n_shards != shard || shards->is_there[at])
+            return diag_error(diag, DIAG_COMPARE,
+                              "'%s' has a foreign or duplicate combination in line %zu", path,
+                              i + 2);
+        shards->rows[at] = file->rows[i];
+        shards->is_there[at] = true;
+    }
+    if (file->n == n) return CM_OK;
+    return diag_error(diag, DIAG_COMPARE, "'%s' has %zu combinations, the shard has %zu", path,
+                      file->n, n);
+}
+
+static int check_complete(const struct shards *shards) {
+    struct cm_diagnostics *diag = shards->merging->diag;
+    if (shards->n_shards == 0)
+        return diag_error(diag, DIAG_COMPARE, "folder '%s' has no complete shard",
+                          shards->folder);
+    for (int64_t i = 0; i < shards->n_shards; i++) {
+        if (shards->shards[i] != NULL) continue;
+        const int status = diag_error(diag, DIAG_COMPARE,
+                                      "shard %" PRId64 " of %" PRId64 " is missing in '%s'",
+                                      i + 1, shards->n_shards, shards->folder);
+        diag_hint(diag, "'costmodel sweep' with --shard %" PRId64 "/%" PRId64 " completes it",
+                  i + 1, shards->n_shards);
+        return status;
+    }
+    return CM_OK;
+}
+
+static int read_shards(struct shards *shards) {
+    struct merging *merging = shards->merging;
+    int status = list_files(shards);
+    for (size_t i = 0; i < shards->n_names && status == CM_OK; i++) {
+        struct shard_file file;
+        const char *path =
+            arena_printf(merging->arena, "%s/%s", shards->folder, shards->names[i]);
+        if (path == NULL) return diag_no_memory(merging->diag);
+        status = shard_read(path, false, merging->arena, merging->diag, &file);
+        if (status == CM_OK) status = check_head(shards, path, &file.head);
+        if (status == CM_OK) status = take_rows(shards, path, &file);
+    }
+    return status == CM_OK ? check_complete(shards) : status;
+}
+
+/* Appends the rows of a folder. */
+static int merge_folder(struct merging *merging, const char *folder,
+                        const char **ret_convention) {
+    struct cm_campaign *campaign = NULL;
+    const char *path = arena_printf(merging->arena, "%s/%s", folder, CAMPAIGN_FILE);
+    if (path == NULL) return diag_no_memory(merging->diag);
+    int status = cm_campaign_read_file(path, merging->diag, &campaign);
+    if (status < 0) return status;
+    const size_t n = cm_campaign_count(campaign);
+    struct cm_sweep_row *rows = arena_array(merging->arena, merging->n_rows + n, sizeof(*rows));
+    struct shards shards = {
+        .merging = merging,
+        .folder = folder,
+        .identity = shard_identity(campaign, merging->arena),
+        .n = n,
+        .rows = rows ? rows + merging->n_rows : NULL,
+        .is_there = arena_array(merging->arena, n, sizeof(bool)),
+    };
+    *ret_convention = arena_strdup(merging->arena, campaign->convention);
+    cm_campaign_free(campaign);
+    if (arena_failed(merging->arena) || shards.identity == NULL)
+        return diag_no_memory(merging->diag);
+    if (merging->n_rows > 0) memcpy(rows, merging->rows, merging->n_rows * sizeof(*rows));
+    merging->rows = rows;
+    merging->n_rows += n;
+    return read_shards(&shards);
+}
+
+static int merge(struct merging *merging, const char *const *folders, size_t n,
+                 struct cm_sweep **ret) {
+    const char *convention = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *own = NULL;
+        const int status = merge_folder(merging, folders[i], &own);
+        if (status < 0) return status;
+        if (i > 0 && !text_equal(own, convention))
+            return diag_error(merging->diag, DIAG_COMPARE,
+                              "folders '%s' and '%s' have different conventions", folders[0],
+                              folders[i]);
+        convention = own;
+    }
+    struct cm_sweep *sweep = arena_alloc(merging->arena, sizeof(*sweep));
+    struct cm_options defaults;
+    cm_options_init(&defaults);
+    if (sweep == NULL || arena_failed(merging->arena)) return diag_no_memory(merging->diag);
+    *sweep = (struct cm_sweep){
+        .model = "",
+        .convention = convention[0] != '\0' ? convention : defaults.convention,
+        .backend = "",
+        .device = "",
+        .times = "",
+        .memory_limit = CM_UNKNOWN,
+        .n_rows = merging->n_rows,
+        .rows = merging->rows,
+        .arena = merging->arena,
+    };
+    *ret = sweep;
+    return CM_OK;
+}
+
+int cm_campaign_merge(const char *const *folders, size_t n, struct cm_diagnostics *diagnostics,
+                      struct cm_sweep **ret_sweep) {
+    if (folders == NULL || n == 0 || ret_sweep == NULL) return diag_null(diagnostics);
+    struct merging merging = {.arena = arena_new("result", 0), .diag = diagnostics};
+    if (merging.arena == NULL) return diag_no_memory(diagnostics);
+    const int status = merge(&merging, folders, n, ret_sweep);
+    if (status < 0) arena_free(merging.arena);
+    return diag_finish(diagnostics, status);
+}

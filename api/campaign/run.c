@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs one shard of a campaign. */
+#include "costmodel/campaign.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/campaign/campaign_options.h"
+#include "api/campaign/shard.h"
+#include "api/campaign/workers.h"
+#include "api/sweep.h"
+#include "report/json/json_document.h"
+#include "report/json/json_schema.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct running {
+    const struct cm_campaign *campaign;
+    const struct cm_campaign_run *run;
+    struct cm_options options;
+    struct cm_diagnostics *diag;
+    struct arena *arena;
+    struct shard_head head;
+    const char *part;   /* path of the unfinished file */
+    const char *path;   /* of the complete one */
+    int fd;             /* of the unfinished file, to append; -1 */
+    size_t n;           /* combinations of the shard */
+    const char **lines; /* by their order in the shard; NULL: not finished */
+    bool *failed;       /* the same */
+    size_t n_done;
+    size_t *todo; /* orders of the combinations to run */
+    size_t n_todo;
+};
+
+/* The number in the campaign of a combination of the shard. */
+static size_t number_of(const struct running *running, size_t order) {
+    return order * running->run->n_shards + running->run->shard - 1;
+}
+
+static size_t todo_number(const struct running *running, size_t item) {
+    return number_of(running, running->todo[item]);
+}
+
+/* Keeps the line of a finished combination, unless it is of no use to this shard. */
+static void keep_line(struct running *running, const struct cm_sweep_row *row,
+                      const char *line) {
+    const size_t n_shards = running->run->n_shards;
+    const size_t order = row->combination / n_shards;
+    if (row->combination == CM_NO_INDEX || order >= running->n) return;
+    if (number_of(running, order) != row->combination || running->lines[order] != NULL) return;
+    running->lines[order] = line;
+    running->failed[order] = shard_row_failed(row);
+    running->n_done++;
+}
+
+static bool is_own(const struct running *running, const struct shard_head *head) {
+    return text_equal(head->campaign, running->head.campaign) &&
+           text_equal(head->version, running->head.version) &&
+           head->shard == running->head.shard && head->n_shards == running->head.n_shards;
+}
+
+/* Takes the finished combinations of an earlier run. */
+static int resume(struct running *running, const char *path) {
+    struct shard_file file;
+    const int status = shard_read(path, true, running->arena, running->diag, &file);
+    if (status < 0) return status;
+    if (file.head.schema == NULL || !is_own(running, &file.head)) return CM_OK;
+    for (size_t i = 0; i < file.n; i++)
+        if (!running->run->retry || !shard_row_failed(&file.rows[i]))
+            keep_line(running, &file.rows[i], file.lines[i]);
+    return CM_OK;
+}
+
+/* Writes the head and the finished combinations to `path`, atomically. */
+static int write_lines(const struct running *running, const char *path) {
+    struct output *output = NULL;
+    int status = output_open(path, running->diag, &output);
+    if (status < 0) return status;
+    FILE *out = output_stream(output);
+    status = json_line_write(&json_shard, &running->head, out);
+    for (size_t i = 0; i < running->n; i++)
+        if (running->lines[i] != NULL) fprintf(out, "%s\n", running->lines[i]);
+    if (output_flush(out) != CM_OK) status = diag_system(running->diag, "write", path, errno);
+    if (status == CM_OK) return output_commit(output, running->diag);
+    output_abandon(output);
+    return status;
+}
+
+/* Appends complete lines to the unfinished file. */
+static int append(const struct running *running, const char *text, size_t size) {
+    while (size > 0) {
+        const ssize_t written = write(running->fd, text, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return diag_system(running->diag, "write", running->part, errno);
+        text += written;
+        size -= (size_t)written;
+    }
+    return CM_OK;
+}
+
+/* Combinations that share one analysis of a model are one task; measured ones are tasks of
+ * their own, so that a run that is killed loses one. */
+static size_t task_of(void *context, size_t first) {
+    const struct running *running = context;
+    size_t dims[2][CM_CAMPAIGN_MAX_DIMS];
+    struct cm_combination a;
+    struct cm_combination b;
+    size_t n = 1;
+    cm_campaign_at(running->campaign, todo_number(running, first), dims[0], &a);
+    if (a.device[0] == '\0') return 1;
+    for (; first + n < running->n_todo; n++) {
+        cm_campaign_at(running->campaign, todo_number(running, first + n), dims[1], &b);
+        if (a.model != b.model || a.batch != b.batch || b.device[0] == '\0' ||
+            memcmp(dims[0], dims[1], a.n_dims * sizeof(size_t)) != 0)
+            break;
+    }
+    return n;
+}
+
+/* Completes the row of an item and writes it. */
+static int write_row(const struct running *running, size_t item, const struct cm_sweep_row *row,
+                     FILE *out) {
+    size_t sizes[CM_CAMPAIGN_MAX_DIMS];
+    struct cm_named_size dims[CM_CAMPAIGN_MAX_DIMS];
+    struct cm_combination at;
+    struct cm_sweep_row complete = *row;
+    const bool is_timed = running->campaign->n_devices > 0 || running->campaign->measure[0];
+    complete.combination = todo_number(running, item);
+    cm_campaign_at(running->campaign, complete.combination, sizes, &at);
+    for (size_t i = 0; i < at.n_dims; i++)
+        dims[i] = (struct cm_named_size){at.model->dims[i].name, (int64_t)sizes[i]};
+    complete.model = at.model->path;
+    complete.n_dims = at.n_dims;
+    complete.dims = dims;
+    if (is_timed) complete.precision = at.precision;
+    if (at.device[0] != '\0')
+        complete.device = at.device;
+    else if (is_timed && row->device == NULL)
+        complete.device = running->campaign->measure;
+    return json_line_write(&json_sweep_row, &complete, out);
+}
+
+static int write_rows(const struct running *running, size_t first, size_t n,
+                      const struct cm_sweep_row *rows, FILE *out) {
+    for (size_t i = 0; i < n; i++) {
+        const int status = write_row(running, first + i, &rows[i], out);
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+/* Writes rows of items that all failed in the same way. */
+static int write_failed(const struct running *running, size_t first, size_t n,
+                        const char *state, const char *problem, FILE *out) {
+    size_t sizes[CM_CAMPAIGN_MAX_DIMS];
+    struct cm_combination at;
+    for (size_t i = 0; i < n; i++) {
+        cm_campaign_at(running->campaign, todo_number(running, first + i), sizes, &at);
+        struct cm_sweep_row row = sweep_empty_row(at.batch);
+        row.state = state;
+        row.problem = problem;
+        const int status = write_row(running, first + i, &row, out);
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+static int run_points(const struct running *running, struct cm_model *model, size_t first,
+                      size_t n, struct arena *arena, FILE *out) {
+    struct cm_sweep_point *points = arena_array(arena, n, sizeof(*points));
+    struct cm_sweep *sweep = NULL;
+    if (points == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        size_t *sizes = arena_array(arena, CM_CAMPAIGN_MAX_DIMS, sizeof(*sizes));
+        struct cm_combination at;
+        if (sizes == NULL) return CM_NO_MEMORY;
+        cm_campaign_at(running->campaign, todo_number(running, first + i), sizes, &at);
+        const int status = campaign_point(running->campaign, &at, arena, &points[i]);
+        if (status < 0) return status;
+    }
+    int status = cm_model_sweep_points(model, &running->options, points, n, NULL, &sweep);
+    if (status == CM_OK) status = write_rows(running, first, n, sweep->rows, out);
+    cm_sweep_free(sweep);
+    return status;
+}
+
+/* Runs a task, in a child process. */
+static int run_task(void *context, size_t first, size_t n, FILE *out) {
+    const struct running *running = context;
+    size_t sizes[CM_CAMPAIGN_MAX_DIMS];
+    struct cm_combination at;
+    struct cm_model *model = NULL;
+    struct arena *arena = arena_new("task", 0);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (arena == NULL || diag == NULL) return CM_NO_MEMORY;
+    cm_campaign_at(running->campaign, todo_number(running, first), sizes, &at);
+    int status = cm_model_load_file(at.model->path, diag, &model);
+    if (status == CM_OK)
+        status = run_points(running, model, first, n, arena, out);
+    else if (status != CM_NO_MEMORY)
+        status = write_failed(running, first, n, sweep_state(status), sweep_first_message(diag),
+                              out);
+    cm_model_free(model);
+    cm_diagnostics_free(diag);
+    return arena_end(arena, status);
+}
+
+/* Keeps and stores the lines of `n` items. */
+static int take_lines(void *context, size_t first, size_t n, char *lines, size_t size) {
+    struct running *running = context;
+    (void)first;
+    char *text = arena_copy(running->arena, lines, size);
+    if (text == NULL) return diag_no_memory(running->diag);
+    const int status = append(running, text, size);
+    if (status < 0) return status;
+    for (size_t i = 0; i < n; i++) {
+        struct cm_sweep_row row = {.combination = 0};
+        const struct arena_mark mark = arena_save(running->arena);
+        char *end = memchr(text, '\n', size);
+        const int parsed = json_line_read(&json_sweep_row, text, (size_t)(end - text),
+                                          running->arena, running->diag, &row);
+        if (parsed < 0) return parsed;
+        *end = '\0';
+        keep_line(running, &row, text);
+        arena_restore(running->arena, mark);
+        size -= (size_t)(end + 1 - text);
+        text = end + 1;
+    }
+    if (running->run->progress != NULL)
+        running->run->progress(running->run->progress_context, running->n_done, running->n);
+    return CM_OK;
+}
+
+/* Records the combination whose process died. */
+static int lose_item(void *context, size_t item, const char *how) {
+    struct running *running = context;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL || how == NULL) return diag_no_memory(running->diag);
+    int status = write_failed(running, item, 1, "failed", how, out);
+    if (fclose(out) != 0 || status != CM_OK) status = diag_no_memory(running->diag);
+    if (status == CM_OK) status = take_lines(running, item, 1, text, size);
+    free(text);
+    return status;
+}
+
+static int run_todo(struct running *running) {
+    const struct workers_job job = {
+        .n = running->n_todo,
+        .task = task_of,
+        .run = run_task,
+        .take = take_lines,
+        .lose = lose_item,
+        .context = running,
+    };
+    size_t jobs = running->run->jobs > 0 ? running->run->jobs : workers_cores();
+    if (running->campaign->measure[0] != '\0') jobs = 1;
+    running->fd = open(running->part, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (running->fd < 0) return diag_system(running->diag, "open", running->part, errno);
+    const int status = workers_run(&job, jobs, running->diag);
+    (void)close(running->fd);
+    return status;
+}
+
+/* Runs the combinations that no earlier run has finished. */
+static int run_missing(struct running *running) {
+    for (size_t i = 0; i < running->n; i++)
+        if (running->lines[i] == NULL) running->todo[running->n_todo++] = i;
+    if (running->n_todo == 0 && access(running->path, F_OK) == 0) return CM_OK;
+    int status = write_lines(running, running->part);
+    if (status == CM_OK) status = run_todo(running);
+    if (status == CM_OK) status = write_lines(running, running->path);
+    if (status == CM_OK) (void)unlink(running->part);
+    return status;
+}
+
+static int check_run(const struct cm_campaign *campaign, const struct cm_campaign_run *run,
+                     struct cm_diagnostics *diag) {
+    if (run->n_shards == 0 || run->shard == 0 || run->shard > run->n_shards)
+        return diag_error(diag, DIAG_USAGE, "shard must be from 1 to %zu, got %zu",
+                          run->n_shards, run->shard);
+    if (campaign->measure[0] != '\0' && run->jobs > 1)
+        return diag_error(diag, DIAG_USAGE,
+                          "a measurement requires 1 job, got %zu: several would disturb each "
+                          "other",
+                          run->jobs);
+    return campaign_check(campaign, diag);
+}
+
+static int write_manifest(const struct cm_campaign *campaign, const char *path,
+                          struct cm_diagnostics *diag) {
+    struct output *output = NULL;
+    int status = output_open(path, diag, &output);
+    if (status < 0) return status;
+    status = cm_campaign_write_json(campaign, output_stream(output));
+    if (status == CM_IO) status = diag_system(diag, "write", path, errno);
+    if (status == CM_OK) return output_commit(output, diag);
+    output_abandon(output);
+    return status;
+}
+
+/* Creates the folder and its manifest, or checks that it is of this campaign. */
+static int prepare_folder(struct running *running) {
+    const char *folder = running->run->folder;
+    struct cm_campaign *before = NULL;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return diag_system(running->diag, "create", folder, errno);
+    const char *path = arena_printf(running->arena, "%s/%s", folder, CAMPAIGN_FILE);
+    if (path == NULL) return diag_no_memory(running->diag);
+    if (access(path, F_OK) != 0) return write_manifest(running->campaign, path, running->diag);
+    int status = cm_campaign_read_file(path, running->diag, &before);
+    if (status < 0) return status;
+    const char *identity = shard_identity(before, running->arena);
+    if (identity == NULL)
+        status = diag_no_memory(running->diag);
+    else if (!text_equal(identity, running->head.campaign)) {
+        status =
+            diag_error(running->diag, DIAG_USAGE, "folder '%s' has another campaign", folder);
+        diag_hint(running->diag, "models or options differ from %s; use another folder", path);
+    }
+    cm_campaign_free(before);
+    return status;
+}
+
+static int prepare(struct running *running) {
+    const struct cm_campaign_run *run = running->run;
+    struct arena *arena = running->arena;
+    const size_t count = cm_campaign_count(running->campaign);
+    running->n = count >= run->shard ? (count - run->shard) / run->n_shards + 1 : 0;
+    running->lines = arena_array(arena, running->n, sizeof(*running->lines));
+    running->failed = arena_array(arena, running->n, sizeof(*running->failed));
+    running->todo = arena_array(arena, running->n, sizeof(*running->todo));
+    running->path = arena_printf(arena, "%s/shard-%zu-of-%zu" SHARD_SUFFIX, run->folder,
+                                 run->shard, run->n_shards);
+    running->part =
+        arena_printf(arena, "%s/shard-%zu-of-%zu.part", run->folder, run->shard, run->n_shards);
+    running->head = (struct shard_head){
+        .schema = SHARD_SCHEMA,
+        .version = CM_VERSION_STRING,
+        .campaign = shard_identity(running->campaign, arena),
+        .shard = (int64_t)run->shard,
+        .n_shards = (int64_t)run->n_shards,
+        .n = (int64_t)running->n,
+    };
+    if (arena_failed(arena) || running->head.campaign == NULL)
+        return diag_no_memory(running->diag);
+    return campaign_options(running->campaign, arena, running->diag, &running->options);
+}
+
+static int run_shard(struct running *running, struct cm_campaign_outcome *ret) {
+    int status = prepare(running);
+    if (status == CM_OK) status = prepare_folder(running);
+    if (status == CM_OK) status = resume(running, running->path);
+    if (status == CM_OK) status = resume(running, running->part);
+    if (status < 0) return status;
+    running->options.cache = running->run->cache;
+    *ret = (struct cm_campaign_outcome){.n = running->n, .n_before = running->n_done};
+    status = run_missing(running);
+    for (size_t i = 0; i < running->n; i++) ret->n_failed += running->failed[i];
+    return status;
+}
+
+int cm_campaign_run(const struct cm_campaign *campaign, const struct cm_campaign_run *run,
+                    struct cm_diagnostics *diagnostics, struct cm_campaign_outcome *ret) {
+    if (campaign == NULL || run == NULL || run->folder == NULL || ret == NULL)
+        return diag_null(diagnostics);
+    int status = check_run(campaign, run, diagnostics);
+    if (status < 0) return status;
+    struct arena *arena = arena_new("shard", 0);
+    struct running running = {
+        .campaign = campaign, .run = run, .diag = diagnostics, .arena = arena};
+    status = arena ? run_shard(&running, ret) : diag_no_memory(diagnostics);
+    return diag_finish(diagnostics, arena_end(arena, status));
+}

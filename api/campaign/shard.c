@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the files of a shard. */
+#include "api/campaign/shard.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/json/json_document.h"
+#include "report/json/json_schema.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/hash.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MAX_BYTES ((size_t)4 << 30) /* of one shard */
+
+/* The manifest without its head, which has the version of the program. */
+const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) return NULL;
+    const int status = cm_campaign_write_json(campaign, out);
+    const char *ret = NULL;
+    if (fclose(out) == 0 && status == CM_OK) {
+        const char *contents = strstr(text, "\"models\"");
+        if (contents == NULL) contents = text;
+        ret = arena_printf(arena, "%016" PRIx64, hash_text(contents, strlen(contents), 0));
+    }
+    free(text);
+    return ret;
+}
+
+bool shard_row_failed(const struct cm_sweep_row *row) {
+    return !text_equal(row->state, "done") && !text_equal(row->state, "misfit");
+}
+
+static int read_head(const char *line, size_t length, struct arena *arena,
+                     struct cm_diagnostics *diag, struct shard_head *ret) {
+    struct shard_head head = {.schema = NULL};
+    const int status = json_line_read(&json_shard, line, length, arena, diag, &head);
+    if (status < 0) return status;
+    if (!text_equal(head.schema, SHARD_SCHEMA))
+        return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
+                          head.schema, SHARD_SCHEMA);
+    *ret = head;
+    return CM_OK;
+}
+
+static int read_lines(char *text, size_t size, bool is_part, struct arena *arena,
+                      struct cm_diagnostics *diag, struct shard_file *ret) {
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) n += text[i] == '\n';
+    ret->rows = arena_array(arena, n + 1, sizeof(*ret->rows));
+    ret->lines = arena_array(arena, n + 1, sizeof(*ret->lines));
+    if (ret->rows == NULL || ret->lines == NULL) return diag_no_memory(diag);
+    bool is_head = true;
+    for (char *line = text; line < text + size; is_head = false) {
+        char *end = memchr(line, '\n', (size_t)(text + size - line));
+        if (end == NULL && is_part) break; /* a write that was cut off */
+        if (end == NULL) end = text + size;
+        const size_t length = (size_t)(end - line);
+        struct cm_sweep_row *row = &ret->rows[ret->n];
+        const int status =
+            is_head ? read_head(line, length, arena, diag, &ret->head)
+                    : json_line_read(&json_sweep_row, line, length, arena, diag, row);
+        if (status == CM_NO_MEMORY || (status < 0 && (!is_part || is_head))) return status;
+        *end = '\0';
+        if (status == CM_OK && !is_head) ret->lines[ret->n++] = line;
+        if (status < 0) memset(row, 0, sizeof(*row));
+        line = end + 1;
+    }
+    return CM_OK;
+}
+
+int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_diagnostics *diag,
+               struct shard_file *ret) {
+    struct source *source = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    *ret = (struct shard_file){.n = 0};
+    if (is_part && access(path, F_OK) != 0) return CM_OK;
+    int status = source_open(path, diag, &source);
+    if (status < 0) return status;
+    status = source_read_all(source, MAX_BYTES, arena, diag, &text, &size);
+    source_close(source);
+    if (status < 0) return status;
+    struct diag_frame frame = {.label = "in", .what = path};
+    diag_push(diag, &frame);
+    status = read_lines(text, size, is_part, arena, is_part ? NULL : diag, ret);
+    diag_pop(diag, &frame);
+    if (is_part && status == CM_REFUSED) { /* of another version: begin again */
+        *ret = (struct shard_file){.n = 0};
+        return CM_OK;
+    }
+    if (status == CM_OK && ret->head.schema == NULL && !is_part)
+        status = diag_error(diag, DIAG_FORMAT, "'%s' is not the file of a shard", path);
+    return status;
+}

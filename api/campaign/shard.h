@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of a shard, in JSON Lines: a head, then a row per combination. An unfinished shard
+ * is a file FOLDER/shard-1-of-4.part, to which rows are appended in any order; a complete one
+ * is FOLDER/shard-1-of-4.jsonl, in the order of the combinations.
+ */
+#ifndef API_CAMPAIGN_SHARD_H
+#define API_CAMPAIGN_SHARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "costmodel/campaign.h"
+#include "report/json/json_campaign.h"
+
+struct arena;
+
+#define CAMPAIGN_FILE "campaign.json"
+#define SHARD_SUFFIX  ".jsonl"
+
+#define CAMPAIGN_MAX_SHARDS 1000000
+
+/* Returns the identity of a campaign: a hash of its manifest; NULL if out of memory. */
+const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena);
+
+/* Returns true if the row failed, and may be tried again. */
+bool shard_row_failed(const struct cm_sweep_row *row);
+
+/* A file that was read. */
+struct shard_file {
+    struct shard_head head; /* schema is NULL: the file is missing, or its head is invalid */
+    size_t n;
+    struct cm_sweep_row *rows;
+    const char **lines; /* text of each row, without the newline */
+};
+
+/*
+ * Reads a file of a shard; the contents are in `arena`. `is_part`: a missing file is empty, and
+ * lines that are incomplete or invalid are skipped. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY.
+ */
+int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_diagnostics *diag,
+               struct shard_file *ret) CM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile: checks options, runs the passes and assembles the result. */
+#include "api/profiling.h"
+
+#include "api/assemble.h"
+#include "api/handle.h"
+#include "ir/graph.h"
+#include "passes/pipeline.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* With an optimizer, layers train unless the caller sets a mode. */
+static struct cm_options effective_options(const struct cm_options *options) {
+    struct cm_options copy = *options;
+    if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
+    return copy;
+}
+
+/* Returns the status of a step: CM_NO_MEMORY if the reason of a failure could not be allocated.
+ */
+static int end_step(struct cm_diagnostics *diagnostics, int status) {
+    if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY;
+    return diag_finish(diagnostics, status);
+}
+
+static int analyse(struct profiling *profiling, struct cm_diagnostics *diagnostics) {
+    int status = model_check_options(&profiling->options, profiling->arena, diagnostics);
+    if (status < 0) return status;
+    status = pipeline_run_to(&profiling->analysis, HAS_ARENA_PLAN | HAS_PARAMETERS);
+    profiling->kept_mark = arena_save(profiling->kept);
+    profiling->arena_mark = arena_save(profiling->arena);
+    return status;
+}
+
+int profiling_begin(struct profiling *profiling, struct cm_model *model,
+                    const struct cm_options *options, struct cm_diagnostics *diagnostics) {
+    *profiling = (struct profiling){
+        .model = model,
+        .kept = arena_new("result", 0),
+        .arena = arena_new("analysis", 0),
+        .options = effective_options(options),
+    };
+    if (profiling->kept == NULL || profiling->arena == NULL) return diag_no_memory(diagnostics);
+    profiling->work = work_start(profiling->arena, model->model->n_nodes);
+    profiling->analysis = (struct analysis){
+        .model = model->model,
+        .options = &profiling->options,
+        .arena = profiling->arena,
+        .kept = profiling->kept,
+        .diag = diagnostics,
+        .work = &profiling->work,
+    };
+    return end_step(diagnostics, analyse(profiling, diagnostics));
+}
+
+static int finish(struct profiling *profiling, struct cm_diagnostics *diagnostics, size_t from,
+                  struct cm_result **ret) {
+    struct analysis *analysis = &profiling->analysis;
+    struct assemble_extras extras = {.loading = profiling->model->notes};
+    int status = pipeline_run_from(analysis, HAS_KERNELS);
+    if (status < 0) return status;
+    if (coverage_of(analysis, &extras.coverage) < 0) return diag_no_memory(diagnostics);
+    status = assemble_warnings(analysis, &extras.coverage);
+    if (status == CM_OK) status = fit_find(analysis, &extras.fit);
+    if (status < 0) return status;
+    work_note(analysis->work, diagnostics);
+    status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);
+    return status < 0 ? status : assemble_result(analysis, &extras, ret);
+}
+
+int profiling_finish(struct profiling *profiling, const struct cm_options *options,
+                     struct cm_diagnostics *diagnostics, size_t from, struct cm_result **ret) {
+    arena_restore(profiling->kept, profiling->kept_mark);
+    arena_restore(profiling->arena, profiling->arena_mark);
+    profiling->options = effective_options(options);
+    profiling->analysis.diag = diagnostics;
+    return end_step(diagnostics, finish(profiling, diagnostics, from, ret));
+}
+
+void profiling_end(struct profiling *profiling) {
+    arena_free(profiling->arena);
+    arena_free(profiling->kept);
+}

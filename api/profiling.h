@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A profile in two steps: the analysis of the model, and what depends on the source of times.
+ * The second may be repeated with other times.
+ */
+#ifndef API_PROFILING_H
+#define API_PROFILING_H
+
+#include <stddef.h>
+
+#include "passes/pass.h"
+#include "passes/work.h"
+#include "support/arena.h"
+
+struct profiling {
+    struct cm_model *model;
+    struct arena *kept;          /* of the result */
+    struct arena *arena;         /* of the analysis */
+    struct arena_mark kept_mark; /* after the analysis */
+    struct arena_mark arena_mark;
+    struct cm_options options; /* with the mode that they imply */
+    struct work work;
+    struct analysis analysis;
+};
+
+/* Runs the passes that do not depend on times. CM_OK or a status with a message; the caller
+ * ends it with profiling_end also after a failure. */
+int profiling_begin(struct profiling *profiling, struct cm_model *model,
+                    const struct cm_options *options,
+                    struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
+
+/*
+ * Runs the other passes and makes the result, with the messages from index `from` on. `options`
+ * are those of profiling_begin, except for the precision and the backend. The result is valid
+ * until the next call or profiling_end, unless the caller takes `kept` over.
+ */
+int profiling_finish(struct profiling *profiling, const struct cm_options *options,
+                     struct cm_diagnostics *diagnostics, size_t from,
+                     struct cm_result **ret) CM_MUST_CHECK;
+
+void profiling_end(struct profiling *profiling);
+
+#endif

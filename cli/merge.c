@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `costmodel merge`: prints the results of `costmodel sweep`. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "cli/binding.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/streams.h"
+#include "costmodel/campaign.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JSON };
+
+struct request {
+    int format;
+    const char *columns;
+    const char *sort;
+    struct option_list filters;
+    int top;
+    int units; /* enum cm_units */
+    int color; /* enum color_choice */
+    const char *output;
+};
+
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT}, {"csv", FORMAT_CSV}, {"markdown", FORMAT_MARKDOWN},
+    {"json", FORMAT_JSON}, {NULL, 0},
+};
+
+#define AT(kind, member) OPTION_AT(struct request, kind, member)
+
+/* clang-format off */
+const struct option merge_options[] = {
+    {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
+     .value = "FORMAT", .choices = formats,
+     .help = "text (default), csv, markdown or json"},
+    {.rows = option_output, .offset = AT(const char *, output)},
+    {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
+     .value = "A,B,...",
+     .help = "columns of the table, or all; an unknown name lists the valid ones"},
+    {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort),
+     .value = "KEY[:asc|desc]", .help = "sort by this column"},
+    {.name = "filter", .kind = OPTION_LIST, .offset = AT(struct option_list, filters),
+     .value = "CONDITION",
+     .help = "keep matching rows, e.g. 'device=h200' or 'batch>=8'; repeatable"},
+    {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N", .min = 0,
+     .max = INT_MAX, .help = "print the first N rows"},
+    {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
+     .choices = choices_units, .help = "exact (default for csv), si, binary or auto (default)"},
+    {.rows = option_color, .offset = AT(int, color)},
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* Context of write. */
+struct report {
+    const struct request *request;
+    const struct cm_table_options *table;
+    const struct cm_sweep *sweep;
+    struct cm_diagnostics *diag;
+};
+
+static bool selects(const struct request *request) {
+    return request->columns != NULL || request->sort != NULL || request->filters.n > 0 ||
+           request->top > 0;
+}
+
+static int write_text(const struct report *report, FILE *out) {
+    struct cm_text_options text;
+    cm_text_options_init(&text);
+    text.color = streams_color(out, (enum color_choice)report->request->color);
+    text.unicode = streams_utf8();
+    text.units = (enum cm_units)report->request->units;
+    if (!selects(report->request)) return cm_sweep_write_text(report->sweep, &text, out);
+    return cm_sweep_write_table(report->sweep, report->table, &text, report->diag, out);
+}
+
+static int write_report(const void *context, FILE *out) {
+    const struct report *report = context;
+    switch (report->request->format) {
+    case FORMAT_CSV:
+        return cm_sweep_write_csv(report->sweep, report->table, report->diag, out);
+    case FORMAT_MARKDOWN:
+        return cm_sweep_write_markdown(report->sweep, report->table, report->diag, out);
+    case FORMAT_JSON:
+        return cm_sweep_write_json(report->sweep, out);
+    default:
+        return write_text(report, out);
+    }
+}
+
+/* Returns EXIT_INCOMPLETE if a combination failed. */
+static int exit_of(const struct cm_sweep *sweep) {
+    for (size_t i = 0; i < sweep->n_rows; i++)
+        if (!text_equal(sweep->rows[i].state, "done")) return EXIT_INCOMPLETE;
+    return EXIT_DONE;
+}
+
+static int merge(const struct invocation *call, const struct request *request,
+                 const struct option_list *folders) {
+    struct cm_sweep *sweep = NULL;
+    struct cm_table_options table;
+    cm_table_options_init(&table);
+    table.columns = request->columns;
+    table.sort = request->sort;
+    table.n_filters = request->filters.n;
+    table.filters = request->filters.values;
+    table.top = (size_t)request->top;
+    table.units = (enum cm_units)request->units;
+    int status = cm_table_options_check(&table, true, call->diag);
+    if (status < 0) return command_exit(status);
+    status = cm_campaign_merge(folders->values, folders->n, call->diag, &sweep);
+    if (status < 0) return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
+    const struct report report = {request, &table, sweep, call->diag};
+    status = streams_write(request->output, write_report, &report, call->diag);
+    const int exit_status = status == CM_OK ? exit_of(sweep) : command_exit(status);
+    cm_sweep_free(sweep);
+    return exit_status;
+}
+
+int command_merge(const struct invocation *call) {
+    struct request request = {.format = FORMAT_TEXT};
+    struct option_list folders = {0, NULL};
+    int status = options_parse(merge_options, call, &request, &folders);
+    if (status == CM_OK && folders.n == 0)
+        status = options_fault(call, "merge requires a folder of costmodel sweep");
+    if (status == CM_OK && request.format == FORMAT_JSON &&
+        (selects(&request) || request.units != CM_UNITS_AUTO))
+        status = options_fault(call, "--format json prints all rows and columns, exactly");
+    return status == CM_OK ? merge(call, &request, &folders) : command_exit(status);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `costmodel sweep`: runs a campaign, or one shard of it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/timing.h"
+#include "costmodel/campaign.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MAX_ITEMS 1024 /* of one list */
+
+struct request {
+    const char *batches;
+    struct option_list dims;
+    const char *precisions;
+    const char *devices;
+    int measure; /* enum measure_target */
+    const char *backend;
+    const char *runtime;
+    const char *convention;
+    const char *mode;
+    const char *optimizer;
+    bool amp;
+    const char *manifest;
+    const char *shard;
+    int jobs; /* 0: not given */
+    bool retry;
+    bool cache;
+    const char *folder;
+};
+
+#define AT(kind, member) OPTION_AT(struct request, kind, member)
+
+/* clang-format off */
+const struct option sweep_options[] = {
+    {.heading = "Combinations", .name = "batch", .kind = OPTION_TEXT,
+     .offset = AT(const char *, batches), .value = "N[,N...]",
+     .help = "batch sizes (default: the batch of each file)"},
+    {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
+     .value = "NAME=N[,N...]",
+     .help = "sizes of a symbolic dim, for the models that have it; repeatable"},
+    {.name = "device", .kind = OPTION_TEXT, .offset = AT(const char *, devices),
+     .value = "NAME[,NAME...]",
+     .help = "devices to model: built-in names, files (.json), or all"},
+    {.name = "precision", .kind = OPTION_TEXT, .offset = AT(const char *, precisions),
+     .value = "PRECISION[,...]",
+     .help = "compute precisions: fp32 (default), tf32, fp16, bf16, int8, fp8, amp"},
+    {.name = "measure", .kind = OPTION_CHOICE, .offset = AT(int, measure), .value = "WHERE",
+     .alone = "cuda", .choices = timing_measurers,
+     .help = "also measure each model on this machine, one at a time: cuda or cpu"},
+    {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
+     .value = "NAME[:key=value,...]",
+     .help = "as --measure, with this backend and these settings"},
+    {.name = "manifest", .kind = OPTION_TEXT, .offset = AT(const char *, manifest),
+     .value = "FILE.json",
+     .help = "take models and options from a manifest (costmodel schema campaign)\n"
+             "instead of the command line"},
+    {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
+     .offset = AT(const char *, convention), .value = "NAME",
+     .help = "FLOP-counting convention, as of profile"},
+    {.name = "mode", .kind = OPTION_TEXT, .offset = AT(const char *, mode), .value = "MODE",
+     .help = "mode of BatchNormalization, ...: model (default), training, inference"},
+    {.name = "optimizer", .kind = OPTION_TEXT, .offset = AT(const char *, optimizer),
+     .value = "NAME", .help = "add a training step, as of profile"},
+    {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, amp),
+     .help = "use mixed precision in the training step"},
+    {.name = "runtime", .kind = OPTION_TEXT, .offset = AT(const char *, runtime),
+     .value = "RUNTIME", .help = "kernels of the modelled devices: compiled (default) or eager"},
+    {.heading = "Run", .name = "shard", .kind = OPTION_TEXT, .offset = AT(const char *, shard),
+     .value = "I/N",
+     .help = "run part I of N: every N-th combination (default 1/1)"},
+    {.name = "jobs", .letter = 'j', .kind = OPTION_INT, .offset = AT(int, jobs), .value = "N",
+     .min = 1, .max = 1024,
+     .help = "processes at a time (default: one per core; 1 if models are measured)"},
+    {.name = "retry", .kind = OPTION_SET, .offset = AT(bool, retry),
+     .help = "run combinations that failed again"},
+    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, cache),
+     .help = "measure all layers again, do not use the cache of measured times"},
+    {.heading = "Output", .name = "output", .letter = 'o', .kind = OPTION_TEXT,
+     .offset = AT(const char *, folder), .value = "FOLDER",
+     .help = "folder of the results, created if missing (required)"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* Splits at commas; the texts are copies. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+static int read_texts(const struct invocation *call, const char *option, const char *text,
+                      size_t *ret_n, const char *const **ret) {
+    const char **items = arena_array(call->arena, MAX_ITEMS, sizeof(*items));
+    if (items == NULL) return diag_no_memory(call->diag);
+    for (const char *at = text; at != NULL; ++*ret_n) {
+        const size_t length = strcspn(at, ",");
+        if (*ret_n == MAX_ITEMS)
+            return options_fault(call, "option --%s takes at most %d values", option,
+                                 MAX_ITEMS);
+        if (length == 0)
+            return options_fault(
+                call, "option --%s requires names separated by commas, got '%s'", option, text);
+        items[*ret_n] = arena_strndup(call->arena, at, length);
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    *ret = items;
+    return CM_OK;
+}
+
+static int read_sizes(const struct invocation *call, const char *option, const char *text,
+                      size_t *ret_n, const size_t **ret) {
+    const char *const *texts = NULL;
+    const int status = read_texts(call, option, text, ret_n, &texts);
+    if (status < 0) return status;
+    size_t *sizes = arena_array(call->arena, *ret_n, sizeof(*sizes));
+    if (sizes == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < *ret_n; i++) {
+        int64_t size = 0;
+        if (!text_to_int64(texts[i], strlen(texts[i]), &size) || size < 1)
+            return options_fault(call, "option --%s requires integers >= 1, got '%s'", option,
+                                 text);
+        sizes[i] = (size_t)size;
+    }
+    *ret = sizes;
+    return CM_OK;
+}
+
+static int read_dims(const struct invocation *call, const struct option_list *list,
+                     const struct cm_campaign_dim **ret) {
+    struct cm_campaign_dim *dims = arena_array(call->arena, list->n, sizeof(*dims));
+    if (dims == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < list->n; i++) {
+        const char *equals = strrchr(list->values[i], '=');
+        if (equals == NULL || equals == list->values[i])
+            return options_fault(call, "option --dim requires NAME=N[,N...], got '%s'",
+                                 list->values[i]);
+        dims[i].name =
+            arena_strndup(call->arena, list->values[i], (size_t)(equals - list->values[i]));
+        const int status = read_sizes(call, "dim", equals + 1, &dims[i].n, &dims[i].sizes);
+        if (status < 0) return status;
+    }
+    *ret = dims;
+    return CM_OK;
+}
+
+static const char *given(const char *text) {
+    return text ? text : "";
+}
+
+/* Makes a campaign from the command line. */
+static int plan(const struct invocation *call, const struct request *request,
+                const struct option_list *models, struct cm_campaign **ret) {
+    struct cm_campaign_model *list = arena_array(call->arena, models->n, sizeof(*list));
+    const struct cm_campaign_dim *dims = NULL;
+    const char *measure =
+        request->backend ? request->backend : timing_backend(request->measure);
+    struct cm_campaign wanted = {
+        .n_models = models->n,
+        .models = list,
+        .measure = given(measure),
+        .runtime = given(request->runtime),
+        .convention = given(request->convention),
+        .mode = given(request->mode),
+        .optimizer = given(request->optimizer),
+        .amp = request->amp,
+    };
+    if (list == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < models->n; i++) list[i].path = models->values[i];
+    int status = read_dims(call, &request->dims, &dims);
+    if (status == CM_OK && request->batches)
+        status =
+            read_sizes(call, "batch", request->batches, &wanted.n_batches, &wanted.batches);
+    if (status == CM_OK && request->precisions)
+        status = read_texts(call, "precision", request->precisions, &wanted.n_precisions,
+                            &wanted.precisions);
+    if (status == CM_OK && request->devices)
+        status =
+            read_texts(call, "device", request->devices, &wanted.n_devices, &wanted.devices);
+    if (status < 0) return status;
+    return cm_campaign_plan(&wanted, dims, request->dims.n, call->diag, ret);
+}
+
+/* Parses "2/8". */
+static int read_shard(const struct invocation *call, const char *text,
+                      struct cm_campaign_run *ret) {
+    int64_t shard = 1;
+    int64_t n_shards = 1;
+    const size_t length = text ? strcspn(text, "/") : 0;
+    if (text != NULL &&
+        (text[length] != '/' || !text_to_int64(text, length, &shard) ||
+         !text_to_int64(text + length + 1, strlen(text + length + 1), &n_shards) || shard < 1 ||
+         n_shards < shard || n_shards > 1000000))
+        return options_fault(
+            call, "option --shard requires I/N, 1 <= I <= N <= 1000000, got '%s'", text);
+    ret->shard = (size_t)shard;
+    ret->n_shards = (size_t)n_shards;
+    return CM_OK;
+}
+
+/* Checks operands and options that exclude each other. */
+static int check(const struct invocation *call, const struct request *request,
+                 const struct option_list *models) {
+    if (request->folder == NULL) return options_fault(call, "sweep requires --output FOLDER");
+    if (request->measure != MEASURE_NONE && request->backend != NULL)
+        return options_fault(call, "options --measure and --backend are mutually exclusive");
+    if (request->manifest == NULL && models->n == 0)
+        return options_fault(call, "sweep requires a model or --manifest");
+    const bool is_planned = models->n > 0 || request->batches || request->dims.n > 0 ||
+                            request->precisions || request->devices || request->backend ||
+                            request->measure != MEASURE_NONE || request->runtime ||
+                            request->convention || request->mode || request->optimizer ||
+                            request->amp;
+    if (request->manifest != NULL && is_planned)
+        return options_fault(call, "option --manifest replaces models and their options, which "
+                                   "must not be given");
+    return CM_OK;
+}
+
+static void show_progress(void *context, size_t done, size_t total) {
+    (void)context;
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%zu of %zu", done, total);
+    if (isatty(STDERR_FILENO) && done == total) fputs("\r\033[K", stderr);
+}
+
+static void print_outcome(const struct cm_campaign_run *run,
+                          const struct cm_campaign_outcome *outcome) {
+    printf("%s/shard-%zu-of-%zu.jsonl: %zu combination%s", run->folder, run->shard,
+           run->n_shards, outcome->n, text_plural((int64_t)outcome->n));
+    if (outcome->n_before > 0) printf(", %zu finished earlier", outcome->n_before);
+    if (outcome->n_failed > 0) printf(", %zu failed", outcome->n_failed);
+    printf("\n");
+}
+
+static int run(const struct invocation *call, const struct request *request,
+               const struct option_list *models) {
+    struct cm_campaign *campaign = NULL;
+    struct cm_campaign_outcome outcome = {.n = 0};
+    struct cm_campaign_run options = {.folder = request->folder,
+                                      .jobs = (size_t)request->jobs,
+                                      .retry = request->retry,
+                                      .progress = show_progress};
+    int status = check(call, request, models);
+    if (status == CM_OK) status = read_shard(call, request->shard, &options);
+    if (status == CM_OK && request->cache) status = timing_cache(call->arena, &options.cache);
+    if (status < 0) return status;
+    status = request->manifest ? cm_campaign_read_file(request->manifest, call->diag, &campaign)
+                               : plan(call, request, models, &campaign);
+    if (status < 0) return status;
+    status = cm_campaign_run(campaign, &options, call->diag, &outcome);
+    cm_campaign_free(campaign);
+    if (status == CM_OK) print_outcome(&options, &outcome);
+    return status;
+}
+
+int command_sweep(const struct invocation *call) {
+    struct request request = {.cache = true};
+    struct option_list models = {0, NULL};
+    int status = options_parse(sweep_options, call, &request, &models);
+    if (status == CM_OK) status = run(call, &request, &models);
+    return command_finish(call, command_exit(status));
+}
