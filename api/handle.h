@@ -17,7 +17,7 @@ struct cm_model {
 };
 
 /* Checks names and sizes that are invalid for any model. CM_OK, CM_USAGE, CM_NO_MEMORY. */
-int model_check_options(const struct cm_options *options, struct arena *arena,
-                        struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
+int profile_options_check(const struct cm_options *options, struct arena *arena,
+                          struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
 #endif

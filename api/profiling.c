@@ -25,7 +25,7 @@ static int end_step(struct cm_diagnostics *diagnostics, int status) {
 }
 
 static int analyse(struct profiling *profiling, struct cm_diagnostics *diagnostics) {
-    int status = model_check_options(&profiling->options, profiling->arena, diagnostics);
+    int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
     if (status < 0) return status;
     status = pipeline_run_to(&profiling->analysis, HAS_ARENA_PLAN | HAS_PARAMETERS);
     profiling->kept_mark = arena_save(profiling->kept);

@@ -105,7 +105,7 @@ static int describe(const struct points *points, const int64_t *anchor,
 
 static int find(struct points *points, struct cm_formula *formula) {
     int64_t anchor[POLYNOMIAL_MAX_VARIABLES] = {0};
-    int status = model_check_options(points->options, points->arena, points->diag);
+    int status = profile_options_check(points->options, points->arena, points->diag);
     if (status == CM_OK) status = formula_find_axes(points, anchor, &formula->fixed_batch);
     if (status == CM_OK) status = formula_fit(points, formula);
     if (status == CM_OK) status = describe(points, anchor, formula);

@@ -84,8 +84,7 @@ static int check_devices(const struct cm_campaign *campaign, struct arena *arena
     struct cm_reason reason = {""};
     for (size_t i = 0; i < campaign->n_devices; i++)
         if (device_find(campaign->devices[i], arena, &model, &reason) != CM_BACKEND_OK)
-            return diag_error(diag, DIAG_USAGE, "device '%s': %s", campaign->devices[i],
-                              reason.text);
+            return diag_error(diag, DIAG_USAGE, "%s", reason.text);
     return CM_OK;
 }
 

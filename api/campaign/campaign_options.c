@@ -60,7 +60,7 @@ int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
     if (campaign->convention[0] != '\0') ret->convention = campaign->convention;
     if (campaign->optimizer[0] != '\0') ret->optimizer = campaign->optimizer;
     ret->amp = campaign->amp;
-    return model_check_options(ret, arena, diag);
+    return profile_options_check(ret, arena, diag);
 }
 
 int campaign_point(const struct cm_campaign *campaign, const struct cm_combination *at,

@@ -299,7 +299,7 @@ CM_API int cm_model_sweep_first(struct cm_model *model, const struct cm_options 
                                 struct cm_result **ret_first) CM_MUST_CHECK;
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
 
-/* What one row of a sweep is computed for; replaces these members of the options. */
+/* The conditions of one row of a sweep; they replace these members of the options. */
 struct cm_sweep_point {
     int64_t batch; /* as in cm_options */
     size_t n_dims;

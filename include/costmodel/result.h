@@ -633,13 +633,6 @@ struct cm_result {
 
 /* One batch of a sweep, or one combination of a campaign (costmodel/campaign.h). */
 struct cm_sweep_row {
-    size_t combination;    /* number in the campaign; CM_NO_INDEX: of no campaign */
-    const char *model;     /* path; NULL: that of the sweep */
-    const char *device;    /* of the times; NULL: none */
-    const char *times;     /* as in struct cm_sweep; NULL: none */
-    const char *precision; /* of the times; NULL: none */
-    size_t n_dims;         /* symbolic dims that the sweep varies */
-    const struct cm_named_size *dims;
     int64_t batch; /* CM_UNKNOWN: that of the file */
     /*
      * "done"; "incomplete": unknown operators or missing times; "misfit": above the memory
@@ -657,6 +650,13 @@ struct cm_sweep_row {
     bool memory_upper_bound; /* arena_bytes and required_bytes are upper bounds */
     int64_t untimed_nodes;   /* nodes missing from latency_ps; CM_UNKNOWN without times */
     int64_t device_bytes;    /* memory of the device */
+    size_t combination;      /* number in the campaign; CM_NO_INDEX: of no campaign */
+    const char *model;       /* path; NULL: that of the sweep */
+    const char *device;      /* of the times; NULL: none */
+    const char *times;       /* as in struct cm_sweep; NULL: none */
+    const char *precision;   /* of the times; NULL: none */
+    size_t n_dims;           /* symbolic dims that the sweep varies */
+    const struct cm_named_size *dims;
 };
 
 struct cm_sweep {

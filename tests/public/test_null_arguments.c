@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "costmodel/campaign.h"
 #include "costmodel/check.h"
 #include "costmodel/compare.h"
 #include "costmodel/costmodel.h"
@@ -59,6 +60,21 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_model_sweep_first(P, P, NULL, 1, d, P, P)),
         ROW(cm_model_sweep_first(P, P, P, 1, d, NULL, P)),
         ROW(cm_model_sweep_first(P, P, P, 1, d, P, NULL)),
+        ROW(cm_model_sweep_points(NULL, P, P, 1, d, P)),
+        ROW(cm_model_sweep_points(P, NULL, P, 1, d, P)),
+        ROW(cm_model_sweep_points(P, P, NULL, 1, d, P)),
+        ROW(cm_model_sweep_points(P, P, P, 1, d, NULL)),
+        ROW(cm_campaign_read_file(NULL, d, P)),
+        ROW(cm_campaign_read_file("x", d, NULL)),
+        ROW(cm_campaign_plan(NULL, NULL, 0, d, P)),
+        ROW(cm_campaign_plan(P, NULL, 1, d, P)),
+        ROW(cm_campaign_plan(P, NULL, 0, d, NULL)),
+        ROW(cm_campaign_run(NULL, P, d, P)),
+        ROW(cm_campaign_run(P, NULL, d, P)),
+        ROW(cm_campaign_run(P, P, d, NULL)),
+        ROW(cm_campaign_merge(NULL, 1, d, P)),
+        ROW(cm_campaign_merge(P, 0, d, P)),
+        ROW(cm_campaign_merge(P, 1, d, NULL)),
         ROW(cm_model_formula(NULL, P, d, P)),
         ROW(cm_model_formula(P, NULL, d, P)),
         ROW(cm_model_formula(P, P, d, NULL)),

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks the options of a profile. */
+#include "api/handle.h"
+
+#include "ops/flops/names/convention_names.h"
+#include "passes/modules/module_groups.h"
+#include "passes/modules/module_sources.h"
+#include "passes/training/optimizers.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* A kind of name that an option takes, and its valid names. */
+struct name_kind {
+    const char *what;
+    const char *there_are;                /* before the list of them */
+    const char *(*name_at)(size_t index); /* NULL past the last */
+};
+
+static const char *convention_name_at(size_t index) {
+    const struct cm_convention *convention = conventions_at(index);
+    return convention ? convention->name : NULL;
+}
+
+static const char *optimizer_name_at(size_t index) {
+    const struct optimizer *optimizer = optimizers_at(index);
+    return optimizer ? optimizer->name : NULL;
+}
+
+static const char *source_name_at(size_t index) {
+    const struct module_source *source = module_source_at(index);
+    return source ? source->name : NULL;
+}
+
+static const struct name_kind conventions_kind = {"convention", "this version counts by",
+                                                  convention_name_at};
+static const struct name_kind optimizers_kind = {"optimizer", "this version knows",
+                                                 optimizer_name_at};
+static const struct name_kind sources_kind = {"source of modules", "there are", source_name_at};
+
+static int refuse_name(const struct name_kind *kind, const char *name, struct arena *arena,
+                       struct cm_diagnostics *diagnostics) {
+    struct text list = {.arena = arena};
+    for (size_t i = 0; kind->name_at(i); i++) {
+        if (i > 0) text_append(&list, ", ");
+        text_append(&list, kind->name_at(i));
+    }
+    int status =
+        diag_error(diagnostics, DIAG_USAGE, "unknown %s '%s'", kind->what, name ? name : "");
+    diag_hint(diagnostics, "%s: %s", kind->there_are, text_string(&list));
+    return status;
+}
+
+static int check_training(const struct cm_options *options, struct arena *arena,
+                          struct cm_diagnostics *diagnostics) {
+    if (options->optimizer && !optimizers_find(options->optimizer))
+        return refuse_name(&optimizers_kind, options->optimizer, arena, diagnostics);
+    const char *idle = options->amp                ? "amp"
+                       : options->n_freeze > 0     ? "freeze"
+                       : options->n_checkpoint > 0 ? "checkpoint"
+                                                   : NULL;
+    if (options->optimizer || !idle) return CM_OK;
+    int status = diag_error(diagnostics, DIAG_USAGE, "option '%s' requires an optimizer", idle);
+    diag_hint(diagnostics, "add an optimizer, for example --optimizer adam");
+    return status;
+}
+
+int profile_options_check(const struct cm_options *options, struct arena *arena,
+                          struct cm_diagnostics *diagnostics) {
+    if (!conventions_find(options->convention))
+        return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
+    if (options->module_source && !module_source_find(options->module_source))
+        return refuse_name(&sources_kind, options->module_source, arena, diagnostics);
+    if (options->group) {
+        int status = module_groups_check(options->group, arena, diagnostics);
+        if (status < 0) return status;
+    }
+    if (options->batch < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
+                          (long long)options->batch);
+    if (options->memory_limit < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "memory limit must be >= 0 bytes, got %lld",
+                          (long long)options->memory_limit);
+    if (!(options->memory_alignment >= 0 && options->memory_alignment <= (INT64_C(1) << 30) &&
+          (options->memory_alignment & (options->memory_alignment - 1)) == 0))
+        return diag_error(diagnostics, DIAG_USAGE,
+                          "alignment must be a power of two up to 2^30, got %lld",
+                          (long long)options->memory_alignment);
+    return check_training(options, arena, diagnostics);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that answer items, and die. */
+#include "api/campaign/workers.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+
+#define N_ITEMS 20
+
+/* The answer to each item: 'a' to 'z' answered, or how its process ended. */
+struct answers {
+    char letters[N_ITEMS + 1];
+    char how[N_ITEMS][64];
+    size_t n_tasks;
+};
+
+static size_t five_items(void *context, size_t first) {
+    (void)context;
+    return first + 5 <= N_ITEMS ? 5 : N_ITEMS - first;
+}
+
+/* Items 7, 8 and 13 end their process in different ways. */
+static int answer(void *context, size_t first, size_t n, FILE *out) {
+    (void)context;
+    for (size_t i = first; i < first + n; i++) {
+        fflush(out);
+        if (i == 7) raise(SIGKILL);
+        if (i == 8) _exit(9);
+        if (i == 13) return CM_NO_MEMORY;
+        fprintf(out, "%c\n", (char)('a' + (int)i));
+    }
+    return CM_OK;
+}
+
+static int take(void *context, size_t first, size_t n, char *lines, size_t size) {
+    struct answers *answers = context;
+    assert_int_equal(size, 2 * n);
+    for (size_t i = 0; i < n; i++) answers->letters[first + i] = lines[2 * i];
+    answers->n_tasks++;
+    return CM_OK;
+}
+
+static int lose(void *context, size_t item, const char *how) {
+    struct answers *answers = context;
+    answers->letters[item] = '!';
+    snprintf(answers->how[item], sizeof(answers->how[item]), "%s", how);
+    return CM_OK;
+}
+
+static void loses_only_the_item_whose_process_dies(void **state) {
+    (void)state;
+    for (size_t jobs = 1; jobs <= 3; jobs++) {
+        struct answers answers = {.n_tasks = 0};
+        const struct workers_job job = {.n = N_ITEMS,
+                                        .task = five_items,
+                                        .run = answer,
+                                        .take = take,
+                                        .lose = lose,
+                                        .context = &answers};
+        assert_int_equal(workers_run(&job, jobs, NULL), CM_OK);
+        assert_string_equal(answers.letters, "abcdefg!!jklm!opqrst");
+        assert_string_equal(answers.how[7], "the process was killed by signal 9");
+        assert_string_equal(answers.how[8], "the process exited with status 9");
+        assert_string_equal(answers.how[13], "out of memory");
+    }
+}
+
+static int refuse(void *context, size_t first, size_t n, char *lines, size_t size) {
+    (void)context;
+    (void)first;
+    (void)n;
+    (void)lines;
+    (void)size;
+    return CM_IO;
+}
+
+static void ends_when_an_answer_cannot_be_stored(void **state) {
+    (void)state;
+    const struct workers_job job = {
+        .n = N_ITEMS, .task = five_items, .run = answer, .take = refuse, .lose = lose};
+    assert_int_equal(workers_run(&job, 4, NULL), CM_IO);
+}
+
+static void counts_at_least_one_core(void **state) {
+    (void)state;
+    assert_true(workers_cores() >= 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loses_only_the_item_whose_process_dies),
+        cmocka_unit_test(ends_when_an_answer_cannot_be_stored),
+        cmocka_unit_test(counts_at_least_one_core),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
