@@ -153,7 +153,7 @@ static const struct command commands[] = {
      about_passes, NULL, EXIT_REFUSED},
     {"fit", command_fit, fit_options, "fit DEVICE TIMES.csv [options]",
      "fit a modelled device to measured times", about_fit, NULL, EXIT_REFUSED},
-    {"sweep", command_sweep, sweep_options, "sweep MODELS... -o FOLDER [options]",
+    {"sweep", command_sweep, sweep_options, "sweep MODEL... -o FOLDER [options]",
      "profile models for many batches and devices", about_sweep, exit_statuses_sweep,
      EXIT_REFUSED},
     {"merge", command_merge, merge_options, "merge FOLDER... [options]",
