@@ -183,22 +183,27 @@ static int64_t file_bytes(const char *path) {
                                                                : CM_UNKNOWN;
 }
 
-/* Copies the texts; "all" becomes every built-in device. */
-static const char *const *plan_devices(const struct cm_campaign *wanted, struct arena *arena,
-                                       size_t *ret_n) {
+/* Resolves the names; "all" becomes every built-in device. */
+static int plan_devices(const struct cm_campaign *wanted, struct arena *arena,
+                        struct cm_diagnostics *diag, struct cm_campaign *ret) {
     size_t n = 0;
     size_t n_all = 0;
     while (device_name_at(n_all) != NULL) n_all++;
     const char **names = arena_array(arena, wanted->n_devices * axis(n_all), sizeof(*names));
-    for (size_t i = 0; names != NULL && i < wanted->n_devices; i++) {
-        if (!text_equal(wanted->devices[i], "all")) {
-            names[n++] = arena_strdup(arena, wanted->devices[i]);
+    if (names == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < wanted->n_devices; i++) {
+        const char *name = NULL;
+        if (text_equal(wanted->devices[i], "all")) {
+            for (size_t k = 0; k < n_all; k++) names[n++] = device_name_at(k);
             continue;
         }
-        for (size_t k = 0; k < n_all; k++) names[n++] = device_name_at(k);
+        const int status = cm_device_resolve(wanted->devices[i], diag, &name);
+        if (status < 0) return status;
+        names[n++] = arena_strdup(arena, name);
     }
-    *ret_n = n;
-    return names;
+    ret->n_devices = n;
+    ret->devices = names;
+    return CM_OK;
 }
 
 /* Copies lists and texts; dims are shared by the models. */
@@ -233,14 +238,14 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
     ret->precisions = precisions;
     ret->batches =
         arena_copy(arena, wanted->batches, wanted->n_batches * sizeof(*wanted->batches));
-    ret->devices = plan_devices(wanted, arena, &ret->n_devices);
     ret->measure = arena_strdup(arena, wanted->measure);
     ret->runtime = arena_strdup(arena, wanted->runtime);
     ret->convention = arena_strdup(arena, wanted->convention);
     ret->mode = arena_strdup(arena, wanted->mode);
     ret->optimizer = arena_strdup(arena, wanted->optimizer);
     ret->arena = arena;
-    return arena_failed(arena) ? CM_NO_MEMORY : CM_OK;
+    const int status = plan_devices(wanted, arena, diag, ret);
+    return arena_failed(arena) ? CM_NO_MEMORY : status;
 }
 
 int cm_campaign_plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
