@@ -377,6 +377,7 @@ static void take_rows(struct assembly *assembly) {
     result->operators = analysis->breakdown.operators;
     result->n_advice = analysis->advice.n;
     result->advice = analysis->advice.items;
+    result->input_pipeline = analysis->input_pipeline.pipeline;
 }
 
 static const char *optional_text(struct arena *arena, const char *text, bool *failed) {

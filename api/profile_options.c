@@ -83,6 +83,9 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
     if (options->memory_limit < 0)
         return diag_error(diagnostics, DIAG_USAGE, "memory limit must be >= 0 bytes, got %lld",
                           (long long)options->memory_limit);
+    if (options->sample_bytes < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "sample size must be >= 0 bytes, got %lld",
+                          (long long)options->sample_bytes);
     if (!(options->memory_alignment >= 0 && options->memory_alignment <= (INT64_C(1) << 30) &&
           (options->memory_alignment & (options->memory_alignment - 1)) == 0))
         return diag_error(diagnostics, DIAG_USAGE,

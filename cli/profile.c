@@ -387,6 +387,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->dump_after = request->dump_after;
     options->dump = stderr;
     options->memory_limit = request->memory_limit;
+    options->sample_bytes = request->sample_bytes;
     const bool is_page = status == CM_OK && request->format->is_page;
     options->memory_curve =
         request->memory_curve || is_page || (status == CM_OK && request->format->draws_times);
@@ -398,6 +399,10 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK)
         status = timing_check_output(call, &request->timing, request->annotate);
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
+    if (status == CM_OK && request->sample_bytes > 0 &&
+        (options->backend == NULL || options->plan_only))
+        return options_fault(call, "option --sample-bytes requires --measure, --backend or "
+                                   "--device");
     return status;
 }
 

@@ -49,6 +49,10 @@ const struct option profile_options[] = {
      .help = "json: report the arena offset of every activation"},
     {.rows = timing_options, .offset = AT(struct timing, timing)},
     {.rows = timing_import, .offset = AT(struct timing, timing)},
+    {.name = "sample-bytes", .kind = OPTION_BYTES, .offset = AT(int64_t, sample_bytes),
+     .value = "SIZE", .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH,
+     .help = "stored size of one input sample, e.g. 500kB: report the rate that the\n"
+             "input pipeline must deliver, and the links that suffice; requires times"},
     {.name = "cudnn-plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan),
      .rules = ONE_BATCH,
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"

@@ -43,6 +43,7 @@ struct request {
     struct option_list explain;
     const char *dump_after;
     int64_t memory_limit;
+    int64_t sample_bytes;
     bool memory_curve;
     bool memory_plan;
     struct timing timing;

@@ -48,6 +48,7 @@ enum pass_facts {
     HAS_ADVICE = 1 << 18,
     HAS_KERNELS = 1 << 19,
     HAS_GRADIENT_KERNELS = 1 << 20,
+    HAS_INPUT_PIPELINE = 1 << 21,
 };
 
 struct symbol {
@@ -461,6 +462,10 @@ struct advice_table {
     struct cm_advice *items; /* largest gain first; in `kept` */
 };
 
+struct input_pipeline_table {
+    struct cm_input_pipeline *pipeline; /* in `kept`; NULL: not requested, or no times */
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -490,6 +495,7 @@ struct analysis {
     struct roofline_bounds_table roofline_bounds;
     struct breakdown_table breakdown;
     struct advice_table advice;
+    struct input_pipeline_table input_pipeline;
 };
 
 struct pass {
@@ -524,5 +530,6 @@ int pass_explain(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_roofline_bounds(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_breakdown(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 int pass_advice(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_input_pipeline(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 
 #endif

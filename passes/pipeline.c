@@ -92,6 +92,10 @@ static const struct pass pipeline[] = {
      .requires = HAS_ROOFLINE_BOUNDS | HAS_PRIMITIVES | HAS_TIMES | HAS_MODULES |
                  HAS_MEMORY_REQUIRED,
      .gives = HAS_ADVICE},
+    {PASS(input_pipeline, input_pipeline),
+     "compare the demand for input samples with links, if latencies are available",
+     .requires = HAS_BATCH | HAS_TIMES | HAS_MODULES | HAS_GRADIENT_KERNELS,
+     .gives = HAS_INPUT_PIPELINE},
 };
 /* clang-format on */
 

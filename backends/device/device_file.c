@@ -237,6 +237,7 @@ static int take_member(const struct reading *reading, const struct json_value *i
     if (text_equal(key, "bandwidth")) return take_figure(reading, item, &ret->bandwidth);
     if (text_equal(key, "calibration")) return take_calibration(reading, item);
     if (text_equal(key, "floor")) return take_figure(reading, item, &ret->floor);
+    if (text_equal(key, "host_link")) return take_figure(reading, item, &ret->host_link);
     if (text_equal(key, "memory_bytes")) return take_bytes(reading, item, &ret->memory_bytes);
     if (text_equal(key, "cache_bytes")) return take_bytes(reading, item, &ret->cache_bytes);
     if (text_equal(key, "units")) return take_count(reading, item, &ret->n_units);

@@ -56,6 +56,7 @@ struct device_model {
     double rates[N_RATES];
     double bandwidth; /* bytes per second */
     double floor;     /* seconds per empty kernel; vendors do not publish it */
+    double host_link; /* bytes per second from the host, one direction */
     int64_t memory_bytes;
     int64_t cache_bytes; /* last-level cache */
     int32_t n_units;     /* multiprocessors, compute units or cores */

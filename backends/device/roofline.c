@@ -144,6 +144,7 @@ static void roofline_facts(const struct cm_device *device, struct cm_device_fact
     ret->modelled = 1;
     ret->bandwidth = model->bandwidth;
     ret->floor = model->floor;
+    ret->host_link = model->host_link;
     copy_rates(model, ret);
 }
 

@@ -420,6 +420,7 @@ struct cm_device_facts {
     char warning[CM_REASON_SIZE]; /* why times may be unreliable: a busy machine */
     int32_t n_rates;              /* of a model */
     struct cm_peak_rate rates[CM_MAX_RATES];
+    double host_link; /* bytes/s from the host to the device, one direction */
 };
 
 /* One `key=value` of `--backend NAME:key=value`, as given. */

@@ -152,8 +152,10 @@ struct cm_options {
     size_t n_explain; /* nodes (by name, by number as "17" or "#17", by output) and modules */
     const char *const *explain;
     enum cm_schedule schedule;
-    int64_t memory_limit;      /* bytes; fills result->memory.fit; 0: no limit */
-    bool fit_device;           /* limit of 0: the device's memory, if a backend reports it */
+    int64_t memory_limit; /* bytes; fills result->memory.fit; 0: no limit */
+    int64_t sample_bytes; /* stored size of one input sample; fills result->input_pipeline; 0:
+                             none. Requires a backend */
+    bool fit_device;      /* limit of 0: the device's memory, if a backend reports it */
     int64_t memory_alignment;  /* bytes, a power of two: alignment of arena offsets */
     bool memory_curve;         /* fill result->memory.curve: live bytes at each node */
     bool memory_plan;          /* fill result->memory.placed: arena offset of each value */

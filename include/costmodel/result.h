@@ -564,6 +564,26 @@ struct cm_advice {
     const size_t *modules; /* their modules: indices */
 };
 
+/* A kind of storage or network, and the rate at which it delivers samples. */
+struct cm_input_link {
+    const char *name;    /* "NVMe SSD, PCIe 4.0 x4" */
+    int64_t bytes_per_s; /* published, sequential */
+    bool suffices;       /* for the demand */
+    const char *source;  /* document of the rate */
+};
+
+/* The rate at which the input pipeline must deliver samples, so that the device never waits. */
+struct cm_input_pipeline {
+    int64_t sample_bytes; /* as in cm_options */
+    int64_t samples;      /* per step: the batch */
+    int64_t step_ps;      /* of a training step if there is one, else of a forward pass */
+    int64_t bytes_per_s;  /* demand; CM_UNKNOWN */
+    int64_t host_link;    /* bytes/s from the host to the device; CM_UNKNOWN */
+    size_t n_links;
+    const struct cm_input_link *links; /* slowest first */
+    const char *advice;                /* the slowest link that suffices, in sentences */
+};
+
 /*
  * Parameters of the framework's model, from the list of their names that PyTorch's exporter
  * records. The file may have others: it folds, merges and copies tensors.
@@ -627,8 +647,9 @@ struct cm_result {
     const struct cm_operator *operators; /* largest latency first; without times, most work */
     const struct cm_measure *measure;    /* NULL: no backend was requested */
     size_t n_advice;
-    const struct cm_advice *advice; /* largest gain first; none without times */
-    void *arena;                    /* private */
+    const struct cm_advice *advice;                 /* largest gain first; none without times */
+    const struct cm_input_pipeline *input_pipeline; /* NULL: not requested, or no times */
+    void *arena;                                    /* private */
 };
 
 /* One batch of a sweep, or one combination of a campaign (costmodel/campaign.h). */

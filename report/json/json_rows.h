@@ -66,6 +66,7 @@ extern const struct json_record json_step;     /* struct cm_step */
 extern const struct json_record json_achieved; /* struct cm_achieved */
 extern const struct json_record json_measure;  /* struct cm_measure */
 extern const struct json_record json_operator; /* struct cm_operator */
+extern const struct json_record json_input_pipeline; /* struct cm_input_pipeline */
 extern const struct json_record json_advice;   /* struct cm_advice */
 
 #endif

@@ -174,4 +174,19 @@ const struct json_record json_advice = RECORD(struct cm_advice, "advice", "A pos
     VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps, "estimated reduction of the total latency; `null` if it cannot be estimated"),
     MANY("nodes", JSON_INDICES, struct cm_advice, nodes, n_nodes, "indices of the affected nodes"),
     MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules, "indices of the modules that contain these nodes"));
+
+static const struct json_record link_record = RECORD(struct cm_input_link, "input_link", "A kind of storage or network",
+    VALUE("name", JSON_TEXT, struct cm_input_link, name, "`NVMe SSD, PCIe 4.0 x4`"),
+    VALUE("bytes_per_s", JSON_COUNT, struct cm_input_link, bytes_per_s, "published rate of sequential reads"),
+    VALUE("suffices", JSON_FLAG, struct cm_input_link, suffices, "`true` if the rate is at least the demand"),
+    VALUE("source", JSON_TEXT, struct cm_input_link, source, "document of the rate"));
+
+const struct json_record json_input_pipeline = RECORD(struct cm_input_pipeline, "input_pipeline", "The demand for input samples, and the links that can meet it",
+    VALUE("sample_bytes", JSON_COUNT, struct cm_input_pipeline, sample_bytes, "value of --sample-bytes"),
+    VALUE("samples", JSON_COUNT, struct cm_input_pipeline, samples, "samples per step: the batch; 1 if the inputs have no batch axis"),
+    VALUE("step_ps", JSON_COUNT, struct cm_input_pipeline, step_ps, "time of a training step with --optimizer, if it is modelled, else of a forward pass, picoseconds"),
+    VALUE("bytes_per_s", JSON_COUNT, struct cm_input_pipeline, bytes_per_s, "demand: samples * sample_bytes / step; `null` if the time is 0"),
+    VALUE("host_link", JSON_COUNT, struct cm_input_pipeline, host_link, "bytes per second from the host to the device; `null`: unknown"),
+    LIST("links", struct cm_input_pipeline, links, n_links, link_record, "storage and networks, slowest first"),
+    VALUE("advice", JSON_TEXT, struct cm_input_pipeline, advice, "the slowest link that suffices, in sentences"));
 /* clang-format on */

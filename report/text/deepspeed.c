@@ -24,6 +24,7 @@ int cm_result_write_deepspeed(const struct cm_result *result,
     if (options->operators) operators_write(&page, result);
     if (options->layers && cm_result_timed(result)) layers_write(&page, result);
     if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
+    input_pipeline_write(&page, result);
     advice_write(&page, result);
     page_rule(&page, NULL);
     return arena_end(arena, page_finish(&page));

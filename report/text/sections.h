@@ -36,6 +36,8 @@ void measured_write_import(struct page *page, const struct cm_result *result);
 void operators_write(struct page *page, const struct cm_result *result);
 void layers_write(struct page *page, const struct cm_result *result);
 void kernels_write(struct page *page, const struct cm_result *result);
+/* Nothing without --sample-bytes. */
+void input_pipeline_write(struct page *page, const struct cm_result *result);
 /* Nothing if there is no advice. */
 void advice_write(struct page *page, const struct cm_result *result);
 

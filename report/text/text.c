@@ -49,5 +49,6 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     if (options->operators) operators_write(&page, result);
     if (options->layers && cm_result_timed(result)) layers_write(&page, result);
     if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
+    input_pipeline_write(&page, result);
     return arena_end(arena, page_finish(&page));
 }

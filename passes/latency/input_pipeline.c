@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass input_pipeline: the rate at which storage and network must deliver samples so that the
+ * device never waits, demand = samples per step * bytes per sample / seconds per step, and the
+ * slowest link that is fast enough. Example: 256 * 500 kB / 21.70 ms = 5.90 GB/s.
+ */
+#include <math.h>
+
+#include "passes/pass.h"
+#include "passes/public_figures.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define GB 1e9
+
+static const char ethernet[] = "IEEE 802.3, bit rate / 8";
+static const char infiniband[] = "InfiniBand Trade Association, bit rate of 4 lanes / 8";
+
+/* Slowest first. */
+static const struct {
+    const char *name;
+    int64_t bytes_per_s;
+    const char *source;
+} links[] = {
+    {"1 Gbit/s Ethernet", 125000000, ethernet},
+    {"hard disk, 7200 rpm", 285000000, "Seagate Exos X20 data sheet, sustained transfer rate"},
+    {"SATA SSD", 560000000, "Samsung 870 EVO data sheet, sequential read"},
+    {"10 Gbit/s Ethernet", 1250000000, ethernet},
+    {"25 Gbit/s Ethernet", 3125000000, ethernet},
+    {"NVMe SSD, PCIe 3.0 x4", 3500000000, "Samsung 970 EVO Plus data sheet, sequential read"},
+    {"NVMe SSD, PCIe 4.0 x4", 7000000000, "Samsung 980 PRO data sheet, sequential read"},
+    {"100 Gbit/s Ethernet", 12500000000, ethernet},
+    {"NVMe SSD, PCIe 5.0 x4", 14700000000, "Samsung 9100 PRO data sheet, sequential read"},
+    {"200 Gbit/s InfiniBand HDR", 25000000000, infiniband},
+    {"400 Gbit/s InfiniBand NDR", 50000000000, infiniband},
+};
+
+#define N_LINKS (sizeof(links) / sizeof(links[0]))
+
+/* Returns the time of a training step if it is known, else of a forward pass. */
+static int64_t step_ps(const struct analysis *analysis) {
+    const int64_t training = analysis->gradient_kernels.iteration_ps;
+    return is_known(training) ? training : analysis->modules.modules[0].costs.latency_ps;
+}
+
+static const struct cm_input_link *take_links(const struct analysis *analysis, int64_t demand) {
+    struct cm_input_link *list = arena_array(analysis->kept, N_LINKS, sizeof(*list));
+    for (size_t i = 0; list != NULL && i < N_LINKS; i++)
+        list[i] = (struct cm_input_link){
+            .name = links[i].name,
+            .bytes_per_s = links[i].bytes_per_s,
+            .suffices = is_known(demand) && links[i].bytes_per_s >= demand,
+            .source = links[i].source,
+        };
+    return list;
+}
+
+static const struct cm_input_link *
+slowest_sufficient(const struct cm_input_pipeline *pipeline) {
+    for (size_t i = 0; i < pipeline->n_links; i++)
+        if (pipeline->links[i].suffices) return &pipeline->links[i];
+    return NULL;
+}
+
+/* Writes the advice. */
+static const char *advise(const struct analysis *analysis,
+                          const struct cm_input_pipeline *pipeline) {
+    const struct cm_input_link *link = slowest_sufficient(pipeline);
+    const double demand = (double)pipeline->bytes_per_s / GB;
+    struct text text;
+    text_init(&text, analysis->kept);
+    if (!is_known(pipeline->bytes_per_s))
+        return "The demand is unknown: the step takes no time.";
+    if (link != NULL)
+        text_printf(&text, "%s (%.2f GB/s) is the slowest link that delivers %.2f GB/s.",
+                    link->name, (double)link->bytes_per_s / GB, demand);
+    else
+        text_printf(&text,
+                    "No link of the table delivers %.2f GB/s: read from several at once, or "
+                    "keep the data set in memory.",
+                    demand);
+    if (is_known(pipeline->host_link) && pipeline->host_link < pipeline->bytes_per_s)
+        text_printf(&text,
+                    " The link from the host to the device (%.2f GB/s) is too slow: send "
+                    "compressed samples and decode them on the device.",
+                    (double)pipeline->host_link / GB);
+    return text.failed ? NULL : text_string(&text);
+}
+
+int pass_input_pipeline(const struct analysis *analysis, void *own) {
+    struct input_pipeline_table *table = own;
+    const int64_t bytes = analysis->options->sample_bytes;
+    const int64_t batch = analysis->batch.batch;
+    const double host_link = analysis->estimate.facts.host_link;
+    if (bytes <= 0 || !analysis->estimate.done) return CM_OK;
+    struct cm_input_pipeline *pipeline = arena_alloc(analysis->kept, sizeof(*pipeline));
+    if (pipeline == NULL) return diag_no_memory(analysis->diag);
+    *pipeline = (struct cm_input_pipeline){
+        .sample_bytes = bytes,
+        .samples = is_known(batch) ? batch : 1,
+        .step_ps = public_count(step_ps(analysis)),
+        .bytes_per_s = CM_UNKNOWN,
+        .host_link = host_link > 0 ? public_rounded(host_link) : CM_UNKNOWN,
+        .n_links = N_LINKS,
+    };
+    if (pipeline->step_ps > 0)
+        pipeline->bytes_per_s = public_rounded((double)pipeline->samples * (double)bytes /
+                                               ((double)pipeline->step_ps * 1e-12));
+    pipeline->links = take_links(analysis, pipeline->bytes_per_s);
+    pipeline->advice = advise(analysis, pipeline);
+    if (pipeline->links == NULL || pipeline->advice == NULL)
+        return diag_no_memory(analysis->diag);
+    table->pipeline = pipeline;
+    return CM_OK;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --sample-bytes: the demand for input samples beside the rates of links. */
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "report/page.h"
+#include "report/text/labels.h"
+#include "report/text/sections.h"
+#include "report/times.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+/* `demand:   5.9 GB/s = 256 samples of 500 kB in 21.7 ms` */
+static void write_demand(struct page *page, const struct cm_input_pipeline *pipeline) {
+    label_write(page, "demand");
+    page_list(page, " ", page->label_width);
+    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, pipeline->bytes_per_s);
+    struct text *item = page_item(page);
+    text_printf(item, "= %lld sample%s of ", (long long)pipeline->samples,
+                text_plural(pipeline->samples));
+    number_append(item, page->units, NUMBER_BYTES, pipeline->sample_bytes);
+    text_append(item, " in ");
+    times_append(item, page->units, pipeline->step_ps);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+static void write_link(struct page *page, const char *name, int64_t bytes_per_s,
+                       bool suffices) {
+    page_name(page, STYLE_PLAIN, name);
+    label_write(page, "");
+    page_list(page, " ", page->label_width);
+    page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, bytes_per_s);
+    if (is_known(bytes_per_s))
+        page_item_print(page, suffices ? STYLE_PLAIN : STYLE_WARNING,
+                        suffices ? "suffices" : "too slow");
+    page_end_line(page);
+}
+
+void input_pipeline_write(struct page *page, const struct cm_result *result) {
+    const struct cm_input_pipeline *pipeline = result->input_pipeline;
+    if (pipeline == NULL) return;
+    const size_t label_width = page->label_width;
+    page_end_line(page);
+    page_line(page, STYLE_TITLE, "input pipeline");
+    page->label_width = 28;
+    write_demand(page, pipeline);
+    write_link(page, "host link of the device", pipeline->host_link,
+               pipeline->host_link >= pipeline->bytes_per_s);
+    for (size_t i = 0; i < pipeline->n_links; i++)
+        write_link(page, pipeline->links[i].name, pipeline->links[i].bytes_per_s,
+                   pipeline->links[i].suffices);
+    page_paragraph(page, pipeline->advice);
+    page->label_width = label_width;
+}
