@@ -32,22 +32,26 @@ void json_break_line(struct json_writer *json, int n_spaces, bool is_last) {
     fprintf(json->out, "\n%*s", n_spaces, "");
 }
 
-static bool is_markup(char c) {
-    return c == '<' || c == '>' || c == '&';
-}
+enum { ESCAPED = 1, ESCAPED_IN_HTML = 2 };
+
+/* Characters that a backslash precedes, and those that become \uXXXX in a page. */
+static const unsigned char escapes[256] = {
+    ['"'] = ESCAPED,         ['\\'] = ESCAPED,        ['<'] = ESCAPED_IN_HTML,
+    ['>'] = ESCAPED_IN_HTML, ['&'] = ESCAPED_IN_HTML,
+};
 
 static void write_escaped(const struct json_writer *json, const char *text, size_t n) {
-    const bool in_html = json->in_html;
+    const unsigned mask = json->in_html ? ESCAPED | ESCAPED_IN_HTML : ESCAPED;
     size_t written = 0;
     for (size_t i = 0; i < n; i++) {
-        const bool as_point = in_html && is_markup(text[i]);
-        if (text[i] != '"' && text[i] != '\\' && !as_point) continue;
+        const unsigned escape = escapes[(unsigned char)text[i]] & mask;
+        if (escape == 0) continue;
         fwrite(text + written, 1, i - written, json->out);
         written = i;
-        if (as_point)
-            fprintf(json->out, "\\u%04x", (unsigned)text[written++]);
-        else
+        if (escape == ESCAPED)
             fputc('\\', json->out);
+        else
+            fprintf(json->out, "\\u%04x", (unsigned)text[written++]);
     }
     fwrite(text + written, 1, n - written, json->out);
 }
