@@ -27,7 +27,7 @@
 
 #include "support/banned.h"
 
-/* Comparisons of layers with nodes in step dataflow: bounds the time of hostile files. */
+/* Comparisons of layers with nodes: bounds the time of hostile files. */
 #define MAX_COMPARISONS ((uint64_t)1 << 28)
 
 struct pair {
@@ -167,6 +167,8 @@ static void mark_block(struct matching *matching, uint32_t layer, const struct p
         if (step < first) first = step;
         if (step > last) last = step;
     }
+    matching->n_compared += n > 0 ? last - first : 0;
+    if (matching->n_compared > MAX_COMPARISONS) return;
     for (uint32_t step = first; n > 0 && step <= last; step++) {
         const uint32_t node = liveness->node_at[step];
         if (!is_free(matching, node)) continue;
@@ -411,14 +413,15 @@ static void place_copies(struct matching *matching) {
         first[matching->places.items[i].layer] = matching->places.items[i].node;
     for (size_t i = matching->runs.n; i-- > 0;)
         first[matching->runs.items[i].layer] = matching->runs.items[i].node;
-    for (uint32_t layer = 0; layer < n; layer++) {
-        if (first[layer] != ID_NONE || matching->roles[layer] != TIMES_COPIES) continue;
-        size_t before = layer;
-        size_t after = layer;
-        while (before > 0 && first[before] == ID_NONE) before--;
-        while (after + 1 < n && first[after] == ID_NONE) after++;
-        if (first[before] != ID_NONE) place(matching, layer, first[before]);
-        if (first[after] != ID_NONE) place(matching, layer, first[after]);
+    for (int round = 0; round < 2; round++) {
+        uint32_t nearest = ID_NONE; /* node of the layer before, then of the layer after */
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t layer = (uint32_t)(round == 0 ? i : n - 1 - i);
+            if (first[layer] != ID_NONE)
+                nearest = first[layer];
+            else if (matching->roles[layer] == TIMES_COPIES && nearest != ID_NONE)
+                place(matching, layer, nearest);
+        }
     }
 }
 
