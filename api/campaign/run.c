@@ -275,10 +275,10 @@ static int run_todo(struct running *running) {
 static int run_missing(struct running *running) {
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] == NULL) running->todo[running->n_todo++] = i;
-    if (running->n_todo == 0 && access(running->path, F_OK) == 0) return CM_OK;
-    int status = write_lines(running, running->part);
-    if (status == CM_OK) status = run_todo(running);
-    if (status == CM_OK) status = write_lines(running, running->path);
+    const bool is_complete = running->n_todo == 0 && access(running->path, F_OK) == 0;
+    int status = is_complete ? CM_OK : write_lines(running, running->part);
+    if (status == CM_OK && !is_complete) status = run_todo(running);
+    if (status == CM_OK && !is_complete) status = write_lines(running, running->path);
     if (status == CM_OK) (void)unlink(running->part);
     return status;
 }
