@@ -347,6 +347,9 @@ static int sweep_batches(struct cm_model *model, const struct cm_options *option
             status = diag_error(diagnostics, DIAG_USAGE, "batch must be >= 1, got %lld",
                                 (long long)batches[i]);
     }
+    if (status == CM_OK && options->n_times > 0 && n > 1)
+        status = diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu",
+                            n);
     struct sweeping sweeping = {.model = model,
                                 .options = *options,
                                 .points = points,

@@ -93,7 +93,7 @@ static const struct pass pipeline[] = {
                  HAS_MEMORY_REQUIRED,
      .gives = HAS_ADVICE},
     {PASS(input_pipeline, input_pipeline),
-     "compare the demand for input samples with links, if latencies are available",
+     "compare the demand for input samples with links; requires times",
      .requires = HAS_BATCH | HAS_TIMES | HAS_MODULES | HAS_GRADIENT_KERNELS,
      .gives = HAS_INPUT_PIPELINE},
 };
