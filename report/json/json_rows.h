@@ -57,16 +57,16 @@
             about                                                                              \
     }
 
-extern const struct json_record json_options;  /* struct cm_result: its options */
-extern const struct json_record json_totals;   /* struct cm_result: its totals */
-extern const struct json_record json_value;    /* struct cm_value */
-extern const struct json_record json_coverage; /* struct cm_coverage */
-extern const struct json_record json_training; /* struct cm_training */
-extern const struct json_record json_step;     /* struct cm_step */
-extern const struct json_record json_achieved; /* struct cm_achieved */
-extern const struct json_record json_measure;  /* struct cm_measure */
-extern const struct json_record json_operator; /* struct cm_operator */
+extern const struct json_record json_options;        /* struct cm_result: its options */
+extern const struct json_record json_totals;         /* struct cm_result: its totals */
+extern const struct json_record json_value;          /* struct cm_value */
+extern const struct json_record json_coverage;       /* struct cm_coverage */
+extern const struct json_record json_training;       /* struct cm_training */
+extern const struct json_record json_step;           /* struct cm_step */
+extern const struct json_record json_achieved;       /* struct cm_achieved */
+extern const struct json_record json_measure;        /* struct cm_measure */
+extern const struct json_record json_operator;       /* struct cm_operator */
 extern const struct json_record json_input_pipeline; /* struct cm_input_pipeline */
-extern const struct json_record json_advice;   /* struct cm_advice */
+extern const struct json_record json_advice;         /* struct cm_advice */
 
 #endif
