@@ -348,8 +348,8 @@ static int sweep_batches(struct cm_model *model, const struct cm_options *option
                                 (long long)batches[i]);
     }
     if (status == CM_OK && options->n_times > 0 && n > 1)
-        status = diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu",
-                            n);
+        status =
+            diag_error(diagnostics, DIAG_USAGE, "imported times require one batch, got %zu", n);
     struct sweeping sweeping = {.model = model,
                                 .options = *options,
                                 .points = points,

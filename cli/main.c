@@ -156,8 +156,8 @@ static const struct command commands[] = {
     {"sweep", command_sweep, sweep_options, "sweep MODEL... -o FOLDER",
      "profile models for many batches and devices", about_sweep, exit_statuses_sweep,
      EXIT_REFUSED},
-    {"merge", command_merge, merge_options, "merge FOLDER...",
-     "print the results of sweep", about_merge, exit_statuses_merge, EXIT_REFUSED},
+    {"merge", command_merge, merge_options, "merge FOLDER...", "print the results of sweep",
+     about_merge, exit_statuses_merge, EXIT_REFUSED},
     {"schema", command_schema, schema_options, "schema NAME [--markdown]",
      "print a JSON schema", about_schema, NULL, EXIT_REFUSED},
     /* For the build, which installs their output. */

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CM_BACKEND_ABI 3
+#define CM_BACKEND_ABI 4
 
 /* Name of the symbol that a module exports; its type is cm_backend_entry. */
 #define CM_BACKEND_ENTRY "costmodel_backend"

@@ -326,8 +326,8 @@ const char *json_type_wrapper(enum cm_type_kind kind) {
 }
 
 const struct json_document *const json_documents[] = {
-    &json_profile, &json_sweep,  &json_formula,  &json_diff,
-    &json_verdict, &json_budget, &json_baseline, &json_op_costs, &json_campaign};
+    &json_profile, &json_sweep,    &json_formula,  &json_diff,    &json_verdict,
+    &json_budget,  &json_baseline, &json_op_costs, &json_campaign};
 const size_t json_n_documents = sizeof(json_documents) / sizeof(json_documents[0]);
 
 const char *const json_severities[] = {

@@ -94,7 +94,7 @@ extern const struct json_document json_op_costs; /* struct op_costs_file */
 extern const struct json_document json_verdict;  /* struct cm_verdict */
 extern const struct json_document json_diff;     /* struct diff_document; written alone */
 extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
-extern const struct json_record json_sweep_row; /* struct cm_sweep_row */
+extern const struct json_record json_sweep_row;  /* struct cm_sweep_row */
 extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
 
 /* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */

@@ -43,7 +43,7 @@ static const char *const faulty[][2] = {
     {"newer", "the module has interface version 999, this program has 3"},
     {"larger", "the module's struct has 4096 bytes, this program's has 112"},
     {"nameless", "the module has no symbol 'costmodel_backend'"},
-    {"silent", "the module does not support interface version 3"},
+    {"silent", "the module does not support interface version 4"},
     {"half", "the module does not define 'plan'"},
     {"text", "the module cannot be loaded: "},
 };

@@ -58,7 +58,7 @@ struct double_state {
     unsigned long long throttle; /* reasons reported by NVML */
     int throttle_readings;       /* > 0: for so many readings */
     size_t cudnn_version;
-    int nvrtc_first; /* oldest architecture that NVRTC compiles for */
+    int nvrtc_first;    /* oldest architecture that NVRTC compiles for */
     int cudnn_launches; /* of each executed plan */
     /* Read by tests. */
     double now;        /* time of the device, in seconds */
