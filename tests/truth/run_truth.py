@@ -69,7 +69,7 @@ class Program:
             command += ["--dim", dim]
         if job.mode:
             command += ["--mode", job.mode]
-        command += ["--width", "0"] if job.text else ["--format", "json"]
+        command += ["--format", "deepspeed", "--width", "0"] if job.text else ["--format", "json"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
