@@ -102,9 +102,14 @@ bool lower_matmul(const struct op_context *context, int32_t which, struct cm_pri
     return take_product(context, ret) && batch_matrices(ret);
 }
 
-/* [batch, length, heads * width] as it stands, [batch, heads, length, width] as it is read. */
+/* Makes [batch, heads, length, width] of [batch, length, heads * width], or of a decomposed
+ * attention's [batch * heads, length, width], whose `heads` is 0. */
 static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
     if (tensor->rank == 4) return true;
+    if (tensor->rank == 3 && heads == 0) {
+        insert_one(tensor, 1);
+        return true;
+    }
     if (tensor->rank != 3 || heads < 1 || tensor->dims[2] % heads != 0) return false;
     const int64_t length = tensor->dims[1];
     const int64_t all = tensor->dims[2];

@@ -257,7 +257,7 @@ static void write_rows(struct grid *grid, const struct hotspot *rest) {
 }
 
 void hotspots_write(struct page *page, const struct cm_result *result, size_t max_rows) {
-    struct hotspots found = {NULL};
+    struct hotspots found = {.metric = NULL};
     struct grid grid = {.page = page, .result = result, .found = &found};
     if (!hotspots_find(result, page->options->depth, max_rows, page->arena, &found)) return;
     const bool has_rest = found.n_rest > 0 || column_get(found.metric, &found.rest) > 0;

@@ -164,6 +164,22 @@ static void attention_is_one_kernel(void **state) {
     EXPECT(lines, eager, rows);
 }
 
+/* As PyTorch's MultiheadAttention is exported: batch and heads in one dim. */
+static void attention_of_rank_3_has_one_head_per_matrix(void **state) {
+    static const char lines[] =
+        "in q float[8,16,4]\nin k float[8,16,4]\nin v float[8,16,4]\ninit f float[] =1\n"
+        "node t Transpose k -> kt perm=[0,2,1]\nnode a MatMul q kt -> s\n"
+        "node d Mul s f -> m\nnode n Softmax m -> p axis=-1\nnode o MatMul p v -> y\nout y\n";
+    struct bench *bench = ask(lines, compiled);
+    const struct primitives_table *table = &bench->analysis.primitives;
+    const uint32_t id = bench_node(bench, "o");
+    (void)state;
+    assert_int_equal(table->lowered[id], LOWERED_PRIMITIVE);
+    assert_int_equal(table->items[table->of_node[id]].kind, CM_ATTENTION);
+    assert_int_equal(table->items[table->of_node[id]].outputs[0].dims[1], 1);
+    bench_close(bench);
+}
+
 /* Under autocast the product is fp16; softmax gives fp32, which the next product reads as fp16:
  * a cast in eager mode, or written as fp16. */
 static void autocast_widens_softmax_and_casts_for_products(void **state) {
@@ -283,6 +299,7 @@ int main(void) {
         cmocka_unit_test(value_that_another_kernel_reads_is_written),
         cmocka_unit_test(output_of_the_graph_is_written),
         cmocka_unit_test(attention_is_one_kernel),
+        cmocka_unit_test(attention_of_rank_3_has_one_head_per_matrix),
         cmocka_unit_test(autocast_widens_softmax_and_casts_for_products),
         cmocka_unit_test(products_of_8_bits_quantize_their_operand),
         cmocka_unit_test(folded_norm_is_a_kernel_in_eager_mode),
