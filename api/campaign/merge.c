@@ -18,24 +18,24 @@
 struct merging {
     struct arena *arena; /* of the result */
     struct cm_diagnostics *diag;
-    const char *version; /* of the first shard, and */
-    const char *first;   /* its path; NULL: there is none */
+    const char *version; /* program version that wrote the first shard */
+    const char *first;   /* path of the first shard; NULL if none was read yet */
     size_t n_rows;
-    struct cm_sweep_row *rows; /* of the folders so far */
+    struct cm_sweep_row *rows; /* of all folders read so far */
 };
 
 /* The shards of one folder. */
 struct shards {
     struct merging *merging;
     const char *folder;
-    const char *identity;
-    size_t n; /* combinations */
+    const char *identity; /* hash of the campaign manifest */
+    size_t n;             /* combinations of the campaign */
     struct cm_sweep_row *rows;
-    bool *is_there;
+    bool *is_there; /* by combination: its row is set */
     size_t n_names;
-    char **names;        /* of the files, sorted */
-    int64_t n_shards;    /* 0: no file was read yet */
-    const char **shards; /* path of each shard; NULL: missing */
+    char **names;        /* file names, sorted */
+    int64_t n_shards;    /* 0 if no file was read yet */
+    const char **shards; /* path of each shard; NULL if missing */
 };
 
 static int compare_names(const void *a, const void *b) {
@@ -66,22 +66,23 @@ static int list_files(struct shards *shards) {
     return CM_OK;
 }
 
-/* Checks the head of a file against the campaign and the files before it. */
+/* Checks that the header of a file matches the campaign and the files read before it. */
 static int check_head(struct shards *shards, const char *path, const struct shard_head *head) {
     struct merging *merging = shards->merging;
     struct cm_diagnostics *diag = merging->diag;
     if (!text_equal(head->campaign, shards->identity))
-        return diag_error(diag, DIAG_COMPARE, "'%s' is of another campaign than '%s/%s'", path,
+        return diag_error(diag, DIAG_COMPARE,
+                          "'%s' belongs to a different campaign than '%s/%s'", path,
                           shards->folder, CAMPAIGN_FILE);
     if (merging->first != NULL && !text_equal(head->version, merging->version))
         return diag_error(diag, DIAG_COMPARE,
-                          "'%s' is of version %.40s of the program, '%s' of version %.40s",
-                          path, head->version, merging->first, merging->version);
+                          "'%s' was written by version %.40s, '%s' by version %.40s", path,
+                          head->version, merging->first, merging->version);
     if (head->n_shards < 1 || head->shard < 1 || head->shard > head->n_shards ||
         (size_t)head->n_shards > CAMPAIGN_MAX_SHARDS)
         return diag_error(diag, DIAG_FORMAT,
-                          "'%s' has the invalid shard %" PRId64 " of %" PRId64, path,
-                          head->shard, head->n_shards);
+                          "the header of '%s' has an invalid shard: %" PRId64 " of %" PRId64,
+                          path, head->shard, head->n_shards);
     if (shards->n_shards == 0) {
         shards->n_shards = head->n_shards;
         shards->shards = arena_array(merging->arena, (size_t)head->n_shards, sizeof(char *));
@@ -89,7 +90,7 @@ static int check_head(struct shards *shards, const char *path, const struct shar
     }
     if (head->n_shards != shards->n_shards)
         return diag_error(diag, DIAG_COMPARE,
-                          "'%s' is one of %" PRId64 " shards, the files before it of %" PRId64,
+                          "'%s' is one of %" PRId64 " shards, earlier files are of %" PRId64,
                           path, head->n_shards, shards->n_shards);
     const char *same = shards->shards[head->shard - 1];
     if (same != NULL)
@@ -102,7 +103,7 @@ static int check_head(struct shards *shards, const char *path, const struct shar
     return CM_OK;
 }
 
-/* Stores the rows of a file. */
+/* Stores the rows of a file, and checks that it has each combination of its shard once. */
 static int take_rows(struct shards *shards, const char *path, const struct shard_file *file) {
     struct cm_diagnostics *diag = shards->merging->diag;
     const size_t n_shards = (size_t)file->head.n_shards;
@@ -111,17 +112,19 @@ static int take_rows(struct shards *shards, const char *path, const struct shard
     for (size_t i = 0; i < file->n; i++) {
         const size_t at = file->rows[i].combination;
         if (at >= shards->n || at % n_shards != shard || shards->is_there[at])
-            return diag_error(diag, DIAG_COMPARE,
-                              "'%s' has a foreign or duplicate combination in line %zu", path,
-                              i + 2);
+            return diag_error(
+                diag, DIAG_COMPARE,
+                "'%s' repeats a combination or has one of another shard in line %zu", path,
+                i + 2);
         shards->rows[at] = file->rows[i];
         shards->is_there[at] = true;
     }
     if (file->n == n) return CM_OK;
-    return diag_error(diag, DIAG_COMPARE, "'%s' has %zu combinations, the shard has %zu", path,
-                      file->n, n);
+    return diag_error(diag, DIAG_COMPARE, "'%s' must have %zu combinations, got %zu", path, n,
+                      file->n);
 }
 
+/* Checks that no shard is missing. */
 static int check_complete(const struct shards *shards) {
     struct cm_diagnostics *diag = shards->merging->diag;
     if (shards->n_shards == 0)
@@ -132,8 +135,8 @@ static int check_complete(const struct shards *shards) {
         const int status = diag_error(diag, DIAG_COMPARE,
                                       "shard %" PRId64 " of %" PRId64 " is missing in '%s'",
                                       i + 1, shards->n_shards, shards->folder);
-        diag_hint(diag, "'costmodel sweep' with --shard %" PRId64 "/%" PRId64 " completes it",
-                  i + 1, shards->n_shards);
+        diag_hint(diag, "run 'costmodel sweep' with --shard %" PRId64 "/%" PRId64, i + 1,
+                  shards->n_shards);
         return status;
     }
     return CM_OK;
@@ -154,7 +157,8 @@ static int read_shards(struct shards *shards) {
     return status == CM_OK ? check_complete(shards) : status;
 }
 
-/* Appends the rows of a folder. */
+/* Appends the rows of a folder, and sets *ret_convention to the FLOP convention of its
+ * campaign. */
 static int merge_folder(struct merging *merging, const char *folder,
                         const char **ret_convention) {
     struct cm_campaign *campaign = NULL;

@@ -22,6 +22,7 @@
 
 #include "support/banned.h"
 
+/* State of one run of a shard. `order` is the index of a combination in the shard. */
 struct running {
     const struct cm_campaign *campaign;
     const struct cm_campaign_run *run;
@@ -30,17 +31,18 @@ struct running {
     struct arena *arena;
     struct shard_head head;
     const char *part;   /* path of the unfinished file */
-    const char *path;   /* of the complete one */
-    int fd;             /* of the unfinished file, to append; -1 */
+    const char *path;   /* path of the complete file */
+    int fd;             /* append-only descriptor of the unfinished file */
     size_t n;           /* combinations of the shard */
-    const char **lines; /* by their order in the shard; NULL: not finished */
-    bool *failed;       /* the same */
-    size_t n_done;
-    size_t *todo; /* orders of the combinations to run */
+    const char **lines; /* by order: JSON line; NULL if not finished */
+    bool *failed;       /* by order */
+    size_t n_done;      /* finished combinations, including failed ones */
+    size_t *todo;       /* orders of the combinations to run */
     size_t n_todo;
 };
 
-/* The number in the campaign of a combination of the shard. */
+/* Returns the campaign index of the combination at `order`. Example: shard 2 of 3 has the
+ * combinations 1, 4, 7, ... */
 static size_t number_of(const struct running *running, size_t order) {
     return order * running->run->n_shards + running->run->shard - 1;
 }
@@ -49,7 +51,8 @@ static size_t todo_number(const struct running *running, size_t item) {
     return number_of(running, running->todo[item]);
 }
 
-/* Keeps the line of a finished combination, unless it is of no use to this shard. */
+/* Stores the line of a finished combination. Ignores combinations of other shards and
+ * duplicates. */
 static void keep_line(struct running *running, const struct cm_sweep_row *row,
                       const char *line) {
     const size_t n_shards = running->run->n_shards;
@@ -61,13 +64,14 @@ static void keep_line(struct running *running, const struct cm_sweep_row *row,
     running->n_done++;
 }
 
+/* Returns true if this program version wrote the file for the same campaign and shard. */
 static bool is_own(const struct running *running, const struct shard_head *head) {
     return text_equal(head->campaign, running->head.campaign) &&
            text_equal(head->version, running->head.version) &&
            head->shard == running->head.shard && head->n_shards == running->head.n_shards;
 }
 
-/* Takes the finished combinations of an earlier run. */
+/* Loads the finished combinations of an earlier run. */
 static int resume(struct running *running, const char *path) {
     struct shard_file file;
     const int status = shard_read(path, true, running->arena, running->diag, &file);
@@ -79,7 +83,7 @@ static int resume(struct running *running, const char *path) {
     return CM_OK;
 }
 
-/* Writes the head and the finished combinations to `path`, atomically. */
+/* Atomically writes the header and the finished combinations to `path`. */
 static int write_lines(const struct running *running, const char *path) {
     struct output *output = NULL;
     int status = output_open(path, running->diag, &output);
@@ -106,8 +110,9 @@ static int append(const struct running *running, const char *text, size_t size) 
     return CM_OK;
 }
 
-/* Combinations that share one analysis of a model are one task; measured ones are tasks of
- * their own, so that a run that is killed loses one. */
+/* Returns the number of combinations in the task that starts at `first`: those that share one
+ * analysis of a model. A measured combination is a separate task, so a killed run loses at most
+ * one measurement. */
 static size_t task_of(void *context, size_t first) {
     const struct running *running = context;
     size_t dims[2][CM_CAMPAIGN_MAX_DIMS];
@@ -125,7 +130,7 @@ static size_t task_of(void *context, size_t first) {
     return n;
 }
 
-/* Completes the row of an item and writes it. */
+/* Sets model, dims, precision and device of the row of an item, and writes it. */
 static int write_row(const struct running *running, size_t item, const struct cm_sweep_row *row,
                      FILE *out) {
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
@@ -157,7 +162,7 @@ static int write_rows(const struct running *running, size_t first, size_t n,
     return CM_OK;
 }
 
-/* Writes rows of items that all failed in the same way. */
+/* Writes a row with the same state and problem for each of `n` failed items. */
 static int write_failed(const struct running *running, size_t first, size_t n,
                         const char *state, const char *problem, FILE *out) {
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
@@ -173,6 +178,7 @@ static int write_failed(const struct running *running, size_t first, size_t n,
     return CM_OK;
 }
 
+/* Sweeps the combinations of a task with one loaded model. */
 static int run_points(const struct running *running, struct cm_model *model, size_t first,
                       size_t n, struct arena *arena, FILE *out) {
     struct cm_sweep_point *points = arena_array(arena, n, sizeof(*points));
@@ -192,7 +198,8 @@ static int run_points(const struct running *running, struct cm_model *model, siz
     return status;
 }
 
-/* Runs a task, in a child process. */
+/* Runs a task in a child process. Items of a model that cannot be loaded are written as
+ * failed. */
 static int run_task(void *context, size_t first, size_t n, FILE *out) {
     const struct running *running = context;
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
@@ -213,7 +220,7 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
     return arena_end(arena, status);
 }
 
-/* Keeps and stores the lines of `n` items. */
+/* Appends the lines of `n` items to the unfinished file and stores them in memory. */
 static int take_lines(void *context, size_t first, size_t n, char *lines, size_t size) {
     struct running *running = context;
     (void)first;
@@ -239,7 +246,7 @@ static int take_lines(void *context, size_t first, size_t n, char *lines, size_t
     return CM_OK;
 }
 
-/* Records the combination whose process died. */
+/* Records a combination as failed because its process terminated abnormally. */
 static int lose_item(void *context, size_t item, const char *how) {
     struct running *running = context;
     char *text = NULL;
@@ -271,7 +278,7 @@ static int run_todo(struct running *running) {
     return status;
 }
 
-/* Runs the combinations that no earlier run has finished. */
+/* Runs the combinations that earlier runs did not finish, and writes the complete file. */
 static int run_missing(struct running *running) {
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] == NULL) running->todo[running->n_todo++] = i;
@@ -289,10 +296,9 @@ static int check_run(const struct cm_campaign *campaign, const struct cm_campaig
         return diag_error(diag, DIAG_USAGE, "shard must be from 1 to %zu, got %zu",
                           run->n_shards, run->shard);
     if (campaign->measure[0] != '\0' && run->jobs > 1)
-        return diag_error(diag, DIAG_USAGE,
-                          "a measurement requires 1 job, got %zu: several would disturb each "
-                          "other",
-                          run->jobs);
+        return diag_error(
+            diag, DIAG_USAGE,
+            "measurements require 1 job, got %zu: parallel jobs distort the times", run->jobs);
     return campaign_check(campaign, diag);
 }
 
@@ -308,7 +314,8 @@ static int write_manifest(const struct cm_campaign *campaign, const char *path,
     return status;
 }
 
-/* Creates the folder and its manifest, or checks that it is of this campaign. */
+/* Creates the folder and its manifest. If the manifest exists, checks that it describes the
+ * same campaign. */
 static int prepare_folder(struct running *running) {
     const char *folder = running->run->folder;
     struct cm_campaign *before = NULL;
@@ -323,8 +330,8 @@ static int prepare_folder(struct running *running) {
     if (identity == NULL)
         status = diag_no_memory(running->diag);
     else if (!text_equal(identity, running->head.campaign)) {
-        status =
-            diag_error(running->diag, DIAG_USAGE, "folder '%s' has another campaign", folder);
+        status = diag_error(running->diag, DIAG_USAGE,
+                            "folder '%s' contains a different campaign", folder);
         diag_hint(running->diag, "models or options differ from %s; use another folder", path);
     }
     cm_campaign_free(before);

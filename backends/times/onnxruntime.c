@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles of ONNX Runtime (SessionOptions.enable_profiling): a list of events of the Trace
- * Event Format. An event of category "Node" is one run of an operator, an event "model_run"
- * ends one run of the model:
+ * Reads profiles of ONNX Runtime (SessionOptions.enable_profiling): a list of events in the
+ * Trace Event Format. An event with category "Node" is one run of an operator; an event with
+ * the name "model_run" ends one run of the model. Times are in microseconds, rounded down.
+ * Example:
+ *
  *     {"cat": "Node", "name": "/conv1/Conv_kernel_time", "ts": 5300, "dur": 120, "tid": 7,
- *      "args": {"op_name": "FusedConv", "output_type_shape": [{"float": [1, 64, 56, 56]}],
- * ...}} Times are microseconds, rounded down.
+ *      "args": {"op_name": "FusedConv", "output_type_shape": [{"float": [1, 64, 56, 56]}]}}
  */
 #include "backends/times/times.h"
 
@@ -26,13 +27,14 @@
 #define SECONDS(us) ((double)(us)*1e-6)
 #define MAX_US      ((int64_t)1 << 52)
 
+/* One run of a node. */
 struct event {
     int64_t thread;
-    int64_t start;
-    int64_t duration;
-    int64_t own; /* duration without that of the nodes of its bodies */
-    int64_t run;
-    uint32_t layer;
+    int64_t start;    /* microseconds */
+    int64_t duration; /* microseconds */
+    int64_t own;      /* duration minus the events nested in it (Loop, If and Scan bodies) */
+    int64_t run;      /* index of the run of the model */
+    uint32_t layer;   /* index into times->layers */
 };
 
 struct reader {
@@ -44,14 +46,14 @@ struct reader {
     size_t n;
 };
 
-/* Removes a suffix, or returns false. */
+/* Removes a suffix. Returns false if the name does not have it or consists only of it. */
 static bool drop_suffix(char *name, const char *suffix) {
     if (!text_ends_with(name, suffix) || strlen(name) == strlen(suffix)) return false;
     name[strlen(name) - strlen(suffix)] = '\0';
     return true;
 }
 
-/* Drops "_token_12", which makes a name unique. */
+/* Removes a suffix like "_token_12", which ONNX Runtime adds to make a name unique. */
 static bool drop_token(char *name) {
     static const char token[] = "_token_";
     size_t end = strlen(name);
@@ -61,7 +63,8 @@ static bool drop_token(char *name) {
     return drop_suffix(name, token);
 }
 
-/* Drops "/MatMulScaleFusion/": an optimization that merged other nodes into this one. */
+/* Removes a suffix like "/MatMulScaleFusion/": the name of the optimizer that fused other nodes
+ * into this one. */
 static bool drop_fusion(char *name) {
     if (!text_ends_with(name, "Fusion/") && !text_ends_with(name, "Fusion")) return false;
     size_t at = strlen(name) - 1; /* skips the last '/' */
@@ -71,20 +74,20 @@ static bool drop_fusion(char *name) {
     return true;
 }
 
-/* Suffixes that ONNX Runtime's optimizers add to the name of the node or value that they start
- * from. */
+/* Suffixes that ONNX Runtime's optimizers append to the name of an original node or value. */
 static const struct {
     const char *suffix;
     enum times_role role;
 } suffixes[] = {
-    {"_nchwc", TIMES_RUNS},      /* NchwcTransformer: the value that it computes */
+    {"_nchwc", TIMES_RUNS},      /* NchwcTransformer: name of the output value */
     {"/duplicated", TIMES_RUNS}, /* EnsureUniqueDQForNodeUnit */
-    {"_bias_dq", TIMES_COPIES},  /* WeightBiasQuantization: the node with the bias */
-    {"_q", TIMES_COPIES},        /* PropagateQDQ: the value */
-    {"_dq", TIMES_COPIES},
+    {"_bias_dq", TIMES_COPIES},  /* WeightBiasQuantization: name of the node with the bias */
+    {"_q", TIMES_COPIES},        /* PropagateQDQ: name of the value */
+    {"_dq", TIMES_COPIES},       /* PropagateQDQ: name of the value */
 };
 
-/* Adds the names from which the optimizers derive such a name, most specific first. */
+/* Adds the original names from which an optimizer may have derived `name`, longest first.
+ * Example: "fused relu_out_nchwc" adds "relu_out_nchwc", then "relu_out". */
 static void add_refs(struct times_refs *refs, char *name, const char *op) {
     enum times_role role = TIMES_RUNS;
     for (bool changed = true; changed;) {
@@ -97,11 +100,12 @@ static void add_refs(struct times_refs *refs, char *name, const char *op) {
             changed = drop_suffix(name, suffixes[i].suffix);
             if (changed && role == TIMES_RUNS) role = suffixes[i].role;
         }
-        /* "BiasGelu_token_3" is named after its operator. */
+        /* Skip "BiasGelu_token_3" of operator BiasGelu: it names no original node. */
         if (changed && !text_equal(name, op)) times_refs_add(refs, name, strlen(name), role);
     }
 }
 
+/* Sets rank and dims to the shape of the first output; rank -1 if it is missing or invalid. */
 static void read_shape(const struct json_value *args, struct times_layer *ret) {
     const struct json_value *first = json_first(json_get(args, "output_type_shape"));
     const struct json_value *dims = json_first(first);
@@ -114,7 +118,8 @@ static void read_shape(const struct json_value *args, struct times_layer *ret) {
     ret->rank = rank;
 }
 
-/* Operators that the optimizers insert to move tensors between devices and layouts. */
+/* Returns TIMES_COPIES for operators that optimizers insert to move tensors between devices and
+ * layouts. */
 static enum times_role role_of(const char *op) {
     static const char *const copies[] = {"ReorderInput", "ReorderOutput", "MemcpyFromHost",
                                          "MemcpyToHost", "Transpose",     "Squeeze",
@@ -125,7 +130,8 @@ static enum times_role role_of(const char *op) {
     return TIMES_RUNS;
 }
 
-/* The provider of the first node, and of the first that has another one. */
+/* Records the first two distinct execution providers: "CUDAExecutionProvider,
+ * CPUExecutionProvider". */
 static void note_provider(struct reader *reader, const char *provider) {
     struct cm_times *times = reader->times;
     if (provider == NULL || strchr(times->provider, ',') != NULL ||
@@ -137,7 +143,7 @@ static void note_provider(struct reader *reader, const char *provider) {
     if (both != NULL) times->provider = both;
 }
 
-/* Sets *ret to the layer of the event; adds it at its first event. */
+/* Sets *ret to the layer with this name and operator; adds the layer if it is new. */
 static int find_layer(struct reader *reader, const char *name, size_t length,
                       const struct json_value *args, uint32_t *ret) {
     struct cm_times *times = reader->times;
@@ -202,7 +208,7 @@ static int read_events(struct reader *reader, const struct json_value *events) {
     return status;
 }
 
-/* By thread and start; a node before those of its bodies. */
+/* Orders events by thread and start time; an enclosing event precedes its nested events. */
 static int compare_time(const void *left, const void *right) {
     const struct event *a = left;
     const struct event *b = right;
@@ -211,8 +217,8 @@ static int compare_time(const void *left, const void *right) {
     return a->duration != b->duration ? (a->duration > b->duration ? -1 : 1) : 0;
 }
 
-/* The time of Loop, If and Scan includes the nodes of their bodies, which have events of their
- * own. Times are rounded down, so events of a sequence do not overlap. */
+/* Sets `own` of each event. The duration of Loop, If and Scan includes their body nodes, which
+ * also have events. Times are rounded down, so consecutive events never overlap. */
 static int subtract_bodies(struct reader *reader) {
     size_t *open = arena_array(reader->scratch, reader->n, sizeof(*open));
     size_t depth = 0;
@@ -247,7 +253,8 @@ static int compare_double(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Sets the mean over all runs, and the quartiles of those in which the layer ran. */
+/* Sets `median` to the mean over all runs of the model, and the quartiles, min and max over the
+ * runs that executed the layer. */
 static void summarize(double *samples, size_t n, int64_t runs, struct cm_timing *ret) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += samples[i];
@@ -261,7 +268,7 @@ static void summarize(double *samples, size_t n, int64_t runs, struct cm_timing 
                               .per_sample = 1};
 }
 
-/* Adds up the events of each layer by run. */
+/* Sums the event times of each layer per run of the model, and summarizes them. */
 static int sum_layers(struct reader *reader) {
     struct cm_times *times = reader->times;
     double *samples = arena_array(reader->scratch, reader->n, sizeof(*samples));
@@ -280,7 +287,8 @@ static int sum_layers(struct reader *reader) {
     return CM_OK;
 }
 
-/* The first run allocates memory and warms the caches. */
+/* Sets slow_start = time of the first run / mean time of the others. The first run allocates
+ * memory and warms up caches. */
 static void find_slow_start(struct reader *reader) {
     struct cm_times *times = reader->times;
     double first = 0;
@@ -301,7 +309,7 @@ static int read_all(struct reader *reader, const struct json_value *events) {
     if (!reader->events || !times->layers) return diag_no_memory(reader->diag);
     int status = read_events(reader, events);
     if (status < 0) return status;
-    if (times->runs == 0) times->runs = 1; /* events of an unfinished run */
+    if (times->runs == 0) times->runs = 1; /* the profile ended before the first run did */
     status = subtract_bodies(reader);
     if (status == CM_OK) find_slow_start(reader);
     return status < 0 ? status : sum_layers(reader);

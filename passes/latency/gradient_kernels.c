@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass gradient_kernels: the kernels of backward and of the optimizer on a modelled device, and
- * the time of a training step (docs/times.md).
+ * Pass gradient_kernels: lists the kernels of the backward pass and of the optimizer on a
+ * modelled device, and computes the time of a training step (docs/times.md).
  *
- *   products     one product for each operand with a gradient
- *   the rest     a kernel reads the gradient of the result and the tensors that the row of the
- *                operator saves, and writes gradients of operands; operands with the same cell
- *                share it. An Add passes its gradient on: no kernel
- *   several uses of a value: their gradients are added
- *   optimizer    one kernel over all parameters
+ *   products         one product per operand that requires a gradient
+ *   other operators  a kernel reads the output gradient and the saved tensors, and writes the
+ *                    operand gradients. Operands with equal cells of `saved_for_backward`
+ *                    (ops/op.h) share one kernel. Add forwards its output gradient: no kernel
+ *   shared values    a value with several uses accumulates their gradients
+ *   optimizer        one kernel over all parameters
  *
- * As in pass kernels, a compiled runtime moves only what enters or leaves a kernel.
+ * As in pass kernels, a compiled runtime moves only the inputs and outputs of a fused kernel.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@
 
 #include "support/banned.h"
 
-#define ADD_GRADIENTS 3 /* tensors that an addition of two gradients moves */
+#define ADD_GRADIENTS 3 /* tensors moved to add two gradients: two reads, one write */
 
 struct listing {
     const struct analysis *analysis;
@@ -34,19 +34,18 @@ struct listing {
     struct gradient_kernels_table *table;
     struct primitive_index index;
     bool eager;
-    /* By value: the kernel whose backward last read it, or its gradient, plus 1 */
-    uint32_t *read;
-    uint32_t *gradient_read;
-    bool *has_gradient; /* a kernel has written a part of its gradient */
+    uint32_t *read;          /* by value: 1 + kernel whose backward last read it; 0: none */
+    uint32_t *gradient_read; /* by value: 1 + kernel whose backward last read its gradient */
+    bool *has_gradient;      /* by value: the gradient of at least one use is written */
 };
 
-/* The backward of one node while it is collected. */
+/* The backward pass of one node, while its kernels are listed. */
 struct backward {
     uint32_t id;
     const struct operation *operation;
     const struct cm_primitive *forward;
     struct cm_primitive kernel;
-    int32_t n_kernels;
+    int32_t n_kernels; /* that compute operand gradients */
 };
 
 static bool is_activation(const struct listing *listing, uint32_t value) {
@@ -59,7 +58,7 @@ static int64_t elements_of(const struct listing *listing, uint32_t value) {
     return shape_elements(&listing->analysis->infer.infos[value].shape);
 }
 
-/* Returns the bytes of a value, or of its gradient, in memory. */
+/* Returns the bytes of a value in memory; its gradient has the same size. */
 static int64_t bytes_of(const struct listing *listing, uint32_t value) {
     const struct value_info *info = &listing->analysis->infer.infos[value];
     const struct kernels_table *kernels = &listing->analysis->kernels;
@@ -79,12 +78,14 @@ static void add_item(struct listing *listing, const struct cm_primitive *item, i
     listing->table->runs[at] = checked_add(listing->table->runs[at], runs);
 }
 
+/* Adds elementwise kernels and their memory traffic. */
 static void add_extra(struct cm_fusion *fusion, int32_t kernels, int64_t bytes) {
     fusion->extra_kernels += kernels;
     fusion->extra_bytes = checked_add(fusion->extra_bytes, bytes);
 }
 
-/* A value with several uses: the gradients of all but one are added to that of the others. */
+/* Accumulates the gradient of a value with several uses: from the second use on, eager runs an
+ * addition kernel, and a compiled runtime moves one more tensor in the same kernel. */
 static void add_to_gradient(const struct listing *listing, struct cm_fusion *fusion,
                             uint32_t value) {
     if (listing->has_gradient[value]) {
@@ -97,8 +98,9 @@ static void add_to_gradient(const struct listing *listing, struct cm_fusion *fus
 
 /* ---- products ---- */
 
-/* Kernels around the product in forward: casts and changes of layout have a backward of the
- * same traffic, a folded BatchNormalization reads its operand and its gradient twice. */
+/* Returns the kernels around the product: the backward of a cast or layout change moves the
+ * same bytes as its forward; that of a folded BatchNormalization also reads its operand and its
+ * gradient a second time. */
 static struct cm_fusion fusion_of(const struct listing *listing,
                                   const struct backward *backward) {
     const struct cm_fusion *forward = &backward->forward->fusion;
@@ -111,8 +113,8 @@ static struct cm_fusion fusion_of(const struct listing *listing,
     return fusion;
 }
 
-/* The gradient of a bias is a sum over the gradient of the result. Autocast converts that of a
- * weight to fp32. */
+/* Adds the kernel that sums the output gradient into the bias gradient, and with autocast the
+ * kernel that converts the weight gradient from 2-byte floats to fp32. */
 static void add_parameter_kernels(const struct listing *listing,
                                   const struct backward *backward, struct cm_fusion *fusion) {
     const struct operation *operation = backward->operation;
@@ -126,8 +128,10 @@ static void add_parameter_kernels(const struct listing *listing,
 }
 
 /*
- * Backward reads the saved operand and the gradient of the result, and writes that of the
- * operand. The gradient of a weight may be applied at once instead of being written.
+ * Lists the product that computes the gradient of operand `slot`: it reads the other operand
+ * and the output gradient. For Y = A B: dA = dY B^T, dB = A^T dY. The compulsory traffic
+ * excludes the write of a weight gradient, which the optimizer may apply in the same kernel,
+ * and counts dY once if both gradients are computed.
  */
 static void list_factor(struct listing *listing, const struct backward *backward, size_t slot,
                         struct cm_fusion fusion, int64_t runs) {
@@ -151,7 +155,7 @@ static void list_factor(struct listing *listing, const struct backward *backward
     add_item(listing, &item, runs);
 }
 
-/* Attention and recurrences: one kernel. */
+/* Lists the backward of attention and recurrent operators as one kernel. */
 static void list_whole_product(struct listing *listing, const struct backward *backward,
                                int64_t runs) {
     const int64_t macs = listing->training->table->of_node[backward->id].backward_macs;
@@ -182,11 +186,11 @@ static void list_product(struct listing *listing, const struct backward *backwar
     for (size_t slot = 0; slot < 2 && slot < operation->node->n_inputs; slot++) {
         if (!training_needs_gradient(listing->training, operation, slot)) continue;
         list_factor(listing, backward, slot, fusion, runs);
-        fusion = (struct cm_fusion){.in_graph = 1}; /* around one of them */
+        fusion = (struct cm_fusion){.in_graph = 1}; /* count extra kernels only once */
     }
 }
 
-/* ---- the rest ---- */
+/* ---- other operators ---- */
 
 static void read_bytes(struct cm_primitive *kernel, int64_t bytes) {
     kernel->bytes_read = checked_add(kernel->bytes_read, bytes);
@@ -196,7 +200,8 @@ static void write_bytes(struct cm_primitive *kernel, int64_t bytes) {
     kernel->bytes_written = checked_add(kernel->bytes_written, bytes);
 }
 
-/* Reads a saved value, unless the kernel has read it or computes it again. */
+/* Adds the read of a saved value. A compiled runtime skips values that the kernel has already
+ * read or recomputes. */
 static void read_saved(const struct listing *listing, struct backward *backward,
                        uint32_t value) {
     const struct kernels_table *kernels = &listing->analysis->kernels;
@@ -208,6 +213,7 @@ static void read_saved(const struct listing *listing, struct backward *backward,
     read_bytes(&backward->kernel, bytes_of(listing, value));
 }
 
+/* Adds the read of the output gradient, once per kernel of a compiled runtime. */
 static void read_gradient(const struct listing *listing, struct backward *backward) {
     const struct kernels_table *kernels = &listing->analysis->kernels;
     const uint32_t value = backward->operation->node->outputs[0];
@@ -218,7 +224,7 @@ static void read_gradient(const struct listing *listing, struct backward *backwa
     read_bytes(&backward->kernel, bytes_of(listing, value));
 }
 
-/* Reads the values that a cell names (ops/op.h). */
+/* Adds the reads of the values listed in a cell of `saved_for_backward` (ops/op.h). */
 static void read_cell(const struct listing *listing, struct backward *backward,
                       const char *cell) {
     const struct node *node = backward->operation->node;
@@ -239,7 +245,8 @@ static bool equal_cells(const char *a, const char *b) {
     return n == strcspn(b, ",") && memcmp(a, b, n) == 0;
 }
 
-/* Returns true if an operand before `slot` has the same cell, and thus the same kernel. */
+/* Returns true if an operand before `slot` has an equal cell: one kernel computes both
+ * gradients. */
 static bool shares_kernel(const struct listing *listing, const struct operation *operation,
                           size_t slot) {
     const char *cell = op_gradient(operation->saved_for_backward, slot);
@@ -251,7 +258,8 @@ static bool shares_kernel(const struct listing *listing, const struct operation 
     return false;
 }
 
-/* The gradient of a broadcast operand is a sum; eager writes the summands first. */
+/* Returns true if the operand is broadcast: its gradient is the sum over the broadcast axes.
+ * Example: [C] added to [N,C]. Eager writes the full-size gradient first, then reduces it. */
 static bool is_reduced(const struct listing *listing, const struct backward *backward,
                        uint32_t operand) {
     return backward->forward->kind == CM_ELTWISE &&
@@ -259,7 +267,8 @@ static bool is_reduced(const struct listing *listing, const struct backward *bac
                elements_of(listing, backward->operation->node->outputs[0]);
 }
 
-/* Adds, copies and views of parts pass their gradient on. */
+/* Returns true if the operand gradient is the output gradient or a part of it (Add, Concat,
+ * Slice): no computation. */
 static bool passes_gradient_on(const struct backward *backward, const char *cell) {
     const int32_t kind = backward->forward->kind;
     return (kind == CM_ELTWISE || kind == CM_COPY) && (*cell == '\0' || *cell == ',');
@@ -304,7 +313,7 @@ static void list_rest(struct listing *listing, struct backward *backward, int64_
         if (operation->node->inputs[i] != ID_NONE &&
             training_needs_gradient(listing->training, operation, i))
             list_operand(listing, backward, i);
-    if (kernel->kind == CM_NORM) /* sums over the gradient first, as forward over the operand */
+    if (kernel->kind == CM_NORM) /* two passes over its inputs: reductions, then the gradient */
         read_bytes(kernel, kernel->bytes_read);
     kernel->fusion.no_launch =
         backward->n_kernels == 0 || (!listing->eager && backward->forward->fusion.no_launch);
@@ -333,8 +342,10 @@ static void list_node(struct listing *listing, uint32_t id) {
 }
 
 /*
- * Reads gradients and states and writes states and weights; mixed precision updates the master
- * weights. Gradients may be applied as they are computed, and weights were read by forward.
+ * Lists the optimizer kernel: reads gradients, optimizer states and weights (with mixed
+ * precision, the fp32 master weights), and writes states and weights. The compulsory traffic
+ * excludes the read of gradients, which backward may apply directly, and the read of weights,
+ * which forward has already read.
  */
 static void list_update(struct listing *listing) {
     const struct training_table *training = &listing->analysis->training;
@@ -359,7 +370,7 @@ static void list_update(struct listing *listing) {
 
 /* ---- times ---- */
 
-/* Sets the times of the step: forward, backward with recomputation, and the update. */
+/* Computes the time of the step: forward, backward including recomputation, and optimizer. */
 static int time_step(const struct listing *listing, size_t n_backward) {
     const struct analysis *analysis = listing->analysis;
     const struct cm_costs *forward = &analysis->modules.modules[0].costs;
@@ -372,7 +383,7 @@ static int time_step(const struct listing *listing, size_t n_backward) {
     table->backward_ps = table->update_ps = 0;
     for (size_t i = 0; i < table->n; i++) {
         int64_t *phase = i < n_backward ? &table->backward_ps : &table->update_ps;
-        if (times[i].expected_ps == DIM_UNKNOWN) continue; /* as in forward */
+        if (times[i].expected_ps == DIM_UNKNOWN) continue; /* also excluded in forward */
         *phase = checked_add(*phase, checked_mul(table->runs[i], times[i].expected_ps));
         lower_bound =
             checked_add(lower_bound, checked_mul(table->runs[i], times[i].lower_bound_ps));
@@ -385,7 +396,8 @@ static int time_step(const struct listing *listing, size_t n_backward) {
 
 int pass_gradient_kernels(const struct analysis *analysis, void *own) {
     const struct model *model = analysis->model;
-    const size_t capacity = 3 * model->n_nodes + 1; /* recomputation, two gradients; update */
+    /* Per node: recomputation and two gradients; one for the optimizer. */
+    const size_t capacity = 3 * model->n_nodes + 1;
     struct gradient_kernels_table *table = own;
     struct listing listing = {.analysis = analysis,
                               .training = analysis->training.flow,

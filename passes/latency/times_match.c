@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assigns the layers of imported times to nodes, in steps:
+ * Assigns the layers of imported times to nodes, in four steps:
  *
- *   names      a layer runs the nodes that its name, its metadata or its outputs name
- *   upstream   a layer that is named after its last node, but has the operator of an earlier
- * one, runs all between: relu_output_nchwc (Conv) = conv + bn + relu dataflow   a layer without
- * a known name (BiasGelu_3) runs the nodes that no layer names, that lie between layers before
- * and after it, and whose result has its shape leftovers  a node that no layer runs, except a
- * matrix product, was fused into the layer that computes its operand, or that reads its result:
- * into one that is fused by its name or operator, if any
+ *  - Names: a layer runs the nodes that are named by its name, its metadata or its outputs.
  *
- * Only ONNX Runtime needs the last three: other tools name every node. Views are never needed:
- * their times are 0 unless a layer runs them.
+ *  - Upstream: a layer may have the name of its last node but the operator of an earlier one.
+ *    It runs both nodes and all nodes between them. Example: the layer relu_output_nchwc with
+ *    operator Conv runs conv, bn and relu.
+ *
+ *  - Dataflow: a layer with a generated name (BiasGelu_3) ends with a free node (one that is
+ *    not assigned to a layer) whose output has the shape of the layer's output. In the graph,
+ *    this node is between nodes of layers that ran before and after this layer.
+ *
+ *  - Leftovers: a node that is still free, except convolutions and matrix products, is assumed
+ *    to be fused into the layer that computes its operand or reads its result. Layers with a
+ *    fused name or operator take precedence.
+ *
+ * Only ONNX Runtime needs the last three steps: other tools name every node. Views need no
+ * layer: their time is 0 unless a layer runs them.
  */
 #include "passes/latency/times_match.h"
 
@@ -27,7 +33,7 @@
 
 #include "support/banned.h"
 
-/* Comparisons of layers with nodes: bounds the time of hostile files. */
+/* Maximum number of comparisons of layers with nodes: limits the run time for hostile files. */
 #define MAX_COMPARISONS ((uint64_t)1 << 28)
 
 struct pair {
@@ -43,17 +49,17 @@ struct pairs {
 struct matching {
     const struct analysis *analysis;
     struct imported *imported;
-    struct map nodes;   /* by name */
-    struct map values;  /* by name */
-    struct map details; /* by name of a layer: index into detailed */
-    const struct times_layer **detailed;
-    uint32_t *owner;        /* by node: the first layer that runs it; ID_NONE */
+    struct map nodes;                    /* by name */
+    struct map values;                   /* by name */
+    struct map details;                  /* by layer name: index into detailed */
+    const struct times_layer **detailed; /* layers of layer information files (no times) */
+    uint32_t *owner;        /* by node: the first layer that runs it; ID_NONE if free */
     uint32_t *stamps;       /* by node: 1 + the layer that was last assigned to it */
     uint32_t *queue;        /* scratch, by node */
-    bool *fused;            /* by layer: its name or operator differs from its node's */
+    bool *fused;            /* by layer: its name or operator differs from that of its node */
     enum times_role *roles; /* by layer */
     struct pairs runs;      /* nodes that share the time of a layer */
-    struct pairs places;    /* nodes that locate a layer */
+    struct pairs places;    /* nodes that locate a layer in the module tree (copy, opaque) */
     struct pairs inside;    /* nodes of an opaque block */
     uint64_t n_compared;
 };
@@ -62,7 +68,8 @@ static const struct node *node_at(const struct matching *matching, uint32_t id) 
     return &matching->analysis->model->nodes[id];
 }
 
-/* Returns true if no layer runs the node although a runtime must: it depends on an input. */
+/* Returns true if the node is not assigned to a layer and has a non-constant output, so the
+ * runtime must compute it. */
 static bool is_free(const struct matching *matching, uint32_t id) {
     const struct node *node = node_at(matching, id);
     if (matching->owner[id] != ID_NONE) return false;
@@ -73,6 +80,7 @@ static bool is_free(const struct matching *matching, uint32_t id) {
     return false;
 }
 
+/* Records that the layer runs the node. */
 static void assign(struct matching *matching, uint32_t layer, uint32_t node) {
     if (matching->stamps[node] == layer + 1) return;
     matching->stamps[node] = layer + 1;
@@ -80,7 +88,7 @@ static void assign(struct matching *matching, uint32_t layer, uint32_t node) {
     matching->runs.items[matching->runs.n++] = (struct pair){layer, node};
 }
 
-/* Returns the producer of operand i; ID_NONE. */
+/* Returns the node that computes operand i; ID_NONE if there is none. */
 static uint32_t producer(const struct matching *matching, const struct node *node, size_t i) {
     const uint32_t value = node->inputs[i];
     return value == ID_NONE ? ID_NONE : matching->analysis->model->values[value].node;
@@ -111,8 +119,9 @@ static int index_names(struct matching *matching, const struct cm_times *const *
     return status;
 }
 
-/* Returns the node of that name, of that number ("#17"), or that computes the value of that
- * name; ID_NONE of an input or a weight, or if *ret_known is false. */
+/* Finds a node by its name, by the name of a value that it computes, or by its number ("#17").
+ * Returns ID_NONE if the name belongs to a graph input or weight, or is unknown (*ret_known is
+ * false). */
 static uint32_t find_node(const struct matching *matching, const char *name, bool *ret_known) {
     int64_t index = 0;
     *ret_known = true;
@@ -125,11 +134,13 @@ static uint32_t find_node(const struct matching *matching, const char *name, boo
     return *ret_known ? (uint32_t)index : ID_NONE;
 }
 
+/* Records a node that locates a layer in the module tree. */
 static void place(struct matching *matching, uint32_t layer, uint32_t node) {
     matching->places.items[matching->places.n++] = (struct pair){layer, node};
 }
 
-/* Step names. A layer with exactly the name of a node runs that node. */
+/* Step 1, names: a layer with exactly the name of a node runs only that node; otherwise the
+ * layer runs or copies the nodes in its refs. */
 static void match_names(struct matching *matching, uint32_t layer) {
     const struct times_layer *from = matching->imported->layers[layer].from;
     const uint32_t detail = map_get(&matching->details, from->name);
@@ -156,7 +167,8 @@ static void match_names(struct matching *matching, uint32_t layer) {
     }
 }
 
-/* The nodes between the first and the last of an opaque block, in execution order. */
+/* Assigns the free nodes from the first to the last of `places`, in execution order, to an
+ * opaque block. */
 static void mark_block(struct matching *matching, uint32_t layer, const struct pair *places,
                        size_t n) {
     const struct liveness_table *liveness = &matching->analysis->liveness;
@@ -189,14 +201,14 @@ static void mark_blocks(struct matching *matching) {
     }
 }
 
-/* "FusedConv", "QLinearConv" and "FusedMatMul" contain the operator that they fuse others with.
- */
+/* Returns true if the operator name of the layer contains that of the node: "FusedConv" and
+ * "QLinearConv" contain "Conv". */
 static bool has_operator(const struct times_layer *layer, const struct node *node) {
     return strstr(layer->op, node->type) != NULL;
 }
 
-/* Lists the free nodes from which `node` is computed, up to those with the layer's operator, in
- * `queue`. Returns their number; *ret_found: one has the operator. */
+/* Writes `node` and its free predecessors to `queue`; the search stops at nodes with the
+ * layer's operator. Returns the number of nodes; sets *ret_found if one has the operator. */
 static size_t list_upstream(struct matching *matching, const struct times_layer *layer,
                             uint32_t node, bool *ret_found) {
     size_t n = 1;
@@ -219,7 +231,7 @@ static size_t list_upstream(struct matching *matching, const struct times_layer 
     return n;
 }
 
-/* Step upstream. */
+/* Step 2, upstream. */
 static void match_upstream(struct matching *matching, uint32_t layer, uint32_t node) {
     const struct times_layer *from = matching->imported->layers[layer].from;
     bool found = false;
@@ -230,12 +242,14 @@ static void match_upstream(struct matching *matching, uint32_t layer, uint32_t n
     for (size_t i = 1; i < n && found; i++) assign(matching, layer, matching->queue[i]);
 }
 
-/* By node: the last layer before it and the first after it, by dataflow. */
+/* By node: the layers between which a free node ran, by dataflow. */
 struct window {
-    int64_t after;
-    int64_t before;
+    int64_t after;  /* last layer among its predecessors; -1 if none */
+    int64_t before; /* first layer among its successors; INT64_MAX if none */
 };
 
+/* Returns the first layer that reads a result of the node, directly or through free nodes;
+ * INT64_MAX if none. */
 static int64_t first_reader(const struct matching *matching, const struct window *windows,
                             uint32_t node) {
     const struct model *model = matching->analysis->model;
@@ -275,7 +289,8 @@ static struct window *find_windows(const struct matching *matching) {
     return windows;
 }
 
-/* Returns false if the first output certainly has another shape. */
+/* Returns false if the first output is missing or its shape is known to differ from that of the
+ * layer. */
 static bool may_have_shape(const struct matching *matching, const struct times_layer *layer,
                            uint32_t id) {
     const struct node *node = node_at(matching, id);
@@ -288,7 +303,7 @@ static bool may_have_shape(const struct matching *matching, const struct times_l
     return true;
 }
 
-/* Returns true if only layers, and no free node, read the results. */
+/* Returns true if no free node reads the results. */
 static bool is_last(const struct matching *matching, uint32_t id) {
     const struct model *model = matching->analysis->model;
     for (size_t i = 0; i < model->nodes[id].n_outputs; i++) {
@@ -299,8 +314,9 @@ static bool is_last(const struct matching *matching, uint32_t id) {
     return true;
 }
 
-/* Returns the free node that a layer without a name may end with: one with its operator, one
- * whose operator it fuses with others, or the last of a chain; ID_NONE. */
+/* Returns the last node of a layer with a generated name. In order of preference: a free node
+ * with the operator of the layer, one whose operator is part of the layer's operator, the last
+ * of a chain of free nodes; ID_NONE if none. Sets *ret_same if the operators are equal. */
 static uint32_t find_end(struct matching *matching, const struct window *windows,
                          const uint32_t *free_nodes, size_t n_free, uint32_t layer,
                          bool *ret_same) {
@@ -323,7 +339,7 @@ static uint32_t find_end(struct matching *matching, const struct window *windows
     return fused != ID_NONE ? fused : last;
 }
 
-/* Step dataflow: a fused layer also runs the free nodes from which its last one is computed. */
+/* Step 3, dataflow: a fused layer also runs the free predecessors of its last node. */
 static int match_dataflow(struct matching *matching) {
     const struct analysis *analysis = matching->analysis;
     const struct window *windows = find_windows(matching);
@@ -350,13 +366,14 @@ static int match_dataflow(struct matching *matching) {
     return CM_OK;
 }
 
-/* Returns the latest layer that computes an operand; ID_NONE. */
+/* Returns the last layer that computes an operand; ID_NONE if none. `fused`: consider only
+ * fused layers. */
 static uint32_t layer_before(const struct matching *matching, uint32_t id, bool fused) {
     const struct node *node = node_at(matching, id);
     uint32_t latest = ID_NONE;
     for (size_t i = 0; i < node->n_inputs; i++) {
         const uint32_t from = producer(matching, node, i);
-        /* A branch that is not taken has no layers. */
+        /* Skip nodes of other graphs: a branch that was not taken has no layers. */
         if (from == ID_NONE || node_at(matching, from)->graph != node->graph) continue;
         const uint32_t owner = matching->owner[from];
         if (owner == ID_NONE || (fused && !matching->fused[owner])) continue;
@@ -365,7 +382,8 @@ static uint32_t layer_before(const struct matching *matching, uint32_t id, bool 
     return latest;
 }
 
-/* Returns the first layer that reads a result; ID_NONE. */
+/* Returns the first layer that reads a result; ID_NONE if none. `fused`: consider only fused
+ * layers. */
 static uint32_t layer_after(const struct matching *matching, uint32_t id, bool fused) {
     const struct model *model = matching->analysis->model;
     uint32_t first = ID_NONE;
@@ -387,7 +405,8 @@ static bool is_product(const struct matching *matching, uint32_t id) {
     return primitive_is_product(&primitives->items[primitives->of_node[id]]);
 }
 
-/* Step leftovers. */
+/* Step 4, leftovers: rounds 0 and 1 consider only fused layers, rounds 2 and 3 all layers; even
+ * rounds go forward to the layer of an operand, odd rounds backward to that of a reader. */
 static void match_leftovers(struct matching *matching) {
     const struct liveness_table *liveness = &matching->analysis->liveness;
     for (int round = 0; round < 4; round++) {
@@ -403,10 +422,10 @@ static void match_leftovers(struct matching *matching) {
     }
 }
 
-/* A copy without a target is between the layers before and after it. */
+/* Places a copy without a target at the nodes of the previous and the next layer. */
 static void place_copies(struct matching *matching) {
     const struct imported *imported = matching->imported;
-    uint32_t *first = matching->stamps; /* by node no longer used; here by layer */
+    uint32_t *first = matching->stamps; /* by layer: its first node; reuses the array */
     const size_t n = imported->n;
     for (size_t i = 0; i < n; i++) first[i] = ID_NONE;
     for (size_t i = matching->places.n; i-- > 0;)
@@ -425,7 +444,8 @@ static void place_copies(struct matching *matching) {
     }
 }
 
-/* Groups the pairs by layer: layer i has ret[from[i] .. from[i + 1]). */
+/* Groups the nodes of the pairs by layer: layer i has the nodes ret[from[i]] to
+ * ret[from[i + 1] - 1]. */
 static int group(const struct matching *matching, const struct pairs *pairs, size_t **ret_from,
                  uint32_t **ret) {
     const size_t n = matching->imported->n;
@@ -441,6 +461,7 @@ static int group(const struct matching *matching, const struct pairs *pairs, siz
     return CM_OK;
 }
 
+/* Sets the nodes, places, inside and state of each layer. */
 static int finish(const struct matching *matching) {
     static const enum cm_measure_state states[] = {[TIMES_RUNS] = CM_UNPLACED,
                                                    [TIMES_COPIES] = CM_COPY_LAYER,
@@ -477,7 +498,7 @@ static int make_tables(struct matching *matching) {
     struct arena *scratch = matching->analysis->scratch;
     size_t n = n_nodes + 3 * imported->n;
     for (size_t i = 0; i < imported->n; i++) n += imported->layers[i].from->n_refs;
-    for (size_t i = 0; i < matching->details.n_entries; i++) /* names of layers are distinct */
+    for (size_t i = 0; i < matching->details.n_entries; i++) /* layer names are distinct */
         n += matching->detailed[matching->details.entries[i].value]->n_refs;
     matching->owner = arena_array(scratch, n_nodes, sizeof(*matching->owner));
     matching->stamps = arena_array(scratch, n_most, sizeof(*matching->stamps));

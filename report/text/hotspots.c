@@ -15,20 +15,20 @@
 
 #include "support/banned.h"
 
-#define MIN_SHARE    0.01 /* of the metric or of params, for a row of its own */
-#define MIN_EXPANDED 0.1  /* share of the metric of a row that is expanded */
-#define MAX_ALIKE    2    /* largest quotient of the costs of siblings that share a row */
-#define MAX_LABEL    200  /* bytes of a label that may get longer */
+#define MIN_SHARE    0.01 /* min. share of the metric or of params for a separate row */
+#define MIN_EXPANDED 0.1  /* min. share of the metric for a row to be expanded */
+#define MAX_ALIKE    2    /* max. cost ratio of siblings that are merged into one row */
+#define MAX_LABEL    200  /* bytes; a longer label is not extended by a child name */
 
 struct search {
     const struct cm_result *result;
     struct arena *arena;
     struct hotspots *found;
-    int depth;
-    size_t max_rows;
+    int depth;       /* max. module depth; -1: unlimited */
+    size_t max_rows; /* 0: unlimited */
 };
 
-/* The groups of children of a row, in order of first use. */
+/* Children of a row, grouped by name, in order of first occurrence. */
 struct groups {
     size_t n;
     struct hotspot *items;
@@ -41,7 +41,7 @@ double hotspots_share(const struct column *column, const struct cm_costs *costs,
     return value > 0 && total > 0 ? (double)value / (double)total : 0;
 }
 
-/* The first of these metrics that is not 0. */
+/* Returns the first of these metrics that is available and > 0; default: MACs. */
 static const struct column *choose_metric(const struct cm_result *result) {
     static const char *const keys[] = {"latency_ps", "macs", "flops", "bytes_written"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -56,7 +56,7 @@ static double share_of(const struct search *search, const struct hotspot *row) {
     return hotspots_share(search->found->metric, &row->costs, &search->result->totals);
 }
 
-/* The larger of its shares of the metric and of params. */
+/* Returns the larger of two shares of the row: of the metric and of the parameters. */
 static double weight_of(const struct search *search, const struct hotspot *row) {
     const double params =
         hotspots_share(column_named("params"), &row->costs, &search->result->totals);
@@ -69,7 +69,7 @@ static const struct cm_module *module_of(const struct search *search,
     return &search->result->modules[row->modules[0]];
 }
 
-/* Sets label, type and costs of a row of modules with the same name. */
+/* Sets label, type and summed costs of a row whose modules have the same name. */
 static void describe(const struct search *search, struct hotspot *row) {
     const struct cm_module *first = module_of(search, row);
     row->label = first->name;
@@ -83,8 +83,9 @@ static void describe(const struct search *search, struct hotspot *row) {
 }
 
 /*
- * Groups the children of all modules of a row by name. The modules of group g follow those of
- * group g - 1 in one array, so that neighbours can be joined.
+ * Groups the children of all modules of a row by name. Example: the row "layers.0-5" gets the
+ * groups "attn" and "mlp" with 6 modules each. All groups use consecutive ranges of one array,
+ * so join_repeated can merge adjacent groups.
  */
 static bool group_children(const struct search *search, const struct hotspot *row,
                            struct groups *ret) {
@@ -131,7 +132,7 @@ static bool group_children(const struct search *search, const struct hotspot *ro
 }
 
 /* Splits "encoder_layer_7" into the length of "encoder_layer_" and 7. Returns false if the name
- * ends in no number. */
+ * does not end with a number. */
 static bool split_number(const char *name, size_t *ret_prefix, int64_t *ret_number) {
     size_t length = strlen(name);
     *ret_prefix = length;
@@ -139,7 +140,7 @@ static bool split_number(const char *name, size_t *ret_prefix, int64_t *ret_numb
     return text_to_int64(name + *ret_prefix, length - *ret_prefix, ret_number);
 }
 
-/* Returns true if the name of `b` is that of `a` with the next number. */
+/* Returns true if `b` is `a` with the number incremented: "layer_3" and "layer_4". */
 static bool are_consecutive(const char *a, const char *b) {
     size_t prefix = 0;
     size_t other_prefix = 0;
@@ -149,8 +150,9 @@ static bool are_consecutive(const char *a, const char *b) {
            prefix == other_prefix && memcmp(a, b, prefix) == 0 && second - first == 1;
 }
 
-/* Returns true for two rows of one class, or of containers of unknown class, with similar
- * costs; rows that are not merely numbered ("layer1", "layer2") must have the same params. */
+/* Returns true if two rows have similar costs and the same class; an unknown class is accepted
+ * only if both have children. Names with a text prefix ("layer1", "layer2") also require equal
+ * params; pure numbers ("0", "1") do not. */
 static bool are_alike(const struct search *search, const struct hotspot *a,
                       const struct hotspot *b) {
     const int64_t cost = column_get(search->found->metric, &a->costs);
@@ -162,7 +164,7 @@ static bool are_alike(const struct search *search, const struct hotspot *a,
     return cost / MAX_ALIKE <= other && other / MAX_ALIKE <= cost;
 }
 
-/* Returns "0-5" or "layer_0-5". */
+/* Returns the label of a range of siblings: "0-5" or "layer_0-5". */
 static const char *range_label(const struct search *search, const char *first,
                                const char *last) {
     size_t prefix = 0;
@@ -171,7 +173,7 @@ static const char *range_label(const struct search *search, const char *first,
     return arena_printf(search->arena, "%s-%s", first, last + prefix);
 }
 
-/* Joins runs of alike siblings with consecutive numbers: "0-5". */
+/* Merges adjacent similar siblings with consecutive numbers into one row: "0-5". */
 static bool join_repeated(const struct search *search, struct groups *groups) {
     size_t n = 0;
     for (size_t i = 0; i < groups->n;) {
@@ -194,7 +196,7 @@ static bool join_repeated(const struct search *search, struct groups *groups) {
     return true;
 }
 
-/* Adds a row of what the modules cost without their children, if it is anything. */
+/* Adds the row "(own operators)" if the modules have costs that do not belong to a child. */
 static void add_own(const struct search *search, const struct cm_costs *whole,
                     struct groups *groups) {
     struct hotspot own = {.label = "(own operators)",
@@ -218,13 +220,13 @@ static int compare_weights(const void *left, const void *right) {
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* The weight that a row needs, and how many rows may have just that weight. */
+/* Rows above `weight` are selected, and the first `n_equal` rows with exactly this weight. */
 struct threshold {
     double weight;
     size_t n_equal;
 };
 
-/* Finds the threshold of the rows that the limit allows. */
+/* Returns the threshold that selects at most max_rows rows. */
 static struct threshold find_threshold(const struct search *search,
                                        const struct groups *groups) {
     const struct threshold any = {MIN_SHARE, SIZE_MAX};
@@ -240,7 +242,7 @@ static struct threshold find_threshold(const struct search *search,
     return (struct threshold){least, search->max_rows - n_above};
 }
 
-/* The costs without rows of their own. */
+/* Sum of the modules without a separate row. */
 struct rest {
     size_t n; /* modules */
     struct cm_costs costs;
@@ -251,7 +253,7 @@ static void add_rest(struct rest *rest, const struct hotspot *group) {
     columns_add(&rest->costs, &group->costs);
 }
 
-/* Moves the groups below the threshold to the rest. */
+/* Removes the groups below the threshold and adds their costs to `rest`. */
 static void drop_small(const struct search *search, struct groups *groups,
                        struct threshold threshold, struct rest *rest) {
     size_t n = 0;
@@ -269,7 +271,7 @@ static void drop_small(const struct search *search, struct groups *groups,
     groups->n = n;
 }
 
-/* Inserts the groups below a row. */
+/* Inserts the groups as rows after their parent row; at the top if `row` is NULL. */
 static void insert(const struct search *search, struct hotspot *row, struct groups *groups) {
     struct hotspot **link = row == NULL ? &search->found->first : &row->next;
     for (size_t i = 0; i < groups->n; i++) {
@@ -282,7 +284,7 @@ static void insert(const struct search *search, struct hotspot *row, struct grou
     search->found->n_rows += groups->n;
 }
 
-/* Finds the children of a row that have rows of their own: those above MIN_SHARE. */
+/* Lists the groups of children with a weight >= MIN_SHARE; adds the others to `rest`. */
 static bool find_children(const struct search *search, const struct hotspot *row,
                           struct groups *ret, struct rest *rest) {
     if (!group_children(search, row, ret) || !join_repeated(search, ret)) return false;
@@ -291,8 +293,9 @@ static bool find_children(const struct search *search, const struct hotspot *row
     return true;
 }
 
-/* Expands a row, or marks it as final if its children have no room. A row with one child of
- * importance becomes that child: "layer3.0-5". */
+/* Expands a row, or marks it as final if it has fewer than 2 significant children or their rows
+ * exceed max_rows. If only one child is significant, the child replaces the row: "layer3"
+ * becomes "layer3.0-5". */
 static bool expand(const struct search *search, struct hotspot *row) {
     struct hotspots *found = search->found;
     struct hotspot inner = *row;
@@ -320,7 +323,7 @@ static bool expand(const struct search *search, struct hotspot *row) {
     return true;
 }
 
-/* Returns the row with the largest share that can be expanded; NULL: none. */
+/* Returns the expandable row with the largest share; NULL if there is none. */
 static struct hotspot *find_expandable(const struct search *search) {
     struct hotspot *best = NULL;
     for (struct hotspot *row = search->found->first; row != NULL; row = row->next) {
@@ -334,7 +337,7 @@ static struct hotspot *find_expandable(const struct search *search) {
     return best;
 }
 
-/* Makes the first rows. */
+/* Inserts the top-level rows. */
 static void list_top(const struct search *search, struct groups *groups) {
     struct rest rest = {0};
     drop_small(search, groups, find_threshold(search, groups), &rest);
@@ -343,7 +346,7 @@ static void list_top(const struct search *search, struct groups *groups) {
     insert(search, NULL, groups);
 }
 
-/* The rows of a model without modules: its operators. */
+/* Lists one row per operator type, for models without modules. */
 static bool list_operators(const struct search *search) {
     const struct cm_result *result = search->result;
     struct groups groups = {result->n_operators, NULL};
