@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix products by cuBLASLt. It is column-major: the row-major y = a b is y' = b' a', so b is
- * the first operand. 8-bit types require both operands contiguous along k; a runtime transposes
- * weights once, so the operands are assumed to be in that layout.
+ * Matrix products by cuBLASLt. cuBLASLt is column-major: a row-major y = a b is computed as the
+ * column-major y' = b' a' (' is the transpose), so its first operand is b. 8-bit types require
+ * both operands to be contiguous along k. They are assumed to be in that layout, because a
+ * runtime transposes weights once, when it loads them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +18,16 @@
 #include "support/banned.h"
 
 #define MAX_RESULTS   16
-#define MAX_WORKSPACE ((int64_t)32 << 20) /* NVIDIA's recommendation for sm_90 */
-#define MAX_ALIGNMENT 256                 /* bytes, of operands */
+#define MAX_WORKSPACE ((int64_t)32 << 20) /* bytes; recommended by NVIDIA for sm_90 */
+#define MAX_ALIGNMENT 256                 /* bytes; alignment of each operand */
 
-/* Supported combinations of data types; the result type selects among several. */
+/* Supported combinations of data types: `a` is the type of both operands, `y` of the result. */
 struct products {
     int32_t a, y;
     cublasComputeType_t compute;
     cudaDataType_t scale;
-    bool along_k;
-    bool adds_bias; /* the epilogue can add a bias of the result's type */
+    bool along_k;   /* both operands must be contiguous along k */
+    bool adds_bias; /* the epilogue can add a bias of type `y` */
 };
 
 /* clang-format off */
@@ -55,12 +56,12 @@ struct cublaslt {
     const struct cm_device *device;
     struct gemm gemm;
     const struct products *kind;
-    int64_t sizes[4]; /* data types of a, b, y, addend */
+    int64_t sizes[4]; /* bytes per element of a, b, y, c (the addend) */
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t a, b, y, c;
     cublasLtMatmulHeuristicResult_t chosen;
     int64_t workspace_bytes;
-    struct cuda_step add; /* of a bias that the epilogue cannot add; own is NULL if none */
+    struct cuda_step add; /* adds the bias if the epilogue cannot; else own is NULL */
 };
 
 static void drop(void *own) {
@@ -74,7 +75,7 @@ static void drop(void *own) {
     free(lt);
 }
 
-/* Returns 1 or 0 in the scale type. */
+/* Returns the address of `value`, 0 or 1, in the scale type. */
 static const void *scale_of(cudaDataType_t type, int value) {
     static const double doubles[] = {0, 1};
     static const float floats[] = {0, 1};
@@ -83,6 +84,7 @@ static const void *scale_of(cudaDataType_t type, int value) {
     return type == CUDA_R_32I ? (const void *)&integers[value] : (const void *)&floats[value];
 }
 
+/* Returns the address of matrix `which` (index into a, b, y, c) in a call. */
 static CUdeviceptr part(const struct cublaslt *lt, int which, CUdeviceptr base, int64_t call) {
     const struct gemm_matrix *const matrices[] = {&lt->gemm.a, &lt->gemm.b, &lt->gemm.y,
                                                   &lt->gemm.c};
@@ -90,7 +92,7 @@ static CUdeviceptr part(const struct cublaslt *lt, int which, CUdeviceptr base, 
            (CUdeviceptr)(gemm_offset(&lt->gemm, matrices[which], call) * lt->sizes[which]);
 }
 
-/* The driver's addresses are integers, cuBLASLt's are pointers. */
+/* Converts an address: the driver API uses integers, cuBLASLt uses pointers. */
 static void *pointer(CUdeviceptr address) {
     return (void *)(uintptr_t)address;
 }
@@ -150,7 +152,7 @@ static const struct products *find_products(const struct cm_primitive *primitive
     return NULL;
 }
 
-/* 8-bit operands are taken as contiguous along k, whatever their strides. */
+/* Replaces the strides of 8-bit operands by those of a layout that is contiguous along k. */
 static void lay_along_k(struct gemm *gemm) {
     gemm->a.column_major = false;
     gemm->a.leading = gemm->k;
@@ -170,7 +172,7 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     const bool bias = has_epilogue(lt);
     cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
         &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
-    /* Row-major b is column-major b'. */
+    /* A row-major b has the layout of a column-major b': no transposition is needed. */
     if (status == CUBLAS_STATUS_SUCCESS)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSA,
                           lt->gemm.b.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -182,7 +184,8 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     return status;
 }
 
-/* Dims of the row-major matrix. */
+/* Creates the column-major layout of a matrix of `rows` x `columns`; of its transpose if the
+ * matrix is row-major. */
 static cublasStatus_t make_layout(const struct cublaslt *lt, const struct gemm_matrix *matrix,
                                   int32_t element, int64_t rows, int64_t columns,
                                   cublasLtMatrixLayout_t *ret) {
@@ -214,7 +217,8 @@ static cublasStatus_t make_layouts(struct cublaslt *lt) {
     return status;
 }
 
-/* Returns the alignment of a matrix in all calls: operands are aligned, loops add offsets. */
+/* Returns the alignment, in bytes, of the address of a matrix in every call: the operand starts
+ * at a multiple of MAX_ALIGNMENT, and each call adds an offset. */
 static uint32_t alignment_of(const struct cublaslt *lt, int which) {
     const struct gemm_matrix *const matrices[] = {&lt->gemm.a, &lt->gemm.b, &lt->gemm.y,
                                                   &lt->gemm.c};
@@ -225,7 +229,7 @@ static uint32_t alignment_of(const struct cublaslt *lt, int which) {
 }
 
 static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference_t preference) {
-    /* b is cuBLASLt's first operand. */
+    /* `which` is an index into a, b, y, c. cuBLASLt's A, B, C, D are b, a, c, y. */
     static const struct {
         cublasLtMatmulPreferenceAttributes_t attribute;
         int which;
@@ -246,7 +250,8 @@ static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference
     return status;
 }
 
-/* Results are ordered by expected time. */
+/* Selects the usable result number `candidate`, from 0; false if there are fewer. cuBLASLt
+ * orders results by estimated time. */
 static bool take_result(struct cublaslt *lt, const cublasLtMatmulHeuristicResult_t *results,
                         int n, int32_t candidate) {
     for (int i = 0; i < n; i++) {
@@ -286,7 +291,7 @@ static uint32_t config(const struct cublaslt *lt, cublasLtMatmulAlgoConfigAttrib
     return value;
 }
 
-/* "tile 128x64"; the number if it is newer than the table. */
+/* Prints the tile as "128x64"; its ID if the table does not have it. */
 static void print_tile(const struct cublaslt *lt, char *ret, size_t size) {
     const uint32_t tile = config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID);
     if (tile < sizeof(cublaslt_tiles) / sizeof(cublaslt_tiles[0]) &&
@@ -297,7 +302,7 @@ static void print_tile(const struct cublaslt *lt, char *ret, size_t size) {
         (void)snprintf(ret, size, "%u", tile);
 }
 
-/* "stages 64x4": elements of k per stage, and stages. */
+/* Prints the stages as "64x4": elements of k per stage x number of stages. */
 static void print_stages(const struct cublaslt *lt, char *ret, size_t size) {
     static const uint8_t depths[] = {16, 32, 64, 128};
     const uint32_t stages = config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID);
@@ -332,7 +337,7 @@ static void facts(const void *own, struct cm_how *ret) {
                             : CM_TENSOR_CORES_NO;
 }
 
-/* A kernel that adds the bias in place. */
+/* Makes a kernel that adds the bias to the result in place. */
 static int make_add(struct cm_device *device, const struct cm_primitive *primitive,
                     struct cuda_step *ret, struct cm_reason *reason) {
     struct cm_primitive add = {

@@ -11,16 +11,17 @@
 
 #include "support/banned.h"
 
-#define OPEN_NS      300e6 /* the clock must have been steady for so long */
-#define MOST_NS      2e9   /* of the first warm-up */
-#define RESUME_NS    100e6 /* most of a later one */
-#define IDLE_SECONDS 1e-3  /* a pause after which the clock may have dropped */
-#define STEADY       0.01  /* relative difference of two readings */
-#define ACCEPTED     0.75  /* of the steady clock, the limit of nvbench */
+#define OPEN_NS      300e6 /* first warm-up: time without an increase of the clock */
+#define MOST_NS      2e9   /* first warm-up: upper limit */
+#define RESUME_NS    100e6 /* later warm-ups: upper limit */
+#define IDLE_SECONDS 1e-3  /* idle time after which the clock may have dropped */
+#define STEADY       0.01  /* relative change of the clock that counts as none */
+#define ACCEPTED     0.75  /* minimum of sample clock / steady clock; nvbench uses the same */
 #define SPIN_BLOCK   256
 #define SPIN_LOOPS   200000 /* about half a millisecond */
 
-/* PTX, so that no compiler is needed and every device since sm_50 takes it. */
+/* PTX: needs no compiler, and the driver translates it for every device since sm_50. The trap
+ * of costmodel_spin never runs; it keeps the loop from being optimized away. */
 static const char program[] = ".version 6.3\n.target sm_50\n.address_size 64\n"
                               ".visible .entry costmodel_empty()\n{\nret;\n}\n"
                               ".visible .entry costmodel_stamp(.param .u64 to)\n{\n"
@@ -50,8 +51,8 @@ static const char program[] = ".version 6.3\n.target sm_50\n.address_size 64\n"
                               "ret;\n}\n";
 
 struct reading {
-    uint64_t nanoseconds, cycles; /* cycles are counted per multiprocessor */
-    uint32_t unit;
+    uint64_t nanoseconds, cycles; /* each multiprocessor counts its own cycles */
+    uint32_t unit;                /* multiprocessor that ran the kernel */
     uint32_t reserved;
 };
 
@@ -82,7 +83,8 @@ int warmup_read_clock(const struct cm_device *device, enum warmup_stamp which,
     return launch(device, device->warmup.stamp, 1, 1, args, reason);
 }
 
-/* *ret_mhz: mean clock between the two readings; 0 if unknown. *ret_ns: time of the second. */
+/* Waits for the stream. *ret_mhz: mean clock between the two readings; 0 if unknown. *ret_ns:
+ * device time of the second reading. */
 static int read_clocks(struct cm_device *device, double *ret_mhz, double *ret_ns,
                        struct cm_reason *reason) {
     struct reading stamps[WARMUP_STAMPS];
@@ -112,7 +114,8 @@ static int spin(struct cm_device *device, double *ret_mhz, double *ret_ns,
     return status == CM_BACKEND_OK ? read_clocks(device, ret_mhz, ret_ns, reason) : status;
 }
 
-/* The clock rises in steps: it is steady if it has not risen for OPEN_NS. */
+/* Runs work until the clock has not increased for OPEN_NS, but at most for MOST_NS: the clock
+ * increases in steps, so two equal readings do not suffice. */
 static int spin_until_steady(struct cm_device *device, struct cm_reason *reason) {
     struct warmup *warmup = &device->warmup;
     double mhz = 0;
@@ -126,7 +129,7 @@ static int spin_until_steady(struct cm_device *device, struct cm_reason *reason)
         status = spin(device, &mhz, &at, reason);
         if (mhz > warmup->mhz * (1 + STEADY)) risen = at;
         if (mhz > 0) warmup->mhz = mhz;
-        if (!(at > before)) break; /* no clock */
+        if (!(at > before)) break; /* the device timer does not advance */
     }
     warmup_busy(device);
     return status;

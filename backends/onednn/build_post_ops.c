@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Post-ops of products: the steps that are applied to the result. An addition of a tensor of
- * the same shape adds to the previous contents of the result, as runtimes do with a residual,
- * which moves the same bytes and works in any layout. Other operands are broadcast.
+ * Post-ops of products: elementwise steps that oneDNN applies to the result. The first addition
+ * of a tensor of the same size is a sum post-op: it reads the previous contents of the
+ * destination instead of the tensor, as runtimes do for a residual connection. This moves the
+ * same number of bytes and works in any layout. Other operands are those of binary post-ops,
+ * and may be broadcast.
  */
 #include "backends/onednn/build.h"
 
@@ -26,7 +28,7 @@ struct cm_tensor build_widen(const struct cm_tensor *tensor, int32_t rank) {
     return wide;
 }
 
-/* Returns true for the first addition of a whole tensor. */
+/* Returns true if step `index` is the first that adds a tensor of the size of the result. */
 static bool is_sum(const struct cm_primitive *primitive, int32_t index) {
     for (int32_t i = 0; i <= index; i++) {
         const struct cm_eltwise *step = &primitive->steps[i];
@@ -38,6 +40,7 @@ static bool is_sum(const struct cm_primitive *primitive, int32_t index) {
     return false;
 }
 
+/* Makes the descriptor of an operand, with leading dims of 1 up to the rank of the result. */
 static dnnl_status_t describe_operand(struct building *building, int32_t operand,
                                       onednn_desc *ret) {
     const struct cm_primitive *primitive = building->primitive;

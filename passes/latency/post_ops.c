@@ -10,13 +10,13 @@
 
 #include "support/banned.h"
 
-/* One group while it grows. */
+/* A group under construction: a product and the chain of nodes fused into it. */
 struct fusing {
     const struct analysis *analysis;
     const struct primitives_table *table;
     struct cm_primitive fused;
-    uint32_t product; /* node */
-    uint32_t value;   /* result of the group so far */
+    uint32_t product; /* node of the convolution or matrix product */
+    uint32_t value;   /* result of the last node in the group */
 };
 
 static const struct cm_primitive *primitive_of(const struct fusing *fusing, uint32_t node) {
@@ -29,8 +29,8 @@ static bool is_fusable_product(const struct primitives_table *table, uint32_t no
     return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM;
 }
 
-/* Returns the only reader of the group's result, if it runs and has one result of this shape;
- * else ID_NONE. */
+/* Returns the only node that reads the group's result, if it is lowered to a primitive, is in
+ * the same graph, and has one result, of the same shape and data type; else ID_NONE. */
 static uint32_t only_reader(const struct fusing *fusing) {
     const struct model *model = fusing->analysis->model;
     const struct value *value = &model->values[fusing->value];
@@ -51,7 +51,7 @@ static int64_t bytes_of(const struct cm_tensor *tensor) {
     return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
 }
 
-/* Returns the index of a new operand; -1 if there is no room for it. */
+/* Appends an operand and returns its index; -1 if there are CM_MAX_INPUTS already. */
 static int32_t add_operand(struct fusing *fusing, const struct cm_tensor *tensor) {
     struct cm_primitive *fused = &fusing->fused;
     if (fused->n_inputs == CM_MAX_INPUTS) return -1;
@@ -60,7 +60,8 @@ static int32_t add_operand(struct fusing *fusing, const struct cm_tensor *tensor
     return fused->n_inputs++;
 }
 
-/* The weights change, and there is a bias afterwards. */
+/* Folds a BatchNormalization into the weights and the bias of a convolution, and adds a bias if
+ * there is none. Returns false if it cannot be folded. */
 static bool fold_norm(struct fusing *fusing, const struct cm_primitive *norm) {
     const struct cm_primitive *fused = &fusing->fused;
     struct cm_tensor bias = {.element = norm->outputs[0].element, .rank = 1};
@@ -77,8 +78,8 @@ static bool commutes(int32_t function) {
            function == CM_MINIMUM;
 }
 
-/* Returns the operand of a binary node besides the group's result; NULL if it is not fusable.
- */
+/* Returns the operand of a binary node that is not the group's result x; NULL if the node
+ * cannot be fused (x + x, or c - x: a step computes x - c only). */
 static const struct cm_tensor *other_operand(const struct fusing *fusing,
                                              const struct node *node,
                                              const struct cm_primitive *step) {
@@ -88,7 +89,8 @@ static const struct cm_tensor *other_operand(const struct fusing *fusing,
     return commutes(step->steps[0].function) ? &step->inputs[0] : NULL;
 }
 
-/* Returns true if the operand is a constant vector over the columns of a matrix product. */
+/* Returns true if the operand can be the bias of a matrix product: a constant vector with one
+ * element per column, and the product has neither a bias nor steps. */
 static bool is_bias(const struct fusing *fusing, const struct node *node,
                     const struct cm_tensor *other) {
     const struct cm_primitive *fused = &fusing->fused;
@@ -119,7 +121,7 @@ static bool fuse_step(struct fusing *fusing, const struct node *node,
     return true;
 }
 
-/* Adds the only reader to the group, if it can be fused. Returns it; else ID_NONE. */
+/* Fuses the only reader into the group. Returns the reader; ID_NONE if it cannot be fused. */
 static uint32_t fuse_reader(struct fusing *fusing) {
     const uint32_t reader = only_reader(fusing);
     if (reader == ID_NONE) return ID_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products fused with the elementwise nodes behind them, as a runtime on a library runs them.
- */
+/* Operator fusion of convolutions and matrix products with the elementwise nodes that follow,
+ * as runtimes with post-ops or epilogues do. */
 #ifndef PASSES_LATENCY_POST_OPS_H
 #define PASSES_LATENCY_POST_OPS_H
 
@@ -8,11 +8,13 @@
 #include "passes/pass.h"
 
 /*
- * Fills table->group and table->fused: each product with the chain of nodes behind it, of which
- * each is the only reader of the one before. A BatchNormalization behind a convolution is
- * folded into the weights, a constant vector behind a matrix product is its bias, others are
- * steps. The members keep primitives of their own: they are measured too, to divide the time of
- * the group, and replace it if the backend does not fuse it. Returns CM_OK or CM_NO_MEMORY.
+ * Fills table->group and table->fused. A group is a product and the chain of nodes that follow
+ * it, each the only reader of the previous result. For example Conv, BatchNormalization, Add
+ * and Relu are one primitive: the normalization is folded into the weights, Add and Relu are
+ * steps. A constant vector added to a matrix product is its bias. Each node of a group also
+ * keeps its own primitive, which is measured separately: the time of the group is divided among
+ * its nodes in proportion to these times, and the separate primitives are used if the backend
+ * does not support the fusion. Returns CM_OK or CM_NO_MEMORY.
  */
 int post_ops_find(const struct analysis *analysis, struct primitives_table *table,
                   struct primitive_index *index) CM_MUST_CHECK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frame of a page. End tags that HTML makes optional are omitted. */
+/* Parts that all pages share: head, sections, tables, embedded data and scripts. End tags that
+ * are optional in HTML, for example </td>, are omitted. */
 #include "report/html/html.h"
 
 #include <inttypes.h>
@@ -135,7 +136,7 @@ int html_text_overview(struct html *html, html_text_writer *write, const void *c
     return status;
 }
 
-/* ` data-value="14068146176"`: the exact value of a figure that is known. */
+/* Writes the exact value of a known figure, for example ` data-value="14068146176"`. */
 static void put_exact(struct html *html, const struct cell *cell) {
     if (cell->kind != CELL_FIGURE || !cell_is_known(cell)) return;
     fputs(" data-value=\"", html->out);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory: live bytes by node, the peak and its tensors, and the arena as offset x time. */
+/* Memory: live bytes by node, the tensors that are live at the peak, and the arena (time, offset). */
 
-const maxRectangles = 600; /* of the arena, and their least area, px: smaller ones share a path */
-const minArea = 24;
+/* The largest tensors of the arena are one rectangle each; all others are merged into one path. */
+const maxRectangles = 600;
+const minArea = 24; /* px^2 of a rectangle */
 
-/* Fills value.from and value.to, positions in the execution order, and the value's module. */
+/*
+ * Returns the values of the memory plan, computed once. A value is live from position value.from
+ * to value.to of the execution order. made: node that writes it, null for a graph input; last:
+ * last node that reads it.
+ */
 function indexPlan(profile) {
   if (profile.values) return profile.values;
   profile.values = (profile.memory.plan || []).map(placed => {
@@ -15,7 +20,7 @@ function indexPlan(profile) {
   return profile.values;
 }
 
-/* Returns what a live value is there for while a node runs. */
+/* Returns the role of a live value while a node runs: "written now", "read now", "kept for .." */
 function roleOf(value, node) {
   if (value.made === node) return 'written now';
   if (node.inputs.indexOf(value.value) >= 0) return value.last === node ? 'read now'
@@ -32,7 +37,7 @@ function liveAt(profile, position) {
   return (profile.memory.live_at_peak || []).map(value => Object.assign({role: ''}, value));
 }
 
-/* Returns the positions [first, last] of the selected module's nodes, of all nodes without one. */
+/* Returns the positions [first, last] of the selected module's nodes; of all nodes if it has none. */
 function shownRange(profile) {
   const module = selectedModule(profile);
   const inside = module ? profile.order.filter(node => isInside(node, module)) : [];
@@ -40,7 +45,7 @@ function shownRange(profile) {
   return [inside[0].position, inside[inside.length - 1].position];
 }
 
-/* Returns the position of the peak within a range; of the whole model, the program's peak node. */
+/* Returns the position of the peak in a range; memory.peak_node if the range is the whole model. */
 function peakPosition(profile, range) {
   const curve = profile.memory.curve;
   if (range[0] === 0 && range[1] === curve.length - 1) return profile.nodes[profile.memory.peak_node].position;
@@ -61,7 +66,7 @@ function peakTitle(profile, position) {
   return `${start}: it reads ${short(sums.read, 'bytes')} and writes ${short(sums.written, 'bytes')}${kept}`;
 }
 
-/* Returns points [position, bytes] of the curve: for each pixel its highest one. */
+/* Returns points [position, bytes] of the curve, at most one per pixel: the maximum of its nodes. */
 function curvePoints(curve, range, width) {
   const step = Math.max(1, Math.ceil((range[1] - range[0] + 1) / width));
   const points = [];
@@ -80,7 +85,7 @@ function addAxis(svg, scale, unit, x, width, ticks) {
   }
 }
 
-/* The curve of live bytes with the peak labelled. Returns {svg, x, width, height, margin, peak}. */
+/* Draws the curve of live bytes and labels the peak. Returns {svg, x, width, height, margin, peak}. */
 function drawCurve(parent, profile, options) {
   const width = widthOf(parent);
   const height = options.height;
@@ -106,6 +111,7 @@ function drawCurve(parent, profile, options) {
   return {svg, x, height, margin, width, peak};
 }
 
+/* Draws each tensor of the arena as a rectangle: x is the time while it is live, y its offset. */
 function drawArena(parent, profile, frame) {
   const memory = profile.memory;
   const height = 300;
@@ -144,7 +150,7 @@ function drawArena(parent, profile, frame) {
   return svg;
 }
 
-/* The list of tensors that are live at a position. */
+/* Lists the tensors that are live at a position. */
 function fillLive(parent, profile, position) {
   const node = profile.order[position];
   const live = liveAt(profile, position);
@@ -166,7 +172,7 @@ function fillLive(parent, profile, position) {
     add(list, 'li', {class: 'faint'}, `and ${plural(live.length - large.length, 'smaller tensor')}, ${short(d3.sum(live.slice(large.length), value => +value.bytes), 'bytes')}`);
 }
 
-/* A cursor that follows the pointer or the arrow keys through the charts. */
+/* Adds a cursor to the charts, moved by the pointer or the arrow keys. */
 function addCursor(charts, frame, profile, side, start) {
   const lines = charts.map(svg => add(svg, 'line', {class: 'cursor', y1: 0, y2: svg.attr('height')}));
   const first = frame.x.domain()[0];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules, launches, captures and graphs of the driver's double. */
+/* Test double of the CUDA driver: modules, kernel launches, stream capture and graphs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-#define SPIN_S      0.05 /* seconds of the kernel that keeps the clock high */
-#define SLOW_MHZ    345.0
+#define SPIN_S      0.05  /* simulated duration of costmodel_spin, seconds */
+#define SLOW_MHZ    345.0 /* clock until double_state.slow_until */
 #define STAMP_BYTES 24
 #define MAX_NODES   4096
 #define MAX_THREADS 1024
@@ -32,11 +32,11 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
-    char *text; /* the source, which the NVRTC double returns as a cubin, or PTX */
+    char *text; /* PTX, or CUDA source (the NVRTC double returns it instead of a cubin) */
     struct CUfunc_st *functions;
 };
 
-/* The one capture, in mode "thread local". */
+/* The active stream capture: at most one, in mode THREAD_LOCAL. */
 static CUstream capturing;
 static struct CUgraph_st *capture;
 static bool invalid;
@@ -73,14 +73,15 @@ CUresult graph_add(struct CUgraph_st *graph, CUgraphNodeType type,
     return CUDA_SUCCESS;
 }
 
-/* Host copies and the kernels that keep and read the clock are not noted. */
+/* Returns false for launches that are not recorded in double_state.launches: copies between
+ * host and device, and the kernels that raise or read the clock. */
 static bool is_noted(const struct double_launch *launch) {
     return strncmp(launch->name, "memcpy ", 7) != 0 &&
            strcmp(launch->name, "costmodel_spin") != 0 &&
            strcmp(launch->name, "costmodel_stamp") != 0;
 }
 
-/* The clock's cycles advance by its present rate. */
+/* Advances the simulated time, and the cycle counter at the current clock rate. */
 static void execute(const struct double_launch *launch) {
     static double last, cycles;
     const double mhz = double_now < double_state.slow_until ? SLOW_MHZ : double_state.sm_mhz;
@@ -115,7 +116,7 @@ CUresult graph_enqueue(CUstream stream, CUgraphNodeType type,
 }
 
 EXPORT CUresult double_launch(CUstream stream, const struct double_launch *launch) {
-    static struct CUfunc_st functions[16]; /* one for each name of a library's kernel */
+    static struct CUfunc_st functions[16]; /* one per kernel name of the libraries */
     int i = 0;
     while (i < 15 && functions[i].name[0] != '\0' &&
            strcmp(functions[i].name, launch->name) != 0)
@@ -203,7 +204,8 @@ static bool is_launchable(const char *name, const unsigned *grid, const unsigned
     return false;
 }
 
-/* A pointer is read if const, else written; its size is unknown, so one byte counts. */
+/* Records the memory accesses of a kernel: it reads const pointers and writes the others. The
+ * buffer sizes are unknown, so each access has 1 byte. */
 static void add_arguments(struct double_launch *launch, const char *at, void **args) {
     for (int i = 0; args != NULL && *at != ')' && *at != '\0'; i++) {
         const size_t length = strcspn(at, ",)");
