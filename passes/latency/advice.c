@@ -164,23 +164,38 @@ static bool runs_without(const struct advice_case *advice, uint32_t node) {
     return measurement->how.tensor_cores == CM_TENSOR_CORES_NO;
 }
 
+/* Returns the published FLOP/s of tensor cores on 16-bit elements; 0: unknown. */
+static double half_rate(const struct cm_device_facts *facts) {
+    double rate = 0;
+    for (int32_t i = 0; i < facts->n_rates; i++)
+        if (strcmp(facts->rates[i].name, "matrix_fp16") == 0 ||
+            strcmp(facts->rates[i].name, "matrix_bf16") == 0)
+            rate = fmax(rate, facts->rates[i].flops_per_s);
+    return rate;
+}
+
 static void pick_without_tensor_cores(struct advice_case *advice) {
+    const double rate = half_rate(&advice->analysis->estimate.facts);
     if (!advice->analysis->estimate.facts.has_tensor_cores) return;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
         if (advice->seconds[node] <= 0 || !runs_without(advice, node)) continue;
         const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
-        const double memory =
-            traffic_s(advice, roofline_bounds_bytes(primitive_of(advice, node)) * runs);
-        pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - memory));
+        const struct cm_primitive *primitive = primitive_of(advice, node);
+        const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);
+        const double compute = rate > 0 ? (double)primitive->flops * runs / rate : 0;
+        const double least = fmax(memory, compute);
+        pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - least));
     }
 }
 
 static void write_without_tensor_cores(struct advice_case *advice) {
+    const bool has_rate = half_rate(&advice->analysis->estimate.facts) > 0;
     append_picked(advice, "matrix product");
-    text_append(
+    text_printf(
         &advice->text,
         " without tensor cores, which the device has: try --precision tf32, or fp16 or bf16 "
-        "if accuracy allows. The gain is their time above that of moving their bytes.");
+        "if accuracy allows. The gain is their time above that of moving their bytes%s.",
+        has_rate ? " and of their FLOPs in fp16" : "");
 }
 
 /* R3. */

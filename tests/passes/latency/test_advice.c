@@ -71,6 +71,16 @@ static void modelled_fp32(struct bench *bench) {
     find(bench, "c")->how.tensor_cores = CM_TENSOR_CORES_UNKNOWN;
 }
 
+/* A device whose tensor cores take 3 ms for its FLOPs. */
+static void modelled_with_fp16_rate(struct bench *bench) {
+    const struct primitives_table *table = &bench->analysis.primitives;
+    const uint32_t primitive = table->of_node[bench_node(bench, "c")];
+    modelled_fp32(bench);
+    bench->analysis.estimate.facts.n_rates = 1;
+    bench->analysis.estimate.facts.rates[0] =
+        (struct cm_peak_rate){"matrix_fp16", (double)table->items[primitive].flops / 3e-3};
+}
+
 static void transposing_workspace(struct bench *bench) {
     find(bench, "c")->how.workspace_bytes = (int64_t)(2 * IMAGE_BYTES) + 64 * 64 * 9 * 4;
 }
@@ -181,6 +191,7 @@ static const struct row rows[] = {
     {"R1", busy, NULL, 0},
     {"R2", conv_without_tensor_cores, "c", 2.803968}, /* 4 ms, 1,196,032 bytes at 1 GB/s */
     {"R2", modelled_fp32, "c", 2.803968},
+    {"R2", modelled_with_fp16_rate, "c", 1},
     {"R2", device_without_tensor_cores, NULL, 0},
     {"R2", no_change, NULL, 0},
     {"R3", transposing_workspace, "c", 2.097152}, /* 4 images at 1 GB/s */
