@@ -393,8 +393,11 @@ static int run_backend(const struct analysis *analysis, struct request *request,
     if (settings->plan_only) request->setup.measure_timeout_s = PLAN_TIMEOUT_S;
     /* Each algorithm is built and run separately. */
     if (settings->autotune > 1) request->setup.measure_timeout_s *= settings->autotune;
-    if (subprocess_start(&request->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
-        return report_problem(analysis, request->name, &reason, ret);
+    const int started = subprocess_start(&request->setup, analysis->arena, &child, &reason);
+    /* A modelled device uses host memory only. */
+    if (started == CM_BACKEND_NO_MEMORY && request->backend == &roofline_backend)
+        return diag_no_memory(analysis->diag);
+    if (started != CM_BACKEND_OK) return report_problem(analysis, request->name, &reason, ret);
     int status = run_session(analysis, request, child, ret);
     subprocess_stop(child);
     if (status == CM_OK && !settings->plan_only)
