@@ -400,9 +400,9 @@ static int read_request(const struct invocation *call, struct request *request,
         status = timing_check_output(call, &request->timing, request->annotate);
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
     if (status == CM_OK && request->sample_bytes > 0 &&
-        (options->backend == NULL || options->plan_only))
-        return options_fault(call, "option --sample-bytes requires --measure, --backend or "
-                                   "--device");
+        ((options->backend == NULL && options->n_times == 0) || options->plan_only))
+        return options_fault(call, "option --sample-bytes requires --measure, --backend, "
+                                   "--device or --times");
     return status;
 }
 

@@ -26,8 +26,13 @@ static int read_json(const struct json_value *root, struct cm_diagnostics *diag,
 /* The first character that is not blank decides: JSON starts with a bracket. */
 int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
                struct cm_times *times) {
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
     struct json_value *root = NULL;
     size_t at = 0;
+    if (size >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0) {
+        text += strlen(mark);
+        size -= strlen(mark);
+    }
     while (at < size && text[at] != '\0' && strchr(" \t\r\n", text[at]) != NULL) at++;
     if (at == size || (text[at] != '[' && text[at] != '{'))
         return times_read_csv(text, size, diag, times);

@@ -257,6 +257,16 @@ static void reads_quoted_names_in_csv(void **state) {
     arena_free(times.arena);
 }
 
+/* Spreadsheets write the mark before the text. */
+static void skips_a_byte_order_mark(void **state) {
+    struct cm_times times = read_good("\xef\xbb\xbf"
+                                      "node,time_us\n/c/Conv,2\n");
+    (void)state;
+    assert_int_equal(times.n, 1);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 2000);
+    arena_free(times.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_malformed_files),
@@ -266,6 +276,7 @@ int main(void) {
         cmocka_unit_test(averages_events_over_the_runs),
         cmocka_unit_test(subtracts_bodies_from_control_flow),
         cmocka_unit_test(reads_quoted_names_in_csv),
+        cmocka_unit_test(skips_a_byte_order_mark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
