@@ -2,12 +2,17 @@
 /* `costmodel merge`: prints the results of `costmodel sweep`. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/binding.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/streams.h"
 #include "costmodel/campaign.h"
+#include "support/arena.h"
+#include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -121,6 +126,35 @@ static int merge(const struct invocation *call, const struct request *request,
     return exit_status;
 }
 
+/* Returns true if `path` has the name of a file that sweep writes. */
+static bool is_result(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return text_equal(slash ? slash + 1 : path, "campaign.json") ||
+           text_ends_with(path, ".jsonl") || text_ends_with(path, ".part");
+}
+
+/* Refuses a repeated folder, and an output that replaces a file in a folder of results. */
+static int check_paths(const struct invocation *call, const struct request *request,
+                       const struct option_list *folders) {
+    char *target = request->output ? realpath(request->output, NULL) : NULL;
+    const char *output = target ? target : request->output;
+    int status = CM_OK;
+    for (size_t i = 0; i < folders->n && status == CM_OK; i++) {
+        const char *inside = arena_printf(call->arena, "%s/", folders->values[i]);
+        bool is_inside = false;
+        if (inside == NULL) status = diag_no_memory(call->diag);
+        if (status == CM_OK && output != NULL && is_result(output))
+            status = outputs_share_folder(output, inside, call->arena, &is_inside);
+        if (status == CM_OK && is_inside)
+            status = options_fault(call, "output '%s' is also an input", request->output);
+        for (size_t k = 0; k < i && status == CM_OK; k++)
+            if (outputs_is_file(folders->values[i], folders->values[k]))
+                status = options_fault(call, "folder '%s' is given twice", folders->values[i]);
+    }
+    free(target);
+    return status;
+}
+
 int command_merge(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list folders = {0, NULL};
@@ -130,5 +164,6 @@ int command_merge(const struct invocation *call) {
     if (status == CM_OK && request.format == FORMAT_JSON &&
         (selects(&request) || request.units != CM_UNITS_AUTO))
         status = options_fault(call, "--format json prints all rows and columns, exactly");
+    if (status == CM_OK) status = check_paths(call, &request, &folders);
     return status == CM_OK ? merge(call, &request, &folders) : command_exit(status);
 }

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/timing.h"
 #include "costmodel/campaign.h"
 #include "support/arena.h"
@@ -220,6 +221,22 @@ static int check(const struct invocation *call, const struct request *request,
     return CM_OK;
 }
 
+/* Refuses results that would replace the manifest or a model. */
+static int check_output(const struct invocation *call, const struct request *request,
+                        const struct cm_campaign *campaign, const struct cm_campaign_run *run) {
+    static const char *const suffixes[] = {"jsonl", "part"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *path = arena_printf(call->arena, "%s/shard-%zu-of-%zu.%s", run->folder,
+                                        run->shard, run->n_shards, suffixes[i]);
+        if (path == NULL) return diag_no_memory(call->diag);
+        bool is_input = outputs_is_file(path, request->manifest);
+        for (size_t k = 0; k < campaign->n_models && !is_input; k++)
+            is_input = outputs_is_file(path, campaign->models[k].path);
+        if (is_input) return options_fault(call, "output '%s' is also an input", path);
+    }
+    return CM_OK;
+}
+
 static void show_progress(void *context, size_t done, size_t total) {
     (void)context;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%zu of %zu", done, total);
@@ -250,7 +267,8 @@ static int run(const struct invocation *call, const struct request *request,
     status = request->manifest ? cm_campaign_read_file(request->manifest, call->diag, &campaign)
                                : plan(call, request, models, &campaign);
     if (status < 0) return status;
-    status = cm_campaign_run(campaign, &options, call->diag, &outcome);
+    status = check_output(call, request, campaign, &options);
+    if (status == CM_OK) status = cm_campaign_run(campaign, &options, call->diag, &outcome);
     cm_campaign_free(campaign);
     if (status == CM_OK) print_outcome(&options, &outcome);
     return status;

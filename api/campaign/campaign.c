@@ -99,13 +99,19 @@ static int check_dims(const struct cm_campaign_model *model, struct cm_diagnosti
     return CM_OK;
 }
 
+static int check_path(const char *path, struct cm_diagnostics *diag) {
+    if (!text_equal(path, "-")) return CM_OK;
+    return diag_error(diag, DIAG_USAGE, "sweep requires files, not standard input");
+}
+
 int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *diag) {
     struct cm_options options;
     const bool is_timed = campaign->n_devices > 0 || campaign->measure[0] != '\0';
     if (campaign->n_models == 0)
         return diag_error(diag, DIAG_USAGE, "a campaign requires a model");
     for (size_t i = 0; i < campaign->n_models; i++) {
-        const int status = check_dims(&campaign->models[i], diag);
+        int status = check_path(campaign->models[i].path, diag);
+        if (status == CM_OK) status = check_dims(&campaign->models[i], diag);
         if (status < 0) return status;
     }
     for (size_t i = 0; i < campaign->n_batches; i++)
@@ -224,8 +230,9 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
     for (size_t i = 0; i < wanted->n_models; i++) {
         models[i].path = arena_strdup(arena, wanted->models[i].path);
         models[i].bytes = file_bytes(wanted->models[i].path);
-        const int status =
-            plan_dims(wanted->models[i].path, own, n_dims, arena, is_used, &models[i]);
+        int status = check_path(wanted->models[i].path, diag);
+        if (status == CM_OK)
+            status = plan_dims(wanted->models[i].path, own, n_dims, arena, is_used, &models[i]);
         if (status < 0) return status;
     }
     for (size_t i = 0; i < n_dims; i++)
