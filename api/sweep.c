@@ -114,6 +114,7 @@ static uint32_t cost_bits_of_sweep(void) {
 static void take_result(struct sweeping *sweeping, const struct cm_result *result,
                         const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
     const bool timeless = result->measure && !cm_result_timed(result);
+    if (!is_known(row->batch)) row->batch = result->options.batch;
     row->costs = result->totals;
     row->costs.upper_bound &= cost_bits_of_sweep();
     columns_clear_missing(result, &row->costs);

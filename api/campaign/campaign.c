@@ -183,7 +183,7 @@ static int plan_dims(const char *path, const struct cm_campaign_dim *wanted, siz
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
-static int64_t file_bytes(const char *path) {
+int64_t campaign_file_bytes(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (int64_t)status.st_size
                                                                : CM_UNKNOWN;
@@ -229,7 +229,7 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
     }
     for (size_t i = 0; i < wanted->n_models; i++) {
         models[i].path = arena_strdup(arena, wanted->models[i].path);
-        models[i].bytes = file_bytes(wanted->models[i].path);
+        models[i].bytes = campaign_file_bytes(wanted->models[i].path);
         int status = check_path(wanted->models[i].path, diag);
         if (status == CM_OK)
             status = plan_dims(wanted->models[i].path, own, n_dims, arena, is_used, &models[i]);

@@ -13,6 +13,9 @@ struct arena;
 int campaign_check(const struct cm_campaign *campaign,
                    struct cm_diagnostics *diag) CM_MUST_CHECK;
 
+/* Returns the size of a regular file; CM_UNKNOWN if there is none. */
+int64_t campaign_file_bytes(const char *path);
+
 /* Sets the options that all combinations share; checks the texts. CM_OK, CM_USAGE,
  * CM_NO_MEMORY. */
 int campaign_options(const struct cm_campaign *campaign, struct arena *arena,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -198,6 +200,17 @@ static int run_points(const struct running *running, struct cm_model *model, siz
     return status;
 }
 
+/* Loads a model, and checks that it has the size that the campaign records. */
+static int load_model(const struct cm_campaign_model *of, struct cm_diagnostics *diag,
+                      struct cm_model **ret) {
+    const int64_t bytes = campaign_file_bytes(of->path);
+    if (is_known(of->bytes) && is_known(bytes) && bytes != of->bytes)
+        return diag_error(diag, DIAG_COMPARE,
+                          "model has %" PRId64 " bytes, the campaign says %" PRId64, bytes,
+                          of->bytes);
+    return cm_model_load_file(of->path, diag, ret);
+}
+
 /* Runs a task in a child process. Items of a model that cannot be loaded are written as
  * failed. */
 static int run_task(void *context, size_t first, size_t n, FILE *out) {
@@ -209,7 +222,7 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (arena == NULL || diag == NULL) return CM_NO_MEMORY;
     cm_campaign_at(running->campaign, todo_number(running, first), sizes, &at);
-    int status = cm_model_load_file(at.model->path, diag, &model);
+    int status = load_model(at.model, diag, &model);
     if (status == CM_OK)
         status = run_points(running, model, first, n, arena, out);
     else if (status != CM_NO_MEMORY)

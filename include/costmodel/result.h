@@ -654,7 +654,7 @@ struct cm_result {
 
 /* One batch of a sweep, or one combination of a campaign (costmodel/campaign.h). */
 struct cm_sweep_row {
-    int64_t batch; /* CM_UNKNOWN: that of the file */
+    int64_t batch; /* CM_UNKNOWN: no batch axis, or that of the file if the row has no values */
     /*
      * "done"; "incomplete": unknown operators or missing times; "misfit": above the memory
      * limit. Rows without values: "refused", "usage", "failed".

@@ -281,7 +281,7 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("times", JSON_NULLABLE, struct cm_sweep_row, times, "source of the times, as `times` of the sweep"),
     OPTIONAL("precision", JSON_NULLABLE, struct cm_sweep_row, precision, "compute precision of the times"),
     OPTIONAL_MANY("dims", JSON_SIZES, struct cm_sweep_row, dims, n_dims, NULL, "symbolic dims that a campaign varies, by name"),
-    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size; `null`: that of the file"),
+    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch, "batch size; `null`: the inputs have no batch axis, or that of the file if there are no figures"),
     VALUE("state", JSON_TEXT, struct cm_sweep_row, state, "`done`; `incomplete` (unknown operators or missing times); `misfit` (exceeds the memory limit); without figures: `refused`, `usage`, `failed`"),
     VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem, "the first message if the state is not `done`"),
     COSTS_IF(JSON_FIRST, struct cm_sweep_row, costs, sweep_columns, of_batch),
