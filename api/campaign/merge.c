@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/campaign/campaign_options.h"
 #include "api/campaign/shard.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -28,6 +29,7 @@ struct merging {
 struct shards {
     struct merging *merging;
     const char *folder;
+    const struct cm_campaign *campaign;
     const char *identity; /* hash of the campaign manifest */
     size_t n;             /* combinations of the campaign */
     struct cm_sweep_row *rows;
@@ -103,6 +105,42 @@ static int check_head(struct shards *shards, const char *path, const struct shar
     return CM_OK;
 }
 
+static bool is_state(const char *state) {
+    static const char *const states[] = {"done",    "incomplete", "misfit",
+                                         "refused", "usage",      "failed"};
+    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
+        if (text_equal(state, states[i])) return true;
+    return false;
+}
+
+/* Returns the key of a value that the row of its combination cannot have; NULL: none. */
+static const char *invalid_key(const struct cm_campaign *campaign,
+                               const struct cm_sweep_row *row) {
+    size_t sizes[CM_CAMPAIGN_MAX_DIMS];
+    struct cm_combination at;
+    cm_campaign_at(campaign, row->combination, sizes, &at);
+    const bool is_timed = campaign->n_devices > 0 || campaign->measure[0] != '\0';
+    if (!text_equal(row->model, at.model->path)) return "model";
+    if (at.batch > 0 && row->batch != at.batch) return "batch";
+    if (is_timed && !text_equal(row->precision, at.precision)) return "precision";
+    if (at.device[0] != '\0' && !text_equal(row->device, at.device)) return "device";
+    if (row->n_dims != at.n_dims) return "dims";
+    for (size_t i = 0; i < at.n_dims; i++)
+        if (!text_equal(row->dims[i].name, at.model->dims[i].name) ||
+            row->dims[i].size != (int64_t)sizes[i])
+            return "dims";
+    return is_state(row->state) ? NULL : "state";
+}
+
+static int check_row(const struct shards *shards, const char *path, size_t line,
+                     const struct cm_sweep_row *row) {
+    const char *key = invalid_key(shards->campaign, row);
+    if (key == NULL) return CM_OK;
+    return diag_error(shards->merging->diag, DIAG_COMPARE,
+                      "'%s' has an invalid value of \"%s\" for its combination in line %zu",
+                      path, key, line);
+}
+
 /* Stores the rows of a file, and checks that it has each combination of its shard once. */
 static int take_rows(struct shards *shards, const char *path, const struct shard_file *file) {
     struct cm_diagnostics *diag = shards->merging->diag;
@@ -116,6 +154,8 @@ static int take_rows(struct shards *shards, const char *path, const struct shard
                 diag, DIAG_COMPARE,
                 "'%s' repeats a combination or has one of another shard in line %zu", path,
                 i + 2);
+        const int status = check_row(shards, path, i + 2, &file->rows[i]);
+        if (status < 0) return status;
         shards->rows[at] = file->rows[i];
         shards->is_there[at] = true;
     }
@@ -157,27 +197,41 @@ static int read_shards(struct shards *shards) {
     return status == CM_OK ? check_complete(shards) : status;
 }
 
-/* Appends the rows of a folder, and sets *ret_convention to the FLOP convention of its
- * campaign. */
-static int merge_folder(struct merging *merging, const char *folder,
-                        const char **ret_convention) {
-    struct cm_campaign *campaign = NULL;
-    const char *path = arena_printf(merging->arena, "%s/%s", folder, CAMPAIGN_FILE);
-    if (path == NULL) return diag_no_memory(merging->diag);
-    int status = cm_campaign_read_file(path, merging->diag, &campaign);
+/* Returns what differs between the options of two campaigns; NULL: nothing. */
+static const char *difference(const struct cm_options *a, const struct cm_options *b) {
+    const char *optimizers[] = {a->optimizer ? a->optimizer : "",
+                                b->optimizer ? b->optimizer : ""};
+    if (!text_equal(a->convention, b->convention)) return "conventions";
+    if (a->mode != b->mode) return "modes";
+    if (!text_equal(optimizers[0], optimizers[1])) return "optimizers";
+    if (a->amp != b->amp) return "values of amp";
+    return a->runtime != b->runtime ? "runtimes" : NULL;
+}
+
+/* Copies the campaign's options, whose texts would be freed with it. */
+static int copy_options(struct merging *merging, const struct cm_campaign *campaign,
+                        struct cm_options *ret) {
+    const int status = campaign_options(campaign, merging->arena, merging->diag, ret);
     if (status < 0) return status;
+    ret->convention = arena_strdup(merging->arena, ret->convention);
+    if (ret->optimizer != NULL) ret->optimizer = arena_strdup(merging->arena, ret->optimizer);
+    return arena_failed(merging->arena) ? diag_no_memory(merging->diag) : CM_OK;
+}
+
+/* Appends the rows of a campaign in `folder`. */
+static int merge_campaign(struct merging *merging, const char *folder,
+                          const struct cm_campaign *campaign) {
     const size_t n = cm_campaign_count(campaign);
     struct cm_sweep_row *rows = arena_array(merging->arena, merging->n_rows + n, sizeof(*rows));
     struct shards shards = {
         .merging = merging,
         .folder = folder,
+        .campaign = campaign,
         .identity = shard_identity(campaign, merging->arena),
         .n = n,
         .rows = rows ? rows + merging->n_rows : NULL,
         .is_there = arena_array(merging->arena, n, sizeof(bool)),
     };
-    *ret_convention = arena_strdup(merging->arena, campaign->convention);
-    cm_campaign_free(campaign);
     if (arena_failed(merging->arena) || shards.identity == NULL)
         return diag_no_memory(merging->diag);
     if (merging->n_rows > 0) memcpy(rows, merging->rows, merging->n_rows * sizeof(*rows));
@@ -186,26 +240,39 @@ static int merge_folder(struct merging *merging, const char *folder,
     return read_shards(&shards);
 }
 
+/* Appends the rows of a folder, and sets *ret to the options of its campaign. */
+static int merge_folder(struct merging *merging, const char *folder, struct cm_options *ret) {
+    struct cm_campaign *campaign = NULL;
+    const char *path = arena_printf(merging->arena, "%s/%s", folder, CAMPAIGN_FILE);
+    if (path == NULL) return diag_no_memory(merging->diag);
+    int status = shard_check_file(path, merging->diag);
+    if (status == CM_OK) status = cm_campaign_read_file(path, merging->diag, &campaign);
+    if (status == CM_OK) status = copy_options(merging, campaign, ret);
+    if (status == CM_OK) status = merge_campaign(merging, folder, campaign);
+    cm_campaign_free(campaign);
+    return status;
+}
+
 static int merge(struct merging *merging, const char *const *folders, size_t n,
                  struct cm_sweep **ret) {
-    const char *convention = "";
+    struct cm_options options;
+    cm_options_init(&options);
     for (size_t i = 0; i < n; i++) {
-        const char *own = NULL;
+        struct cm_options own;
         const int status = merge_folder(merging, folders[i], &own);
         if (status < 0) return status;
-        if (i > 0 && !text_equal(own, convention))
+        if (i == 0) options = own;
+        const char *what = difference(&own, &options);
+        if (what != NULL)
             return diag_error(merging->diag, DIAG_COMPARE,
-                              "folders '%s' and '%s' have different conventions", folders[0],
-                              folders[i]);
-        convention = own;
+                              "folders '%s' and '%s' have different %s", folders[0], folders[i],
+                              what);
     }
     struct cm_sweep *sweep = arena_alloc(merging->arena, sizeof(*sweep));
-    struct cm_options defaults;
-    cm_options_init(&defaults);
     if (sweep == NULL || arena_failed(merging->arena)) return diag_no_memory(merging->diag);
     *sweep = (struct cm_sweep){
         .model = "",
-        .convention = convention[0] != '\0' ? convention : defaults.convention,
+        .convention = options.convention,
         .backend = "",
         .device = "",
         .times = "",

@@ -337,7 +337,8 @@ static int prepare_folder(struct running *running) {
     const char *path = arena_printf(running->arena, "%s/%s", folder, CAMPAIGN_FILE);
     if (path == NULL) return diag_no_memory(running->diag);
     if (access(path, F_OK) != 0) return write_manifest(running->campaign, path, running->diag);
-    int status = cm_campaign_read_file(path, running->diag, &before);
+    int status = shard_check_file(path, running->diag);
+    if (status == CM_OK) status = cm_campaign_read_file(path, running->diag, &before);
     if (status < 0) return status;
     const char *identity = shard_identity(before, running->arena);
     if (identity == NULL)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/json/json_document.h"
@@ -37,6 +38,12 @@ const char *shard_identity(const struct cm_campaign *campaign, struct arena *are
     return ret;
 }
 
+int shard_check_file(const char *path, struct cm_diagnostics *diag) {
+    struct stat found;
+    if (stat(path, &found) != 0 || S_ISREG(found.st_mode)) return CM_OK;
+    return diag_error(diag, DIAG_IO, "'%s' is not a regular file", path);
+}
+
 bool shard_row_failed(const struct cm_sweep_row *row) {
     return !text_equal(row->state, "done") && !text_equal(row->state, "misfit");
 }
@@ -53,8 +60,21 @@ static int read_head(const char *line, size_t length, struct arena *arena,
     return CM_OK;
 }
 
+/* A line of a file, for the location of faults. */
+struct line_place {
+    const char *path;
+    size_t line; /* from 1 */
+};
+
+static void print_place(const struct diag_frame *frame, struct text *out) {
+    const struct line_place *place = frame->context;
+    text_append_label(out, place->path);
+    text_printf(out, ", line %zu", place->line);
+}
+
 static int read_lines(char *text, size_t size, bool is_part, struct arena *arena,
-                      struct cm_diagnostics *diag, struct shard_file *ret) {
+                      struct cm_diagnostics *diag, struct line_place *place,
+                      struct shard_file *ret) {
     size_t n = 0;
     for (size_t i = 0; i < size; i++) n += text[i] == '\n';
     ret->rows = arena_array(arena, n + 1, sizeof(*ret->rows));
@@ -66,6 +86,7 @@ static int read_lines(char *text, size_t size, bool is_part, struct arena *arena
         if (end == NULL && is_part) break; /* a write that was cut off */
         if (end == NULL) end = text + size;
         const size_t length = (size_t)(end - line);
+        place->line++;
         struct cm_sweep_row *row = &ret->rows[ret->n];
         const int status =
             is_head ? read_head(line, length, arena, diag, &ret->head)
@@ -86,14 +107,16 @@ int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_di
     size_t size = 0;
     *ret = (struct shard_file){.n = 0};
     if (is_part && access(path, F_OK) != 0) return CM_OK;
-    int status = source_open(path, diag, &source);
+    int status = shard_check_file(path, diag);
+    if (status == CM_OK) status = source_open(path, diag, &source);
     if (status < 0) return status;
     status = source_read_all(source, MAX_BYTES, arena, diag, &text, &size);
     source_close(source);
     if (status < 0) return status;
-    struct diag_frame frame = {.label = "in", .what = path};
+    struct line_place place = {path, 0};
+    struct diag_frame frame = {.label = "in", .print = print_place, .context = &place};
     diag_push(diag, &frame);
-    status = read_lines(text, size, is_part, arena, is_part ? NULL : diag, ret);
+    status = read_lines(text, size, is_part, arena, is_part ? NULL : diag, &place, ret);
     diag_pop(diag, &frame);
     if (is_part && status == CM_REFUSED) { /* of another version: begin again */
         *ret = (struct shard_file){.n = 0};

@@ -23,6 +23,9 @@ struct arena;
 /* Returns the identity of a campaign: a hash of its manifest; NULL if out of memory. */
 const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena);
 
+/* Refuses a path that is not a regular file, which could block; a missing file is CM_OK. */
+int shard_check_file(const char *path, struct cm_diagnostics *diag) CM_MUST_CHECK;
+
 /* Returns true if the row failed, and may be tried again. */
 bool shard_row_failed(const struct cm_sweep_row *row);
 

@@ -35,6 +35,7 @@ struct reader {
     struct cm_result *result; /* NULL: the document is not a profile */
     struct map modules;       /* path -> index; filled for the first node */
     int type_depth;
+    bool is_line; /* of a shard: counts are not negative */
 };
 
 /* A location in the file: a member or an element of `outer`. NULL: the whole file. */
@@ -98,6 +99,9 @@ static int to_integer(const struct slot *slot, int64_t *ret) {
 static int read_count(const struct slot *slot) {
     int64_t value = CM_UNKNOWN;
     const int status = json_is_null(slot->item) ? CM_OK : to_integer(slot, &value);
+    if (status == CM_OK && slot->reader->is_line && json_digits(slot->item) && value < 0)
+        return reader_fault(slot->reader, slot->place, "an integer >= 0",
+                            json_digits(slot->item));
     STORE(slot->at, value);
     return status;
 }
@@ -595,7 +599,7 @@ static int read_page(const char *text, size_t size, struct cm_diagnostics *diag,
 
 int json_line_read(const struct json_record *record, const char *text, size_t size,
                    struct arena *arena, struct cm_diagnostics *diag, void *ret) {
-    struct reader reader = {.diag = diag, .arena = arena};
+    struct reader reader = {.diag = diag, .arena = arena, .is_line = true};
     struct json_value *root = NULL;
     int status = json_parse(text, size, diag, &root);
     if (status < 0) return status;
