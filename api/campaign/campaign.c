@@ -3,6 +3,7 @@
 #include "costmodel/campaign.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -104,6 +105,78 @@ static int check_path(const char *path, struct cm_diagnostics *diag) {
     return diag_error(diag, DIAG_USAGE, "sweep requires files, not standard input");
 }
 
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Refuses equal values in a list. `what` is the name of a value. */
+static int check_texts(const char *what, const char *const *texts, size_t n,
+                       struct arena *arena, struct cm_diagnostics *diag) {
+    if (n < 2) return CM_OK;
+    const char **sorted = arena_copy(arena, texts, n * sizeof(*texts));
+    if (sorted == NULL) return CM_NO_MEMORY;
+    qsort(sorted, n, sizeof(*sorted), compare_texts);
+    for (size_t i = 1; i < n; i++)
+        if (text_equal(sorted[i - 1], sorted[i]))
+            return diag_error(diag, DIAG_USAGE, "%s '%s' is given twice", what, sorted[i]);
+    return CM_OK;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    const size_t one = *(const size_t *)a;
+    const size_t two = *(const size_t *)b;
+    return (one > two) - (one < two);
+}
+
+static int check_sizes(const char *what, const size_t *sizes, size_t n, struct arena *arena,
+                       struct cm_diagnostics *diag) {
+    if (n < 2) return CM_OK;
+    size_t *sorted = arena_copy(arena, sizes, n * sizeof(*sizes));
+    if (sorted == NULL) return CM_NO_MEMORY;
+    qsort(sorted, n, sizeof(*sorted), compare_sizes);
+    for (size_t i = 1; i < n; i++)
+        if (sorted[i - 1] == sorted[i])
+            return diag_error(diag, DIAG_USAGE, "%s %zu is given twice", what, sorted[i]);
+    return CM_OK;
+}
+
+static int check_unique_dims(const struct cm_campaign_model *model, struct arena *arena,
+                             struct cm_diagnostics *diag) {
+    const char *names[CM_CAMPAIGN_MAX_DIMS];
+    for (size_t i = 0; i < model->n_dims; i++) {
+        names[i] = model->dims[i].name;
+        const struct arena_mark mark = arena_save(arena);
+        const int status =
+            check_sizes("size", model->dims[i].sizes, model->dims[i].n, arena, diag);
+        if (status < 0) return status;
+        arena_restore(arena, mark);
+    }
+    return check_texts("dim", names, model->n_dims, arena, diag);
+}
+
+/* Checks that combinations differ. A manifest may repeat a model, with other dims. */
+static int check_unique(const struct cm_campaign *campaign, struct arena *arena,
+                        struct cm_diagnostics *diag) {
+    const char **fixed = arena_array(arena, campaign->n_models, sizeof(*fixed));
+    size_t n_fixed = 0;
+    if (fixed == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < campaign->n_models; i++) {
+        const struct cm_campaign_model *model = &campaign->models[i];
+        if (model->n_dims == 0) fixed[n_fixed++] = model->path;
+        const int status = check_unique_dims(model, arena, diag);
+        if (status < 0) return status;
+    }
+    int status = check_texts("model", fixed, n_fixed, arena, diag);
+    if (status == CM_OK)
+        status = check_sizes("batch", campaign->batches, campaign->n_batches, arena, diag);
+    if (status == CM_OK)
+        status =
+            check_texts("precision", campaign->precisions, campaign->n_precisions, arena, diag);
+    if (status == CM_OK)
+        status = check_texts("device", campaign->devices, campaign->n_devices, arena, diag);
+    return status;
+}
+
 int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *diag) {
     struct cm_options options;
     const bool is_timed = campaign->n_devices > 0 || campaign->measure[0] != '\0';
@@ -125,6 +198,7 @@ int campaign_check(const struct cm_campaign *campaign, struct cm_diagnostics *di
     struct arena *arena = arena_new("campaign", 0);
     int status = arena ? campaign_options(campaign, arena, diag, &options) : CM_NO_MEMORY;
     if (status == CM_OK) status = check_devices(campaign, arena, diag);
+    if (status == CM_OK) status = check_unique(campaign, arena, diag);
     if (arena == NULL) return diag_no_memory(diag);
     return diag_finish(diag, arena_end(arena, status));
 }
@@ -216,12 +290,16 @@ static int plan_devices(const struct cm_campaign *wanted, struct arena *arena,
 static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
                 size_t n_dims, struct arena *arena, struct cm_diagnostics *diag,
                 struct cm_campaign *ret) {
+    const char **paths = arena_array(arena, wanted->n_models, sizeof(*paths));
     struct cm_campaign_dim *own = arena_array(arena, n_dims, sizeof(*own));
     struct cm_campaign_model *models = arena_array(arena, wanted->n_models, sizeof(*models));
     const char **precisions = arena_array(arena, wanted->n_precisions, sizeof(*precisions));
     bool *is_used = arena_array(arena, n_dims, sizeof(*is_used));
-    if (!own || !models || !precisions || !is_used) return CM_NO_MEMORY;
+    if (!paths || !own || !models || !precisions || !is_used) return CM_NO_MEMORY;
     *ret = *wanted;
+    for (size_t i = 0; i < wanted->n_models; i++) paths[i] = wanted->models[i].path;
+    int status = check_texts("model", paths, wanted->n_models, arena, diag);
+    if (status < 0) return status;
     for (size_t i = 0; i < n_dims; i++) {
         own[i] = dims[i];
         own[i].name = arena_strdup(arena, dims[i].name);
@@ -230,7 +308,7 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
     for (size_t i = 0; i < wanted->n_models; i++) {
         models[i].path = arena_strdup(arena, wanted->models[i].path);
         models[i].bytes = campaign_file_bytes(wanted->models[i].path);
-        int status = check_path(wanted->models[i].path, diag);
+        status = check_path(wanted->models[i].path, diag);
         if (status == CM_OK)
             status = plan_dims(wanted->models[i].path, own, n_dims, arena, is_used, &models[i]);
         if (status < 0) return status;
@@ -251,7 +329,7 @@ static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *
     ret->mode = arena_strdup(arena, wanted->mode);
     ret->optimizer = arena_strdup(arena, wanted->optimizer);
     ret->arena = arena;
-    const int status = plan_devices(wanted, arena, diag, ret);
+    status = plan_devices(wanted, arena, diag, ret);
     return arena_failed(arena) ? CM_NO_MEMORY : status;
 }
 
