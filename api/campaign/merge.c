@@ -137,8 +137,8 @@ static int check_row(const struct shards *shards, const char *path, size_t line,
     const char *key = invalid_key(shards->campaign, row);
     if (key == NULL) return CM_OK;
     return diag_error(shards->merging->diag, DIAG_COMPARE,
-                      "'%s' has an invalid value of \"%s\" for its combination in line %zu",
-                      path, key, line);
+                      "'%s' has an invalid value of '%s' for its combination in line %zu", path,
+                      key, line);
 }
 
 /* Stores the rows of a file, and checks that it has each combination of its shard once. */

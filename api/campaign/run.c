@@ -206,7 +206,7 @@ static int load_model(const struct cm_campaign_model *of, struct cm_diagnostics 
     const int64_t bytes = campaign_file_bytes(of->path);
     if (is_known(of->bytes) && is_known(bytes) && bytes != of->bytes)
         return diag_error(diag, DIAG_COMPARE,
-                          "model has %" PRId64 " bytes, the campaign says %" PRId64, bytes,
+                          "model has %" PRId64 " bytes, the manifest specifies %" PRId64, bytes,
                           of->bytes);
     return cm_model_load_file(of->path, diag, ret);
 }
