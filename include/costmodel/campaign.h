@@ -65,9 +65,9 @@ CM_API int cm_campaign_write_json(const struct cm_campaign *campaign, FILE *out)
 /*
  * Makes the manifest of a campaign whose models are only paths: records the sizes of the files,
  * gives each model those of `dims` that it has as symbolic dims, and replaces the device "all"
- * by all built-in devices. Models that cannot be read have no dims. CM_OK, CM_USAGE (invalid
- * batch, precision, device or other option; a dim that no model has), CM_NO_MEMORY. Free with
- * cm_campaign_free; pointers of `wanted` are not kept.
+ * by all built-in devices. Models that cannot be read have no dims. CM_OK, CM_USAGE (invalid or
+ * repeated batch, precision, device or other option; a dim that no model has), CM_NO_MEMORY.
+ * Free with cm_campaign_free; pointers of `wanted` are not kept.
  */
 CM_API int cm_campaign_plan(const struct cm_campaign *wanted,
                             const struct cm_campaign_dim *dims, size_t n_dims,
@@ -128,7 +128,8 @@ CM_API int cm_campaign_run(const struct cm_campaign *campaign,
 /*
  * Reads the results of complete campaigns, one per folder, in the order of the folders and of
  * the combinations. CM_OK, CM_REFUSED (a shard is missing, duplicate or of another campaign;
- * the versions of the program differ), CM_IO, CM_NO_MEMORY. Free with cm_sweep_free.
+ * a row does not belong to its combination; the versions of the program or the options of the
+ * campaigns differ), CM_IO, CM_NO_MEMORY. Free with cm_sweep_free.
  */
 CM_API int cm_campaign_merge(const char *const *folders, size_t n,
                              struct cm_diagnostics *diagnostics,
