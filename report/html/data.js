@@ -84,8 +84,7 @@ function indexOrder(profile) {
 /* Colours operator kinds: the largest get one of their own. */
 function indexKinds(profile) {
   const sums = new Map();
-  const weight = profile.timed ? node => +node.latency_ps || 0
-    : node => +node.macs || (+node.bytes_written || 0) / 1e3;
+  const weight = profile.timed ? node => +node.latency_ps || 0 : node => +node.macs || (+node.bytes_written || 0) / 1e3;
   for (const node of profile.nodes) sums.set(node.kind, (sums.get(node.kind) || 0) + weight(node));
   profile.kinds = [...sums].sort((a, b) => b[1] - a[1]).map(entry => entry[0]);
   profile.kindColour = new Map(profile.kinds.map((kind, i) => [kind, `kind-${Math.min(i, nKinds - 1)}`]));
@@ -142,14 +141,10 @@ function displayName(profile, module) {
   const parent = isKnown(module.parent) ? profile.modules[module.parent] : null;
   return parent && parent.path !== '' && /^\d+$/.test(module.name) ? `${parent.name}.${module.name}` : module.name;
 }
-
 function nodeName(node) { return node.name || `${node.op} ${node.index}`; }
-
 /* Returns "layer1.0.bn1 (BatchNormalization)". */
 function nodeLabel(node) { return `${node.module || nodeName(node)} (${node.op})`; }
-
 function limitedBy(module) { return (module.achieved || {}).limited_by || 'unknown'; }
-
 function fileName(path) { return path.replace(/^.*\//, ''); }
 
 /* Returns [{resource, value}] of the time by limiting resource, the largest first. */

@@ -51,8 +51,7 @@ function diffTitle(report, metric, cause) {
   if (change === 0) return `${metric.label}: no change (${short(old, metric.unit)})`;
   const isPlural = metric.label.endsWith('s');
   const verb = (change > 0 ? 'grow' : 'shrink') + (isPlural ? '' : 's');
-  const where = cause && cause.change / change > 0.2 ? `; ${cause.path} accounts for ${roughly(cause.change / change)}`
-    : '';
+  const where = cause && cause.change / change > 0.2 ? `; ${cause.path} accounts for ${roughly(cause.change / change)}` : '';
   return `${metric.label} ${verb} by ${old > 0 ? percent(Math.abs(change), old) : '?'} (${signed(change, metric.unit)})${where}`;
 }
 
@@ -128,8 +127,7 @@ function unitOf(key) {
 
 function drawDiffTables(parent, report, metric) {
   const totals = report.diff.totals;
-  const name = key => key === 'latency_ps' ? report.profile.timeName.toLowerCase()
-    : key.replace(/_ps$/, '').replace(/_/g, ' ');
+  const name = key => key === 'latency_ps' ? report.profile.timeName.toLowerCase() : key.replace(/_ps$/, '').replace(/_/g, ' ');
   addTable(addSection(parent, 'Totals', '', 'h3'), 'Totals of both models', [
     field('name', 'Figure', {isName: true}), ...changeColumns(row => row, row => unitOf(row.key)),
     field('relative', 'Relative', {isNumber: true, value: relative}),

@@ -70,10 +70,11 @@ function signed(value, unit) {
   return (value > 0 ? '+' : '') + short(value, unit);
 }
 
-/* Returns "35.81%"; a share that is not zero is never "0.00%". */
-function percent(part, whole) {
+/* Returns "35.81%", of a time "36%"; a share that is not zero is never "0.00%". */
+function percent(part, whole, unit) {
   if (!isKnown(part) || !isKnown(whole)) return '?';
   const share = whole > 0 ? part / whole : 0;
+  if (unit === 'ps') return roughly(share);
   return share > 0 && share < 0.00005 ? '<0.01%' : `${(100 * share).toFixed(2)}%`;
 }
 

@@ -15,14 +15,29 @@ function measuredKernels(profile) {
     || (primitive.kernels || []).some(run => run.name === kernel.name)));
 }
 
+/*
+ * Returns true for modelled work inside the kernel of another node: it does not read all of its
+ * operands from memory. Copies (no algorithm) may read a part, products have kernels of their own.
+ */
+function isFused(profile, primitive) {
+  const node = profile.nodes[primitive.nodes[0]];
+  return isCompiled(profile) && Boolean(node) && !primitive.product && primitive.algorithm !== ''
+    && +primitive.bytes < +node.bytes_read;
+}
+
+function isCompiled(profile) { return profile.modelled && profile.measure.runtime === 'compiled'; }
+function fusedNote(profile) {
+  return isCompiled(profile) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
+}
+
 /* Returns distinct work as kernels: planned algorithms have no time, calls count repetitions too. */
 function primitiveKernels(profile) {
   return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
     const mean = primitive.median_ps;
     const total = isKnown(mean) ? d3.sum(primitive.nodes, index => +profile.nodes[index].latency_ps || 0) : null;
     return {name: primitive.primitive, state: primitive.state, algorithm: primitive.algorithm || primitive.state,
-      total_ps: total,
-      mean_ps: mean, calls: mean > 0 ? Math.round(total / mean) : primitive.nodes.length,
+      isFused: isFused(profile, primitive), total_ps: total, mean_ps: mean,
+      calls: mean > 0 ? Math.round(total / mean) : primitive.nodes.length,
       tensor_cores: primitive.tensor_cores, limited: primitive.limited === 'unknown' ? '' : primitive.limited};
   });
 }
@@ -42,8 +57,7 @@ function kernelColumns(profile, rows, total) {
     field('name', profile.measure.kernels ? 'Kernel' : 'Work', {isName: true}),
     field('algorithm', 'Algorithm'), field('calls', 'Calls', {isNumber: true}),
     field('mean_ps', 'Mean', {unit: 'ps'}), field('total_ps', 'Total', {unit: 'ps'}),
-    shareColumn(row => row.total_ps, total, row => row.limited ? `on-${row.limited}` : '',
-      d3.max(rows, row => +row.total_ps)),
+    shareColumn(row => row.total_ps, total, row => row.limited ? `on-${row.limited}` : '', 'ps'),
     field('limited', 'Limited by'), field('tensor_cores', 'Tensor cores'),
     field('occupancy', 'Occupancy', {isNumber: true, draw: (cell, row) => cell.text(percent(row.occupancy, 1))}),
   ].filter(each => has(each.key) || (each.key === 'share' && total > 0));
@@ -57,12 +71,16 @@ function drawKernels(parent, report) {
     return;
   }
   const isMeasured = Boolean(profile.measure.kernels);
-  const all = isMeasured ? measuredKernels(profile) : primitiveKernels(profile);
-  const total = d3.sum(all, row => +row.total_ps || 0);
-  const rows = all.filter(row => matches(row.name));
+  const listed = isMeasured ? measuredKernels(profile) : primitiveKernels(profile);
+  const sum = rows => d3.sum(rows, row => +row.total_ps || 0);
+  const total = sum(listed);
+  const all = listed.filter(row => !row.isFused);
+  const fused = listed.filter(row => row.isFused);
+  const rest = {name: `fused into other kernels: ${plural(d3.sum(fused, row => row.calls), 'node')}`, total_ps: sum(fused)};
+  const rows = all.concat(fused.length ? [rest] : []).filter(row => matches(row.name));
   const section = addSection(parent, all.length ? kernelTitle(all, total) : 'No kernel in this module',
     isMeasured ? 'Kernels that ran, over one forward pass.'
-      : 'Distinct work, each listed once; calls count the layers that repeat it.');
+      : 'Distinct work, each listed once; calls count the layers that repeat it.' + fusedNote(profile));
   addSearch(add(section, 'div', {class: 'tools'}), 'Search kernels');
   addTable(section, 'Kernels', kernelColumns(profile, rows, total), rows, total > 0 ? 'total_ps:desc' : 'calls:desc');
 }

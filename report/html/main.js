@@ -31,8 +31,7 @@ function pageSubtitle(report) {
 function drawTabs(parent, available, current) {
   const tabs = add(parent, 'div', {class: 'tabs', role: 'tablist', 'aria-label': 'Views'});
   for (const view of available)
-    addButton(tabs, `view-${view.key}`, view.label, () => openView(view.key)).attr('role', 'tab')
-      .attr('id', `tab-${view.key}`)
+    addButton(tabs, `view-${view.key}`, view.label, () => openView(view.key)).attr('role', 'tab').attr('id', `tab-${view.key}`)
       .attr('aria-selected', String(view === current)).attr('aria-controls', 'view')
       .attr('tabindex', view === current ? 0 : -1);
   tabs.on('keydown', () => {
@@ -65,8 +64,7 @@ function drawPage(app, report) {
   app.selectAll('*').remove();
   const header = app.append('header');
   const profile = report.profile;
-  header.append('h1').text(profile ? fileName(profile.model.path) : fileName((report.check || {}).model
-    || 'costmodel'));
+  header.append('h1').text(profile ? fileName(profile.model.path) : fileName((report.check || {}).model || 'costmodel'));
   add(header, 'p', {class: 'subtitle'}, pageSubtitle(report));
   drawTabs(header, available, current);
   const main = add(app, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,

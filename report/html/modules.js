@@ -80,8 +80,7 @@ function drawIcicle(parent, profile, metric, options) {
       const share = roughly((+box.module[metric.key] || 0) / total);
       return `${fit(label(box), room(box) - share.length - 1)} ${share}`;
     });
-  cells.filter(box => box.height >= 34).append('text').attr('class', box => `on ${colour(box)} second`).attr('x', 8)
-    .attr('y', 31)
+  cells.filter(box => box.height >= 34).append('text').attr('class', box => `on ${colour(box)} second`).attr('x', 8).attr('y', 31)
     .text(box => {
       const value = short(box.module[metric.key], metric.unit);
       const named = `${value}  ${box.module.class_known === false ? '' : box.module.class}`;
@@ -89,10 +88,10 @@ function drawIcicle(parent, profile, metric, options) {
     });
   addTip(cells, box => [moduleName(box.module),
     `${box.module.class}${box.module.arguments ? `(${fit(box.module.arguments, 70)})` : ''}`]
-    .concat(profile.metrics.map(each => `${each.label}: ${short(box.module[each.key], each.unit)} (${percent(box.module[each.key], profile.totals[each.key])})`))
+    .concat(profile.metrics.map(each => `${each.label}: ${short(box.module[each.key], each.unit)} (${percent(box.module[each.key], profile.totals[each.key], each.unit)})`))
     .concat(profile.timed ? [`limited by ${limitedBy(box.module)}`] : []));
   cells.each(function button(box) {
-    addAction(d3.select(this), `${moduleName(box.module)}: ${short(box.module[metric.key], metric.unit)}, ${percent(box.module[metric.key], total)}`,
+    addAction(d3.select(this), `${moduleName(box.module)}: ${short(box.module[metric.key], metric.unit)}, ${percent(box.module[metric.key], total, metric.unit)}`,
       `${options.prefix || 'box'}-${box.module.index}`, () =>
         setState({module: box.module === top && isKnown(top.parent) ? profile.modules[top.parent].path
           : box.module.path}, true));
@@ -146,7 +145,7 @@ function treeRows(profile, top, depth) {
 }
 
 function addTreeName(cell, profile, module, top, depth) {
-  cell.style('padding-left', `${8 + 14 * (module.depth - top.depth)}px`);
+  cell.style('padding-left', `${14 * (module.depth - top.depth) + (module.children.length > 0 ? 8 : 28)}px`);
   if (module.children.length > 0)
     addButton(cell, `open-${module.index}`, isOpen(module, top, depth) ? '\u25be' : '\u25b8', () => {
       toggled.set(module, !isOpen(module, top, depth));
@@ -163,10 +162,11 @@ function drawTree(parent, profile, metric) {
   const total = top[metric.key];
   const columns = [
     field('path', 'Module', {isName: true, draw: (cell, module) => addTreeName(cell, profile, module, top, depth)}),
-    field(metric.key, metric.label, {unit: metric.unit}), shareColumn(module => module[metric.key], total),
+    field(metric.key, metric.label, {unit: metric.unit}),
+    shareColumn(module => module[metric.key], total, null, metric.unit),
   ];
   if (isKnown(profile.root.peak_activation_bytes))
-    columns.push(field('peak_activation_bytes', 'Peak memory', {unit: 'bytes'}));
+    columns.push(field('peak_activation_bytes', 'Peak of own tensors', {unit: 'bytes'}));
   addTable(parent, 'Module tree', columns, treeRows(profile, top, depth));
 }
 
@@ -175,8 +175,8 @@ function classesAt(profile, depth) {
   const rows = new Map();
   for (const module of profile.modules) {
     if (module.depth !== depth) continue;
-    if (!rows.has(module.class)) rows.set(module.class, {class: module.class_known === false ? `named ${module.class}`
-      : module.class, modules: 0});
+    if (!rows.has(module.class))
+      rows.set(module.class, {class: `${module.class_known === false ? 'named ' : ''}${module.class}`, modules: 0});
     const row = rows.get(module.class);
     row.modules++;
     for (const metric of profile.metrics) row[metric.key] = (row[metric.key] || 0) + (+module[metric.key] || 0);
@@ -213,8 +213,7 @@ function drawDepth(parent, profile) {
         const cells = table.append('tr');
         add(cells, 'th', {scope: 'row'}, row.modules > 1 ? `${row.modules} \u00d7 ${row.class}` : row.class);
         addNumber(cells, 'td', row[metric.key], metric.unit).attr('class', 'number');
-        const bar = add(cells, 'td', {class: 'number'});
-        addShare(bar, row[metric.key], profile.totals[metric.key]);
+        addShare(add(cells, 'td', {class: 'number'}), row[metric.key], profile.totals[metric.key], '', metric.unit);
       }
     }
   };
@@ -225,8 +224,7 @@ function drawDepth(parent, profile) {
 }
 
 function addMetricSwitch(parent, profile) {
-  addSwitch(parent, 'metric', 'Metric', profile.metrics, currentMetric(profile).key,
-    key => setState({metric: key}, true));
+  addSwitch(parent, 'metric', 'Metric', profile.metrics, currentMetric(profile).key, key => setState({metric: key}, true));
 }
 
 function addResourceLegend(parent, profile) {
@@ -243,7 +241,7 @@ function drawModules(parent, report) {
   const total = short(profile.totals[metric.key], metric.unit);
   const noun = metric.unit === 'ps' ? `${profile.timeWord} time` : metric.noun;
   const module = selectedModule(profile);
-  const title = module ? `${module.path} has ${percent(module[metric.key], profile.totals[metric.key])} of the ${noun} (${short(module[metric.key], metric.unit)})`
+  const title = module ? `${module.path} has ${percent(module[metric.key], profile.totals[metric.key], metric.unit)} of the ${noun} (${short(module[metric.key], metric.unit)})`
     : first ? `${sentence(first.text)} of the ${noun} (${total})` : `Modules by ${noun}`;
   const section = addSection(parent, title,
     `Height is the share of ${module ? 'the module' : 'the model'}, depth runs to the right. Select a module to zoom and to filter the other views.`);

@@ -56,7 +56,7 @@ function operatorColumns(profile, byShape, rows) {
   const columns = [field('kind', 'Operator', {isName: true})];
   if (byShape) columns.push(field('shape', 'First input \u2192 output'));
   columns.push(field('nodes', 'Nodes', {isNumber: true}), first,
-    shareColumn(first.value, d3.sum(rows, first.value), row => profile.kindColour.get(row.kind)));
+    shareColumn(first.value, d3.sum(rows, first.value), row => profile.kindColour.get(row.kind), first.unit));
   if (profile.timed) columns.push(macs);
   columns.push(field('flops', 'FLOPs', {unit: 'flops'}),
     field('bytes', 'Bytes moved', {unit: 'bytes', value: row => (row.bytes_read || 0) + (row.bytes_written || 0)}),
@@ -80,7 +80,7 @@ function drawOperators(parent, report) {
   const rows = operatorRows(profile, byShape);
   const key = profile.timed ? 'latency_ps' : 'macs';
   const section = addSection(parent, operatorTitle(profile, rows, key),
-    'Sums over the nodes of each operator. Select a heading to sort.');
+    'Sums over the nodes of each operator. Select a heading to sort.' + (profile.timed ? fusedNote(profile) : ''));
   const tools = add(section, 'div', {class: 'tools'});
   addSwitch(tools, 'group', 'Group by', [{key: 'type', label: 'type'}, {key: 'shape', label: 'type and shape'}],
     byShape ? 'shape' : 'type', group => setState({group: group === 'type' ? '' : group}, true));

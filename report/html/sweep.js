@@ -63,8 +63,7 @@ function drawSweep(parent, report) {
     drawSweepChart(charts, rows, {title: timeName, unit: 'ps', value: row => row.latency_ps});
     drawSweepChart(charts, rows, {title: 'Samples per second', unit: 'elements', value: sweepRate});
   }
-  drawSweepChart(charts, rows, {title: 'Required memory, with weights', unit: 'bytes', value: row => row.required_bytes,
-    limit});
+  drawSweepChart(charts, rows, {title: 'Required memory, with weights', unit: 'bytes', value: row => row.required_bytes, limit});
   const columns = [field('batch', 'Batch', {isName: true}), field('macs', 'MACs', {unit: 'macs'}),
     field('peak_activation_bytes', 'Peak activation memory', {unit: 'bytes'}),
     field('required_bytes', 'Required memory', {unit: 'bytes'})];

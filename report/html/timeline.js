@@ -94,8 +94,8 @@ function drawTimeAxis(svg, x, height) {
   const axis = add(svg, 'g', {class: 'axis'});
   for (const tick of x.ticks(8)) {
     add(axis, 'line', {x1: x(tick), x2: x(tick), y1: 18, y2: height});
-    add(axis, 'text', {x: x(tick), y: 12, 'text-anchor': x(tick) < 30 ? 'start' : x(tick) > x
-      .range()[1] - 30 ? 'end' : 'middle'}, short(tick, 'ps'));
+    const anchor = x(tick) < 30 ? 'start' : x(tick) > x.range()[1] - 30 ? 'end' : 'middle';
+    add(axis, 'text', {x: x(tick), y: 12, 'text-anchor': anchor}, short(tick, 'ps'));
   }
 }
 
@@ -112,9 +112,8 @@ function drawSpans(svg, profile, x, depths) {
       const name = displayName(profile, box.item.module);
       return fit(name.length > room ? box.item.module.name : name, room);
     });
-    addTip(cells, box => [moduleName(box.item.module), box.items > 1 ? `and ${box.items - 1} shorter modules here`
-      : box.item.module.class,
-      `${short(box.value, 'ps')} (${percent(box.value, profile.duration)})`]);
+    addTip(cells, box => [moduleName(box.item.module),
+      box.items > 1 ? `and ${box.items - 1} shorter modules here` : box.item.module.class, `${short(box.value, 'ps')} (${percent(box.value, profile.duration, 'ps')})`]);
     const wide = cells.filter(box => box.width > 8);
     wide.each(function button(box) {
       addAction(d3.select(this), `${moduleName(box.item.module)}: ${short(box.value, 'ps')}`,
@@ -141,8 +140,7 @@ function nearestSpan(profile, depth, box) {
 function drawNodes(svg, profile, x, top) {
   const boxes = mergeNarrow(profile.order, x, node => node.start, node => node.start + (+node.latency_ps || 0));
   const module = selectedModule(profile);
-  const cells = svg.append('g').selectAll('g').data(boxes).join('g').attr('transform',
-    box => `translate(${box.x},${top})`)
+  const cells = svg.append('g').selectAll('g').data(boxes).join('g').attr('transform', box => `translate(${box.x},${top})`)
     .attr('class', box => module && !isInside(box.item, module) ? 'cell dim' : 'cell');
   add(cells, 'rect', {class: box => `box on-${box.item.limited || 'unknown'}`,
     width: box => Math.max(0.8, box.width - (box.width > 3 ? 1 : 0)), height: 2 * rowHeight});
@@ -153,7 +151,7 @@ function drawNodes(svg, profile, x, top) {
     .attr('class', box => `on on-${box.item.limited || 'unknown'} second`).attr('x', 4).attr('y', 34)
     .text(box => short(box.item.latency_ps, 'ps'));
   addTip(cells, box => [nodeLabel(box.item), nodeName(box.item),
-    `${short(box.item.latency_ps, 'ps')} (${percent(box.item.latency_ps, profile.duration)}), limited by ${box.item.limited || 'unknown'}`]
+    `${short(box.item.latency_ps, 'ps')} (${percent(box.item.latency_ps, profile.duration, 'ps')}), limited by ${box.item.limited || 'unknown'}`]
     .concat(box.items > 1 ? [`and ${box.items - 1} shorter nodes here`] : []));
 }
 
@@ -179,8 +177,7 @@ function addPointerZoom(svg, profile, x) {
 function drawTimeline(parent, report) {
   const profile = report.profile;
   if (!profile.timed) {
-    addMissing(parent, 'No timeline without times',
-      'Model the times of a device, or measure them on this machine (--measure).',
+    addMissing(parent, 'No timeline without times', 'Model the times of a device, or measure them on this machine (--measure).',
       'costmodel MODEL.onnx --device h200 --format html');
     return;
   }
@@ -216,7 +213,7 @@ function drawLongest(parent, profile) {
     field('name', 'Node', {isName: true, value: nodeLabel}),
     field('shape', 'First input \u2192 output', {value: node => nodeShapes(profile, node)}),
     field('latency_ps', profile.timeName, {unit: 'ps'}),
-    shareColumn(node => node.latency_ps, profile.duration, node => `on-${node.limited}`, nodes[0] && nodes[0].latency_ps),
+    shareColumn(node => node.latency_ps, profile.duration, node => `on-${node.limited}`, 'ps'),
     field('limited', 'Limited by', {value: node => node.limited || 'unknown'}),
   ], nodes);
 }

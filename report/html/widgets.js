@@ -26,8 +26,7 @@ function addTip(selection, lines) {
 
 /* Makes a shape of a chart work like a button: pointer, Enter and Space. */
 function addAction(selection, label, key, action) {
-  selection.attr('role', 'button').attr('tabindex', 0).attr('aria-label', label).attr('data-key', key)
-    .on('click.action', action)
+  selection.attr('role', 'button').attr('tabindex', 0).attr('aria-label', label).attr('data-key', key).on('click.action', action)
     .on('keydown.action', function press(datum) {
       if (d3.event.key !== 'Enter' && d3.event.key !== ' ') return;
       d3.event.preventDefault();
@@ -81,11 +80,11 @@ function matches(text) {
   return text.toLowerCase().includes(state.search.toLowerCase());
 }
 
-/* A number with all its digits as title and data-value; one that the row does not have is a dash. */
+/* A number with all its digits as title and data-value; one that the row does not have, or no time, is a dash. */
 function addNumber(parent, tag, value, unit, isUpperBound, isChange) {
-  const text = value === undefined ? '\u2013' : (isChange ? signed : short)(value, unit);
+  const text = value === undefined || unit === 'ps' && !isChange && !(value > 0) ? '\u2013' : (isChange ? signed : short)(value, unit);
   return add(parent, tag, {'data-value': isKnown(value) ? String(value) : '', title: exact(value, unit)},
-    (isUpperBound ? '\u2264 ' : '') + text);
+    (isUpperBound === true ? '\u2264 ' : isUpperBound || '') + text);
 }
 
 function isBound(row, key) { return Boolean(row.upper_bound && row.upper_bound.indexOf
@@ -93,8 +92,7 @@ function isBound(row, key) { return Boolean(row.upper_bound && row.upper_bound.i
 
 /* A chart of fixed size that scales down on narrow paper. */
 function addChart(parent, width, height, label) {
-  return add(parent, 'svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group',
-    'aria-label': label});
+  return add(parent, 'svg', {class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': label});
 }
 
 function widthOf(parent) {
@@ -116,7 +114,7 @@ function addStack(parent, title, parts, unit, total) {
     if (share * width > 20 + 1.15 * charWidth * label.length) piece.append('span').text(label);
   }
   addLegend(figure, known.map(part =>
-    [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total)})`]));
+    [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total, unit)})`]));
 }
 
 /* Entries [class of the colour, text]. */
@@ -135,10 +133,10 @@ function addShareBar(cell, value, total, colour) {
     .append('span').style('width', `${total > 0 && value > 0 ? Math.min(100, 100 * value / total) : 0}%`);
 }
 
-/* A share as a bar and a percentage; a bar of `whole` (default: total) is full. */
-function addShare(cell, value, total, colour, whole) {
-  addShareBar(cell, +value || 0, +(whole || total), colour);
-  add(cell, 'span', {class: 'percent'}, percent(isKnown(value) ? value : 0, total));
+/* A share as a bar and a percentage; a bar of the total is full. */
+function addShare(cell, value, total, colour, unit) {
+  addShareBar(cell, +value || 0, +total, colour);
+  add(cell, 'span', {class: 'percent'}, percent(isKnown(value) ? value : 0, total, unit));
 }
 
 /* Orders rows by a column {value}; unknown values come last. */
@@ -183,9 +181,9 @@ function field(key, label, more) {
 }
 
 /* A column of shares of a total; colour(row) is a class. */
-function shareColumn(value, total, colour, whole) {
+function shareColumn(value, total, colour, unit) {
   return field('share', 'Share', {value, isNumber: true,
-    draw: (cell, row) => addShare(cell, value(row), total, colour ? colour(row) : '', whole)});
+    draw: (cell, row) => addShare(cell, value(row), total, colour ? colour(row) : '', unit)});
 }
 
 /*
