@@ -6,8 +6,7 @@ const maxParts = 10; /* modules of the comparison */
 function overviewTitle(profile) {
   const bound = profile.timed ? boundText(timeByResource(profile, profile.nodes)) : '';
   const first = dominant(profile, profile.metrics[0].key);
-  const where = first ? `${first.text} of the ${profile.timed ? profile.timeWord + ' time' : profile.metrics[0].noun}`
-    : '';
+  const where = first ? `${first.text} of the ${profile.timed ? profile.timeWord + ' time' : profile.metrics[0].noun}` : '';
   return bound && where ? `${bound}; ${where}` : bound || where || 'Overview';
 }
 
@@ -22,17 +21,15 @@ function addTiles(parent, profile) {
   const totals = profile.totals;
   const memory = profile.memory || {};
   const tiles = add(parent, 'dl', {class: 'tiles'});
-  const addTotal = (name, key, unit, note) => addTile(tiles, name, totals[key], unit, note, isBound(totals, key));
-  addTotal('Parameters', 'params', 'elements', isKnown(totals.weight_bytes)
-    ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
+  const addTotal = (name, key, unit, note, sign) =>
+    addTile(tiles, name, totals[key], unit, note, sign || isBound(totals, key));
+  addTotal('Parameters', 'params', 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
   addTotal('MACs', 'macs', 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '');
-  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes',
-    isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '',
-      memory.peak_upper_bound);
+  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '', memory.peak_upper_bound);
   if (!profile.timed) return;
   const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
-  addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `without ${plural(untimed, 'node')}`
-    : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '');
+  addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
+    : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', untimed > 0 ? '\u2265 ' : '');
   const batch = profile.options.batch;
   if (!(batch > 0) || !(totals.latency_ps > 0)) return;
   const tile = add(tiles, 'div', {class: 'tile'});
@@ -65,8 +62,7 @@ function addBreakdown(parent, profile) {
     return;
   }
   const section = addSection(parent, `Where the ${short(totals.latency_ps, 'ps')} go`, '', 'h3');
-  const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by, value: row.latency_ps,
-    colour: `on-${row.limited_by}`}));
+  const limits = (profile.measure.limiters || []).map(row => ({label: row.limited_by, value: row.latency_ps, colour: `on-${row.limited_by}`}));
   addStack(section, 'By limiting resource', limits, 'ps', totals.latency_ps);
   addStack(section, 'By operator type', partsByKind(profile, 'latency_ps'), 'ps', totals.latency_ps);
 }
@@ -102,8 +98,7 @@ function addAdvice(parent, profile) {
   const section = addSection(parent, list.length ? `What to change first: ${list[0].name.replace(/-/g, ' ')}`
     : 'Recommendations', '', 'h3');
   if (list.length === 0) {
-    section.append('p').text(profile.timed ? noAdvice(profile)
-      : 'Recommendations need times: add --device NAME or --measure.');
+    section.append('p').text(profile.timed ? noAdvice(profile) : 'Recommendations need times: add --device NAME or --measure.');
     return;
   }
   const items = add(section, 'ol', {class: 'advice'});
@@ -122,7 +117,9 @@ function addAdvice(parent, profile) {
 
 /* Returns the rows of the comparison {part, name, values}: small parts are summed. */
 function comparisonRows(profile, columns) {
-  const rows = partsOf(profile, profile.metrics[0].key).map(part => {
+  const parts = partsOf(profile, profile.metrics[0].key);
+  for (const column of columns) column.largest = new Set(largestParts(profile, parts, column.key));
+  const rows = parts.map(part => {
     const values = {};
     for (const column of columns) values[column.key] = partValue(profile, part, column.key);
     return {part, name: partName(part), values, share: d3.max(columns,
@@ -137,24 +134,20 @@ function comparisonRows(profile, columns) {
   return rows.filter(row => shown.has(row)).concat([{name: `${rest.length} smaller modules`, values}]);
 }
 
-/* Returns true for the part with most of a metric; of memory, for the part where the peak is. */
-function isLargest(profile, column, rows, row) {
-  if (!row.part) return false;
+/* Returns true for the part where the memory peak is. */
+function hasPeak(profile, part) {
   const peak = profile.nodes[(profile.memory || {}).peak_node];
-  if (column.isPeak && peak) return row.part.modules.some(module => row.part.own ? peak.owner === module
-    : isInside(peak, module));
-  const value = +row.values[column.key] || 0;
-  return value > 0 && rows.every(other => !other.part || !(+other.values[column.key] > value));
+  return peak && part.modules.some(module => part.own ? peak.owner === module : isInside(peak, module));
 }
 
 /* Returns "layer3: most time (32%), most MACs (36%); layer4: most parameters (59%)". */
 function comparisonTitle(profile, columns, rows) {
   const findings = new Map();
   for (const column of columns) {
-    const best = rows.find(row => isLargest(profile, column, rows, row));
+    const best = rows.find(row => row.part
+      && (column.isPeak ? hasPeak(profile, row.part) : column.largest.has(row.part)));
     if (!best) continue;
-    const finding = column.isPeak ? 'memory peak'
-      : `most ${column.noun} (${roughly(best.values[column.key] / column.total)})`;
+    const finding = column.isPeak ? 'memory peak' : `most ${column.noun} (${roughly(best.values[column.key] / column.total)})`;
     findings.set(best.name, (findings.get(best.name) || []).concat([finding]));
   }
   return [...findings].map(entry => `${entry[0]}: ${entry[1].join(', ')}`).join('; ');
@@ -162,16 +155,15 @@ function comparisonTitle(profile, columns, rows) {
 
 /* Which module dominates: a bar for each module and metric, the largest of each metric marked. */
 function addComparison(parent, profile) {
-  const columns = profile.metrics.filter(metric => metric.key === 'latency_ps' || metric.key === 'macs'
-    || metric.key === 'params')
+  const columns = profile.metrics.filter(metric => ['latency_ps', 'macs', 'params'].includes(metric.key))
     .map(metric => Object.assign({total: +profile.totals[metric.key]}, metric));
   if (isKnown((profile.memory || {}).peak_activation_bytes))
-    columns.push({key: 'peak_activation_bytes', unit: 'bytes', label: 'Peak memory', isPeak: true,
+    columns.push({key: 'peak_activation_bytes', unit: 'bytes', label: 'Peak of own tensors', isPeak: true,
       total: +profile.memory.peak_activation_bytes});
   const rows = comparisonRows(profile, columns);
   if (rows.length < 2) return;
   const section = addSection(parent, comparisonTitle(profile, columns, rows),
-    'Each bar is a share of the model; the largest of a column is marked.', 'h3');
+    'Each bar is a share of the model; the largest values of a column are marked.', 'h3');
   const box = add(section, 'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Modules compared'});
   const table = add(box, 'table', {class: 'comparison'});
   const head = table.append('thead').append('tr');
@@ -185,9 +177,8 @@ function addComparison(parent, profile) {
     else name.text(row.name);
     for (const column of columns) {
       const value = row.values[column.key];
-      const isFirst = isLargest(profile, column, rows, row);
-      const cell = add(line, 'td', {'data-value': isKnown(value) ? String(value) : '',
-        title: exact(value, column.unit)});
+      const isFirst = column.largest.has(row.part);
+      const cell = add(line, 'td', {'data-value': isKnown(value) ? value : '', title: exact(value, column.unit)});
       addShareBar(cell, +value, column.total, isFirst ? 'largest' : '');
       const share = column.isPeak || !(value > 0) ? '' : ` (${roughly(value / column.total)})`;
       add(cell, 'span', {class: isFirst ? 'value largest' : 'value'},
@@ -215,8 +206,7 @@ function omissions(profile) {
   const lines = Object.keys(coverage.unknown_ops || {})
     .map(op => `Unknown operator ${op}, ${plural(coverage.unknown_ops[op], 'node')}: costs not included.`);
   if (coverage.unknown_shapes > 0)
-    lines.push(`${plural(coverage.unknown_shapes, 'output')} of unknown shape` + (coverage.bounded_shapes > 0
-      ? `, ${coverage.bounded_shapes} counted at an upper bound (\u2264).` : ': costs not included.'));
+    lines.push(`${plural(coverage.unknown_shapes, 'output')} of unknown shape` + (coverage.bounded_shapes > 0 ? `, ${coverage.bounded_shapes} counted at an upper bound (\u2264).` : ': costs not included.'));
   for (const row of (profile.measure || {}).untimed || [])
     lines.push(`No time for ${plural(row.nodes, row.op + ' node')}: ${row.reason}.`);
   if ((profile.measure || {}).warning) lines.push(profile.measure.warning);
@@ -250,6 +240,6 @@ function drawOverview(parent, report) {
   const section = addSection(parent, lines.length ? 'Not included, and notes' : 'Nothing is left out', '', 'h3');
   if (lines.length === 0) section.append('p').text('Every operator and every shape is known.');
   const list = section.append('ul');
-  for (const line of lines.slice(0, 20)) list.append('li').text(line);
-  if (lines.length > 20) list.append('li').text(`and ${lines.length - 20} more`);
+  for (const line of lines.slice(0, 20).concat(lines.length > 20 ? `and ${lines.length - 20} more` : []))
+    list.append('li').text(line);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a model worth comparing: wrappers are opened, repeated modules are summed. */
 
-const openShare = 0.6; /* a part with more of the model is replaced by its own parts */
+const openShare = 0.6; /* of the model: a part with less stays whole, so that siblings are compared whole */
+const wrapperShare = 0.9; /* of the model, or of a child in its parent: a wrapper, replaced by its parts */
 const alikeSpread = 1.1; /* repeated modules differ by less */
 const outside = 'nodes outside of modules';
 
@@ -39,17 +40,32 @@ function openPart(profile, part, key) {
   return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
 }
 
-/* Returns the parts of a model by a metric, in the order of the modules. */
+/* Returns the parts of a model by a metric, in the order of the modules. A part has those that it was opened from. */
 function partsOf(profile, key) {
   const total = +profile.totals[key];
-  let parts = [makePart([profile.root], key)];
-  for (;;) {
-    const at = parts.findIndex(part => !part.own && part.value >= openShare * total
-      && part.modules[0].children.length > 0);
-    if (at < 0 || !(total > 0)) break;
-    parts = parts.slice(0, at).concat(openPart(profile, parts[at], key), parts.slice(at + 1));
+  const open = part => {
+    if (part.own || !(total > 0) || part.value < openShare * total || !part.modules[0].children.length) return [part];
+    const inner = openPart(profile, part, key);
+    const most = d3.max(inner, each => each.value);
+    if (part.value < wrapperShare * total && !(most >= wrapperShare * part.value)) return [part];
+    for (const each of inner) each.within = (part.within || []).concat([part]);
+    return [].concat(...inner.map(open));
+  };
+  return open(makePart([profile.root], key));
+}
+
+/* Returns the parts with most of a metric, ties too: siblings are compared whole, then the parts of the largest. */
+function largestParts(profile, parts, key, depth = 0) {
+  const groups = new Map();
+  for (const part of parts) {
+    const chain = (part.within || []).concat([part]);
+    const whole = chain[Math.min(depth, chain.length - 1)];
+    groups.set(whole, (groups.get(whole) || []).concat([part]));
   }
-  return parts;
+  const value = whole => +partValue(profile, whole, key) || 0;
+  const most = d3.max([...groups.keys()], value);
+  return [].concat(...[...groups].filter(entry => most > 0 && value(entry[0]) === most)
+    .map(entry => entry[1][0] === entry[0] ? entry[1] : largestParts(profile, entry[1], key, depth + 1)));
 }
 
 /* Returns the value of a part by another metric; the peak of several modules is the largest. */
@@ -62,8 +78,7 @@ function partValue(profile, part, key) {
 }
 
 function partName(part) {
-  return part.modules.length === 1 || part.own ? part.path || '(root)'
-    : `${part.path} (${part.modules.length} modules)`;
+  return part.modules.length === 1 || part.own ? part.path || '(root)' : `${part.path} (${part.modules.length} modules)`;
 }
 
 /* Returns the finding "layer3 takes 36%" of a metric; null if it is 0. */
@@ -71,7 +86,7 @@ function dominant(profile, key) {
   const total = +profile.totals[key];
   const parts = partsOf(profile, key);
   if (!(total > 0)) return null;
-  const first = parts.reduce((best, part) => part.value > best.value ? part : best);
+  const first = largestParts(profile, parts, key)[0] || parts[0];
   const name = first.modules.length > 1 && !first.own ? `the ${first.modules.length} modules ${first.path}` : first.path;
   const isPlural = name !== first.path || first.path === outside;
   const text = `${name || 'the root module'} ${isPlural ? 'take' : 'takes'} ${roughly(first.value / total)}`;
