@@ -106,8 +106,7 @@ function drawCurve(parent, profile, options) {
   add(svg, 'text', {class: 'strong', x: at + (isRight ? -10 : 10), y: 13, 'text-anchor': isRight ? 'end' : 'start'},
     fit(label, Math.floor((isRight ? at : width - at) / charWidth) - 2));
   if (options.isSmall)
-    add(svg, 'text', {class: 'faint', x: margin.left, y: height - 4},
-      `execution order: ${plural(curve.length, 'node')}`);
+    add(svg, 'text', {class: 'faint', x: margin.left, y: height - 4}, `execution order: ${plural(curve.length, 'node')}`);
   return {svg, x, height, margin, width, peak};
 }
 
@@ -116,10 +115,12 @@ function drawArena(parent, profile, frame) {
   const memory = profile.memory;
   const height = 300;
   const values = indexPlan(profile);
-  const svg = addChart(parent, frame.width, height,
-    `Arena of ${short(memory.arena_bytes, 'bytes')}: offset of each tensor while it is live`);
-  const y = d3.scaleLinear().domain([0, +memory.arena_bytes || 1]).range([height - 24, 8]);
+  const title = `Arena: offset of each activation over time (${short(memory.arena_bytes, 'bytes')})`;
+  addSection(parent, title, 'An arena is one allocation that holds all activations. A rectangle is a tensor: its height is its size, its width the time while it is live; tensors that are live together do not overlap.', 'h3');
+  const svg = addChart(parent, frame.width, height, title);
+  const y = d3.scaleLinear().domain([0, +memory.arena_bytes || 1]).range([height - 24, 22]);
   addAxis(svg, y, 'bytes', frame.margin.left, frame.width - frame.margin.left - frame.margin.right, 5);
+  add(svg, 'text', {class: 'faint', x: 4, y: 12}, 'offset in the arena');
   const range = frame.x.domain();
   const box = value => {
     const left = frame.x(Math.max(range[0], value.from));
@@ -137,7 +138,7 @@ function drawArena(parent, profile, frame) {
       .map(value => `M${value.box.x},${value.box.y}h${Math.max(0.7, value.box.width)}v${value.box.height}h${-Math.max(0.7, value.box.width)}z`).join('')});
   const cells = svg.append('g').selectAll('g').data(sized.filter(isLarge)).join('g')
     .attr('transform', value => `translate(${value.box.x},${value.box.y})`);
-  add(cells, 'rect', {class: value => isAtPeak(value) ? 'tensor at-peak' : 'tensor',
+  add(cells, 'rect', {class: value => isAtPeak(value) ? `tensor at-peak ${roleOf(value, profile.order[frame.peak]).split(' ')[0]}` : 'tensor',
     width: value => value.box.width > 4 ? value.box.width - 1 : Math.max(1, value.box.width),
     height: value => value.box.height > 4 ? value.box.height - 1 : value.box.height});
   cells.filter(value => value.box.width > 70 && value.box.height > 14).append('text').attr('x', 4).attr('y', 12)
@@ -146,7 +147,9 @@ function drawArena(parent, profile, frame) {
   addTip(cells, value => [value.value, `${exact(value.bytes, 'bytes')} at offset ${exact(value.offset, 'bytes')}`,
     `written by ${value.made ? nodeLabel(value.made) : 'the caller'}, last read by ${nodeLabel(value.last)}`]);
   add(svg, 'text', {class: 'faint', x: frame.margin.left, y: height - 6},
-    `arena offset of each tensor in execution order of ${plural(range[1] - range[0], 'node')}; orange: live at the peak`);
+    `execution order: ${plural(range[1] - range[0], 'node')}`);
+  addLegend(parent, ['read', 'written', 'kept'].map(role => [role, `${role === 'kept' ? 'kept for later nodes' : role} at the peak`])
+    .concat([['tensor', 'not live at the peak']]));
   return svg;
 }
 
@@ -165,7 +168,7 @@ function fillLive(parent, profile, position) {
     const head = item.append('div');
     addNumber(head, 'strong', value.bytes, 'bytes');
     head.append('span').text(` ${value.value}`);
-    addShareBar(item, +value.bytes, total, value.role.startsWith('kept') ? 'kept' : '');
+    addShareBar(item, +value.bytes, total, value.role.split(' ')[0]);
     add(item, 'div', {class: 'faint'}, value.role);
   }
   if (live.length > large.length)
@@ -211,8 +214,7 @@ function drawMemory(parent, report) {
   }
   const range = shownRange(profile);
   const peak = peakPosition(profile, range);
-  const facts = [`arena ${short(memory.arena_bytes, 'bytes')}`,
-    `with weights ${short(memory.required_bytes, 'bytes')}`];
+  const facts = [`arena ${short(memory.arena_bytes, 'bytes')}`, `with weights ${short(memory.required_bytes, 'bytes')}`];
   if (isKnown(memory.peak_in_place_bytes) && memory.peak_in_place_bytes < memory.peak_activation_bytes)
     facts.push(`in-place reuse would lower the peak to ${short(memory.peak_in_place_bytes, 'bytes')}`);
   const section = addSection(parent, peakTitle(profile, peak),

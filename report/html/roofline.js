@@ -67,15 +67,15 @@ function drawLogAxes(svg, x, y, frame) {
     Math.floor(Math.log10(scale.domain()[1]) + 1e-9) + 1).map(power => Math.pow(10, power));
   for (const tick of powers(x)) {
     add(axis, 'line', {x1: x(tick), x2: x(tick), y1: frame.top, y2: frame.bottom});
-    add(axis, 'text', {x: x(tick), y: frame.bottom + 16, 'text-anchor': 'middle'},
-      tick >= 1 ? tick : tick.toPrecision(1));
+    add(axis, 'text', {x: x(tick), y: frame.bottom + 16, 'text-anchor': 'middle'}, tick >= 1 ? tick : tick.toPrecision(1));
   }
   for (const tick of powers(y)) {
     add(axis, 'line', {x1: frame.left, x2: frame.right, y1: y(tick), y2: y(tick)});
     add(axis, 'text', {x: frame.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, short(tick, 'flops_per_s'));
   }
   add(axis, 'text', {x: (frame.left + frame.right) / 2, y: frame.bottom + 34, 'text-anchor': 'middle'},
-    'arithmetic intensity, FLOP/byte');
+    'arithmetic intensity, FLOP per byte');
+  add(axis, 'text', {x: 4, y: frame.top - 4}, 'achieved FLOP/s');
 }
 
 /* Labels the largest points where neither another label nor another large disc is. */
@@ -140,7 +140,7 @@ function drawRoofline(parent, report) {
   const missing = profile.primitives.filter(primitive => inSelection(profile, primitive)).length - all.length;
   const width = widthOf(section);
   const height = 520;
-  const frame = {left: 92, right: width - 12, top: 16, bottom: height - 44};
+  const frame = {left: 92, right: width - 12, top: 22, bottom: height - 44};
   const svg = addChart(section, width, height, 'Roofline: FLOP/s against FLOP/byte');
   const xs = all.map(point => point.x).concat(ceilings.map(each => 2 * each.rate / (bandwidth || each.rate)));
   const ys = all.map(point => point.y).concat(ceilings.map(each => 1.6 * each.rate));
@@ -156,7 +156,7 @@ function drawRoofline(parent, report) {
   const discs = svg.selectAll('circle').data(points).join('circle').attr('class',
     point => `disc ${profile.kindColour.get(point.first.kind)}`)
     .attr('cx', point => x(point.x)).attr('cy', point => y(point.y)).attr('r', radius);
-  addTip(discs, point => [`${nodeLabel(point.first)}${point.primitive.nodes.length > 1 ? ` and ${point.primitive.nodes.length - 1} like it` : ''}`, point.primitive.primitive, `${short(point.time, 'ps')} (${percent(point.time, profile.totals.latency_ps)}), limited by ${point.primitive.limited}`,
+  addTip(discs, point => [`${nodeLabel(point.first)}${point.primitive.nodes.length > 1 ? ` and ${point.primitive.nodes.length - 1} like it` : ''}`, point.primitive.primitive, `${short(point.time, 'ps')} (${percent(point.time, profile.totals.latency_ps, 'ps')}), limited by ${point.primitive.limited}`,
     `${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte, ${short(point.primitive.achieved.bytes_per_s, 'bytes_per_s')}`]);
   discs.each(function button(point) {
     addAction(d3.select(this), `${nodeLabelOf(point)}: ${short(point.time, 'ps')}, ${short(point.y, 'flops_per_s')} at ${point.x.toFixed(2)} FLOP/byte`,
