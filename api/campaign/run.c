@@ -264,8 +264,9 @@ static int lose_item(void *context, size_t item, const char *how) {
     struct running *running = context;
     char *text = NULL;
     size_t size = 0;
+    if (how == NULL) return diag_no_memory(running->diag);
     FILE *out = open_memstream(&text, &size);
-    if (out == NULL || how == NULL) return diag_no_memory(running->diag);
+    if (out == NULL) return diag_no_memory(running->diag);
     int status = write_failed(running, item, 1, "failed", how, out);
     if (fclose(out) != 0 || status != CM_OK) status = diag_no_memory(running->diag);
     if (status == CM_OK) status = take_lines(running, item, 1, text, size);
