@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/types.h>
@@ -12,10 +11,11 @@
 #include <unistd.h>
 
 #ifdef __linux__
-#include <sys/prctl.h>
+#include <sched.h>
 #endif
 
 #include "support/arena.h"
+#include "support/child.h"
 #include "support/diag.h"
 #include "support/text.h"
 
@@ -43,20 +43,17 @@ struct pool {
 };
 
 size_t workers_cores(void) {
+#ifdef __linux__
     cpu_set_t cores;
     if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return (size_t)CPU_COUNT(&cores);
+#endif
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (size_t)online : 1;
 }
 
 _Noreturn static void run_child(const struct workers_job *job, const struct worker *worker,
                                 int fd, pid_t parent) {
-#ifdef __linux__
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(0);
-#else
-    (void)parent;
-#endif
+    child_end_with_parent(parent);
     FILE *out = fdopen(fd, "w");
     int status = out ? job->run(job->context, worker->first, worker->n, out) : CM_NO_MEMORY;
     if (out != NULL && fflush(out) != 0) status = CM_IO;

@@ -3,18 +3,14 @@
  * device. It ends by _exit, because its memory is a copy of the program's. */
 #include "backends/process/worker.h"
 
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "backends/measure.h"
 #include "backends/process/ipc.h"
 #include "backends/process/subprocess.h"
 #include "support/arena.h"
+#include "support/child.h"
 
 #include "support/banned.h"
 
@@ -133,13 +129,7 @@ static void serve(const struct serving *serving) {
 _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid_t parent) {
     struct worker_opened opened;
     struct cm_device *device = NULL;
-#ifdef __linux__
-    /* If the parent dies while a kernel hangs, this process must end too. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(0);
-#else
-    (void)parent;
-#endif
+    child_end_with_parent(parent);
     /* Standard output belongs to the report: redirect the output of libraries. */
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     memset(&opened, 0, sizeof(opened));
