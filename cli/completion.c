@@ -45,6 +45,14 @@ static void print_commands(const struct command_table *table) {
     fputs("help", stdout);
 }
 
+/* Prints a case of the shell for each command but the default. */
+static void print_command_cases(const struct command_table *table) {
+    for (size_t i = 1; i < table->n; i++)
+        if (table->commands[i].summary != NULL)
+            printf("        %s) command=%s ;;\n", table->commands[i].name,
+                   table->commands[i].name);
+}
+
 static void bash_name(const struct option *option, const void *context) {
     (void)context;
     if (option->hidden) return;
@@ -70,10 +78,7 @@ static void print_bash(const struct command_table *table) {
           "    [[ $word == = ]] && { before=${COMP_WORDS[COMP_CWORD-1]}; word=; }\n"
           "    case ${COMP_WORDS[1]} in\n",
           stdout);
-    for (size_t i = 1; i < table->n; i++)
-        if (table->commands[i].summary != NULL)
-            printf("        %s) command=%s ;;\n", table->commands[i].name,
-                   table->commands[i].name);
+    print_command_cases(table);
     fputs("    esac\n"
           "    case $command:$before in\n",
           stdout);
@@ -139,10 +144,7 @@ static void print_zsh(const struct command_table *table) {
           "    local command=profile\n"
           "    case $words[2] in\n",
           stdout);
-    for (size_t i = 1; i < table->n; i++)
-        if (table->commands[i].summary != NULL)
-            printf("        %s) command=%s ;;\n", table->commands[i].name,
-                   table->commands[i].name);
+    print_command_cases(table);
     fputs("    esac\n"
           "    if (( CURRENT == 2 )); then compadd ",
           stdout);
