@@ -168,8 +168,8 @@ static bool runs_without(const struct advice_case *advice, uint32_t node) {
 static double half_rate(const struct cm_device_facts *facts) {
     double rate = 0;
     for (int32_t i = 0; i < facts->n_rates; i++)
-        if (strcmp(facts->rates[i].name, "matrix_fp16") == 0 ||
-            strcmp(facts->rates[i].name, "matrix_bf16") == 0)
+        if (text_equal(facts->rates[i].name, "matrix_fp16") ||
+            text_equal(facts->rates[i].name, "matrix_bf16"))
             rate = fmax(rate, facts->rates[i].flops_per_s);
     return rate;
 }

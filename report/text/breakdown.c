@@ -153,6 +153,16 @@ static int64_t total_of(const struct cm_result *result, const struct cm_timed *t
     return is_known(total) ? total : CM_UNKNOWN;
 }
 
+/* Adds the rates, the share of the roofline, the limiting resource and the state. */
+static void add_achieved(struct table *table, const struct cm_timed *timed) {
+    add_number(table, NUMBER_RATE, timed->achieved ? timed->achieved->flops_per_s : CM_UNKNOWN);
+    add_number(table, NUMBER_TRAFFIC,
+               timed->achieved ? timed->achieved->bytes_per_s : CM_UNKNOWN);
+    add_percent(table, timed->achieved ? timed->achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
+    add_name(table, timed->achieved ? timed->achieved->limited_by : "-");
+    add_name(table, timed->state);
+}
+
 static void add_layer(struct table *table, const struct cm_result *result,
                       const struct layer *layer) {
     const struct cm_timed *timed = &result->measure->primitives[layer->index];
@@ -161,12 +171,7 @@ static void add_layer(struct table *table, const struct cm_result *result,
     add_count(table, (int64_t)timed->n_nodes);
     add_time(table, timed->median_ps);
     add_time(table, timed->warm_ps);
-    add_number(table, NUMBER_RATE, timed->achieved ? timed->achieved->flops_per_s : CM_UNKNOWN);
-    add_number(table, NUMBER_TRAFFIC,
-               timed->achieved ? timed->achieved->bytes_per_s : CM_UNKNOWN);
-    add_percent(table, timed->achieved ? timed->achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
-    add_name(table, timed->achieved ? timed->achieved->limited_by : "-");
-    add_name(table, timed->state);
+    add_achieved(table, timed);
     struct text *name = table_cell(table);
     text_append_name(name, timed->primitive);
     if (timed->provider[0] != '\0' || timed->algorithm[0] != '\0') {
@@ -191,12 +196,7 @@ static void add_imported(struct table *table, const struct cm_result *result,
         text_append(table_cell(table), "-");
     table_end_cell(table);
     add_count(table, (int64_t)timed->n_nodes);
-    add_number(table, NUMBER_RATE, timed->achieved ? timed->achieved->flops_per_s : CM_UNKNOWN);
-    add_number(table, NUMBER_TRAFFIC,
-               timed->achieved ? timed->achieved->bytes_per_s : CM_UNKNOWN);
-    add_percent(table, timed->achieved ? timed->achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
-    add_name(table, timed->achieved ? timed->achieved->limited_by : "-");
-    add_name(table, timed->state);
+    add_achieved(table, timed);
     struct text *name = table_cell(table);
     text_append_name(name, timed->primitive);
     if (timed->algorithm[0] != '\0') {

@@ -154,12 +154,11 @@ static void write_flops_rate(struct page *page, const struct cm_result *result) 
 
 /* Two decimals, as DeepSpeed prints. An upper bound if some nodes have no time. */
 static void write_samples(struct page *page, const struct cm_result *result) {
-    const int64_t latency = result->totals.latency_ps;
+    const double samples = timed_samples_per_second(result);
     const int64_t n_lacking = timed_lacks(result);
-    if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
+    if (samples < 0) return;
     label_write(page, "samples/second");
-    page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "",
-               (double)result->options.batch / ((double)latency * 1e-12));
+    page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "", samples);
     if (n_lacking > 0)
         page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
                    text_plural(n_lacking));

@@ -175,11 +175,11 @@ static void write_step_time(struct page *page, const struct cm_training *trainin
 
 /* `25427.46 samples/s`; an upper bound if some nodes have no time. */
 static void write_samples(struct page *page, const struct cm_result *result) {
-    const int64_t latency = result->totals.latency_ps;
-    if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
+    const double samples = timed_samples_per_second(result);
+    if (samples < 0) return;
     struct text *item = page_item(page);
     if (timed_lacks(result) > 0) text_append(item, "at most ");
-    number_append_real(item, (double)result->options.batch / ((double)latency * 1e-12), 2);
+    number_append_real(item, samples, 2);
     text_append(item, " samples/s");
     page_item_end(page, STYLE_TITLE);
 }
@@ -209,13 +209,11 @@ static void write_device(struct page *page, const struct cm_measure *measure) {
 /* `no time:  3 nodes (0.02% of MACs)` */
 static void write_untimed(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
-    int64_t nodes = 0;
+    const int64_t nodes = timed_lacks(result);
     int64_t macs = 0;
-    for (size_t i = 0; i < measure->n_untimed; i++) {
-        nodes = checked_add(nodes, measure->untimed[i].nodes);
-        macs = checked_add(macs, measure->untimed[i].macs);
-    }
     if (nodes == 0) return;
+    for (size_t i = 0; i < measure->n_untimed; i++)
+        macs = checked_add(macs, measure->untimed[i].macs);
     label_write(page, "no time");
     page_list(page, " ", page->label_width);
     struct text *item = page_item(page);

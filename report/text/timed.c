@@ -19,6 +19,12 @@ int64_t timed_lacks(const struct cm_result *result) {
     return n;
 }
 
+double timed_samples_per_second(const struct cm_result *result) {
+    const int64_t latency = result->totals.latency_ps;
+    if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return -1;
+    return (double)result->options.batch / ((double)latency * 1e-12);
+}
+
 bool timed_lacks_operator(const struct cm_result *result, const char *op) {
     const struct cm_measure *measure = result->measure;
     for (size_t i = 0; measure != NULL && i < measure->n_untimed; i++)
