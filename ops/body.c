@@ -59,7 +59,7 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
 int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
                            int64_t most) {
     const char *assumption = "the trip count is not known: one iteration is counted";
-    times = op_at_most(context, times, most);
+    times = op_data_dependent_dim(context, times, most);
     if (is_known(times)) return body_runs(context, body, times, NULL);
     if (is_known(most))
         assumption = arena_printf(context->arena, "the trip count is not known, at most %lld",
@@ -84,7 +84,7 @@ struct value_info body_varying(const struct value_info *info) {
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
-static bool lies_deep(const struct op_context *context) {
+static bool is_nested_deep(const struct op_context *context) {
     uint32_t graph = context->node->graph;
     int depth = 0;
     while (graph != ID_NONE && context->model->graphs[graph].parent != ID_NONE &&
@@ -97,7 +97,7 @@ static bool lies_deep(const struct op_context *context) {
 
 static bool may_search(const struct op_context *context) {
     bool (*walker_may)(void *) = context->walker->may_search;
-    return !lies_deep(context) && (!walker_may || walker_may(context->walker->context));
+    return !is_nested_deep(context) && (!walker_may || walker_may(context->walker->context));
 }
 
 /* Merges the outputs of the last walk into the state. Sets *ret_changed if the state changed.

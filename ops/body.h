@@ -11,9 +11,9 @@
 #include "ops/op_context.h"
 
 /*
- * Operands of a Loop, and the inputs of its body at the same places: the trip count (in the
- * body: the number of the iteration), the condition, the state. Output `input - 1` of the body
- * is what the next iteration takes; the outputs after the state are stacked.
+ * Operands of a Loop and inputs of its body, at the same indices: trip count (in the body the
+ * iteration number), condition, loop-carried state. Output i - 1 of the body is input i of the
+ * next iteration; the outputs after the state are stacked over all iterations.
  */
 enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
 

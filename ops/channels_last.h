@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators whose data has its channels behind the spatial axes, by the rules of those that
- * have them in front. */
+/* Shape inference of channels-last operators ([N, spatial…, C]) by the functions for
+ * channels-first operands ([N, C, spatial…]). */
 #ifndef OPS_CHANNELS_LAST_H
 #define OPS_CHANNELS_LAST_H
 
@@ -8,7 +8,7 @@
 
 struct op_context;
 
-/* Output 0 as `infer` gives it for operand x with its channels in front, put behind again. */
+/* Calls `infer` with operand x transposed to channels first, and transposes output 0 back. */
 int channels_last_infer(struct op_context *context, size_t x,
                         int (*infer)(struct op_context *context))
     __attribute__((warn_unused_result));

@@ -69,7 +69,7 @@ static bool dims_agree(int64_t a, int64_t b) {
     return !is_known(a) || !is_known(b) || a == b;
 }
 
-/* Input 1 against the axes of input 0 from `axis` on. */
+/* Checks input 1 against the axes of input 0 from `axis` on. */
 static int check_legacy_dims(const struct op_context *context, int axis) {
     const struct shape *a = op_shape(context, 0);
     const struct shape *b = op_shape(context, 1);
@@ -105,10 +105,10 @@ int common_infer_legacy_broadcast(struct op_context *context, enum dtype dtype) 
     return status < 0 ? status : common_infer_same_shape(context, dtype);
 }
 
-int common_check_rank(const struct op_context *context, size_t i, int least) {
+int common_check_rank(const struct op_context *context, size_t i, int min) {
     int rank = op_rank(context, i);
-    if (rank == RANK_UNKNOWN || rank >= least) return CM_OK;
-    return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= %d, got %s", i, least,
+    if (rank == RANK_UNKNOWN || rank >= min) return CM_OK;
+    return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= %d, got %s", i, min,
                    op_shape_text(context, op_shape(context, i)));
 }
 
@@ -187,7 +187,7 @@ enum op_view common_view_strided(const struct op_context *context) {
     return VIEW_STRIDED;
 }
 
-/* A part is dense where only its first axis longer than 1 was cut. */
+/* A slice is contiguous if only the first axis longer than 1 is cut. */
 enum op_view common_view_part(const struct op_context *context) {
     const struct shape *whole = op_shape(context, 0);
     const struct shape *part = op_output_shape(context, 0);

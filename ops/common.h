@@ -22,41 +22,44 @@
 #define REQUIRED_ATTR(name_, kind_)                                                            \
     { .name = name_, .kind = kind_, .required = true }
 
-/* An optimisation hint of opset 1 that has no meaning any more. */
+/* An optimization hint of opset 1 without effect on shapes or costs. */
 #define CONSUMED_INPUTS OPTIONAL_ATTR("consumed_inputs", ATTR_INTS)
 
-/* Output 0 has the type and shape of input 0. */
+/* Sets output 0 to the type and shape of input 0. */
 int common_infer_same(struct op_context *context);
-/* Output 0 has that dtype and the shape of input 0. */
+/* Sets output 0 to the dtype and the shape of input 0. */
 int common_infer_same_shape(struct op_context *context, enum dtype dtype);
-/* Output 0 is of type bool and has the shape of input 0. */
+/* Sets output 0 to bool and the shape of input 0. */
 int common_infer_bool(struct op_context *context);
-/* Output 0 has the type of input 0; unknown rank. */
+/* Sets output 0 to the dtype of input 0 with unknown rank. */
 int common_infer_unknown_rank(struct op_context *context);
-/* Output 0 is all inputs broadcast together, of their common type. */
+/* Sets output 0 to the broadcast shape and the common dtype of all inputs. */
 int common_infer_broadcast(struct op_context *context);
-/* The same with another dtype of the output; inputs from `first` on share one type. */
+/* The same with output dtype `dtype`; inputs from `first` on must have one dtype. */
 int common_broadcast_to(struct op_context *context, size_t first, enum dtype dtype);
 /*
- * Binary operators before opset 7: input 1 has the shape of input 0, or (broadcast=1) that of
- * axes of it from `axis` on (absent: its last). Output 0 has the shape of input 0 and `dtype`.
+ * Infers binary operators before opset 7. Input 1 has the shape of input 0, or with broadcast=1
+ * the shape of consecutive axes of input 0 from `axis` on (absent: the last axes). Sets output
+ * 0 to the shape of input 0 and `dtype`.
  */
 int common_infer_legacy_broadcast(struct op_context *context, enum dtype dtype);
 
-/* Refuses inputs [first, n) whose element types are known and differ. */
+/* Checks that all known dtypes of the inputs from `first` on are equal. */
 int common_check_same_type(const struct op_context *context, size_t first);
-/* Checks that both inputs have one dtype and that input 1 (`what`) broadcasts to input 0, not
- * the reverse. */
+/* Checks that inputs 0 and 1 have one dtype, and that input 1 (`what` in messages) broadcasts
+ * to the shape of input 0. */
 int common_check_broadcasts(struct op_context *context, const char *what);
-/* The first known dtype among inputs from `first` on. */
+/* Returns the first known dtype of the inputs from `first` on. */
 enum dtype common_dtype(const struct op_context *context, size_t first);
-/* Refuses a known rank below `least` ("input 0 must have rank >= 3, got [2,3]"). */
-int common_check_rank(const struct op_context *context, size_t i, int least);
-/* Refuses a known rank other than `rank`. */
+/* Checks that the rank of input i is unknown or >= min ("input 0 must have rank >= 3, got
+ * [2,3]").
+ */
+int common_check_rank(const struct op_context *context, size_t i, int min);
+/* Checks that the rank of input i is unknown or `rank`. */
 int common_check_rank_is(const struct op_context *context, size_t i, int rank);
-/* Refuses an output of more axes than are supported. */
+/* Checks that an output rank of n is supported. */
 int common_check_n_axes(const struct op_context *context, size_t n);
-/* Refuses operand i when its rank is known and not 1, or its length is known and not n. */
+/* Checks that operand i is a vector of n elements, as far as its shape is known. */
 int common_check_length(const struct op_context *context, size_t i, int64_t n);
 /* Return how output 0 views operand 0 (struct op_backward.view): always strided, or as a slice
  * between two bounds on every axis. */
@@ -66,13 +69,13 @@ enum op_view common_view_part(const struct op_context *context);
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis);
 /* Returns the last dim of operand i; DIM_UNKNOWN if its rank is unknown or 0. */
 int64_t common_last_dim(const struct op_context *context, size_t i);
-/* Returns the smaller of two dims; an unknown one does not count. */
+/* Returns the smaller of two dims; if one is unknown, the other. */
 int64_t common_smaller(int64_t a, int64_t b);
-/* floor(a / b); DIM_UNKNOWN if b is 0. */
+/* Returns floor(a / b); DIM_UNKNOWN if b is 0. */
 int64_t common_divide(int64_t a, int64_t b);
-/* The nearest to value that lies in [low, high]. */
+/* Returns the value limited to [low, high]. */
 int64_t common_clamp(int64_t value, int64_t low, int64_t high);
-/* The elements of operand i; NULL when they are not known or cannot be read. */
+/* Returns the elements of operand i; NULL if they are unknown or cannot be read. */
 const struct constant *common_contents(const struct op_context *context, size_t i);
 /* Returns the one integer in operand i; DIM_UNKNOWN if it is omitted, unknown or not an
  * integer. */

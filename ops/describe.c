@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers and tuples as Python prints them: see describe.h. */
+/* Prints numbers and tuples as Python does: see describe.h. */
 #include "ops/describe.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 
 #include "support/banned.h"
 
-/* Nine significant digits tell any two float32 apart. */
+/* Nine significant digits identify every float32 uniquely. */
 #define FLOAT32_DIGITS 9
 
-/* Not by printf: a model of layers has several a layer. */
+/* Faster than printf: a layer has several integers. */
 void describe_int(struct text *out, int64_t value) {
     char digits[20];
     size_t at = sizeof(digits);
@@ -34,7 +34,7 @@ struct decimal {
     int exponent; /* of the first digit */
 };
 
-/* Reads back what printf wrote, whatever the locale's decimal point is. */
+/* Parses the output of printf("%e"), with any decimal point. */
 static struct decimal read_scientific(const char *text) {
     struct decimal decimal = {.n = 0};
     const char *e = strchr(text, 'e');
@@ -44,13 +44,15 @@ static struct decimal read_scientific(const char *text) {
     return decimal;
 }
 
-/* Digits [from, to) of the number, zeros beyond those that there are. */
+/* Appends the digits [from, to); zeros past the last digit. */
 static void append_digits(struct text *out, const struct decimal *decimal, int from, int to) {
     for (int i = from; i < to; i++)
         text_append_n(out, i >= 0 && i < decimal->n ? &decimal->digits[i] : "0", 1);
 }
 
-/* Python writes exponents below -4 and from 16 on, else a point with a digit behind it. */
+/* Appends as Python: with an exponent if it is < -4 or >= 16, else with at least one digit
+ * after the point.
+ */
 static void append_decimal(struct text *out, const struct decimal *decimal) {
     int whole = decimal->exponent + 1; /* digits before the point */
     if (decimal->exponent < -4 || decimal->exponent >= 16) {

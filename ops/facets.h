@@ -16,7 +16,7 @@
 
 #define FACETS(prefix, type) static const struct op_facets facets_##prefix##_##type =
 
-/* FLOPs by a convention: fields of struct op_flops. */
+/* FLOPs by a convention; arguments are fields of struct op_flops. */
 #define FLOPS_BY(table, ...)                                                                   \
     .flops[table] = &(const struct op_flops) {                                                 \
         __VA_ARGS__                                                                            \
@@ -28,13 +28,14 @@
 #define PTFLOPS_ATEN(...) FLOPS_BY(FLOPS_PTFLOPS_ATEN, __VA_ARGS__)
 #define THOP(...)         FLOPS_BY(FLOPS_THOP, __VA_ARGS__)
 #define ONNX_TOOL(...)    FLOPS_BY(FLOPS_ONNX_TOOL, __VA_ARGS__)
-/* Its MACs are in a call that no tool for PyTorch counts: torch.fft, torch.stft, torch.linalg.
+/* Operators for whose MACs the tools for PyTorch count nothing: torch.fft, torch.stft,
+ * torch.linalg.
  */
 #define UNKNOWN_TO_TORCH_TOOLS                                                                 \
     TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 0),                          \
         PTFLOPS_ATEN(.per_mac = 0), THOP(.per_mac = 0)
 
-/* The primitive: function, enum cm_primitive_kind, variant, images, what has none. */
+/* Lowering to a primitive; arguments are the fields of struct op_lowering. */
 #define LOWER(lower_, kind_, which_, images_, why_)                                            \
     .lowering = {lower_, kind_, which_, images_, why_}
 #define LOWER_ELTWISE(lower_, function, why_)                                                  \
@@ -43,15 +44,15 @@
 #define LOWER_BINARY(function) LOWER_ELTWISE(lower_binary, function, NULL)
 #define NO_PRIMITIVE(why_)     .lowering = {.why = why_}
 
-/* Which operands the outputs grow with (ops/op.h): "vd", or none. */
+/* Monotonicity by operand (enum monotone): "vd". */
 #define BOUNDS(letters) .bounds = letters
 #define NO_BOUNDS       BOUNDS("-")
 
-/* Which arithmetic is on integers, if not the types decide. */
+/* Integer operations, if they do not follow from the dtypes (enum op_integers). */
 #define INTEGERS(which)   .integers = which
 #define INTEGERS_OF(macs) .integers = INTEGERS_PRODUCTS, .integer_macs = macs
 
-/* Scales of dequantized operands: an operator that moves elements; a product. */
+/* Propagation of quantization scales (struct op_qdq): data movement; products. */
 #define MOVES(...)                .qdq = {.moves = __VA_ARGS__}
 #define MULTIPLIES(factors_, ...) .qdq = {.factors = factors_, .sums = __VA_ARGS__}
 

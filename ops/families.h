@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The families of operators, each defined at the foot of the file that it is named for. */
+/* The families of operators. Each is defined at the end of the file with its name. */
 #ifndef OPS_FAMILIES_H
 #define OPS_FAMILIES_H
 

@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-#define MAX_OPERANDS 16 /* shape arithmetic has no larger Sum */
+#define MAX_OPERANDS 16 /* larger variadic nodes are not folded */
 
 /* An operand, with its strides after broadcasting to the shape of the output. */
 struct source {
@@ -43,16 +43,16 @@ static bool int_fits(enum dtype dtype, int64_t value) {
     return value < limit && value >= -limit;
 }
 
-/* Rounds to a float format with `bits` of significand and normal exponents from `least` to
- * `most`. float16 is (11, -14, 15). */
-static double round_to(double value, int bits, int least, int most) {
+/* Rounds to a float format with `bits` of significand and normal exponents from `min` to `max`.
+ * float16 is (11, -14, 15). */
+static double round_to(double value, int bits, int min, int max) {
     int exponent = 0;
     if (!isfinite(value) || value == 0) return value;
     (void)frexp(
         value, &exponent); /* the first bit of the significand has the value 2^(exponent - 1) */
-    const int first = exponent - 1 < least ? least : exponent - 1;
+    const int first = exponent - 1 < min ? min : exponent - 1;
     const double rounded = ldexp(rint(ldexp(value, bits - 1 - first)), first - bits + 1);
-    return fabs(rounded) < ldexp(1, most + 1) ? rounded : copysign((double)INFINITY, value);
+    return fabs(rounded) < ldexp(1, max + 1) ? rounded : copysign((double)INFINITY, value);
 }
 
 bool fold_store(enum dtype dtype, struct number *number) {
@@ -79,8 +79,8 @@ bool fold_store(enum dtype dtype, struct number *number) {
 }
 
 /* Computes the strides of the operand broadcast to `shape`, 0 along broadcast axes. Returns
- * false if it cannot be broadcast: shape rules need not check every operand. */
-static bool lay_under(const struct shape *shape, struct source *source) {
+ * false if it cannot be broadcast. */
+static bool broadcast_strides(const struct shape *shape, struct source *source) {
     const struct shape *own = &source->value->shape;
     int64_t strides[SHAPE_MAX_RANK];
     if (own->rank > shape->rank) return false;
@@ -120,7 +120,7 @@ static int load_sources(struct op_context *context, const struct shape *shape,
         int status = op_value(context, i, &source->value);
         if (status < 0) return status;
         if (!source->value || !can_compute(source->value)) return CM_OK;
-        if (!lay_under(shape, source)) return CM_OK;
+        if (!broadcast_strides(shape, source)) return CM_OK;
         ret->uniform = ret->uniform && (source->value->place == CONSTANT_SPLAT ||
                                         source->value->n_elements == 1);
     }

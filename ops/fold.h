@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folds that compute: one kernel on one element of each operand, the loops over broadcast
- * operands written once. A result that the output's type cannot hold exactly as a runtime would
- * hold it (an integer overflow, a float16) leaves the whole value unknown, which is never
- * wrong.
+ * Constant folding of elementwise operators. An operator defines a kernel for one element of
+ * each operand; the loops over broadcast operands are shared. If a result cannot be represented
+ * in the output's type (integer overflow), the contents of the whole output stay unknown.
  */
 #ifndef OPS_FOLD_H
 #define OPS_FOLD_H
@@ -17,24 +16,26 @@
 struct constant;
 struct op_context;
 
-/* One element: r of floats, i of integers and bools. */
+/* One element of a tensor. */
 struct number {
-    bool given; /* the operand is not omitted */
-    bool real;
+    bool given; /* false: the operand is omitted */
+    bool real;  /* true: `r` is set (float types); false: `i` (integers and bools) */
     int64_t i;
     double r;
 };
 
-/* Sets ret->r when the output's type is a float, else ret->i; false: no result. */
+/* Sets ret->r if the output's type is a float, else ret->i. Returns false if there is no
+ * result. */
 typedef bool fold_kernel(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret);
 
-/* Contents of output 0: the kernel over all operands, broadcast to its shape. Splats stay so.
+/* Sets the contents of output 0: applies the kernel to all operands, broadcast to its shape. If
+ * all operands are splats, so is the output.
  */
 int fold_elements(struct op_context *context, fold_kernel *kernel)
     __attribute__((warn_unused_result));
 
-/* Defines fold_NAME by the body of its kernel, which sees context, n, x and ret. */
+/* Defines fold_NAME from the body of its kernel, which may use context, n, x and ret. */
 #define FOLD(name, ...)                                                                        \
     static bool number_##name(const struct op_context *context, size_t n,                      \
                               const struct number *x, struct number *ret) {                    \
@@ -47,12 +48,13 @@ int fold_elements(struct op_context *context, fold_kernel *kernel)
 
 /* Returns element i of a constant that has ints or reals. */
 struct number fold_number(const struct constant *constant, int64_t i);
-/* Makes n numbers the contents of output 0; one that its type cannot hold leaves all unknown.
+/* Sets the contents of output 0 to n numbers; leaves them unknown if its type cannot represent
+ * one.
  */
 int fold_set_numbers(struct op_context *context, struct number *numbers, int64_t n)
     __attribute__((warn_unused_result));
 
-/* The number as an element of that type; false when the type cannot hold it. */
+/* Converts the number to an element of the dtype. Returns false if it cannot represent it. */
 bool fold_store(enum dtype dtype, struct number *number);
 
 #endif

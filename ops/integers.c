@@ -11,11 +11,11 @@
 
 #include "support/banned.h"
 
-static enum op_integers share_of(const struct op *op) {
+static enum op_integers rule_of(const struct op *op) {
     return op->facets ? op->facets->integers : INTEGERS_BY_TYPES;
 }
 
-static bool is_whole(enum dtype dtype) {
+static bool is_integer(enum dtype dtype) {
     return dtype_is_integer(dtype) || dtype == DTYPE_BOOL;
 }
 
@@ -27,7 +27,7 @@ int64_t integers_total(const struct integers *integers) {
     return checked_add(integers->macs, integers->other_macs);
 }
 
-static struct integers some(int64_t macs, int64_t all) {
+static struct integers split_macs(int64_t macs, int64_t all) {
     return (struct integers){.macs = macs, .other_macs = checked_sub(all, macs)};
 }
 
@@ -35,21 +35,21 @@ static struct integers some(int64_t macs, int64_t all) {
 static struct integers by_types(const struct op_context *context, int64_t macs) {
     const enum dtype in = op_dtype(context, 0);
     const enum dtype out = context->n_outputs > 0 ? context->outputs[0].dtype : DTYPE_UNDEFINED;
-    if (is_whole(in) && is_whole(out)) return integers_all(macs, true);
-    if (macs == DIM_UNKNOWN && in == DTYPE_UNDEFINED) return some(macs, macs);
-    if (macs == DIM_UNKNOWN && out == DTYPE_UNDEFINED) return some(macs, macs);
-    return some(0, macs);
+    if (is_integer(in) && is_integer(out)) return integers_all(macs, true);
+    if (macs == DIM_UNKNOWN && in == DTYPE_UNDEFINED) return split_macs(macs, macs);
+    if (macs == DIM_UNKNOWN && out == DTYPE_UNDEFINED) return split_macs(macs, macs);
+    return split_macs(0, macs);
 }
 
 struct integers integers_of(const struct op_context *context, int64_t macs) {
     /* fast path for most nodes: no exception applies to them */
-    if (macs == 0 && !is_whole(op_dtype(context, 0))) return some(0, 0);
-    switch (share_of(context->op)) {
+    if (macs == 0 && !is_integer(op_dtype(context, 0))) return split_macs(0, 0);
+    switch (rule_of(context->op)) {
     case INTEGERS_BY_TYPES:
         return by_types(context, macs);
     case INTEGERS_PRODUCTS:
         if (context->op->facets->integer_macs)
-            return some(context->op->facets->integer_macs(context), macs);
+            return split_macs(context->op->facets->integer_macs(context), macs);
         return integers_all(macs, false);
     case INTEGERS_ALL:
         return integers_all(macs, true);
@@ -58,7 +58,7 @@ struct integers integers_of(const struct op_context *context, int64_t macs) {
     case INTEGERS_SCALES:
         break;
     }
-    return some(0, macs);
+    return split_macs(0, macs);
 }
 
 const char *integers_words(const struct op *op) {
@@ -71,13 +71,13 @@ const char *integers_words(const struct op *op) {
         [INTEGERS_ALL] = "on integers",
     };
     if (op->facets && op->facets->integer_macs) return "MACs of the projection on integers";
-    return words[share_of(op)];
+    return words[rule_of(op)];
 }
 
 bool integers_are_scaled(const struct op *op) {
-    return share_of(op) == INTEGERS_SCALED;
+    return rule_of(op) == INTEGERS_SCALED;
 }
 
 bool integers_computes_scale(const struct op *op) {
-    return share_of(op) == INTEGERS_SCALES;
+    return rule_of(op) == INTEGERS_SCALES;
 }

@@ -14,15 +14,15 @@ struct op;
 struct op_context;
 
 struct integers {
-    int64_t macs;       /* of one run; DIM_UNKNOWN, DIM_OVERFLOW pass */
-    int64_t other_macs; /* those that are not on integers */
-    bool rest;          /* whether what it does besides MACs is on integers */
+    int64_t macs;       /* integer MACs of one run; DIM_UNKNOWN, DIM_OVERFLOW */
+    int64_t other_macs; /* floating-point MACs of one run; DIM_UNKNOWN, DIM_OVERFLOW */
+    bool rest;          /* the operations other than MACs are on integers */
 };
 
-/* `macs`: all of one run of the node (product_macs). */
+/* Splits the operations of a node; `macs`: MACs of one run (product_macs). */
 struct integers integers_of(const struct op_context *context, int64_t macs);
 
-/* All MACs on integers, the rest or not. */
+/* Returns a split with all MACs on integers. */
 struct integers integers_all(int64_t macs, bool rest);
 
 /* Returns all MACs, integer or not. */
@@ -30,7 +30,7 @@ int64_t integers_total(const struct integers *integers);
 
 /* Returns a text that describes its integer arithmetic; NULL if the operand dtypes decide. */
 const char *integers_words(const struct op *op);
-/* Whether output 0 is operand 0, whose integers are shifted and scaled: DequantizeLinear. */
+/* Returns true if output 0 is operand 0, shifted and scaled: DequantizeLinear. */
 bool integers_are_scaled(const struct op *op);
 /* Returns true if output 1 is a scale that is computed at run time: DynamicQuantizeLinear. */
 bool integers_computes_scale(const struct op *op);

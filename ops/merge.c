@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* Sequences of optionals of sequences …: nothing is known of what lies deeper. */
+/* Maximum nesting of sequences and optionals; deeper elements are unknown. */
 #define MAX_NESTING 4
 
 static const char *const kind_names[] = {
@@ -16,7 +16,7 @@ static const char *const kind_names[] = {
     [CM_TYPE_OPTIONAL] = "an optional",          [CM_TYPE_MAP] = "a map",
 };
 
-/* One dim that holds of either; of bounds the larger. */
+/* Returns the common dim; DIM_UNKNOWN if they differ, or with OP_UPPER_BOUND the larger. */
 static int64_t merge_dims(const struct op_context *context, int64_t a, int64_t b) {
     if (a == b) return a;
     if (context->bound != OP_UPPER_BOUND || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
@@ -57,7 +57,7 @@ static bool is_empty(const struct value_info *sequence) {
 static int merge_at(struct op_context *context, const struct value_info *a,
                     const struct value_info *b, int nesting, struct value_info *ret);
 
-/* Two sequences of as many elements. */
+/* Merges two sequences of equal length, element by element. */
 static int merge_items(struct op_context *context, const struct value_info *a,
                        const struct value_info *b, int nesting, struct value_info *ret) {
     const struct value_info none = merge_element(a);
@@ -73,7 +73,7 @@ static int merge_items(struct op_context *context, const struct value_info *a,
 static int merge_at(struct op_context *context, const struct value_info *a,
                     const struct value_info *b, int nesting, struct value_info *ret) {
     bool differ = a->kind != b->kind;
-    /* Loop-16 may be handed an optional and hand on what is in it. */
+    /* a Loop-16 may take an optional as state and return its element */
     bool optional = a->kind == CM_TYPE_OPTIONAL || b->kind == CM_TYPE_OPTIONAL;
     bool unknown =
         a->kind == CM_TYPE_UNKNOWN || b->kind == CM_TYPE_UNKNOWN || (differ && optional);
@@ -124,7 +124,7 @@ bool merge_is_same(const struct value_info *a, const struct value_info *b) {
     return true;
 }
 
-/* Whether the element holds elements of elements as deep as anything is known. */
+/* Returns true if the element is nested up to MAX_NESTING. */
 static bool is_deep(const struct value_info *element) {
     int nesting = 0;
     while (element->element && nesting <= MAX_NESTING) {
@@ -154,22 +154,22 @@ int merge_container(struct op_context *context, enum cm_type_kind kind,
 int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
                    const struct value_info *none, struct value_info *ret) {
     struct value_info element = n > 0 ? items[0] : *none;
-    struct value_info *kept = NULL;
+    struct value_info *copies = NULL;
     for (size_t i = 1; i < n; i++) {
         int status = merge_infos(context, &element, &items[i], &element);
         if (status) return status;
     }
     int status = merge_container(context, CM_TYPE_SEQUENCE, &element, ret);
-    if (status || !op_affords(context, (int64_t)n)) return status;
-    kept = arena_array(context->arena, n + 1, sizeof *kept);
-    if (!kept) return diag_no_memory(context->diag);
+    if (status || !op_use_budget(context, (int64_t)n)) return status;
+    copies = arena_array(context->arena, n + 1, sizeof *copies);
+    if (!copies) return diag_no_memory(context->diag);
     for (size_t i = 0; i < n; i++) {
-        kept[i] = items[i];
-        kept[i].is_constant = false;
-        kept[i].is_weight = false;
-        if (kept[i].kind != CM_TYPE_TENSOR) kept[i].items = NULL;
+        copies[i] = items[i];
+        copies[i].is_constant = false;
+        copies[i].is_weight = false;
+        if (copies[i].kind != CM_TYPE_TENSOR) copies[i].items = NULL;
     }
-    ret->items = kept;
+    ret->items = copies;
     ret->n_items = n;
     return 0;
 }

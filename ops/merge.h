@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joins the infos of values with two possible sources: branches of an If, iterations of a Loop,
- * elements of a sequence. */
+/* Merges two infos into one that holds for both: outputs of the branches of an If, iterations
+ * of a Loop, elements of a sequence. */
 #ifndef OPS_MERGE_H
 #define OPS_MERGE_H
 
@@ -11,22 +11,22 @@
 
 struct op_context;
 
-/* Joins a and b: different dims give DIM_UNKNOWN (in upper-bound mode the larger one),
- * different ranks an unknown rank; contents are dropped. `ret` may alias a or b. Fails if the
- * dtypes or kinds differ. */
+/* Merges a and b. Different dims become DIM_UNKNOWN (with OP_UPPER_BOUND the larger dim),
+ * different ranks an unknown rank; contents become unknown. `ret` may alias a or b. Different
+ * dtypes or kinds are an error. */
 int merge_infos(struct op_context *context, const struct value_info *a,
                 const struct value_info *b, struct value_info *ret)
     __attribute__((warn_unused_result));
-/* The same type and shape; contents are not looked at. */
+/* Returns true if both have the same type and shape; ignores contents. */
 bool merge_is_same(const struct value_info *a, const struct value_info *b);
 
-/* A sequence or an optional of such elements; *element is copied. Of what nests deeper than
- * any model's values only the outermost type is kept. */
+/* Sets *ret to a sequence or optional of such elements; copies *element. Of elements that are
+ * nested too deep, only the outermost kind is kept. */
 int merge_container(struct op_context *context, enum cm_type_kind kind,
                     const struct value_info *element, struct value_info *ret)
     __attribute__((warn_unused_result));
-/* A sequence of these n elements; `none` is what is known of them where n is 0. They are kept
- * one by one as long as the budget allows. */
+/* Sets *ret to a sequence of these n elements. `none`: the element info if n is 0. Stores each
+ * element's own info if the budget allows. */
 int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
                    const struct value_info *none, struct value_info *ret)
     __attribute__((warn_unused_result));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operator row. An operator is a row of struct op for each opset that changed it, and one
- * struct op_facets, both in the file of its family next to its functions. No other file names
- * it. Readers of the fields: bind (identity, signature), infer (shape, value, bounds), fusion
- * (algebra), cost (cost, flops, integers), memory (memory), training (backward), params (roles,
- * qdq), modules (module, describe), latency (lowering).
+ * The operator row. An operator has one row of struct op for each opset that changed it, and
+ * one struct op_facets for all opsets. Both are in the file of its family, next to its
+ * functions. No other file names the operator. Passes that read the fields: bind (identity,
+ * signature), infer (shape, value, bounds), fusion (algebra), cost (cost, flops, integers),
+ * memory (memory), training (backward), params (roles, qdq), modules (module, describe),
+ * latency (lowering).
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -34,33 +35,35 @@ struct op_attr {
 
 /*
  * FLOPs by the `deepspeed` convention (docs/counting.md):
- *     flops = 2 * MACs + per_input * n + per_output * out + extra(rule)
- * n = elements of the first input, out = elements of the first output. A row that leaves all of
- * it zero costs no FLOPs by that convention, which is then a decision, not an omission.
+ *     flops = 2 * MACs + per_input * n + per_output * out + extra(context)
+ * n = elements of the first input, out = elements of the first output. All zero: the operator
+ * costs no FLOPs by this convention.
  */
 struct op_cost {
-    /* Adds the factors whose product they are (ops/product.h). NULL: none. */
+    /* Adds the factors of the product MACs (ops/product.h). NULL: no MACs. */
     void (*macs)(const struct op_context *context, struct product *ret);
-    const char *macs_formula; /* that product, for people; set with it */
+    const char
+        *macs_formula; /* the product as text, for `costmodel ops`; NULL without `macs` */
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct op_context *context); /* NULL: none */
-    const char *extra_description; /* what `extra` counts, for people; set with it */
+    const char *extra_description;                      /* text for `extra`; NULL without it */
 };
 
+/* Memory of the outputs at run time. */
 enum op_memory {
-    MEMORY_FRESH,      /* every output is new bytes */
-    MEMORY_VIEW,       /* output 0 is input 0 under another shape: no bytes of its own */
-    MEMORY_IN_PLACE,   /* fresh, but may be written over an input of the same size that dies */
-    MEMORY_SHAPE_ONLY, /* shape arithmetic by nature: Shape, Size; no device bytes */
+    MEMORY_FRESH,      /* every output owns its bytes */
+    MEMORY_VIEW,       /* output 0 shares the bytes of input 0, with another shape */
+    MEMORY_IN_PLACE,   /* own bytes, or those of an input of the same size at its last use */
+    MEMORY_SHAPE_ONLY, /* shape arithmetic, without device memory: Shape, Size */
     MEMORY_VIEW_UNLESS_TRAINING,     /* Dropout */
-    MEMORY_IN_PLACE_UNLESS_TRAINING, /* BatchNormalization, whose gradient wants its input */
-    MEMORY_CONTROL,                  /* the bytes belong to the body's nodes: If, Loop, Scan */
+    MEMORY_IN_PLACE_UNLESS_TRAINING, /* BatchNormalization, whose gradient reads its input */
+    MEMORY_CONTROL,                  /* the nodes of the bodies own the bytes: If, Loop, Scan */
 };
 
 /*
- * Whether operand 1 spells out sizes of the output, into which an exporter may have baked the
- * batch of its example input. The batch pass knows how to put another batch there.
+ * Meaning of operand 1 if it lists sizes of the output. Such a list may contain the batch of
+ * the exporter's example input; pass batch replaces it by the requested batch.
  */
 enum op_target {
     TARGET_NONE,
@@ -82,49 +85,52 @@ enum op_algebra {
     ALGEBRA_IDENTITY,  /* output 0 is input 0, possibly of another dtype */
 };
 
-/* Whether a framework lets the outputs share the bytes of operand 0, and how they lie in them.
- */
+/* How the outputs share the bytes of operand 0 in a framework. */
 enum op_view {
-    VIEW_NONE,
-    VIEW_SAME,    /* as the operand does */
-    VIEW_SHAPED,  /* in row-major order: of an operand that does not lie so, a copy */
-    VIEW_STRIDED, /* transposed, or with gaps */
+    VIEW_NONE,    /* own bytes */
+    VIEW_SAME,    /* same strides as the operand */
+    VIEW_SHAPED,  /* row-major; a copy if the operand is not row-major */
+    VIEW_STRIDED, /* other strides: transposed, or with gaps */
 };
 
 /* clang-format off */
 /*
  * Activations saved for backward, and the cost of the gradients (docs/training.md).
- * `saved_for_backward` has one cell per operand, separated by ',', the last one repeated. A cell
- * lists what the gradient of that operand is computed from, besides the gradient of the output:
- *     0-9  that operand
+ * `saved_for_backward` has one cell per operand, separated by ','. The last cell also holds for all
+ * further operands. The cell of an operand lists the values from which its gradient is computed,
+ * in addition to the output gradient:
+ *     0-9  operand 0 to 9
  *     a    all operands
  *     y z  output 0, output 1
- *     e    bytes that are not a value of the graph: `extra`
- *     -    alone: no gradient passes to it
- * An empty cell needs nothing. Operands whose gradients PyTorch computes in one kernel have the same
- * cell: the union of what they need. Example: "1,0" (Mul) saves b for the gradient of a, and a for
- * that of b.
+ *     e    `extra` bytes that are not a value of the graph
+ *     -    (alone) the operand has no gradient
+ * Empty: only the output gradient. Example: Mul has "1,0": the gradient of operand 0 is computed
+ * from operand 1, and that of operand 1 from operand 0. If PyTorch computes the gradients of several
+ * operands in one kernel, their cells are equal and list the values of all of them.
  */
 /* clang-format on */
 struct op_backward {
-    const char *saved_for_backward; /* NULL: of unknown operators, and of what keeps what its
-                                       parts do */
-    /* The cells in place of `gradients` where an attribute decides (Pad). NULL: none does. */
+    const char *saved_for_backward; /* NULL: unknown operators, and fused patterns whose nodes
+                                      save their own values */
+    /* Replaces `saved_for_backward` if the cells depend on attributes (Pad). NULL: they do not.
+     */
     const char *(*saved_for_backward_of)(const struct op_context *context);
     int64_t (*extra)(
-        const struct op_context *context); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
+        const struct op_context *context); /* bytes, DIM_UNKNOWN or DIM_OVERFLOW; NULL: none */
     /*
-     * Operands 0 .. factors - 1 are multiplied with each other: the gradient of each costs the
-     * MACs of the product again, at most twice them together.
+     * Operands 0 .. factors - 1 are the factors of the product. The gradient of each factor
+     * costs as many MACs as the product; all gradients together at most twice as many.
      */
     int factors;
-    /* MACs where that is not so: of all gradients, operand i wanted where bit i is set. */
-    int64_t (*macs)(const struct op_context *context, uint32_t wanted);
-    /* View kind of every output; NULL: from `memory`, MEMORY_VIEW being VIEW_SAME. */
+    /* Overrides `factors`: returns the MACs of the gradients of the operands whose bits are set
+     * in `operands`. NULL: use `factors`. */
+    int64_t (*macs)(const struct op_context *context, uint32_t operands);
+    /* Returns the view kind of every output. NULL: VIEW_SAME for MEMORY_VIEW, else VIEW_NONE.
+     */
     enum op_view (*view)(const struct op_context *context);
 };
 
-/* The conventions that count by operator (ops/flops/conventions.h). */
+/* The FLOP conventions that have a table of operators (ops/flops/conventions.h). */
 enum flops_table {
     FLOPS_EXACT,
     FLOPS_TORCH,
@@ -146,61 +152,60 @@ struct op_flops {
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct op_context *context); /* NULL: none */
-    const char *extra_description; /* what `extra` counts, for people; set with it */
+    const char *extra_description;                      /* text for `extra`; NULL without it */
 };
 
-/* Whether tensors of three to five dims are images, N C S..: what --layout changes. */
+/* Tensors of rank 3 to 5 that are images [N, C, spatial…], whose layout --layout sets. */
 enum op_images {
     IMAGES_NONE,
-    IMAGES_HERE,   /* the first operand and the result are */
-    IMAGES_FOLLOW, /* those of the result's rank are if one of them is */
+    IMAGES_HERE,   /* operand 0 and output 0 */
+    IMAGES_FOLLOW, /* if one operand or output is an image, all of the rank of output 0 are */
 };
 
 /* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */
 struct op_lowering {
-    /* Fills *ret, which is zero except for `kind`; not its work. Returns false if this node has
-     * no primitive. NULL: no node of this operator has one. */
+    /* Fills *ret, which is zero except for `kind`; the caller sets FLOPs and bytes. Returns
+     * false if the node has no primitive. NULL: no node of this operator has one. */
     bool (*lower)(const struct op_context *context, int32_t which, struct cm_primitive *ret);
     int32_t kind;  /* enum cm_primitive_kind */
-    int32_t which; /* for `lower`: an algorithm or a function */
+    int32_t which; /* argument of `lower`: enum cm_algorithm or enum cm_function */
     enum op_images images;
-    const char *why; /* the nodes without a primitive, for people; NULL: every node has one */
+    const char *why; /* why some or all nodes have no primitive; NULL: every node has one */
 };
 
-/* Which arithmetic of the operator is on integers (ops/integers.h). */
+/* The operations of the operator that are on integers (ops/integers.h). */
 enum op_integers {
-    INTEGERS_BY_TYPES, /* all of it if its input and its output are integers, else none */
-    INTEGERS_NONE,     /* none: it scales integers, or weighs them by fractions */
-    INTEGERS_SCALED,   /* none, and output 0 is its integers, shifted and scaled */
-    INTEGERS_PRODUCTS, /* its MACs, or those that `integer_macs` returns */
-    INTEGERS_ALL,      /* all of it, although its output is scaled */
-    INTEGERS_SCALES,   /* none, and output 1 is the scale that it computes at run time */
+    INTEGERS_BY_TYPES, /* all if input 0 and output 0 are integers, else none */
+    INTEGERS_NONE,     /* none: integers are multiplied by floating-point scales or weights */
+    INTEGERS_SCALED,   /* none; output 0 is input 0, shifted and scaled: DequantizeLinear */
+    INTEGERS_PRODUCTS, /* the MACs, or the part of them that `integer_macs` returns */
+    INTEGERS_ALL,      /* all, also if the output is a float */
+    INTEGERS_SCALES, /* none; output 1 is a scale computed at run time: DynamicQuantizeLinear */
 };
 
-/* How scales of dequantized operands pass through the operator (ops/qdq_propagation.h). A set
- * of axes is a bit mask. Zero: they do not pass. */
+/* Propagation of the scales of dequantized operands through the operator
+ * (ops/qdq_propagation.h). Sets of axes are bit masks. All zero: outputs have no scale. */
 struct op_qdq {
-    /* An operator that moves elements of operand 0: the axes of output 0 along which the scale
-     * changes if it changes along `axes` of operand 0. */
+    /* Data movement: returns the axes of output 0 along which the scale varies if it varies
+     * along `axes` of operand 0. NULL: not data movement. */
     uint64_t (*moves)(const struct op_context *context, uint64_t axes);
-    bool all_outputs; /* every output is a part of operand 0, not output 0 alone */
-    bool joins;       /* output 0 has parts of all operands along the attribute `axis` */
-    bool (*is_lost)(const struct op_context *context); /* NULL: never */
-    /* A product: the axes of an operand that it sums over. */
+    bool all_outputs; /* every output is a part of operand 0 (Split), else only output 0 */
+    bool joins;       /* output 0 concatenates all operands along the attribute `axis` */
+    bool (*is_lost)(const struct op_context *context); /* output has no scale; NULL: never */
+    /* Product: returns the axes of an operand that are summed over. NULL: not a product. */
     uint64_t (*sums)(const struct op_context *context, size_t operand);
-    size_t factors; /* operands that are multiplied, from the first on; 0: all */
-    bool (*is_none)(const struct op_context *context);   /* no product after all; NULL: never */
-    bool (*does_more)(const struct op_context *context); /* more than a sum; NULL: never */
+    size_t factors; /* number of leading operands that are multiplied; 0: all */
+    bool (*is_none)(const struct op_context *context); /* node is not a product; NULL: never */
+    bool (*does_more)(const struct op_context *context); /* more than a product; NULL: never */
 };
 
-/* The facets that hold for an operator at every opset. Each is the zero value if the operator
- * does not have it. */
+/* The facets of an operator at every opset; zero for a facet that it lacks. */
 struct op_facets {
-    /* NULL: the convention counts its MACs only. */
+    /* By convention; NULL: MACs only. */
     const struct op_flops *flops[FLOPS_N];
-    struct op_lowering
-        lowering;       /* no `lower`, no `why`: the operator does no work on a device */
-    const char *bounds; /* a letter for each operand, the last one repeated (ops/op.h) */
+    struct op_lowering lowering; /* neither `lower` nor `why`: no work on a device */
+    const char
+        *bounds; /* enum monotone by operand; the last letter holds for all further ones */
     enum op_integers integers;
     int64_t (*integer_macs)(const struct op_context *context); /* NULL: all MACs */
     struct op_qdq qdq;
@@ -220,7 +225,7 @@ struct op_facets {
 struct op {
     const char *domain; /* "" is ai.onnx */
     const char *type;
-    int32_t since; /* holds from this opset of its domain on, until the next row of that name */
+    int32_t since; /* first opset of the row; the next row of the operator replaces it */
     int32_t min_inputs, max_inputs;
     int32_t min_outputs, max_outputs;
     const struct op_attr *attrs;    /* ends with a NULL name; NULL: none */
@@ -229,14 +234,14 @@ struct op {
     /* Sets the type of every output (op_output); NULL only for rows of unknown operators. */
     int (*infer)(struct op_context *context);
     /*
-     * Sets the contents of outputs (op_set_value). Called after infer, when every input that
-     * is present has its value known. NULL: never folded.
+     * Constant folding: sets the contents of outputs (op_set_value). Called after infer if the
+     * contents of all given inputs are known. NULL: never folded.
      */
     int (*fold)(struct op_context *context);
-    /* Folds although not every input's value is known (Shape, Size, ConstantOfShape). */
+    /* Also call `fold` if the contents of some inputs are unknown (Shape, Size). */
     bool fold_partial;
 
-    /* Operands of a convolution or matrix product; `bias` 0: none. */
+    /* Operand indices of a convolution or matrix product; `bias` 0: none. */
     uint8_t weight, bias;
     struct op_cost cost;
     struct op_backward backward;
@@ -250,39 +255,40 @@ struct op {
     bool (*trains)(const struct op_context *context);
 
     /*
-     * Role of a constant in each input, one letter per input, the last one repeated:
+     * Role of a constant in each input, one letter per input; the last letter holds for all
+     * further inputs:
      *   W  always learned (weight of Conv)
-     *   w  learned when it is a constant (either side of MatMul)
-     *   n  scale, shift or table: learned unless a nameless Constant node
-     *   e  elementwise partner: learned when it is an initializer or bears a name
+     *   w  learned if it is a constant (both operands of MatMul)
+     *   n  scale, shift or table: learned, except an unnamed Constant node
+     *   e  operand of an elementwise node: learned if it is an initializer or has a name
      *   s  running statistic: a buffer
-     *   p  passes through: the same tensor under another shape or part of it
+     *   p  view, slice or cast: role of the output
      *   m  mask or comparison: not learned
      *   i  indices, shapes, scales, states: not learned
      *   x  data
-     *   c  state of a Loop: the operands of its copies in the body, if it never changes; else x
+     *   c  Loop-carried state: role of its uses in the body if it never changes, else x
      */
     const char *param_roles;
 
     /*
-     * How a framework would print a module of which this is the main node: "Conv{n}d" ({n}:
-     * spatial dims of input 0, rank - 2, at least 1), "Linear", "ReLU". NULL: the node makes no
-     * module.
+     * Framework class of a module with this main node: "Linear", "Conv{n}d" ({n} is the number
+     * of spatial dims of input 0, rank - 2, at least 1). NULL: none.
      */
     const char *module;
-    /* Prints its extra_repr: "3, 64, kernel_size=(1,), stride=(1,)". NULL: none. */
+    /* Prints the constructor arguments (extra_repr of torch.nn): "3, 64, kernel_size=(1,)".
+     * NULL: none. */
     int (*describe)(const struct op_context *context, struct text *out);
 };
 
-/* The letter of `roles` for input `slot`. */
+/* Returns the letter of `param_roles` for input `slot`. */
 static inline char op_role(const struct op *op, size_t slot) {
     const char *role = op->param_roles && op->param_roles[0] ? op->param_roles : "x";
     while (slot-- > 0 && role[1]) role++;
     return *role;
 }
 
-/* Returns the cell of `gradients` for operand `slot`; it ends at a ',' or NUL. NULL `gradients`
- * (unknown operator) gives an empty cell: a gradient passes and needs nothing. */
+/* Returns the cell of `saved_for_backward` for operand `slot`; it ends at a ',' or NUL. If
+ * `saved_for_backward` is NULL (unknown operator), returns an empty cell. */
 static inline const char *op_gradient(const char *gradients, size_t slot) {
     const char *cell = gradients ? gradients : "";
     for (const char *next = cell; *next && slot > 0; next++)
@@ -293,51 +299,51 @@ static inline const char *op_gradient(const char *gradients, size_t slot) {
     return cell;
 }
 
-/* Whether a gradient passes to operand `slot`. */
+/* Returns true if operand `slot` has a gradient. */
 static inline bool op_has_gradient(const char *gradients, size_t slot) {
     return *op_gradient(gradients, slot) != '-';
 }
 
 /*
- * Monotonicity of outputs in operands: if an operator is monotone, upper bounds of its operands
- * give upper bounds of its outputs (passes/infer/walk.h). An operator without an entry is
- * treated as not monotone, which is safe. Applies to shapes and contents; costs grow with both.
+ * Monotonicity of the outputs in one operand: upper bounds of monotone operands give upper
+ * bounds of the outputs (passes/infer/walk.h). Costs grow with both dims and elements.
+ * Operators without `bounds` count as not monotone, which is always valid.
  */
 enum monotone {
     MONOTONE_NOT = '-',
-    MONOTONE_DIMS = 'd',     /* no dim of an output is smaller where a dim of it is larger */
-    MONOTONE_RISING = 'v',   /* and no dim or element of them where one of its elements is */
-    MONOTONE_POSITIVE = 'p', /* the same, among operands without negative elements */
-    MONOTONE_FALLING = 'f', /* no element of an output is larger where one of its elements is */
+    MONOTONE_DIMS = 'd',   /* output dims never decrease if a dim of the operand increases */
+    MONOTONE_RISING = 'v', /* as 'd'; and dims and elements never decrease with its elements */
+    MONOTONE_POSITIVE = 'p', /* as 'v', if no element of the operands is negative */
+    MONOTONE_FALLING = 'f',  /* output elements never increase if an element of it increases */
 };
 
-/* Returns one of these for operand `slot`, from `bounds` of the operator's facets. */
+/* Returns the enum monotone of operand `slot`. */
 static inline char monotone_letter(const struct op *op, size_t slot) {
     const char *letter = op->facets && op->facets->bounds ? op->facets->bounds : "-";
     while (slot-- > 0 && letter[1]) letter++;
     return *letter;
 }
 
-/* Facets that an operator may lack. */
+/* Facets that not every operator has. */
 enum op_facet {
     FACET_FOLD = 1,    /* constant folding: `fold` */
     FACET_ALGEBRA = 2, /* a term of fused patterns: `algebra` */
     FACET_MODULE = 4,  /* a module of a framework: `module` */
-    FACET_EXACT = 8,   /* arithmetic that the convention `exact` counts besides MACs */
-    FACET_BOUNDS = 16, /* outputs grow with operands: `bounds` of the facets */
-    FACET_QDQ = 32,    /* scales pass: `qdq` of the facets */
+    FACET_EXACT = 8,   /* FLOPs of the convention `exact` other than MACs */
+    FACET_BOUNDS = 16, /* monotonicity: `bounds` */
+    FACET_QDQ = 32,    /* propagation of scales: `qdq` */
 };
 
-/* A family's rows, in the order of its file. */
+/* A family of operators: the rows of one file. */
 struct op_family {
-    const char *name; /* that of its file */
+    const char *name; /* file name without ".c" */
     const struct op *rows;
     size_t n_rows;
-    /* Why its operators without arithmetic cost no FLOPs: "moves elements". NULL: it has none,
-     * or only views (ops/registry.h). */
+    /* Why its operators without FLOPs have none: "moves elements". NULL: all have FLOPs or are
+     * views (ops/registry.h). */
     const char *free;
     unsigned
-        declines; /* bits of enum op_facet: its operators lack them unless they state them */
+        declines; /* bits of enum op_facet that operators lack unless their rows set them */
 };
 
 /* Defines the family whose rows are the array `rows`: OP_FAMILY(pool, .declines = FACET_FOLD).

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a rule sees of its node and sets on its outputs: see rule.h. Every getter copes with an
- * operand that is omitted or of which nothing is known, so that no rule has to.
- */
+/* See op_context.h. Every getter accepts omitted and unknown operands. */
 #include "ops/op_context.h"
 
 #include <math.h>
@@ -64,15 +61,15 @@ int64_t op_output_elements(const struct op_context *context, size_t i) {
     return shape_has_rank(shape) ? shape_elements(shape) : DIM_UNKNOWN;
 }
 
-int64_t op_at_most(const struct op_context *context, int64_t dim, int64_t most) {
+int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim, int64_t most) {
     return dim == DIM_UNKNOWN && context->bound == OP_UPPER_BOUND ? most : dim;
 }
 
-bool op_is_loose(const struct op_context *context, size_t i) {
+bool op_has_bounds(const struct op_context *context, size_t i) {
     return value_info_is_loose(op_input(context, i));
 }
 
-bool op_affords(const struct op_context *context, int64_t elements) {
+bool op_use_budget(const struct op_context *context, int64_t elements) {
     if (!context->budget) return true;
     int64_t *left =
         elements > LONGEST_SHORT ? &context->budget->long_left : &context->budget->short_left;
@@ -86,11 +83,11 @@ int op_value(struct op_context *context, size_t i, const struct constant **ret) 
     *ret = NULL;
     if (!value) return CM_OK;
     bool is_walked = value->n_elements <= CONSTANT_MAX_ELEMENTS; /* longer ones are not read */
-    if (is_walked && !op_affords(context, value->n_elements)) return CM_OK;
+    if (is_walked && !op_use_budget(context, value->n_elements)) return CM_OK;
     return constant_load(value, &context->model->reader, context->arena, context->diag, ret);
 }
 
-/* Element i as an integer; false where it is none (2.5, a text). */
+/* Sets *ret to element i. Returns false if it is not an integer (2.5, a string). */
 static bool integer_at(const struct constant *constant, int64_t i, int64_t *ret) {
     if (constant_has_ints(constant)) {
         *ret = constant_int_at(constant, i);
@@ -156,7 +153,7 @@ int op_int_list_any(struct op_context *context, const char *name, int i, struct 
     return CM_OK;
 }
 
-/* The row's word on an attribute: NULL where it has none, or gives no default. */
+/* Returns the row's entry of an attribute with a default; NULL if there is none. */
 static const struct op_attr *row_default(const struct op_context *context, const char *name) {
     for (const struct op_attr *row = context->op->attrs; row && row->name; row++)
         if (text_equal(row->name, name)) return row->has_default ? row : NULL;
@@ -291,8 +288,8 @@ int op_axis(const struct op_context *context, int rank, int *ret) {
     return op_normalize_axis(context, op_attr_int(context, "axis"), rank, ret);
 }
 
-/* One dim of two that broadcast; false where they do not. Bounds may differ: the dims behind
- * them are equal, or one of them is 1. */
+/* Broadcasts two dims. Returns false if they differ and neither is 1. Upper bounds may differ:
+ * the actual dims are equal, or one of them is 1. */
 static bool broadcast_dim(const struct op_context *context, int64_t a, int64_t b,
                           int64_t *ret) {
     if (a == 1 || b == 1)
@@ -306,7 +303,7 @@ static bool broadcast_dim(const struct op_context *context, int64_t a, int64_t b
     return true;
 }
 
-/* Whether `from` broadcasts to just `to`, as it mostly does. */
+/* Fast path: returns true if broadcasting `from` and `to` gives `to`. */
 static bool broadcasts_to(const struct shape *from, const struct shape *to) {
     const int skipped = to->rank - from->rank;
     if (skipped < 0) return false;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a rule of an operator row may see and do: the node's attributes and operands, and its
- * outputs. A rule states a fault (op_fail) without its place: the frames around it know that.
+ * The argument of an operator's functions (infer, fold, cost): access to the attributes,
+ * operands and outputs of a node. Functions report an error with op_fail; diagnostic frames add
+ * its location.
  *
- * Statuses: 0, or negative after a message. Getters borrow.
+ * Functions that return int return 0, or a negative status after a message. Returned pointers
+ * are borrowed.
  */
 #ifndef OPS_OP_CONTEXT_H
 #define OPS_OP_CONTEXT_H
@@ -27,8 +29,8 @@ struct arena;
 struct op_walker {
     /*
      * Infers the body. `inputs` are infos of its declared inputs; *ret_outputs gets an array
-     * of infos, one for each body output, in the rule's arena. May be called again with other
-     * inputs.
+     * of infos, one for each body output, in the context's arena. May be called again with
+     * other inputs.
      */
     int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
                 const struct value_info **ret_outputs);
@@ -60,8 +62,8 @@ struct op_walker {
 };
 
 /*
- * Elements of values that rules may still get or give. Those of long values are counted apart,
- * so that tables never use up what shape arithmetic needs.
+ * Numbers of elements that constant folding may still read or produce. Long values (tables)
+ * have a separate budget, so they cannot exhaust the budget of shape arithmetic.
  */
 struct op_budget {
     int64_t long_left;
@@ -90,12 +92,13 @@ struct op_context {
 };
 
 bool op_has_input(const struct op_context *context, size_t i);
-/* The operand's fact; an unknown one (static storage) where it is omitted. */
+/* Returns the info of operand i; an unknown one (static storage) if it is omitted. */
 const struct value_info *op_input(const struct op_context *context, size_t i);
 const struct shape *op_shape(const struct op_context *context, size_t i);
 enum dtype op_dtype(const struct op_context *context, size_t i);
 int op_rank(const struct op_context *context, size_t i); /* RANK_UNKNOWN */
-/* Dim `axis` (>= 0) of operand i, DIM_UNKNOWN where the rank is unknown; BUG past a known rank.
+/* Returns dim `axis` (>= 0) of operand i; DIM_UNKNOWN if its rank is unknown. BUG if axis >=
+ * rank.
  */
 int64_t op_dim(const struct op_context *context, size_t i, int axis);
 int64_t op_elements(const struct op_context *context, size_t i);
@@ -103,88 +106,88 @@ const struct shape *op_output_shape(const struct op_context *context, size_t i);
 int64_t op_output_elements(const struct op_context *context, size_t i);
 bool op_has_output(const struct op_context *context, size_t i);
 
-/*
- * A dim that data decide: `dim` where it is known all the same, `most` where the largest is
- * asked for, else DIM_UNKNOWN.
- */
-int64_t op_at_most(const struct op_context *context, int64_t dim, int64_t most);
-/* Whether dims or contents of operand i are only bounds. */
-bool op_is_loose(const struct op_context *context, size_t i);
+/* Returns a data-dependent dim: `dim` if known; else `upper` in an upper-bound walk
+ * (OP_UPPER_BOUND), DIM_UNKNOWN otherwise. */
+int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim, int64_t upper);
+/* Returns true if dims or contents of operand i are only bounds. */
+bool op_has_bounds(const struct op_context *context, size_t i);
 
-/* A value of more elements is long: a table, no list of two numbers an axis. */
+/* Values with more elements are long (struct op_budget). A list of two numbers per axis is
+ * short.
+ */
 #define LONGEST_SHORT (2 * SHAPE_MAX_RANK)
-/* Takes so many elements from the budget; false where it does not suffice. */
-bool op_affords(const struct op_context *context, int64_t elements);
+
+/* Subtracts the elements from the budget. Returns false if it is exhausted. */
+bool op_use_budget(const struct op_context *context, int64_t elements);
 /*
- * The elements of operand i, loaded. *ret NULL with 0: omitted, unknown (then the output dims
- * that depend on it are DIM_UNKNOWN), or more than the budget allows: a second call may give
- * NULL even if the first did not.
+ * Loads the elements of operand i. Sets *ret to NULL and returns 0 if the operand is omitted or
+ * unknown, or if the budget is exhausted, which may happen at any call. Output dims that depend
+ * on it are then DIM_UNKNOWN.
  */
 int op_value(struct op_context *context, size_t i, const struct constant **ret)
     __attribute__((warn_unused_result));
 
 /* A list of integers, from an operand or an attribute. */
 struct int_list {
-    bool given;            /* the operand or attribute is there */
-    bool known;            /* given, and its elements are known */
-    size_t n;              /* elements; also set when only the length is known; 0 otherwise */
-    const int64_t *values; /* n values, NULL unless known */
+    bool given; /* the operand or attribute is present */
+    bool known; /* given, and its elements are known */
+    size_t n;   /* number of elements; 0 if unknown. May be set if `known` is false */
+    const int64_t *values; /* n values; NULL unless known */
 };
-/* Operand i (scalar or 1-D; integers, or floats that are integral). Refused: a higher rank or
- * another type. */
+/* Reads operand i, a scalar or 1-D list of integers or integral floats. A higher rank or
+ * another type is an error. */
 int op_int_list(struct op_context *context, size_t i, struct int_list *ret)
     __attribute__((warn_unused_result));
-/* The attribute `name` where the node has it, else operand i: as axes, split, pads … moved
- * between opsets. i < 0: attribute only. */
+/* Reads the attribute `name` if the node has it, else operand i (axes, split and pads are
+ * operands in later opsets). i < 0: attribute only. */
 int op_int_list_any(struct op_context *context, const char *name, int i, struct int_list *ret)
     __attribute__((warn_unused_result));
 
 bool op_has_attr(const struct op_context *context, const char *name);
 int64_t op_attr_int(const struct op_context *context, const char *name);
 double op_attr_float(const struct op_context *context, const char *name);
-/* The text, the row's default, or "". */
+/* Returns the attribute, else the default of the row, else "". */
 const char *op_attr_string(const struct op_context *context, const char *name);
-/* n values, or NULL with *ret_n 0 when absent. */
+/* Returns the values; NULL with *ret_n 0 if the attribute is absent. */
 const int64_t *op_attr_ints(const struct op_context *context, const char *name, size_t *ret_n);
-/* ID_NONE when absent. */
+/* Returns ID_NONE if the attribute is absent. */
 uint32_t op_attr_graph(const struct op_context *context, const char *name);
 const struct constant *op_attr_tensor(const struct op_context *context, const char *name);
 
-/* Output i is a tensor of that dtype and shape (dims are copied; DIM_OVERFLOW in a dim is
- * refused). An omitted output is ignored. */
+/* Sets output i to a tensor of this dtype and shape. Copies the dims; DIM_OVERFLOW is an error.
+ * Does nothing if the output is omitted. */
 int op_output(struct op_context *context, size_t i, enum dtype dtype, const struct shape *shape)
     __attribute__((warn_unused_result));
-/* The same, without a copy of dims that stay: an operand's, or of the rule's arena. */
+/* As op_output, but borrows the dims: those of an operand, or in the context's arena. */
 int op_output_shared(struct op_context *context, size_t i, enum dtype dtype,
                      const struct shape *shape) __attribute__((warn_unused_result));
 int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int rank,
                    const int64_t *dims) __attribute__((warn_unused_result));
-/* Output i has the type of operand `from` (a sequence or optional too). */
+/* Sets output i to the type of operand `from`, which may be a sequence or optional. */
 int op_output_like(struct op_context *context, size_t i, size_t from)
     __attribute__((warn_unused_result));
-/* Any fact, for sequences, optionals and bodies. */
+/* Sets output i to any info: sequences, optionals, outputs of bodies. */
 int op_output_info(struct op_context *context, size_t i, const struct value_info *info)
     __attribute__((warn_unused_result));
-/* The contents of output i; its dtype and shape must be those that infer gave. NULL `value`: no
- * memory. */
+/* Sets the contents of output i, with the dtype and shape that infer set. `value` NULL: returns
+ * CM_NO_MEMORY. */
 int op_set_value(struct op_context *context, size_t i, const struct constant *value)
     __attribute__((warn_unused_result));
 
 int op_fail(const struct op_context *context, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* -rank <= axis < rank, made non-negative; refused otherwise ("axis 4 is out of range for rank
- * 3"). */
+/* Sets *ret to the axis, + rank if negative. An axis outside [-rank, rank) is an error. */
 int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, int *ret)
     __attribute__((warn_unused_result));
-/* The same of the attribute `axis`. */
+/* As op_normalize_axis, of the attribute `axis`. */
 int op_axis(const struct op_context *context, int rank, int *ret)
     __attribute__((warn_unused_result));
-/* Numpy broadcasting of a and b; dims those of one of them, or in the rule's arena. An unknown
- * dim against n > 1 gives n, against 1 or unknown: unknown. */
+/* Broadcasts a and b as NumPy does. ret->dims are those of one of them, or in the context's
+ * arena. An unknown dim and n > 1 give n; an unknown dim and 1 or unknown give unknown. */
 int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
                  struct shape *ret) __attribute__((warn_unused_result));
-/* "[1,3,?]" for messages; in the rule's arena, "?" when memory is out. */
+/* Returns "[1,3,?]" for messages, in the context's arena; "?" if out of memory. */
 const char *op_shape_text(const struct op_context *context, const struct shape *shape);
 
 #endif

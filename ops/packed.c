@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By the operator that unpacks them: see packed.h. ONNX's own types of 4 bits need no row,
- * since each of their elements is a number. */
+/* See packed.h. The 4-bit types of ONNX need no row: each of their elements is one number. */
 #include "ops/packed.h"
 
 #include "ops/common.h"
@@ -12,8 +11,8 @@
 struct packing {
     const char *type; /* in com.microsoft */
     size_t slot;
-    const char *bits; /* attribute: bits of a number in an element of 8; NULL: of no interest */
-    const char *rows; /* attribute: numbers are rows x K; NULL: not given this way */
+    const char *bits; /* attribute: bits per number in an 8-bit element; NULL: not needed */
+    const char *rows; /* attribute N: the operand has N x K numbers; NULL: none */
 };
 
 static const struct packing packings[] = {

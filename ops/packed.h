@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands that pack several numbers into one element, such as two 4-bit weights into a byte.
+/* Operands that pack several numbers into one element, for example two 4-bit weights per byte.
  */
 #ifndef OPS_PACKED_H
 #define OPS_PACKED_H
@@ -9,7 +9,7 @@
 
 struct op_context;
 
-/* How many numbers operand `slot` holds: its elements, where nothing is packed. */
+/* Returns the numbers in operand `slot`; without packing its number of elements. */
 int64_t packed_numbers(const struct op_context *context, size_t slot);
 
 #endif

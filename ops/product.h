@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MACs as the product that they are, factor by factor, so that what counts them and what
- * explains them are one rule: Conv is outputs x channels of a group x kernel.
+ * MACs as a product of named factors, used to count and to explain them. Example, Conv: output
+ * elements x channels of a group x kernel.
  */
 #ifndef OPS_PRODUCT_H
 #define OPS_PRODUCT_H
@@ -15,7 +15,7 @@ struct op_context;
 
 struct factor {
     const char *name; /* "output elements"; outlives the analysis */
-    int64_t size;     /* DIM_UNKNOWN, DIM_OVERFLOW pass */
+    int64_t size;     /* may be DIM_UNKNOWN or DIM_OVERFLOW */
 };
 
 struct product {
@@ -26,7 +26,7 @@ struct product {
 void product_add(struct product *product, const char *name, int64_t size);
 int64_t product_value(const struct product *product);
 
-/* The MACs of one run of the node: 0 where its row has no rule for them. */
+/* Returns the MACs of one run of the node; 0 if its row has no `macs` function. */
 int64_t product_macs(const struct op_context *context);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scales of dequantized integers: see scales.h. Two tables: what moves elements, and where it
- * puts an axis; what multiplies, and over which axes of its operands it sums. */
+/* Propagation of quantization scales: see qdq_propagation.h. Functions for data movement map
+ * axes of operand 0 to axes of output 0; functions for products return the summed axes of an
+ * operand. */
 #include "ops/qdq_propagation.h"
 
 #include "ops/common.h"
@@ -15,20 +16,21 @@ static const struct op_qdq *qdq_of(const struct op *op) {
     return op->facets ? &op->facets->qdq : &none;
 }
 
-/* Those from `first` on, up to `end`. */
-static scale_axes bits(int first, int end) {
+/* Returns the set of the axes first .. end - 1. */
+static scale_axes axis_range(int first, int end) {
     scale_axes axes = SCALE_NONE;
     for (int axis = first; axis < end; axis++) axes |= scale_axis(axis);
     return axes;
 }
 
-static scale_axes of_operand(const struct op_context *context, const scale_axes *of_values,
-                             size_t i) {
+static scale_axes scale_of_operand(const struct op_context *context,
+                                   const scale_axes *of_values, size_t i) {
     const uint32_t value = context->node->inputs[i];
     return value == ID_NONE ? SCALE_NONE : of_values[value];
 }
 
-/* Attribute `axis` of the node, of its operand 0; false: that has no such axis. */
+/* Sets *ret to the attribute `axis` (default `otherwise`), scale_of_dequantize non-negative.
+ * Returns false if operand 0 does not have this axis. */
 static bool get_axis(const struct op_context *context, int64_t otherwise, int *ret) {
     const int rank = op_rank(context, 0);
     const int64_t axis =
@@ -38,11 +40,11 @@ static bool get_axis(const struct op_context *context, int64_t otherwise, int *r
     return true;
 }
 
-/* ---- what dequantizes ---- */
+/* ---- DequantizeLinear ---- */
 
-/* One scale; one for each place along an axis; one for each block, along all axes that have
- * several. */
-static scale_axes made(const struct op_context *context) {
+/* Returns the axes along which the scale of a DequantizeLinear varies: none for one scale,
+ * `axis` for a vector, every axis with several blocks for blocked scales. */
+static scale_axes scale_of_dequantize(const struct op_context *context) {
     const struct shape *scale = op_shape(context, 1);
     int axis = 0;
     if (op_elements(context, 1) == 1) return SCALED;
@@ -55,15 +57,14 @@ static scale_axes made(const struct op_context *context) {
     return axes;
 }
 
-/* ---- what moves elements: an operand of known rank, whose scale changes along some axes ----
- */
+/* ---- Data movement. The rank of operand 0 is known. ---- */
 
-scale_axes scale_stays(const struct op_context *context, scale_axes axes) {
+scale_axes scale_unchanged(const struct op_context *context, scale_axes axes) {
     (void)context;
     return axes;
 }
 
-scale_axes scale_everywhere(const struct op_context *context, scale_axes axes) {
+scale_axes scale_along_all_axes(const struct op_context *context, scale_axes axes) {
     (void)context;
     (void)axes;
     return SCALE_ALL_AXES;
@@ -81,76 +82,78 @@ scale_axes scale_through_transpose(const struct op_context *context, scale_axes 
     return moved;
 }
 
-/* Axes are those of the output from the last one on. */
+/* Operand axes align with the last output axes. */
 scale_axes scale_through_expand(const struct op_context *context, scale_axes axes) {
     const struct shape *out = op_output_shape(context, 0);
-    if (!shape_has_rank(out)) return scale_everywhere(context, axes);
+    if (!shape_has_rank(out)) return scale_along_all_axes(context, axes);
     return axes << (out->rank - op_rank(context, 0));
 }
 
-/* Axes of a shape, one behind another, and how many places they have. */
+/* Consecutive axes begin .. end - 1 of a shape. */
 struct group {
     const struct shape *shape;
     int begin, end;
-    int64_t places;
+    int64_t elements; /* product of their dims */
 };
 
-/* Takes the next axis in; false: there is none. */
-static bool widen(struct group *group) {
+/* Adds the next axis to the group. Returns false if there is none. */
+static bool extend_group(struct group *group) {
     if (group->end == group->shape->rank) return false;
-    group->places = checked_mul(group->places, group->shape->dims[group->end++]);
+    group->elements = checked_mul(group->elements, group->shape->dims[group->end++]);
     return true;
 }
 
-static void start_behind(struct group *group) {
+static void start_next_group(struct group *group) {
     group->begin = group->end;
-    group->places = 1;
-    (void)widen(group);
+    group->elements = 1;
+    (void)extend_group(group);
 }
 
 /* Extends both groups until they have the same number of elements. If a dim is unknown or 0,
  * takes all remaining dims. */
-static void level(struct group *in, struct group *out) {
-    while (in->places > 0 && out->places > 0 && in->places != out->places)
-        if (!widen(in->places < out->places ? in : out)) break;
-    if (in->places > 0 && in->places == out->places) return;
+static void balance_groups(struct group *in, struct group *out) {
+    while (in->elements > 0 && out->elements > 0 && in->elements != out->elements)
+        if (!extend_group(in->elements < out->elements ? in : out)) break;
+    if (in->elements > 0 && in->elements == out->elements) return;
     in->end = in->shape->rank;
     out->end = out->shape->rank;
 }
 
-/* The same elements in the same order: what changes along an axis of a group may change along
- * all that become of it. */
+/* A Reshape keeps the row-major order. Splits both shapes into groups of axes with equal
+ * products, for example [6,4] to [2,3,4] into 6 = 2 * 3 and 4 = 4: a scale that varies along an
+ * axis of a group may vary along every axis of the other group. */
 scale_axes scale_through_reshape(const struct op_context *context, scale_axes axes) {
     struct group in = {.shape = op_shape(context, 0)};
     struct group out = {.shape = op_output_shape(context, 0)};
     scale_axes moved = SCALE_NONE;
-    if (!shape_has_rank(out.shape)) return scale_everywhere(context, axes);
+    if (!shape_has_rank(out.shape)) return scale_along_all_axes(context, axes);
     while (in.end < in.shape->rank || out.end < out.shape->rank) {
-        start_behind(&in);
-        start_behind(&out);
-        level(&in, &out);
-        if (axes & bits(in.begin, in.end)) moved |= bits(out.begin, out.end);
+        start_next_group(&in);
+        start_next_group(&out);
+        balance_groups(&in, &out);
+        if (axes & axis_range(in.begin, in.end)) moved |= axis_range(out.begin, out.end);
     }
     return moved;
 }
 
-/* The axis becomes those of the indices. */
+/* The gathered axis is replaced by the axes of the indices. */
 scale_axes scale_through_gather(const struct op_context *context, scale_axes axes) {
     const int rank = op_rank(context, 1);
     int axis = 0;
     if (rank < 0 || rank > SHAPE_MAX_RANK - 2 || !get_axis(context, 0, &axis))
-        return scale_everywhere(context, axes);
-    const scale_axes before = axes & bits(0, axis);
-    const scale_axes picked = axes & scale_axis(axis) ? bits(axis, axis + rank) : SCALE_NONE;
+        return scale_along_all_axes(context, axes);
+    const scale_axes before = axes & axis_range(0, axis);
+    const scale_axes picked =
+        axes & scale_axis(axis) ? axis_range(axis, axis + rank) : SCALE_NONE;
     const scale_axes behind = axes >> axis >> 1;
     return before | picked | behind << axis << rank;
 }
 
-/* The source of an element depends on all indices. */
+/* A scale that varies along the gathered axis may vary along all axes of the output. */
 scale_axes scale_through_gather_elements(const struct op_context *context, scale_axes axes) {
     int axis = 0;
     if (!get_axis(context, 0, &axis) || axes & scale_axis(axis))
-        return scale_everywhere(context, axes);
+        return scale_along_all_axes(context, axes);
     return axes;
 }
 
@@ -163,16 +166,17 @@ bool scale_is_lost_by_pad(const struct op_context *context) {
            constant_real_at(value, 0) != 0;
 }
 
-/* Parts that have scales of their own have one for each place along the axis that joins them.
+/* Concat: if the operands have different scale tensors, the scale also varies along the
+ * scale_of_concat axis.
  */
-static scale_axes joined(const struct op_context *context, const scale_axes *of_values,
-                         bool same) {
+static scale_axes scale_of_concat(const struct op_context *context, const scale_axes *of_values,
+                                  bool same) {
     scale_axes all = SCALE_NONE;
     int axis = 0;
     for (size_t i = 0; i < context->n_inputs; i++) {
-        const scale_axes given = of_operand(context, of_values, i);
+        const scale_axes given = scale_of_operand(context, of_values, i);
         if (given == SCALE_NONE || !get_axis(context, 1, &axis)) return SCALE_NONE;
-        same = same && given == of_operand(context, of_values, 0);
+        same = same && given == scale_of_operand(context, of_values, 0);
         all |= given;
     }
     return same || context->n_inputs == 1 ? all : all | scale_axis(axis);
@@ -184,15 +188,15 @@ static scale_axes moved(const struct op_context *context, const scale_axes *of_v
     if (!qdq->moves || context->n_inputs == 0 || (qdq->is_lost && qdq->is_lost(context)))
         return SCALE_NONE;
     if (!qdq->all_outputs && slot > 0) return SCALE_NONE;
-    if (qdq->joins) return joined(context, of_values, same);
-    const scale_axes given = of_operand(context, of_values, 0);
+    if (qdq->joins) return scale_of_concat(context, of_values, same);
+    const scale_axes given = scale_of_operand(context, of_values, 0);
     if ((given & SCALE_ALL_AXES) == 0) return given;
     if (op_rank(context, 0) == RANK_UNKNOWN) return SCALE_NONE;
     return SCALED | qdq->moves(context, given & SCALE_ALL_AXES);
 }
 
-/* Along an axis of one place nothing changes. */
-static scale_axes without_single(const struct shape *shape, scale_axes axes) {
+/* Removes axes of size 1: a scale cannot vary along them. */
+static scale_axes drop_unit_axes(const struct shape *shape, scale_axes axes) {
     for (int i = 0; shape_has_rank(shape) && i < shape->rank; i++)
         if (shape->dims[i] == 1) axes &= ~scale_axis(i);
     return axes;
@@ -201,54 +205,56 @@ static scale_axes without_single(const struct shape *shape, scale_axes axes) {
 scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,
                            bool same, size_t slot) {
     const struct value_info *output = &context->outputs[slot];
-    /* floats of 16 bits and more represent what was dequantized, those of 8 do not */
+    /* 8-bit floats cannot represent all dequantized integers */
     if (!dtype_is_float(output->dtype) || dtype_bits(output->dtype) < 16) return SCALE_NONE;
     if (output->shape.rank == SHAPE_MAX_RANK) return SCALE_NONE;
     if (!dtype_is_integer(op_dtype(context, 0)))
-        return without_single(&output->shape, moved(context, of_values, same, slot));
+        return drop_unit_axes(&output->shape, moved(context, of_values, same, slot));
     if (!integers_are_scaled(context->op)) return SCALE_NONE;
-    return without_single(&output->shape, made(context));
+    return drop_unit_axes(&output->shape, scale_of_dequantize(context));
 }
 
-/* ---- what multiplies: the axes of an operand that are summed ---- */
+/* ---- Products: the axes of an operand that are summed over. ---- */
 
-static bool has_one_channel_a_group(const struct op_context *context, int channels) {
+static bool has_one_channel_per_group(const struct op_context *context, int channels) {
     const int rank = op_rank(context, 0);
     return rank > channels && op_dim(context, 0, channels) == op_attr_int(context, "group");
 }
 
-/* [n, c, ...] and [out, c, ...] */
+/* x [n, c, ...], weight [out, c, ...] */
 scale_axes scale_conv_sums(const struct op_context *context, size_t operand) {
-    const bool apart = operand == 0 && has_one_channel_a_group(context, 1);
-    return SCALE_ALL_AXES & ~scale_axis(0) & ~(apart ? scale_axis(1) : SCALE_NONE);
+    const bool depthwise = operand == 0 && has_one_channel_per_group(context, 1);
+    return SCALE_ALL_AXES & ~scale_axis(0) & ~(depthwise ? scale_axis(1) : SCALE_NONE);
 }
 
-/* [n, ..., c] */
+/* x [n, ..., c] */
 scale_axes scale_nhwc_conv_sums(const struct op_context *context, size_t operand) {
     const int last = op_rank(context, 0) - 1;
-    const bool apart = operand == 0 && last > 0 && has_one_channel_a_group(context, last);
-    return SCALE_ALL_AXES & ~scale_axis(0) & ~(apart ? scale_axis(last) : SCALE_NONE);
+    const bool depthwise = operand == 0 && last > 0 && has_one_channel_per_group(context, last);
+    return SCALE_ALL_AXES & ~scale_axis(0) & ~(depthwise ? scale_axis(last) : SCALE_NONE);
 }
 
-/* [n, c, ...] and [c, out of a group, ...] */
+/* x [n, c, ...], weight [c, out / groups, ...] */
 scale_axes scale_transposed_conv_sums(const struct op_context *context, size_t operand) {
     const int channels = operand == 0 ? 1 : 0;
-    const bool apart = has_one_channel_a_group(context, 1);
+    const bool depthwise = has_one_channel_per_group(context, 1);
     return SCALE_ALL_AXES & ~scale_axis(1 - channels) &
-           ~(apart ? scale_axis(channels) : SCALE_NONE);
+           ~(depthwise ? scale_axis(channels) : SCALE_NONE);
 }
 
-/* [n, c, step] and [c, 1, kernel]: each channel has a kernel of its own. */
+/* x [n, c, step], weight [c, 1, kernel]: depthwise, only the last axis is summed over. */
 scale_axes scale_causal_conv_sums(const struct op_context *context, size_t operand) {
     (void)context;
-    return SCALE_ALL_AXES & ~bits(0, operand == 0 ? 2 : 1);
+    return SCALE_ALL_AXES & ~axis_range(0, operand == 0 ? 2 : 1);
 }
 
-/* The last axis or, of operand 1 and turned once, the one before. */
-static scale_axes inner_axis(const struct op_context *context, size_t operand, bool turned) {
+/* Returns the summed axis of a matrix product: the last axis of operand 0, the last but one of
+ * operand 1; the other one of the two if the operand is transposed. */
+static scale_axes inner_axis(const struct op_context *context, size_t operand,
+                             bool transposed) {
     const int rank = op_rank(context, operand);
     if (rank < 1) return SCALE_ALL_AXES;
-    return scale_axis(rank == 1 || (operand == 0) != turned ? rank - 1 : rank - 2);
+    return scale_axis(rank == 1 || (operand == 0) != transposed ? rank - 1 : rank - 2);
 }
 
 scale_axes scale_matmul_sums(const struct op_context *context, size_t operand) {
@@ -256,11 +262,11 @@ scale_axes scale_matmul_sums(const struct op_context *context, size_t operand) {
 }
 
 scale_axes scale_gemm_sums(const struct op_context *context, size_t operand) {
-    const char *turns = operand == 0 ? "transA" : "transB";
-    return inner_axis(context, operand, op_attr_int(context, turns) != 0);
+    const char *transposes = operand == 0 ? "transA" : "transB";
+    return inner_axis(context, operand, op_attr_int(context, transposes) != 0);
 }
 
-/* Of one whose batch stands elsewhere, any may be. */
+/* transBatch moves the batch axis: assume that every axis may be summed over. */
 scale_axes scale_fused_matmul_sums(const struct op_context *context, size_t operand) {
     const char *batch = operand == 0 ? "transBatchA" : "transBatchB";
     return op_attr_int(context, batch) != 0 ? SCALE_ALL_AXES
@@ -281,28 +287,29 @@ bool scale_always(const struct op_context *context) {
     return true;
 }
 
-/* Whether the operands from `first` on are dequantized, and there are any. */
+/* Returns true if there are operands from `first` on and all of them are dequantized. */
 static bool all_dequantized(const struct op_context *context, const scale_axes *of_values,
                             size_t first) {
     bool any = false;
     for (size_t i = first; i < context->n_inputs; i++) {
         if (!op_has_input(context, i)) continue;
-        if (of_operand(context, of_values, i) == SCALE_NONE) return false;
+        if (scale_of_operand(context, of_values, i) == SCALE_NONE) return false;
         any = true;
     }
     return any;
 }
 
-bool scale_comes_out(const struct op_context *context, const scale_axes *of_values,
-                     bool *ret_rest) {
+bool scale_factors_out(const struct op_context *context, const scale_axes *of_values,
+                       bool *ret_rest) {
     *ret_rest = false;
-    if (context->n_inputs == 0 || of_operand(context, of_values, 0) == SCALE_NONE) return false;
+    if (context->n_inputs == 0 || scale_of_operand(context, of_values, 0) == SCALE_NONE)
+        return false;
     const struct op_qdq *product = qdq_of(context->op);
     if (!product->sums || (product->is_none && product->is_none(context))) return false;
     const size_t n_factors = product->factors ? product->factors : context->n_inputs;
     if (context->n_inputs < n_factors) return false;
     for (size_t i = 0; i < n_factors; i++) {
-        const scale_axes given = of_operand(context, of_values, i);
+        const scale_axes given = scale_of_operand(context, of_values, i);
         if (given == SCALE_NONE) return false;
         const scale_axes varies = given & SCALE_ALL_AXES;
         if (varies && (varies & product->sums(context, i)) != 0) return false;

@@ -24,21 +24,21 @@ static inline scale_axes scale_axis(int axis) {
     return (scale_axes)1 << axis;
 }
 
-/* Both take rules of nodes whose types are known; `of_values` is by value of the model. */
+/* For the next two functions: types of the node are inferred; `of_values` is by value id. */
 
-/* Of output `slot`, which the node dequantizes or passes on. `same`: its operands were
- * dequantized by the very same scale. */
+/* Returns the scale of output `slot`. `same`: all operands were dequantized with the same scale
+ * tensor. */
 scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,
                            bool same, size_t slot);
 
-/* Whether it multiplies integers, so that all of its MACs are on such. *ret_rest: and so is
- * what else it does. */
-bool scale_comes_out(const struct op_context *context, const scale_axes *of_values,
-                     bool *ret_rest);
+/* Returns true if the node is a product that a runtime may compute on integers, because the
+ * scales factor out. Sets *ret_rest to true if its other operations are on integers too. */
+bool scale_factors_out(const struct op_context *context, const scale_axes *of_values,
+                       bool *ret_rest);
 
 /* `moves` of struct op_qdq. */
-scale_axes scale_stays(const struct op_context *context, scale_axes axes);
-scale_axes scale_everywhere(const struct op_context *context, scale_axes axes);
+scale_axes scale_unchanged(const struct op_context *context, scale_axes axes);
+scale_axes scale_along_all_axes(const struct op_context *context, scale_axes axes);
 scale_axes scale_through_transpose(const struct op_context *context, scale_axes axes);
 scale_axes scale_through_expand(const struct op_context *context, scale_axes axes);
 scale_axes scale_through_reshape(const struct op_context *context, scale_axes axes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All operator rows. registry.c lists the families: one line a family. */
+/* All operator rows. registry.c lists the families, one per line. */
 #ifndef OPS_REGISTRY_H
 #define OPS_REGISTRY_H
 
@@ -8,11 +8,11 @@
 
 #include "ops/op.h"
 
-/* The domain as rows have it: "ai.onnx" and "" are one, and it is "". */
+/* Returns the domain as in the rows: "" for "ai.onnx", else `domain`. */
 const char *registry_domain(const char *domain);
 
-/* The row that holds for this operator at this opset: the newest whose `since` is not above it.
- * NULL: unknown. */
+/* Returns the operator's row for this opset: the one with the largest `since` <= opset. NULL:
+ * unknown operator. */
 const struct op *registry_find(const char *domain, const char *type, int64_t opset);
 
 size_t registry_n_families(void);

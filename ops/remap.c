@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving known elements; see remap.h. */
+/* Constant folding of data movement: see remap.h. */
 #include "ops/remap.h"
 
 #include "ops/op_context.h"
@@ -82,7 +82,7 @@ int remap_fold(struct op_context *context, size_t slot, const struct remap *rema
     int status = elements_new(context, remap->from, n, &elements, &possible);
     if (status || !possible) return status;
     for (int64_t i = 0; i < n; i++) {
-        /* an operand without elements (an empty axis) can only be filled around */
+        /* an empty operand has no source elements */
         int64_t index =
             remap->from->n_elements == 0 ? REMAP_FILL : remap->source(remap->context, coords);
         if (index != REMAP_FILL)

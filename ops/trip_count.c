@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rounds of a Loop that counts: see rounds.h. */
+/*
+ * Trip count of a Loop with counters: see trip_count.h. Each value of the body is expressed as
+ * a linear function of one body input (struct linear), then as a progression over the
+ * iterations (struct progression); comparing two progressions gives the first iteration that
+ * ends the loop.
+ */
 #include "ops/trip_count.h"
 
 #include <math.h>
@@ -9,11 +14,11 @@
 
 #include "support/banned.h"
 
-/* Values visited for one condition. */
+/* Maximum number of values visited for one condition. */
 #define MAX_STEPS  256
 #define MAX_NUMBER (INT64_C(1) << 53)
 
-/* The dtype represents every integer up to this magnitude. */
+/* By dtype: the largest magnitude up to which it represents every integer. */
 static const int64_t exact_to[DTYPE_N] = {
     [DTYPE_INT8] = INT8_MAX,
     [DTYPE_INT16] = INT16_MAX,
@@ -33,15 +38,16 @@ struct search {
     int status;
 };
 
-/* factor * input + offset of an input of the body; input ID_NONE: a constant. */
-struct line {
+/* The linear function factor * input + offset. `input`: index of a body input; ID_NONE for a
+ * constant (offset). */
+struct linear {
     uint32_t input;
     int64_t factor, offset;
     /* Over all intermediate values: largest magnitudes, and smallest exact range of a dtype. */
     int64_t max_factor, max_offset, exact_to;
 };
 
-/* The value in iteration k >= 0: start + k * step. */
+/* A value that is start + k * step in iteration k >= 0. */
 struct progress {
     int64_t start, step;
     int64_t last; /* largest k without an overflow of an intermediate value; -1: none */
@@ -89,24 +95,24 @@ static bool read_number(struct search *search, const struct value_info *info, in
     return is_within(*ret, MAX_NUMBER);
 }
 
-/* ---- lines ---- */
+/* ---- linear functions ---- */
 
-static bool line_of(struct search *search, uint32_t id, struct line *ret);
+static bool linear_of_value(struct search *search, uint32_t id, struct linear *ret);
 
 static int64_t magnitude(int64_t number) {
     return number < 0 ? -number : number;
 }
 
 /* Records an intermediate value; returns false if its numbers are too large. */
-static bool note_line(struct line *line) {
-    if (!is_within(line->factor, MAX_NUMBER) || !is_within(line->offset, MAX_NUMBER))
+static bool record_linear(struct linear *linear) {
+    if (!is_within(linear->factor, MAX_NUMBER) || !is_within(linear->offset, MAX_NUMBER))
         return false;
-    line->max_factor = larger_of(line->max_factor, magnitude(line->factor));
-    line->max_offset = larger_of(line->max_offset, magnitude(line->offset));
+    linear->max_factor = larger_of(linear->max_factor, magnitude(linear->factor));
+    linear->max_offset = larger_of(linear->max_offset, magnitude(linear->offset));
     return true;
 }
 
-static bool add_lines(const struct line *a, const struct line *b, struct line *ret) {
+static bool add_linear(const struct linear *a, const struct linear *b, struct linear *ret) {
     if (a->input != ID_NONE && b->input != ID_NONE && a->input != b->input) return false;
     ret->input = a->input == ID_NONE ? b->input : a->input;
     ret->factor = checked_add(a->factor, b->factor);
@@ -114,9 +120,10 @@ static bool add_lines(const struct line *a, const struct line *b, struct line *r
     return true;
 }
 
-static bool multiply_lines(const struct line *a, const struct line *b, struct line *ret) {
+static bool multiply_linear(const struct linear *a, const struct linear *b,
+                            struct linear *ret) {
     if (a->input != ID_NONE && b->input != ID_NONE) return false;
-    const struct line *moving = a->input == ID_NONE ? b : a;
+    const struct linear *moving = a->input == ID_NONE ? b : a;
     const int64_t by = (moving == a ? b : a)->offset;
     ret->input = moving->input;
     ret->factor = checked_mul(moving->factor, by);
@@ -124,48 +131,50 @@ static bool multiply_lines(const struct line *a, const struct line *b, struct li
     return true;
 }
 
-static bool subtract_lines(const struct line *a, const struct line *b, struct line *ret) {
-    const struct line minus = {.input = b->input, .factor = -b->factor, .offset = -b->offset};
-    return add_lines(a, &minus, ret);
+static bool subtract_linear(const struct linear *a, const struct linear *b,
+                            struct linear *ret) {
+    const struct linear minus = {.input = b->input, .factor = -b->factor, .offset = -b->offset};
+    return add_linear(a, &minus, ret);
 }
 
 static const struct {
     const char *type;
-    bool (*combine)(const struct line *a, const struct line *b, struct line *ret);
-} arithmetic[] = {{"Add", add_lines}, {"Sub", subtract_lines}, {"Mul", multiply_lines}};
+    bool (*combine)(const struct linear *a, const struct linear *b, struct linear *ret);
+} arithmetic[] = {{"Add", add_linear}, {"Sub", subtract_linear}, {"Mul", multiply_linear}};
 
 /* Returns true if the node forwards its one element under another dtype or shape. */
-static bool passes_on(const struct node *node) {
+static bool is_view_or_cast(const struct node *node) {
     static const char *const types[] = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (text_equal(node->type, types[i])) return true;
     return false;
 }
 
-static bool line_of_node(struct search *search, const struct node *node, struct line *ret) {
-    if (passes_on(node)) return line_of(search, node->inputs[0], ret);
+static bool linear_of_node(struct search *search, const struct node *node, struct linear *ret) {
+    if (is_view_or_cast(node)) return linear_of_value(search, node->inputs[0], ret);
     for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
-        struct line a, b;
+        struct linear a, b;
         if (!text_equal(node->type, arithmetic[i].type)) continue;
-        if (!line_of(search, node->inputs[0], &a) || !line_of(search, node->inputs[1], &b))
+        if (!linear_of_value(search, node->inputs[0], &a) ||
+            !linear_of_value(search, node->inputs[1], &b))
             return false;
         ret->exact_to = smaller_of(a.exact_to, b.exact_to);
         ret->max_factor = larger_of(a.max_factor, b.max_factor);
         ret->max_offset = larger_of(a.max_offset, b.max_offset);
-        return arithmetic[i].combine(&a, &b, ret) && note_line(ret);
+        return arithmetic[i].combine(&a, &b, ret) && record_linear(ret);
     }
     return false;
 }
 
 /* Returns the ai.onnx node of the body that produces the value, or NULL. */
-static const struct node *maker_of(const struct search *search, uint32_t id) {
+static const struct node *producer_in_body(const struct search *search, uint32_t id) {
     const struct value *value = &search->context->model->values[id];
     if (value->graph != search->graph || value->node == ID_NONE) return NULL;
     const struct node *node = &search->context->model->nodes[value->node];
     return node->domain[0] == '\0' ? node : NULL;
 }
 
-static bool line_of_input(const struct search *search, uint32_t id, struct line *ret) {
+static bool linear_of_input(const struct search *search, uint32_t id, struct linear *ret) {
     for (uint32_t i = 0; i < search->body->n_inputs; i++)
         if (search->body->inputs[i] == id) {
             ret->input = i;
@@ -175,64 +184,64 @@ static bool line_of_input(const struct search *search, uint32_t id, struct line 
     return false;
 }
 
-static bool line_of(struct search *search, uint32_t id, struct line *ret) {
+static bool linear_of_value(struct search *search, uint32_t id, struct linear *ret) {
     const struct op_walker *walker = search->context->walker;
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return false;
     const struct value_info *info = walker->info(walker->context, id);
-    const struct node *node = maker_of(search, id);
-    *ret = (struct line){.input = ID_NONE, .exact_to = MAX_NUMBER};
+    const struct node *node = producer_in_body(search, id);
+    *ret = (struct linear){.input = ID_NONE, .exact_to = MAX_NUMBER};
     if (!may_be_single(info)) return false;
     if (!read_number(search, info, &ret->offset) &&
-        !(node ? line_of_node(search, node, ret) : line_of_input(search, id, ret)))
+        !(node ? linear_of_node(search, node, ret) : linear_of_input(search, id, ret)))
         return false;
-    if (!note_line(ret)) return false;
+    if (!record_linear(ret)) return false;
     ret->exact_to = smaller_of(ret->exact_to, exact_to[info->dtype]);
     return true;
 }
 
 /* Computes the progression of a state over the iterations. */
-static bool progress_of_state(struct search *search, uint32_t input, struct progress *ret,
-                              struct line *ret_next) {
+static bool progression_of_state(struct search *search, uint32_t input, struct progress *ret,
+                                 struct linear *ret_next) {
     if (!read_number(search, op_input(search->context, input), &ret->start)) return false;
-    if (!line_of(search, search->body->outputs[input - 1], ret_next)) return false;
+    if (!linear_of_value(search, search->body->outputs[input - 1], ret_next)) return false;
     const bool stays = ret_next->input == ID_NONE && ret_next->offset == ret->start;
     ret->step = stays ? 0 : ret_next->offset;
     return stays || (ret_next->input == input && ret_next->factor == 1);
 }
 
-/* Returns the largest k for which start + k * step is within +-room. */
-static int64_t last_within(int64_t start, int64_t step, int64_t room) {
-    if (!is_within(start, room)) return -1;
+/* Returns the largest k for which start + k * step is within +-limit. */
+static int64_t last_within(int64_t start, int64_t step, int64_t limit) {
+    if (!is_within(start, limit)) return -1;
     if (step == 0) return TRIP_COUNT_UNLIMITED;
-    return step > 0 ? (room - start) / step : (start + room) / -step;
+    return step > 0 ? (limit - start) / step : (start + limit) / -step;
 }
 
-/* Returns how far the input of a line may change before a value on the way overflows its dtype.
- */
-static int64_t room_in(const struct line *line) {
-    const int64_t room = line->exact_to - line->max_offset;
-    return room < 0 || line->max_factor == 0 ? room : room / line->max_factor;
+/* Returns the largest magnitude of the input for which every intermediate value is exact in its
+ * dtype; negative if there is none. */
+static int64_t input_range(const struct linear *linear) {
+    const int64_t limit = linear->exact_to - linear->max_offset;
+    return limit < 0 || linear->max_factor == 0 ? limit : limit / linear->max_factor;
 }
 
-static bool progress_of(struct search *search, uint32_t id, struct progress *ret) {
-    struct line line;
-    struct line next = {.exact_to = MAX_NUMBER};
+static bool progression_of_value(struct search *search, uint32_t id, struct progress *ret) {
+    struct linear linear;
+    struct linear next = {.exact_to = MAX_NUMBER};
     struct progress input = {0, 1, 0};
-    if (!line_of(search, id, &line)) return false;
-    if (line.input == ID_NONE) input.step = 0;
-    if (line.input != ID_NONE && line.input >= LOOP_STATE &&
-        !progress_of_state(search, line.input, &input, &next))
+    if (!linear_of_value(search, id, &linear)) return false;
+    if (linear.input == ID_NONE) input.step = 0;
+    if (linear.input != ID_NONE && linear.input >= LOOP_STATE &&
+        !progression_of_state(search, linear.input, &input, &next))
         return false;
-    ret->start = checked_add(checked_mul(line.factor, input.start), line.offset);
-    ret->step = checked_mul(line.factor, input.step);
-    ret->last = smaller_of(last_within(input.start, input.step, room_in(&line)),
-                           last_within(input.start, input.step, room_in(&next)));
+    ret->start = checked_add(checked_mul(linear.factor, input.start), linear.offset);
+    ret->step = checked_mul(linear.factor, input.step);
+    ret->last = smaller_of(last_within(input.start, input.step, input_range(&linear)),
+                           last_within(input.start, input.step, input_range(&next)));
     return is_within(ret->start, MAX_NUMBER) && is_within(ret->step, MAX_NUMBER);
 }
 
 /* ---- conditions ---- */
 
-static const struct trip_count not_said = {0, TRIP_COUNT_UNLIMITED};
+static const struct trip_count no_bounds = {0, TRIP_COUNT_UNLIMITED};
 
 /* Returns the first k >= 0 at which (start + k * step < bound) == want. */
 static int64_t first_below(int64_t start, int64_t step, int64_t bound, bool want) {
@@ -243,20 +252,20 @@ static int64_t first_below(int64_t start, int64_t step, int64_t bound, bool want
 
 static const struct {
     const char *type;
-    bool turned;   /* its second operand is the smaller one */
-    int64_t bound; /* the comparison is true if the difference is below it */
+    bool swapped;  /* compares operand 1 - operand 0, else operand 0 - operand 1 */
+    int64_t bound; /* the comparison is true if this difference is < bound */
 } comparisons[] = {{"Less", false, 0},
                    {"Greater", true, 0},
                    {"LessOrEqual", false, 1},
                    {"GreaterOrEqual", true, 1}};
 
-static struct trip_count first_compared(struct search *search, const struct node *node,
-                                        size_t row, bool want) {
-    const bool turned = comparisons[row].turned;
+static struct trip_count first_of_comparison(struct search *search, const struct node *node,
+                                             size_t row, bool want) {
+    const bool swapped = comparisons[row].swapped;
     struct progress x, y;
-    if (!progress_of(search, node->inputs[turned], &x) ||
-        !progress_of(search, node->inputs[!turned], &y))
-        return not_said;
+    if (!progression_of_value(search, node->inputs[swapped], &x) ||
+        !progression_of_value(search, node->inputs[!swapped], &y))
+        return no_bounds;
     const int64_t k =
         first_below(x.start - y.start, x.step - y.step, comparisons[row].bound, want);
     const int64_t last = smaller_of(x.last, y.last);
@@ -264,13 +273,14 @@ static struct trip_count first_compared(struct search *search, const struct node
                      : (struct trip_count){last + 1, TRIP_COUNT_UNLIMITED};
 }
 
-static struct trip_count first_of(struct search *search, uint32_t id, bool want);
+static struct trip_count first_iteration(struct search *search, uint32_t id, bool want);
 
-/* Combines the bounds of two conditions: both or either must be as requested. */
-static struct trip_count first_of_two(struct search *search, const struct node *node, bool both,
-                                      bool want) {
-    const struct trip_count a = first_of(search, node->inputs[0], want);
-    const struct trip_count b = first_of(search, node->inputs[1], want);
+/* Combines the bounds of two conditions. `both`: both must have the value `want`, else either.
+ */
+static struct trip_count first_of_and_or(struct search *search, const struct node *node,
+                                         bool both, bool want) {
+    const struct trip_count a = first_iteration(search, node->inputs[0], want);
+    const struct trip_count b = first_iteration(search, node->inputs[1], want);
     if (!both)
         return (struct trip_count){smaller_of(a.lower, b.lower), smaller_of(a.upper, b.upper)};
     return (struct trip_count){a.lower > b.lower ? a.lower : b.lower, TRIP_COUNT_UNLIMITED};
@@ -283,44 +293,45 @@ static bool is_zero(struct search *search, uint32_t id) {
            number == 0;
 }
 
-/* Returns the condition that a node forwards, also as a number (PaddlePaddle's exporter copies
- * by adding 0); ID_NONE if it forwards none. */
-static uint32_t handed_on(struct search *search, const struct node *node) {
-    if (passes_on(node)) return node->inputs[0];
+/* Returns the operand if the output of the node equals it (a view, a cast, or PaddlePaddle's
+ * copy by adding 0); else ID_NONE. */
+static uint32_t forwarded_condition(struct search *search, const struct node *node) {
+    if (is_view_or_cast(node)) return node->inputs[0];
     if (!text_equal(node->type, "Add")) return ID_NONE;
     if (is_zero(search, node->inputs[0])) return node->inputs[1];
     return is_zero(search, node->inputs[1]) ? node->inputs[0] : ID_NONE;
 }
 
-static struct trip_count first_of_node(struct search *search, const struct node *node,
-                                       bool want) {
-    const uint32_t same = handed_on(search, node);
-    if (same != ID_NONE) return first_of(search, same, want);
-    if (text_equal(node->type, "Not")) return first_of(search, node->inputs[0], !want);
-    if (text_equal(node->type, "And")) return first_of_two(search, node, want, want);
-    if (text_equal(node->type, "Or")) return first_of_two(search, node, !want, want);
+static struct trip_count first_iteration_of_node(struct search *search, const struct node *node,
+                                                 bool want) {
+    const uint32_t same = forwarded_condition(search, node);
+    if (same != ID_NONE) return first_iteration(search, same, want);
+    if (text_equal(node->type, "Not")) return first_iteration(search, node->inputs[0], !want);
+    if (text_equal(node->type, "And")) return first_of_and_or(search, node, want, want);
+    if (text_equal(node->type, "Or")) return first_of_and_or(search, node, !want, want);
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (text_equal(node->type, comparisons[i].type))
-            return first_compared(search, node, i, want);
-    return not_said;
+            return first_of_comparison(search, node, i, want);
+    return no_bounds;
 }
 
-/* Bounds the first iteration, from 0, in which the condition has the requested value. */
-static struct trip_count first_of(struct search *search, uint32_t id, bool want) {
+/* Returns bounds of the first iteration (from 0) in which the condition has the value `want`.
+ */
+static struct trip_count first_iteration(struct search *search, uint32_t id, bool want) {
     const struct op_walker *walker = search->context->walker;
     int64_t number = 0;
-    if (id == ID_NONE || search->status || search->steps_left-- <= 0) return not_said;
+    if (id == ID_NONE || search->status || search->steps_left-- <= 0) return no_bounds;
     const struct value_info *info = walker->info(walker->context, id);
-    const struct node *node = maker_of(search, id);
-    if (!may_be_single(info)) return not_said;
+    const struct node *node = producer_in_body(search, id);
+    if (!may_be_single(info)) return no_bounds;
     if (read_number(search, info, &number)) {
         const int64_t k = (number != 0) == want ? 0 : TRIP_COUNT_UNLIMITED;
         return (struct trip_count){k, k};
     }
-    return node ? first_of_node(search, node, want) : not_said;
+    return node ? first_iteration_of_node(search, node, want) : no_bounds;
 }
 
-static int64_t one_more(int64_t k) {
+static int64_t trips_after(int64_t k) {
     return k == TRIP_COUNT_UNLIMITED ? k : k + 1;
 }
 
@@ -330,7 +341,7 @@ int trip_count_find(struct op_context *context, const struct body *body,
                             .body = &context->model->graphs[body->graph],
                             .graph = body->graph,
                             .steps_left = MAX_STEPS};
-    const struct trip_count first = first_of(&search, search.body->outputs[0], false);
-    *ret = (struct trip_count){one_more(first.lower), one_more(first.upper)};
+    const struct trip_count first = first_iteration(&search, search.body->outputs[0], false);
+    *ret = (struct trip_count){trips_after(first.lower), trips_after(first.upper)};
     return search.status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sliding windows: see window.h. With e = (kernel - 1) * dilation + 1:
- *     explicit, VALID:  (in + begin + end - e) / stride + 1, rounded down; with ceil_mode up,
- *                       less one when that window would start in the padding at the end
- *     SAME_*:           in / stride, rounded up
+ * Sliding windows: see window.h. Number of positions, with e = (kernel - 1) * dilation + 1:
+ *     explicit, VALID:  floor((in + begin + end - e) / stride) + 1; with ceil_mode ceil instead
+ * of floor, less 1 if the last window would start in the padding at the end SAME_*: ceil(in /
+ * stride)
  */
 #include "ops/window.h"
 
@@ -12,9 +12,8 @@
 
 #include "support/banned.h"
 
-/* A list of n values, each at least `least`, or all `otherwise` when the attribute is absent.
- */
-static int read_list(const struct op_context *context, const char *name, int n, int64_t least,
+/* Reads an attribute of n values, each >= `min`; all are `otherwise` if it is absent. */
+static int read_list(const struct op_context *context, const char *name, int n, int64_t min,
                      int64_t otherwise, int64_t *ret) {
     size_t n_given = 0;
     const int64_t *given = op_attr_ints(context, name, &n_given);
@@ -24,9 +23,9 @@ static int read_list(const struct op_context *context, const char *name, int n, 
                        name, n, n_given);
     for (int i = 0; i < n; i++) {
         ret[i] = absent ? otherwise : given[i];
-        if (!absent && given[i] < least)
+        if (!absent && given[i] < min)
             return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' has %lld, less than %lld",
-                           name, (long long)given[i], (long long)least);
+                           name, (long long)given[i], (long long)min);
     }
     return CM_OK;
 }
@@ -90,8 +89,9 @@ int64_t window_extent(const struct window *window, int i) {
     return checked_add(checked_mul(steps, window->dilation[i]), 1);
 }
 
-/* Whether position `last` starts in the padding at the end, where there is nothing to see. */
-static bool starts_behind(const struct window *window, int i, int64_t size, int64_t last) {
+/* Returns true if the window at position `last` starts in the padding at the end. */
+static bool starts_in_end_padding(const struct window *window, int i, int64_t size,
+                                  int64_t last) {
     int64_t start = checked_mul(last, window->stride[i]);
     int64_t end = checked_add(size, window->begin[i]);
     return is_known(start) && is_known(end) && start >= end;
@@ -113,7 +113,8 @@ int window_positions(const struct op_context *context, const struct window *wind
                        (long long)window_extent(window, i), (long long)padded, i);
     int64_t steps =
         window->ceil ? checked_div_ceil(room, stride) : checked_div_floor(room, stride);
-    if (window->ceil && is_known(steps) && starts_behind(window, i, size, steps)) steps--;
+    if (window->ceil && is_known(steps) && starts_in_end_padding(window, i, size, steps))
+        steps--;
     *ret = is_known(room) && room < 0 ? 0 : checked_add(steps, 1);
     return CM_OK;
 }

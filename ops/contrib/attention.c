@@ -17,7 +17,8 @@
 struct attention {
     int64_t batch, queries, heads, kv_heads;
     int64_t keys; /* of past and present */
-    int64_t kept; /* length of the present output; > keys if past and present share a buffer */
+    int64_t
+        present; /* length of the present output; > keys if past and present share a buffer */
     int64_t key, value; /* columns of one head */
     int64_t input;      /* columns of the projected input; 0 without a projection */
     int64_t projected;  /* columns of the projection */
@@ -35,11 +36,11 @@ static void add_past(const struct op_context *context, size_t past, int rank, in
                      size_t length, struct attention *ret) {
     const int64_t new = ret->keys;
     const bool shared = op_attr_int(context, "past_present_share_buffer") != 0;
-    ret->kept = new;
+    ret->present = new;
     if (!op_has_input(context, past)) return;
     const int64_t before = common_dim(context, past, rank, axis);
     ret->keys = checked_add(shared ? common_length(context, length) : before, new);
-    ret->kept = shared ? before : ret->keys;
+    ret->present = shared ? before : ret->keys;
 }
 
 /* input [B, S, D], weight [D, columns]; past [2, B, heads, P, d]. */
@@ -129,7 +130,7 @@ static struct attention read_packed_multi_head(const struct op_context *context)
     a.queries = common_dim(context, 4, 2, 1);
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
     a.keys = a.queries;
-    a.kept = a.keys;
+    a.present = a.keys;
     a.key = op_rank(context, 0) == 4 ? op_dim(context, 0, 3)
                                      : common_divide(common_dim(context, 0, 2, 1), a.heads);
     a.value = a.key;
@@ -158,8 +159,8 @@ static struct attention read_grouped(const struct op_context *context) {
     if (!is_known(total)) return a;
     const int64_t before = op_has_input(context, 3) ? common_dim(context, 3, 4, 2) : 0;
     a.keys = total;
-    a.kept = is_known(before) && before > total ? before : total;
-    if (!is_known(before)) a.kept = DIM_UNKNOWN;
+    a.present = is_known(before) && before > total ? before : total;
+    if (!is_known(before)) a.present = DIM_UNKNOWN;
     return a;
 }
 
@@ -245,7 +246,7 @@ static int infer_projecting(struct op_context *context) {
     const enum dtype dtype = op_dtype(context, reading_of(context)->type_of);
     const struct attention a = sizes_of(context);
     const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
-    const int64_t present[] = {2, a.batch, a.heads, a.kept, a.key};
+    const int64_t present[] = {2, a.batch, a.heads, a.present, a.key};
     int status = check_heads(context, &a);
     if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
     return status < 0 ? status : op_output_dims(context, 1, dtype, 5, present);
@@ -282,29 +283,30 @@ static int infer_separate(struct op_context *context) {
     const size_t past = reading_of(context)->past;
     const struct attention a = sizes_of(context);
     const enum dtype dtype = op_dtype(context, 0);
-    const enum dtype kept = op_has_input(context, past) ? op_dtype(context, past) : dtype;
+    const enum dtype cache_dtype =
+        op_has_input(context, past) ? op_dtype(context, past) : dtype;
     const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
     const int64_t key_columns = cached_columns(context, "k_quant_type", a.key);
     const int64_t value_columns = cached_columns(context, "v_quant_type", a.value);
-    const int64_t key[] = {a.batch, a.kv_heads, a.kept, key_columns};
-    const int64_t value[] = {a.batch, a.kv_heads, a.kept, value_columns};
+    const int64_t key[] = {a.batch, a.kv_heads, a.present, key_columns};
+    const int64_t value[] = {a.batch, a.kv_heads, a.present, value_columns};
     const int64_t scores[] = {a.batch, a.heads, a.queries, a.keys};
     int status = check_heads(context, &a);
     if (status == CM_OK) status = check_past(context, past, key_columns);
     if (status == CM_OK) status = check_past(context, past + 1, value_columns);
     if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
-    if (status == CM_OK) status = op_output_dims(context, 1, kept, 4, key);
-    if (status == CM_OK) status = op_output_dims(context, 2, kept, 4, value);
+    if (status == CM_OK) status = op_output_dims(context, 1, cache_dtype, 4, key);
+    if (status == CM_OK) status = op_output_dims(context, 2, cache_dtype, 4, value);
     return status < 0 ? status : op_output_dims(context, 3, dtype, 4, scores);
 }
 
-/* Scaling, masks, biases and softmax of each score. */
+/* FLOPs per score: scaling, masks, biases and softmax. */
 static int64_t exact_attention(const struct op_context *context) {
     return exact_scores(attention_masks(context), attention_scores(context),
                         attention_rows(context));
 }
 
-/* Its softmax: no operand of its products is a weight. */
+/* FLOPs of the softmax: thop counts no products without a weight. */
 static int64_t thop_attention(const struct op_context *context) {
     return thop_rows(attention_scores(context), attention_rows(context));
 }

@@ -14,7 +14,7 @@ int contrib_output_last(struct op_context *context, size_t i, enum dtype dtype, 
 /* Returns true if input i is a constant whose first element is an integer other than 0. */
 bool contrib_flag(const struct op_context *context, size_t i);
 
-/* Refuses if the query heads are not a multiple of the key heads. */
+/* Checks that the number of query heads is a multiple of the number of key heads. */
 int contrib_check_heads(const struct op_context *context, int64_t heads, int64_t kv_heads);
 
 #endif

@@ -18,7 +18,7 @@ static int infer_biased(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-/* [N, S, D] -> [N, S, D / 2]: values times the Gelu of gates. */
+/* [N, S, D] -> [N, S, D / 2]: the first half times the Gelu of the second half. */
 static int infer_split_gelu(struct op_context *context) {
     return contrib_output_last(context, 0, op_dtype(context, 0),
                                checked_div_floor(common_last_dim(context, 0), 2));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators of com.microsoft that move, look up, hash, split and pack: no MACs and no FLOPs by
+ * Data movement, lookup, hashing and packing of com.microsoft: no MACs and no FLOPs by
  * the default convention. Some sizes are data-dependent: tokens without padding, words of a
  * text, bytes of a block floating point format.
  */
@@ -153,20 +153,22 @@ static int output_hashes(struct op_context *context) {
 }
 
 static int infer_hashes(struct op_context *context) {
-    const int64_t kept[] = {common_dim(context, 0, 2, 0), history(context)};
+    const int64_t token_history[] = {common_dim(context, 0, 2, 0), history(context)};
     int status = output_hashes(context);
-    return status < 0 ? status : op_output_dims(context, 1, op_dtype(context, 0), 2, kept);
+    return status < 0 ? status
+                      : op_output_dims(context, 1, op_dtype(context, 0), 2, token_history);
 }
 
 static int infer_packed_hashes(struct op_context *context) {
     const int64_t requests =
         checked_sub(common_dim(context, 3, 1, 0), 1) /* n + 1 boundaries */;
-    const int64_t kept[] = {requests, history(context)};
+    const int64_t token_history[] = {requests, history(context)};
     const int64_t states[] = {requests, op_attr_int(context, "state_update_capacity"),
                               history(context)};
     int status = output_hashes(context);
-    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 2, kept);
-    if (status == CM_OK) status = op_output_dims(context, 2, DTYPE_INT32, 2, kept);
+    if (status == CM_OK)
+        status = op_output_dims(context, 1, op_dtype(context, 0), 2, token_history);
+    if (status == CM_OK) status = op_output_dims(context, 2, DTYPE_INT32, 2, token_history);
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 

@@ -137,9 +137,9 @@ static int infer_ordered(struct op_context *context) {
 /* Columns of a head of queries [.., columns], into which keys and values may be packed. */
 static int64_t head_columns(const struct op_context *context) {
     const int64_t heads = op_attr_int(context, "num_heads");
-    const int64_t kept = checked_mul(2, op_attr_int(context, "kv_num_heads"));
+    const int64_t packed_heads = checked_mul(2, op_attr_int(context, "kv_num_heads"));
     return common_divide(common_last_dim(context, 0),
-                         op_has_input(context, 1) ? heads : checked_add(heads, kept));
+                         op_has_input(context, 1) ? heads : checked_add(heads, packed_heads));
 }
 
 static struct sizes read_shared(const struct op_context *context, int64_t keys) {
@@ -231,12 +231,15 @@ static int infer_cached(struct op_context *context) {
 /* Without a cache the outputs 1 and 2 are the keys and values of this call. */
 static int infer_selected(struct op_context *context) {
     const struct sizes s = sizes_of(context);
-    const int64_t kept[] = {common_dim(context, 0, 3, 0), op_attr_int(context, "kv_num_heads"),
-                            common_length(context, 10), s.key};
+    const int64_t packed_heads[] = {common_dim(context, 0, 3, 0),
+                                    op_attr_int(context, "kv_num_heads"),
+                                    common_length(context, 10), s.key};
     if (op_has_input(context, 3)) return infer_cached(context);
     int status = output_heads(context, &s);
-    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 4, kept);
-    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, kept);
+    if (status == CM_OK)
+        status = op_output_dims(context, 1, op_dtype(context, 0), 4, packed_heads);
+    return status < 0 ? status
+                      : op_output_dims(context, 2, op_dtype(context, 0), 4, packed_heads);
 }
 
 static int64_t n_scores(const struct op_context *context) {
@@ -294,8 +297,8 @@ static int check_indexer(const struct op_context *context) {
 
 /* Returns the entries that a call adds: its tokens, or the windows that they complete together
  * with the waiting tokens. */
-static int64_t grown(const struct op_context *context, const struct indexer *x,
-                     int64_t *ret_waiting) {
+static int64_t new_entries(const struct op_context *context, const struct indexer *x,
+                           int64_t *ret_waiting) {
     const int64_t ratio = op_attr_int(context, "compress_ratio");
     const int64_t fresh = common_dim(context, 0, 3, 1);
     const bool buffered = op_has_input(context, 13);
@@ -316,7 +319,7 @@ static int infer_indexer(struct op_context *context) {
     const int64_t batch = common_dim(context, 0, 3, 0);
     const int64_t before = common_dim(context, 7, 3, 1);
     int64_t waiting = DIM_UNKNOWN;
-    const int64_t more = grown(context, &x, &waiting);
+    const int64_t more = new_entries(context, &x, &waiting);
     const bool fixed = op_has_input(context, 12); /* the cache has its final size */
     const int64_t indices[] = {batch, common_dim(context, 0, 3, 1), x.capacity};
     const int64_t keys[] = {batch, fixed ? before : checked_add(before, more), x.columns};
@@ -351,8 +354,8 @@ static void add_scores(const struct op_context *context, int64_t entries, struct
 }
 
 static void macs_indexer(const struct op_context *context, struct product *ret) {
-    const struct shape *kept = op_output_shape(context, 1);
-    const int64_t keys = kept->rank == 3 ? kept->dims[1] : DIM_UNKNOWN;
+    const struct shape *packed_heads = op_output_shape(context, 1);
+    const int64_t keys = packed_heads->rank == 3 ? packed_heads->dims[1] : DIM_UNKNOWN;
     const bool blocks = read_indexer(context).blocks;
     add_scores(context,
                blocks ? common_divide(keys, op_attr_int(context, "compress_ratio")) : keys,

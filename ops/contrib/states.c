@@ -89,7 +89,7 @@ static int64_t cell_flops(const struct op_context *context) {
 }
 
 /* (k - 1) * dilation: length of the state of a causal window. */
-static int64_t reach(const struct op_context *context, int axis) {
+static int64_t causal_state_length(const struct op_context *context, int axis) {
     const int64_t kernel = op_rank(context, 1) > axis ? op_dim(context, 1, axis) : DIM_UNKNOWN;
     const int64_t back = checked_mul(checked_sub(kernel, 1), op_attr_int(context, "dilation"));
     return is_known(back) && back < 0 ? 0 : back;
@@ -97,8 +97,8 @@ static int64_t reach(const struct op_context *context, int axis) {
 
 /*
  * X [N, C, spatial], or [N, length, channels..] with channels_last. The state has the shape of
- * X with reach() as the causal axis, which is the last spatial one; a window of states adds a
- * first axis.
+ * X with causal_state_length() as the causal axis, which is the last spatial one; a window of
+ * states adds a first axis.
  */
 static int infer_causal(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
@@ -120,7 +120,7 @@ static int infer_causal(struct op_context *context) {
     if (window > 0) dims[rank++] = window;
     const int causal = rank + (last ? 1 : x->rank - 1);
     for (int axis = 0; axis < x->rank; axis++) dims[rank++] = x->dims[axis];
-    dims[causal] = reach(context, (int)spatial + 1);
+    dims[causal] = causal_state_length(context, (int)spatial + 1);
     return op_output_dims(context, 1, op_dtype(context, 0), rank, dims);
 }
 
@@ -131,11 +131,11 @@ static void macs_causal(const struct op_context *context, struct product *ret) {
                 weight->rank > 2 ? shape_product(weight, 2, weight->rank) : DIM_UNKNOWN);
 }
 
-/* Tokens [T, C] of several requests; states [requests, C, reach]. */
+/* Tokens [T, C] of several requests; states [requests, C, causal_state_length]. */
 static int infer_packed_causal(struct op_context *context) {
     const int64_t requests = checked_sub(common_dim(context, 2, 1, 0), 1);
     const int64_t channels = common_dim(context, 0, 2, 1);
-    const int64_t state[] = {requests, channels, reach(context, 2)};
+    const int64_t state[] = {requests, channels, causal_state_length(context, 2)};
     const int64_t updates[] = {requests, op_attr_int(context, "state_update_capacity"),
                                channels};
     int status = common_infer_same(context);

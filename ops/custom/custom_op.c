@@ -156,7 +156,7 @@ static int bind_names(struct evaluation *evaluation, const struct op_context *co
  * their values would not be bounds. */
 static bool is_loose(const struct op_context *context) {
     for (size_t i = 0; i < context->n_inputs; i++)
-        if (op_is_loose(context, i)) return true;
+        if (op_has_bounds(context, i)) return true;
     return false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which table is which convention's, and the one formula over their rows. */
+/* The conventions and their tables, and the formula that evaluates a row. */
 #include "ops/flops/conventions.h"
 
 #include "ops/custom/custom_op.h"
@@ -11,8 +11,8 @@
 
 #include "support/banned.h"
 
-/* The convention whose FLOPs have no integers among them. */
-static const char telling[] = "exact";
+/* The convention that defines the integer operations reported by all conventions. */
+static const char integer_convention[] = "exact";
 
 static const struct convention conventions[] = {
     /* name, per MAC, backward, table, sees nodes, counts all */
@@ -39,13 +39,13 @@ static const struct op_flops *find_row(const struct convention *convention,
                                                      : NULL;
 }
 
-/* The sum under construction. A factor of 0 hides an unknown size: what is not counted need not
- * be known. */
+/* The terms of a node while they are collected. Terms with factor 0 are dropped, so their count
+ * may be unknown. */
 struct sum {
     struct convention_term *terms;
     size_t n;
-    const struct integers *integers; /* the MACs, and what is on integers */
-    bool tells;                      /* `integers` is reported separately */
+    const struct integers *integers; /* the MACs, split into integer and other ones */
+    bool separates_integers;         /* integer operations are separate terms (of_integers) */
 };
 
 static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count,
@@ -55,32 +55,33 @@ static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t co
 }
 
 static void add_macs(struct sum *sum, int64_t factor) {
-    const int64_t macs = sum->tells ? sum->integers->macs : 0;
+    const int64_t macs = sum->separates_integers ? sum->integers->macs : 0;
     const int64_t others =
-        sum->tells ? sum->integers->other_macs : integers_total(sum->integers);
+        sum->separates_integers ? sum->integers->other_macs : integers_total(sum->integers);
     if (others != 0 || macs == 0) add_term(sum, factor, "MACs", others, false);
     if (macs != 0) add_term(sum, factor, "MACs", macs, true);
 }
 
 /* Adds the FLOPs that are not MACs. */
-static void add_rest(struct sum *sum, int64_t factor, const char *of, int64_t count) {
-    add_term(sum, factor, of, count, sum->tells && sum->integers->rest);
+static void add_other_flops(struct sum *sum, int64_t factor, const char *of, int64_t count) {
+    add_term(sum, factor, of, count, sum->separates_integers && sum->integers->rest);
 }
 
-/* A row's own rule may find nothing to add: a convolution without a bias. */
+/* Adds the result of a row's `extra`, unless it is 0 (a convolution without a bias). */
 static void add_extra(struct sum *sum, const char *is, int64_t count) {
-    add_rest(sum, count == 0 ? 0 : 1, is, count);
+    add_other_flops(sum, count == 0 ? 0 : 1, is, count);
 }
 
 static void add_elements(struct sum *sum, const struct op_context *context, int64_t per_input,
                          int64_t per_output) {
-    if (per_input != 0) add_rest(sum, per_input, "input elements", op_elements(context, 0));
+    if (per_input != 0)
+        add_other_flops(sum, per_input, "input elements", op_elements(context, 0));
     if (per_output != 0)
-        add_rest(sum, per_output, "output elements", op_output_elements(context, 0));
+        add_other_flops(sum, per_output, "output elements", op_output_elements(context, 0));
 }
 
 /* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
-static void add_own(struct sum *sum, const struct op_context *context) {
+static void add_by_row(struct sum *sum, const struct op_context *context) {
     const struct op_cost *cost = &context->op->cost;
     add_macs(sum, cost->macs ? 2 : 0);
     add_elements(sum, context, cost->per_input, cost->per_output);
@@ -104,17 +105,17 @@ static void add_all(struct sum *sum, const struct convention *convention,
                     const struct op_context *context) {
     if (convention->table == FLOPS_OWN ||
         (convention->counts_all && custom_op_has_costs(context->op)))
-        add_own(sum, context);
+        add_by_row(sum, context);
     else
         add_by_table(sum, convention, context);
 }
 
-/* Conventions of tools ignore dtypes: their FLOPs stay whole, and integer operations are
- * reported as separate terms. */
+/* Adds the integer operations by integer_convention. FLOPs of a tool's convention include
+ * integers, since the tools ignore dtypes. */
 static void add_integers(struct sum *sum, const struct op_context *context) {
     struct convention_term exact[CONVENTION_TERMS];
-    struct sum all = {.terms = exact, .integers = sum->integers, .tells = true};
-    add_all(&all, convention_find(telling), context);
+    struct sum all = {.terms = exact, .integers = sum->integers, .separates_integers = true};
+    add_all(&all, convention_find(integer_convention), context);
     for (size_t i = 0; i < all.n; i++)
         if (exact[i].of_integers) sum->terms[sum->n++] = exact[i];
 }
@@ -125,10 +126,11 @@ size_t convention_terms(const struct convention *convention, const struct op_con
     const bool has_integers = integers->macs != 0 || integers->rest;
     struct sum sum = {.terms = terms,
                       .integers = integers,
-                      .tells = has_integers &&
-                               conventions_find(convention->name)->separates_integers};
+                      .separates_integers =
+                          has_integers &&
+                          conventions_find(convention->name)->separates_integers};
     add_all(&sum, convention, context);
-    if (has_integers && !sum.tells) add_integers(&sum, context);
+    if (has_integers && !sum.separates_integers) add_integers(&sum, context);
     return sum.n;
 }
 
@@ -140,8 +142,8 @@ int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_in
     return sum;
 }
 
-int64_t convention_operations(const struct convention *convention,
-                              const struct op_context *context, int64_t macs) {
+int64_t convention_all_operations(const struct convention *convention,
+                                  const struct op_context *context, int64_t macs) {
     struct convention_term terms[CONVENTION_TERMS];
     const struct integers none = {.macs = 0, .other_macs = macs, .rest = false};
     return convention_sum(terms, convention_terms(convention, context, &none, terms), false);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The convention `exact`: every arithmetic operation on an element once, by the plain formula
- * of the operator. An elementary function (exp, log, erf, tanh, a root, a power) is one
- * operation, as is a comparison that picks a number (Relu, Max); logic, indices, casts and
- * moves are none. An operator that exporters also decompose costs the same as its parts.
+ * The convention `exact` counts every arithmetic operation on an element once, by the
+ * definition of the operator. An elementary function (exp, log, erf, tanh, root, power) is one
+ * operation, as is a comparison that selects a number (Relu, Max). Logic, index arithmetic,
+ * casts and data movement are not counted. A fused operator costs the same as the nodes into
+ * which exporters decompose it.
+ *
+ * Each function returns the FLOPs in addition to those of MACs. Comments list the operations
+ * per element, or per row, cell or score.
  */
 #include "ops/flops/terms.h"
 
@@ -13,8 +17,8 @@
 
 #include "support/banned.h"
 
-/* Inference: one scale and one shift per element. Training: 7 per element (mean, difference,
- * square, variance, quotient, scale, shift) and 2 per channel (epsilon, root). */
+/* Inference, per element: scale, shift. Training, per element: mean, difference, square,
+ * variance, quotient, scale, shift; per channel: epsilon, root. */
 int64_t exact_batch_norm(const struct op_context *context) {
     if (!context->training) return checked_mul(2, op_elements(context, 0));
     int64_t each = checked_mul(7, op_elements(context, 0));
@@ -26,14 +30,14 @@ static int64_t normalization(const struct op_context *context) {
     return 5 + (op_has_input(context, 1) ? 1 : 0) + (op_has_input(context, 2) ? 1 : 0);
 }
 
-/* The same over rows. */
+/* Per element as above; per row: epsilon, root. */
 int64_t exact_layer_norm(const struct op_context *context) {
     const int64_t each = normalization(context);
     int64_t flops = checked_mul(each, op_elements(context, 0));
     return checked_add(flops, checked_mul(2, term_rows_before_axis(context)));
 }
 
-/* Square, mean, quotient, scale. */
+/* Per element: square, mean, quotient, scale; per row: epsilon, root. */
 int64_t exact_rms_norm(const struct op_context *context) {
     int64_t flops = checked_mul(op_has_input(context, 1) ? 4 : 3, op_elements(context, 0));
     return checked_add(flops, checked_mul(2, term_rows_before_axis(context)));
@@ -52,13 +56,14 @@ int64_t exact_group_norm(const struct op_context *context) {
     return checked_add(flops, checked_mul(2, rows));
 }
 
-/* Square, size - 1 sums, factor, bias, power, quotient. */
+/* Per element: square, size - 1 additions, factor, bias, power, quotient. */
 int64_t exact_local_response(const struct op_context *context) {
     int64_t each = checked_add(op_attr_int(context, "size"), 4);
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* A row of n: n - 1 comparisons, n differences, n exponentials, n - 1 sums, n quotients. */
+/* Per row of n: n - 1 comparisons, n differences, n exponentials, n - 1 additions, n quotients.
+ */
 int64_t exact_softmax(const struct op_context *context) {
     int64_t flops = checked_mul(5, op_elements(context, 0));
     return checked_sub(flops, checked_mul(2, term_rows_along_axis(context)));
@@ -74,8 +79,8 @@ int64_t exact_log_softmax(const struct op_context *context) {
     return checked_sub(checked_mul(5, op_elements(context, 0)), term_rows_along_axis(context));
 }
 
-/* x/sqrt2, erf, 1 +, x *, 0.5 *; or by tanh: power, two factors, sum, tanh, sum, two factors.
- */
+/* Per element: x / sqrt 2, erf, 1 +, x *, 0.5 *. With tanh: power, two factors, addition, tanh,
+ * addition, two factors. */
 int64_t exact_gelu(const struct op_context *context) {
     const bool by_tanh = text_equal(op_attr_string(context, "approximate"), "tanh");
     return checked_mul(by_tanh ? 8 : 5, op_output_elements(context, 0));
@@ -90,7 +95,8 @@ int64_t exact_average_pool(const struct op_context *context) {
     return checked_mul(term_window(context, SHAPE_MAX_RANK), op_output_elements(context, 0));
 }
 
-/* Of `taps` neighbours along each of the spatial axes: products, and one sum less. */
+/* Returns the weighted sums of taps^spatial neighbours: n products and n - 1 additions per
+ * element. */
 static int64_t interpolation(const struct op_context *context, int64_t taps) {
     const int spatial = term_spatial(context);
     if (spatial == RANK_UNKNOWN) return DIM_UNKNOWN;
@@ -112,8 +118,11 @@ int64_t exact_mean(const struct op_context *context) {
 }
 
 /*
- * A cell, sigmoid at 4: LSTM 4 sums, 12, two tanh, 3 for the state, 1; GRU 3 sums, 8, one tanh,
- * 1 for the reset, 4 for the blend; RNN 1 sum and a tanh. Peepholes: a product and a sum each.
+ * Per cell, a sigmoid is 4 operations:
+ *     LSTM  4 additions, 3 sigmoids (12), 2 tanh, 3 for the cell state, 1 for the output = 22
+ *     GRU   3 additions, 2 sigmoids (8), 1 tanh, 1 for the reset gate, 4 for the new state = 17
+ *     RNN   1 addition, 1 tanh = 2
+ * Two biases per gate add 2; each of the 3 peepholes adds a product and an addition.
  */
 int64_t exact_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
@@ -125,12 +134,12 @@ int64_t exact_recurrence(const struct op_context *context) {
 
 /* ---- signals, losses, optimizers, classical models, operators fused by ONNX Runtime ---- */
 
-/* 4 products and 6 sums a butterfly, of which 4 are in its MACs. */
+/* A butterfly has 4 products and 6 additions; 4 of each are its MACs, 2 additions remain. */
 int64_t exact_butterflies(const struct op_context *context) {
     return checked_div_floor(context->macs, 2);
 }
 
-/* Each frame times the window besides. */
+/* Those of the butterflies, and the product of each frame with the window. */
 int64_t exact_frames(const struct op_context *context) {
     const struct shape *out = op_output_shape(context, 0);
     const int64_t sums = checked_div_floor(context->macs, 2);
@@ -139,7 +148,8 @@ int64_t exact_frames(const struct op_context *context) {
     return checked_add(sums, checked_mul(frames, op_elements(context, 2)));
 }
 
-/* An elimination of m columns: (m - 1) m / 2 quotients; m - 1 products of the diagonal. */
+/* Gaussian elimination of m columns: (m - 1) m / 2 quotients; m - 1 products along the
+ * diagonal. */
 int64_t exact_determinant(const struct op_context *context) {
     const int rank = op_rank(context, 0);
     if (rank < 2) return DIM_UNKNOWN;
@@ -150,7 +160,7 @@ int64_t exact_determinant(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* The sign of each target's score, its weight, and what puts them together. */
+/* Per target: negation, product with its weight, addition for a reduction. */
 int64_t exact_likelihood(const struct op_context *context) {
     const int64_t n = op_elements(context, 1);
     int64_t each = op_has_input(context, 2) ? 2 : 1;
@@ -158,21 +168,21 @@ int64_t exact_likelihood(const struct op_context *context) {
     return checked_mul(each, n);
 }
 
-/* Logarithms of a softmax, 5 a score and the logarithm less 2 a row, and their likelihood. */
+/* Those of LogSoftmax (5 per score, less 1 per row) and of the negative log likelihood. */
 int64_t exact_cross_entropy(const struct op_context *context) {
     const int64_t logs = checked_mul(5, op_elements(context, 0));
     return checked_add(checked_sub(logs, op_elements(context, 1)), exact_likelihood(context));
 }
 
-/* Biases, and 5 of a SiLU. */
+/* Per element: bias, SiLU (5). */
 int64_t exact_causal_convolution(const struct op_context *context) {
     const bool plain = text_equal(op_attr_string(context, "activation"), "none");
     const int64_t each = (op_has_input(context, 2) ? 1 : 0) + (plain ? 0 : 5);
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* Numbers that an optimizer moves: its outputs are these and `states` more of each. */
-static int64_t moved(const struct op_context *context, size_t states, int64_t each) {
+/* Returns `each` operations per parameter element of an optimizer with so many states. */
+static int64_t optimizer_step(const struct op_context *context, size_t states, int64_t each) {
     const size_t n = context->n_inputs > 2 ? (context->n_inputs - 2) / (states + 2) : 0;
     int64_t elements = 0;
     for (size_t i = 0; i < n; i++)
@@ -180,22 +190,25 @@ static int64_t moved(const struct op_context *context, size_t states, int64_t ea
     return checked_mul(each, elements);
 }
 
-/* Regularized gradient 2, squares 2, root and epsilon 2, step 3. */
+/* Per element: regularized gradient 2, squares 2, root and epsilon 2, step 3. */
 int64_t exact_adagrad(const struct op_context *context) {
-    return moved(context, 1, 9);
+    return optimizer_step(context, 1, 9);
 }
 
-/* Regularized gradient 2, its mean 3, that of squares 4, root and epsilon 2, step 3. */
+/* Per element: regularized gradient 2, its mean 3, mean of squares 4, root and epsilon 2, step
+ * 3; 1 for the regularization after the step. */
 int64_t exact_adam(const struct op_context *context) {
-    return moved(context, 2, op_attr_float(context, "norm_coefficient_post") != 0 ? 15 : 14);
+    return optimizer_step(context, 2,
+                          op_attr_float(context, "norm_coefficient_post") != 0 ? 15 : 14);
 }
 
-/* Regularized gradient 2, its mean 3, step 2; Nesterov looks ahead by 2. */
+/* Per element: regularized gradient 2, its mean 3, step 2; Nesterov momentum 2 more. */
 int64_t exact_momentum(const struct op_context *context) {
-    return moved(context, 1, text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7);
+    return optimizer_step(context, 1,
+                          text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7);
 }
 
-/* One intercept a score, which is the last output. */
+/* One addition per score (the last output). */
 int64_t exact_intercepts(const struct op_context *context) {
     if (!op_has_attr(context, "intercepts")) return 0;
     return op_output_elements(context, context->n_outputs - 1);
@@ -205,7 +218,7 @@ static int64_t rows_of(const struct shape *shape) {
     return shape->rank < 1 ? DIM_UNKNOWN : shape_product(shape, 0, shape->rank - 1);
 }
 
-/* A sum for each of skip and bias, then a norm by scale, with a shift or without. */
+/* Per element: additions of skip and bias, then LayerNormalization or RMSNormalization. */
 int64_t exact_skip_norm(const struct op_context *context) {
     const bool simple = text_equal(context->op->type, "SkipSimplifiedLayerNormalization");
     const size_t bias = simple ? 3 : 4;
@@ -215,7 +228,7 @@ int64_t exact_skip_norm(const struct op_context *context) {
     return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
 }
 
-/* The sums of two or three embeddings, then a norm. */
+/* Per element: additions of two or three embeddings, then LayerNormalization. */
 int64_t exact_embedding_norm(const struct op_context *context) {
     const struct shape *out = op_output_shape(context, 0);
     const int64_t each = 8 + op_has_input(context, 4);
@@ -223,7 +236,7 @@ int64_t exact_embedding_norm(const struct op_context *context) {
                        checked_mul(2, rows_of(out)));
 }
 
-/* Groups of a picture, with a skip and its bias where there are some, and a SiLU. */
+/* GroupNormalization; per element: additions of skip and bias, SiLU (5). */
 int64_t exact_contrib_group_norm(const struct op_context *context) {
     if (op_rank(context, 0) < 1) return DIM_UNKNOWN;
     const int64_t rows = checked_mul(op_dim(context, 0, 0), op_attr_int(context, "groups"));
@@ -232,19 +245,19 @@ int64_t exact_contrib_group_norm(const struct op_context *context) {
     return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
 }
 
-/* By tanh, behind a bias where there is one. */
+/* Gelu with tanh; 1 per element for the bias. */
 int64_t exact_fast_gelu(const struct op_context *context) {
     return checked_mul(8 + op_has_input(context, 1), op_output_elements(context, 0));
 }
 
-/* A bias, what is added, and an activation, however many operations that takes: one. */
+/* Per element: bias, addend, and 1 for the activation, whichever it is. */
 int64_t exact_fused(const struct op_context *context) {
     const int64_t each = op_has_input(context, 2) + op_has_input(context, 3) +
                          (op_has_attr(context, "activation") ? 1 : 0);
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* Mean, difference, square, mean, quotient; epsilon and root of each group. */
+/* Per element: mean, difference, square, mean, quotient; per group: epsilon, root. */
 int64_t exact_mean_variance(const struct op_context *context) {
     static const int64_t usual[] = {0, 2, 3};
     const struct shape *x = op_shape(context, 0);
@@ -264,20 +277,20 @@ int64_t exact_mean_variance(const struct op_context *context) {
     return checked_add(checked_mul(5, op_elements(context, 0)), checked_mul(2, groups));
 }
 
-/* Amount or square, their sum, the quotient; of squares a root a row. */
+/* Per element: absolute value or square, addition, quotient. The n - 1 additions of a row and,
+ * for p = 2, the root are n operations. */
 int64_t exact_lp_norm(const struct op_context *context) {
     const int64_t all = checked_mul(3, op_elements(context, 0));
     const bool roots = op_attr_int(context, "p") != 1;
     return roots ? all : checked_sub(all, term_rows_along_axis(context));
 }
 
-/* Least and largest with nought, and quotient, rounding and zero point of each; for the scale
- * two differences, two quotients and a rounding. */
+/* Per element: minimum, maximum, quotient, rounding, zero point. Scale and zero point: 5. */
 int64_t exact_dynamic_scale(const struct op_context *context) {
     return checked_add(checked_mul(5, op_elements(context, 0)), 5);
 }
 
-/* A coordinate is a row of theta times the place and 1. */
+/* Each coordinate is the product of a row of theta with the position vector (x, y, .., 1). */
 int64_t exact_affine_grid(const struct op_context *context) {
     const struct shape *grid = op_output_shape(context, 0);
     if (grid->rank < 1) return DIM_UNKNOWN;
@@ -285,13 +298,13 @@ int64_t exact_affine_grid(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* A row of n: n - 1 comparisons. */
+/* Per row of n: n - 1 comparisons. */
 int64_t exact_hardmax(const struct op_context *context) {
     return checked_sub(op_elements(context, 0), term_rows_along_axis(context));
 }
 
-/* Samples of 4 neighbours, 7 each, and what puts them together; as many as the region wants
- * where sampling_ratio is 0. */
+/* Per sample: bilinear interpolation of 4 neighbours 7, pooling 1. If sampling_ratio is 0, the
+ * number of samples is data-dependent. */
 int64_t exact_roi_align(const struct op_context *context) {
     const int64_t ratio = op_attr_int(context, "sampling_ratio");
     if (op_output_elements(context, 0) == 0) return 0;
@@ -300,12 +313,12 @@ int64_t exact_roi_align(const struct op_context *context) {
                        op_output_elements(context, 0));
 }
 
-/* A bias, and what is added behind the dropout. */
+/* Per element: bias, addition of the residual. */
 int64_t exact_bias_dropout(const struct op_context *context) {
     return checked_mul(1 + op_has_input(context, 2), op_output_elements(context, 0));
 }
 
-/* Square, mean, quotient, scale, and epsilon and root a row of `columns`. */
+/* Per element: square, mean, quotient, scale; per row of `columns`: epsilon, root. */
 static int64_t row_norm(const struct op_context *context, bool scaled, int64_t columns) {
     const int64_t n = op_elements(context, 0);
     const int64_t rows = columns == 0 ? 0 : checked_div_floor(n, columns);
@@ -321,7 +334,7 @@ int64_t exact_branch_norm(const struct op_context *context) {
     return row_norm(context, op_has_input(context, 1), columns);
 }
 
-/* And a gate: a SiLU of 5 or a Sigmoid of 4, and the product with it. */
+/* Those of row_norm; per element: SiLU (5) or sigmoid (4) of the gate, product. */
 int64_t exact_gated_norm(const struct op_context *context) {
     const bool plain = text_equal(op_attr_string(context, "activation"), "sigmoid");
     const int64_t columns = op_rank(context, 1) == 1 ? op_dim(context, 1, 0) : DIM_UNKNOWN;
@@ -329,13 +342,13 @@ int64_t exact_gated_norm(const struct op_context *context) {
                        checked_mul(plain ? 5 : 6, op_elements(context, 0)));
 }
 
-/* Sine and cosine of the angles, then two products and a sum of queries and of keys. */
+/* Per angle: sine, cosine. Per element of queries and keys: two products, an addition. */
 int64_t exact_gemma_rotary(const struct op_context *context) {
     const int64_t turned = checked_add(op_elements(context, 1), op_elements(context, 3));
     return checked_add(checked_mul(2, op_elements(context, 0)), checked_mul(3, turned));
 }
 
-/* Sum, Softplus of 3, product; a Sigmoid of 4. */
+/* Per decay: addition, Softplus (3), product. Per rate: sigmoid (4). */
 int64_t exact_gates(const struct op_context *context) {
     const int64_t rates = op_has_input(context, 3) ? op_elements(context, 3) : 0;
     return checked_add(checked_mul(5, op_elements(context, 0)), checked_mul(4, rates));

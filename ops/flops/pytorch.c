@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conventions of tools that watch a PyTorch model: torch.utils.flop_counter, fvcore,
- * ptflops and thop. They count modules and ATen calls; the file has the nodes that the exporter
- * made of them. docs/conventions.md lists the differences.
+ * The conventions of tools that count a running PyTorch model: torch.utils.flop_counter,
+ * fvcore, ptflops and thop. They count modules and ATen calls, from which the exporter made the
+ * nodes of the file. docs/conventions.md lists the differences.
  */
 #include "ops/flops/terms.h"
 
@@ -12,12 +12,12 @@
 
 #include "support/banned.h"
 
-/* adaptive_avg_pool2d alone has a handle. */
+/* fvcore counts only adaptive_avg_pool2d. */
 int64_t fvcore_planar_input(const struct op_context *context) {
     return term_spatial(context) == 2 ? op_elements(context, 0) : 0;
 }
 
-/* upsample_nearest2d 1, upsample_bilinear2d 4 an output element. */
+/* Per output element: upsample_nearest2d 1, upsample_bilinear2d 4. */
 int64_t fvcore_resize(const struct op_context *context) {
     if (term_spatial(context) != 2) return 0;
     const char *mode = op_attr_string(context, "mode");
@@ -40,8 +40,8 @@ int64_t ptflops_linear_bias(const struct op_context *context) {
 }
 
 /*
- * Biases, then per cell what follows the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
- * (rnn_flops of its pytorch_ops.py).
+ * Per cell: biases, and the operations after the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
+ * (rnn_flops in pytorch_ops.py of ptflops).
  */
 int64_t ptflops_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
@@ -50,7 +50,8 @@ int64_t ptflops_recurrence(const struct op_context *context) {
     return checked_mul(after + biases, term_cells(context));
 }
 
-/* On the grid of the output, where it multiplies nothing: out * Cin/g * kernel. Its mistake. */
+/* Returns out * Cin/g * kernel. This reproduces a bug of thop: a transposed convolution has
+ * in * Cout/g * kernel MACs. */
 int64_t thop_conv_transpose(const struct op_context *context) {
     const int rank = op_rank(context, 1);
     if (rank < 2) return DIM_UNKNOWN;
@@ -59,14 +60,14 @@ int64_t thop_conv_transpose(const struct op_context *context) {
     return checked_mul(taps, op_output_elements(context, 0));
 }
 
-/* nn.Linear has a hook, torch.matmul has none: which of the two it was, a weight tells. */
+/* thop counts nn.Linear, not torch.matmul. A product with a constant was an nn.Linear. */
 int64_t thop_matmul(const struct op_context *context) {
     return op_input(context, 0)->is_constant || op_input(context, 1)->is_constant
                ? context->macs
                : 0;
 }
 
-/* n exponentials, n - 1 sums and n quotients a row; of rows without elements nothing. */
+/* Per row of n: n exponentials, n - 1 additions, n quotients. */
 int64_t thop_rows(int64_t elements, int64_t rows) {
     return elements == 0 ? 0 : checked_sub(checked_mul(3, elements), rows);
 }
@@ -75,7 +76,8 @@ int64_t thop_softmax(const struct op_context *context) {
     return thop_rows(op_elements(context, 0), term_rows_along_axis(context));
 }
 
-/* nearest 1, linear 5, bilinear 11, bicubic 259; trilinear is warned of and 0. */
+/* Per output element: nearest 1, linear 5, bilinear 11, bicubic 259; trilinear 0, as thop does
+ * not support it. */
 int64_t thop_resize(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
     const int spatial = term_spatial(context);
@@ -85,7 +87,8 @@ int64_t thop_resize(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* A sum and two biases a gate, then GRU 1 + 3 and LSTM 3 + 1 a cell (its rnn_hooks.py). */
+/* Per gate: an addition and two biases. Per cell: GRU 1 + 3, LSTM 3 + 1 (rnn_hooks.py of thop).
+ */
 int64_t thop_recurrence(const struct op_context *context) {
     const int64_t gates = term_gates(context);
     const int64_t per_gate = op_has_input(context, 3) ? 3 : 1;

@@ -21,7 +21,8 @@ int64_t term_operands(const struct op_context *context);
 #define OPERANDS                                                                               \
     .extra = term_operands,                                                                    \
     .extra_description = "output elements for each operand after the first"
-/* Returns n - out, the operations that reduce n elements to out; 0 if n < out. */
+/* Returns n - out, the operations of a reduction of n elements to `out` results; 0 if n < out.
+ */
 int64_t term_joins(const struct op_context *context);
 #define JOINS .extra = term_joins, .extra_description = "input elements less output elements"
 

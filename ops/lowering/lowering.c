@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of lowering in a row, and tensors of a rule as tensors of a primitive. */
+/* Calls the lowering function of an operator, and converts operands and outputs to tensors of a
+ * primitive.
+ */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>
@@ -30,7 +32,7 @@ void lowering_pack(struct cm_tensor *tensor) {
     }
 }
 
-static bool take_fact(const struct value_info *info, struct cm_tensor *ret) {
+static bool set_tensor(const struct value_info *info, struct cm_tensor *ret) {
     struct cm_tensor tensor;
     memset(&tensor, 0, sizeof(tensor));
     if (!value_info_is_complete(info) || info->shape.rank > CM_MAX_RANK) return false;
@@ -44,34 +46,36 @@ static bool take_fact(const struct value_info *info, struct cm_tensor *ret) {
 }
 
 bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
-    return op_has_input(context, slot) && take_fact(op_input(context, slot), ret);
+    return op_has_input(context, slot) && set_tensor(op_input(context, slot), ret);
 }
 
 bool lowering_output(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
-    return slot < context->n_outputs && take_fact(&context->outputs[slot], ret);
+    return slot < context->n_outputs && set_tensor(&context->outputs[slot], ret);
 }
 
-bool lowering_take(const struct op_context *context, size_t slot, struct cm_primitive *ret) {
+bool lowering_add_input(const struct op_context *context, size_t slot,
+                        struct cm_primitive *ret) {
     if (ret->n_inputs == CM_MAX_INPUTS) return false;
     if (!lowering_input(context, slot, &ret->inputs[ret->n_inputs])) return false;
     ret->n_inputs++;
     return true;
 }
 
-bool lowering_give(const struct op_context *context, size_t slot, struct cm_primitive *ret) {
+bool lowering_add_output(const struct op_context *context, size_t slot,
+                         struct cm_primitive *ret) {
     if (ret->n_outputs == CM_MAX_OUTPUTS) return false;
     if (!lowering_output(context, slot, &ret->outputs[ret->n_outputs])) return false;
     ret->n_outputs++;
     return true;
 }
 
-bool lowering_take_unary(const struct op_context *context, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
+bool lowering_unary(const struct op_context *context, struct cm_primitive *ret) {
+    return lowering_add_input(context, 0, ret) && lowering_add_output(context, 0, ret);
 }
 
-bool lowering_take_binary(const struct op_context *context, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
-           lowering_give(context, 0, ret);
+bool lowering_binary(const struct op_context *context, struct cm_primitive *ret) {
+    return lowering_add_input(context, 0, ret) && lowering_add_input(context, 1, ret) &&
+           lowering_add_output(context, 0, ret);
 }
 
 bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
@@ -133,8 +137,8 @@ static const char *fault_of(const struct value_info *info) {
     return elements[info->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
 }
 
-/* Returns the property of an operand that no primitive supports; NULL: the operator is at
- * fault. */
+/* Returns the property of an operand or output that no primitive supports; NULL: none, the
+ * operator itself is not supported. */
 static const char *operand_fault(const struct op_context *context) {
     const char *fault = NULL;
     for (size_t i = 0; fault == NULL && i < context->n_inputs; i++)

@@ -27,32 +27,36 @@ bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
  * has too many dims, or no primitive supports its dtype. */
 bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret);
 bool lowering_output(const struct op_context *context, size_t slot, struct cm_tensor *ret);
-/* Adds it to the operands (the results). */
-bool lowering_take(const struct op_context *context, size_t slot, struct cm_primitive *ret);
-bool lowering_give(const struct op_context *context, size_t slot, struct cm_primitive *ret);
-/* Two axes change places, wherever the elements are. */
+/* Add operand (output) `slot` to the operands (results) of the primitive; return false as
+ * above. */
+bool lowering_add_input(const struct op_context *context, size_t slot,
+                        struct cm_primitive *ret);
+bool lowering_add_output(const struct op_context *context, size_t slot,
+                         struct cm_primitive *ret);
+/* Swaps two axes: dims and strides. */
 void lowering_swap(struct cm_tensor *tensor, int a, int b);
 /* Adds operand 0 and result 0. */
-bool lowering_take_unary(const struct op_context *context, struct cm_primitive *ret);
+bool lowering_unary(const struct op_context *context, struct cm_primitive *ret);
 /* Adds operands 0 and 1, and result 0. */
-bool lowering_take_binary(const struct op_context *context, struct cm_primitive *ret);
-/* One function more; false: there are too many. The first is applied to the operand that was
- * taken first; `operand` is the index of the second operand among those taken. */
+bool lowering_binary(const struct op_context *context, struct cm_primitive *ret);
+/* Appends a function to the elementwise chain. The first function is applied to operand 0 of
+ * the primitive; `operand` is the index of the second operand of a binary function. Returns
+ * false if there are too many. */
 bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand);
-/* The same of one operand, with its constants. */
+/* As lowering_step, for a unary function with constants. */
 bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta);
 /*
- * One axis of a window of which `steps` positions stand over `size` elements. Pads are those of
- * the file where they give that many, else as many at the end as it takes (SAME, ceil_mode).
- * False: some of it is not known, or past 2^63.
+ * Sets axis i of *ret for a window with `steps` positions over `size` elements. The pads are
+ * those of the file if they give `steps` positions; else they are adjusted (SAME, ceil_mode).
+ * Returns false if a number is unknown or overflows.
  */
 bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
                      struct cm_window *ret);
-/* Row-major strides for its dims. */
+/* Sets row-major strides. */
 void lowering_pack(struct cm_tensor *tensor);
 /* Sets *ret to the attribute `axis`, made non-negative; returns false if it is out of range. */
 bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret);
-/* -rank <= axis < rank, made non-negative; false otherwise. */
+/* Sets *ret to the axis, + rank if negative. Returns false unless -rank <= axis < rank. */
 bool lowering_axis(int64_t axis, int rank, int *ret);
 
 /* The functions that FACETS lines name: `lower` of struct op_lowering. */

@@ -8,20 +8,19 @@
 #include "support/banned.h"
 
 bool lower_unary(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take_unary(context, ret) && lowering_step(ret, which, 0);
+    return lowering_unary(context, ret) && lowering_step(ret, which, 0);
 }
 
-/* The attributes are constants of the function: their values make no difference to its time,
- * but belong to what it is. */
+/* A unary function with the constants alpha and beta from attributes. */
 bool lower_scaled(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const double beta = which == CM_HARD_SIGMOID ? op_attr_float(context, "beta") : 0;
-    return lowering_take_unary(context, ret) &&
+    return lowering_unary(context, ret) &&
            lowering_scaled(ret, which, op_attr_float(context, "alpha"), beta);
 }
 
 /* Ignores limits given as operands: the time does not depend on their values. */
 bool lower_clip(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take_unary(context, ret) && lowering_scaled(ret, which, 0, 1);
+    return lowering_unary(context, ret) && lowering_scaled(ret, which, 0, 1);
 }
 
 bool lower_gelu(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
@@ -33,7 +32,7 @@ bool lower_gelu(const struct op_context *context, int32_t which, struct cm_primi
 bool lower_celu(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     const double alpha = op_attr_float(context, "alpha");
     if (alpha == 0) return false;
-    return lowering_take_unary(context, ret) && lowering_scaled(ret, CM_LINEAR, 1 / alpha, 0) &&
+    return lowering_unary(context, ret) && lowering_scaled(ret, CM_LINEAR, 1 / alpha, 0) &&
            lowering_scaled(ret, which, 1, 0) && lowering_scaled(ret, CM_LINEAR, alpha, 0);
 }
 
@@ -49,24 +48,24 @@ bool lower_softsign(const struct op_context *context, int32_t which, struct cm_p
            lowering_step(ret, CM_RECIPROCAL, 0) && lowering_step(ret, CM_MULTIPLY, 0);
 }
 
-/* |x| against the largest number. */
+/* Compares |x| with a constant. */
 bool lower_is_inf(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     return lower_unary(context, CM_ABS, ret) && lowering_step(ret, which, 0);
 }
 
 bool lower_binary(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take_binary(context, ret) && lowering_step(ret, which, 1);
+    return lowering_binary(context, ret) && lowering_step(ret, which, 1);
 }
 
-/* One after the other; of a single operand a copy. */
+/* Applies the function to the operands one after another; a single operand is copied. */
 bool lower_variadic(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     if (context->n_inputs > CM_MAX_STEPS + 1) return false;
     for (size_t slot = 0; slot < context->n_inputs; slot++)
-        if (!lowering_take(context, slot, ret) ||
+        if (!lowering_add_input(context, slot, ret) ||
             (slot > 0 && !lowering_step(ret, which, (int32_t)slot)))
             return false;
     if (context->n_inputs == 1) ret->kind = CM_COPY;
-    return lowering_give(context, 0, ret);
+    return lowering_add_output(context, 0, ret);
 }
 
 bool lower_mean(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
@@ -75,16 +74,16 @@ bool lower_mean(const struct op_context *context, int32_t which, struct cm_primi
            lowering_scaled(ret, CM_LINEAR, 1.0 / (double)context->n_inputs, 0);
 }
 
-/* swish(x), times the other operand */
+/* swish(x) * gate */
 bool lower_gated(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take_binary(context, ret) &&
+    return lowering_binary(context, ret) &&
            lowering_scaled(ret, which, op_attr_float(context, "alpha"), 0) &&
            lowering_step(ret, CM_MULTIPLY, 1);
 }
 
 bool lower_select(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
-           lowering_take(context, 2, ret) && lowering_give(context, 0, ret) &&
+    return lowering_add_input(context, 0, ret) && lowering_add_input(context, 1, ret) &&
+           lowering_add_input(context, 2, ret) && lowering_add_output(context, 0, ret) &&
            lowering_step(ret, which, 1);
 }
 
@@ -94,7 +93,7 @@ bool lower_select(const struct op_context *context, int32_t which, struct cm_pri
  * numbers.
  */
 bool lower_dropout(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     ret->inputs[1] = ret->inputs[0];
     ret->inputs[1].element = CM_BOOL;
     ret->n_inputs = 2;

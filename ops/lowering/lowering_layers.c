@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools, norms, softmax, reductions, resizing. */
+/* Lowering of pools, norms, softmax, reductions and resizing. */
 #include "ops/lowering/lowering.h"
 
 #include "ops/op_context.h"
@@ -11,7 +11,7 @@
 bool lower_pool(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     const int n = x->rank - 2;
     if (n < 1 || n > CM_MAX_SPATIAL || window_read(context, n, NULL, &window) < 0) return false;
     ret->window.n_spatial = n;
@@ -25,11 +25,11 @@ bool lower_pool(const struct op_context *context, int32_t which, struct cm_primi
     return true;
 }
 
-/* One window as large as the image. */
+/* A window as large as the image. */
 bool lower_global_pool(const struct op_context *context, int32_t which,
                        struct cm_primitive *ret) {
     const struct cm_tensor *x = &ret->inputs[0];
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     const int n = x->rank - 2;
     if (n < 1 || n > CM_MAX_SPATIAL) return false;
     ret->algorithm = which;
@@ -44,8 +44,9 @@ bool lower_global_pool(const struct op_context *context, int32_t which,
 
 bool lower_norm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     for (size_t slot = 0; slot < context->n_inputs; slot++)
-        if (op_has_input(context, slot) && !lowering_take(context, slot, ret)) return false;
-    if (!lowering_give(context, 0, ret)) return false;
+        if (op_has_input(context, slot) && !lowering_add_input(context, slot, ret))
+            return false;
+    if (!lowering_add_output(context, 0, ret)) return false;
     ret->algorithm = which;
     ret->epsilon = op_attr_float(context, "epsilon");
     if (which == CM_NORM_BATCH && context->training) ret->algorithm = CM_NORM_BATCH_TRAINING;
@@ -55,8 +56,8 @@ bool lower_norm(const struct op_context *context, int32_t which, struct cm_primi
     return true;
 }
 
-/* Before opset 13 the axes from `axis` on are taken as one. */
-static void join_from(struct cm_tensor *tensor, int axis) {
+/* Merges the axes from `axis` on into one, as Softmax does before opset 13. */
+static void merge_axes_from(struct cm_tensor *tensor, int axis) {
     int64_t dims[2] = {1, 1};
     for (int i = 0; i < tensor->rank; i++)
         dims[i >= axis] = checked_mul(dims[i >= axis], tensor->dims[i]);
@@ -68,19 +69,21 @@ static void join_from(struct cm_tensor *tensor, int axis) {
 }
 
 bool lower_softmax(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     if (!lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis)) return false;
     ret->algorithm = which;
     if (context->op->since >= 13) return true;
-    join_from(&ret->inputs[0], ret->axis);
-    join_from(&ret->outputs[0], ret->axis);
+    merge_axes_from(&ret->inputs[0], ret->axis);
+    merge_axes_from(&ret->outputs[0], ret->axis);
     ret->axis = 1;
     return true;
 }
 
-/* A bit an axis; every axis where none is named. False: which is not known. */
+/* Sets *ret to the reduced axes, one bit per axis; all axes by default. Returns false if they
+ * are unknown.
+ */
 static bool read_axes(const struct op_context *context, int rank, unsigned *ret) {
-    struct op_context own = *context; /* reading a value takes of its budget */
+    struct op_context own = *context; /* a copy, because reading a value changes the budget */
     struct int_list list;
     if (op_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
         return false;
@@ -113,24 +116,24 @@ static void reduce_along(unsigned axes, int32_t algorithm, struct cm_primitive *
 
 bool lower_reduce(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     unsigned axes = 0;
-    if (!lowering_take_unary(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
+    if (!lowering_unary(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
         return false;
     reduce_along(axes, which, ret);
     return true;
 }
 
-/* The index of the greatest or least element along one axis. */
+/* ArgMax, ArgMin along one axis. */
 bool lower_arg(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int axis = 0;
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     if (!lowering_attr_axis(context, ret->inputs[0].rank, &axis)) return false;
     reduce_along(1U << axis, which, ret);
     return true;
 }
 
-/* Of the channels around. */
+/* LRN: a norm over neighbouring channels. */
 bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    if (!lowering_take_unary(context, ret) || ret->inputs[0].rank < 3) return false;
+    if (!lowering_unary(context, ret) || ret->inputs[0].rank < 3) return false;
     ret->algorithm = which;
     ret->window.n_spatial = 1;
     ret->window.kernel[0] = op_attr_int(context, "size");
@@ -138,11 +141,13 @@ bool lower_lrn(const struct op_context *context, int32_t which, struct cm_primit
     return true;
 }
 
-/* Over all but the channels, unless axes are given: what a batch norm does as it trains. */
+/* MeanVarianceNormalization without `axes`: over all axes but the channels, as
+ * BatchNormalization in training.
+ */
 bool lower_mean_variance(const struct op_context *context, int32_t which,
                          struct cm_primitive *ret) {
     ret->algorithm = which;
-    return !op_has_attr(context, "axes") && lowering_take_unary(context, ret) &&
+    return !op_has_attr(context, "axes") && lowering_unary(context, ret) &&
            ret->inputs[0].rank == 4;
 }
 
@@ -153,7 +158,7 @@ bool lower_resample(const struct op_context *context, int32_t which, struct cm_p
     const struct cm_tensor *y = &ret->outputs[0];
     const bool linear = text_equal(mode, "linear") || text_equal(mode, "bilinear");
     (void)which;
-    if (!lowering_take_unary(context, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL)
+    if (!lowering_unary(context, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL)
         return false;
     if (x->rank != y->rank || x->dims[0] != y->dims[0] || x->dims[1] != y->dims[1])
         return false;

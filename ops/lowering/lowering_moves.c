@@ -9,14 +9,14 @@
 
 #include "support/banned.h"
 
-/* The operand with the strides that bring its elements where the result has them. */
+/* A copy with the operand's strides in the order of the output axes. */
 bool lower_transpose(const struct op_context *context, int32_t which,
                      struct cm_primitive *ret) {
     size_t n = 0;
     const int64_t *order = op_attr_ints(context, "perm", &n);
     struct cm_tensor from;
     (void)which;
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     from = ret->inputs[0];
     for (int i = 0; i < from.rank; i++) {
         const int64_t axis = n == (size_t)from.rank ? order[i] : from.rank - 1 - i;
@@ -28,13 +28,13 @@ bool lower_transpose(const struct op_context *context, int32_t which,
 }
 
 /*
- * Of more operands than a primitive has the last one stands for the rest, side by side already:
- * as many bytes to as many places.
+ * Adds operand `slot` of a Concat. If there are more than CM_MAX_INPUTS, the last input of the
+ * primitive represents all remaining operands as one tensor: the same bytes.
  */
-static bool take_beside(const struct op_context *context, size_t slot, int axis,
-                        struct cm_primitive *ret) {
+static bool add_concat_input(const struct op_context *context, size_t slot, int axis,
+                             struct cm_primitive *ret) {
     struct cm_tensor more;
-    if (ret->n_inputs < CM_MAX_INPUTS) return lowering_take(context, slot, ret);
+    if (ret->n_inputs < CM_MAX_INPUTS) return lowering_add_input(context, slot, ret);
     struct cm_tensor *last = &ret->inputs[CM_MAX_INPUTS - 1];
     if (!lowering_input(context, slot, &more)) return false;
     last->dims[axis] = checked_add(last->dims[axis], more.dims[axis]);
@@ -44,17 +44,17 @@ static bool take_beside(const struct op_context *context, size_t slot, int axis,
 
 bool lower_concat(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_give(context, 0, ret)) return false;
+    if (!lowering_add_output(context, 0, ret)) return false;
     if (!lowering_attr_axis(context, ret->outputs[0].rank, &ret->axis)) return false;
     for (size_t slot = 0; slot < context->n_inputs; slot++)
-        if (!take_beside(context, slot, ret->axis, ret)) return false;
+        if (!add_concat_input(context, slot, ret->axis, ret)) return false;
     return true;
 }
 
-/* A stride of 0 where the operand repeats itself. */
+/* A copy with stride 0 along repeated axes. */
 bool lower_expand(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     const struct cm_tensor from = ret->inputs[0];
     struct cm_tensor *to = &ret->inputs[0];
     const int more = ret->outputs[0].rank - from.rank;
@@ -71,18 +71,16 @@ bool lower_expand(const struct op_context *context, int32_t which, struct cm_pri
  * the starts and steps. */
 bool lower_slice(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take_unary(context, ret)) return false;
+    if (!lowering_unary(context, ret)) return false;
     if (ret->inputs[0].rank != ret->outputs[0].rank) return false;
     memcpy(ret->inputs[0].dims, ret->outputs[0].dims, sizeof(ret->inputs[0].dims));
     return true;
 }
 
-/* A copy of all bytes of the operand: every part of it (Split), or with another dtype
- * (BitCast).
- */
+/* A copy of all bytes of the operand: Split (all parts), BitCast. */
 bool lower_copy(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(context, 0, ret)) return false;
+    if (!lowering_add_input(context, 0, ret)) return false;
     ret->outputs[0] = ret->inputs[0];
     ret->n_outputs = 1;
     return true;
@@ -95,11 +93,11 @@ static bool add_axis(struct cm_tensor *tensor, int64_t dim, int64_t stride) {
     return true;
 }
 
-/* y is x with axes that it repeats along, where its size is a multiple. */
+/* A copy of x with additional axes of stride 0 for the repetitions. */
 bool lower_tile(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     struct cm_tensor x;
     (void)which;
-    if (!lowering_input(context, 0, &x) || !lowering_give(context, 0, ret)) return false;
+    if (!lowering_input(context, 0, &x) || !lowering_add_output(context, 0, ret)) return false;
     struct cm_tensor *y = &ret->outputs[0];
     struct cm_tensor *from = &ret->inputs[ret->n_inputs++];
     from->element = x.element;
@@ -115,7 +113,7 @@ bool lower_tile(const struct op_context *context, int32_t which, struct cm_primi
 }
 
 /*
- * A copy in blocks, by which = whether it goes to depth:
+ * A strided copy of 6 axes; `which`: 0 for DepthToSpace, 1 for SpaceToDepth:
  *     DepthToSpace  x [N, b, b, C, H, W], y [N, C, H, b, W, b]
  *     SpaceToDepth  x [N, C, H, b, W, b], y [N, b, b, C, H, W]
  * The mode CRD has [N, C, b, b, H, W] in place of [N, b, b, C, H, W].
@@ -152,11 +150,10 @@ bool lower_blocks(const struct op_context *context, int32_t which, struct cm_pri
     return true;
 }
 
-/* Elements from anywhere: by indices where there are some, by a formula where there are none.
- */
+/* Gathers elements, by indices if the operator has them. */
 bool lower_gather(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
-    if (which == 0) return lowering_take_unary(context, ret);
-    if (!lowering_take_binary(context, ret)) return false;
+    if (which == 0) return lowering_unary(context, ret);
+    if (!lowering_binary(context, ret)) return false;
     return !op_has_attr(context, "axis") ||
            lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis);
 }
@@ -164,17 +161,17 @@ bool lower_gather(const struct op_context *context, int32_t which, struct cm_pri
 bool lower_scatter(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
     for (size_t slot = 0; slot < 3; slot++)
-        if (!lowering_take(context, slot, ret)) return false;
+        if (!lowering_add_input(context, slot, ret)) return false;
     if (op_has_attr(context, "axis") &&
         !lowering_attr_axis(context, ret->inputs[0].rank, &ret->axis))
         return false;
-    return lowering_give(context, 0, ret);
+    return lowering_add_output(context, 0, ret);
 }
 
-/* The cache, where it stands, and what is put there; operands in another order. */
+/* Operands of the primitive: cache, indices, updates. */
 bool lower_tensor_scatter(const struct op_context *context, int32_t which,
                           struct cm_primitive *ret) {
     (void)which;
-    return lowering_take(context, 0, ret) && lowering_take(context, 2, ret) &&
-           lowering_take(context, 1, ret) && lowering_give(context, 0, ret);
+    return lowering_add_input(context, 0, ret) && lowering_add_input(context, 2, ret) &&
+           lowering_add_input(context, 1, ret) && lowering_add_output(context, 0, ret);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions, matrix products, attention, quantization. Products of quantized operands
- * multiply small integers and accumulate in 32 bits. Every library applies scales and zero
- * points in the epilogue of the product, so they are not operands here.
+ * Lowering of convolutions, matrix products, attention and quantization. Products of quantized
+ * operands multiply 8-bit integers and accumulate in 32 bits. Libraries apply scales and zero
+ * points in the epilogue of the product, so they are not operands of the primitive.
  */
 #include "ops/lowering/lowering.h"
 
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Of a transposed convolution x and y change places. */
+/* Sets the window from the attributes; for a transposed convolution with x and y swapped. */
 static bool convolution_window(const struct op_context *context, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
@@ -32,24 +32,25 @@ static bool convolution_window(const struct op_context *context, struct cm_primi
     return true;
 }
 
-/* x, weight, (bias), by the operands that the row states. */
-static bool take_product(const struct op_context *context, struct cm_primitive *ret) {
+/* Adds x, weight and bias (`weight` and `bias` of the row) and output 0. */
+static bool add_operands(const struct op_context *context, struct cm_primitive *ret) {
     const size_t bias = context->op->bias;
-    if (!lowering_take(context, 0, ret) || !lowering_take(context, context->op->weight, ret))
+    if (!lowering_add_input(context, 0, ret) ||
+        !lowering_add_input(context, context->op->weight, ret))
         return false;
-    if (bias > 0 && op_has_input(context, bias) && !lowering_take(context, bias, ret))
+    if (bias > 0 && op_has_input(context, bias) && !lowering_add_input(context, bias, ret))
         return false;
-    return lowering_give(context, 0, ret);
+    return lowering_add_output(context, 0, ret);
 }
 
 bool lower_conv(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    return take_product(context, ret) && convolution_window(context, ret);
+    return add_operands(context, ret) && convolution_window(context, ret);
 }
 
 bool lower_gemm(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    if (!take_product(context, ret)) return false;
+    if (!add_operands(context, ret)) return false;
     if (ret->inputs[0].rank != 2 || ret->inputs[1].rank != 2) return false;
     if (op_attr_int(context, "transA") != 0) lowering_swap(&ret->inputs[0], 0, 1);
     if (op_attr_int(context, "transB") != 0) lowering_swap(&ret->inputs[1], 0, 1);
@@ -63,8 +64,8 @@ static void insert_one(struct cm_tensor *tensor, int at) {
     lowering_pack(tensor);
 }
 
-/* All rows of a batch in one matrix. */
-static void join_rows(struct cm_tensor *tensor) {
+/* Merges the batch axes into the rows: [B, M, K] to [B * M, K]. */
+static void merge_batch_into_rows(struct cm_tensor *tensor) {
     const int64_t last = tensor->dims[tensor->rank - 1];
     int64_t rows = 1;
     for (int i = 0; i < tensor->rank - 1; i++) rows = checked_mul(rows, tensor->dims[i]);
@@ -76,7 +77,9 @@ static void join_rows(struct cm_tensor *tensor) {
     lowering_pack(tensor);
 }
 
-/* numpy's matmul: a vector is a row on the left, a column on the right. */
+/* Prepares the operands of numpy.matmul: a 1-D operand becomes a row (operand 0) or a column
+ * (operand 1); if operand 1 is one matrix, the batch axes of operand 0 are merged into its
+ * rows. */
 static bool batch_matrices(struct cm_primitive *ret) {
     struct cm_tensor *a = &ret->inputs[0];
     struct cm_tensor *b = &ret->inputs[1];
@@ -91,15 +94,15 @@ static bool batch_matrices(struct cm_primitive *ret) {
         insert_one(y, y->rank);
     }
     if (b->rank == 2 && a->rank > 2) {
-        join_rows(a);
-        join_rows(y);
+        merge_batch_into_rows(a);
+        merge_batch_into_rows(y);
     }
     return true;
 }
 
 bool lower_matmul(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     (void)which;
-    return take_product(context, ret) && batch_matrices(ret);
+    return add_operands(context, ret) && batch_matrices(ret);
 }
 
 /* Makes [batch, heads, length, width] of [batch, length, heads * width], or of a decomposed
@@ -146,23 +149,23 @@ bool lower_attention(const struct op_context *context, int32_t which,
     if (windowed || op_attr_float(context, "softcap") != 0 || op_has_output(context, SCORES))
         return false;
     for (size_t slot = 0; slot < 3; slot++)
-        if (!lowering_take(context, slot, ret) ||
+        if (!lowering_add_input(context, slot, ret) ||
             !split_heads(&ret->inputs[slot], slot == 0 ? q_heads : heads))
             return false;
     if (!add_past(context, PAST_KEYS, &ret->inputs[1]) ||
         !add_past(context, PAST_VALUES, &ret->inputs[2]))
         return false;
-    if (op_has_input(context, MASK) && !lowering_take(context, MASK, ret)) return false;
+    if (op_has_input(context, MASK) && !lowering_add_input(context, MASK, ret)) return false;
     ret->causal = op_attr_int(context, "is_causal") != 0;
     ret->scale = op_attr_float(context, "scale");
-    return lowering_give(context, 0, ret) && split_heads(&ret->outputs[0], q_heads);
+    return lowering_add_output(context, 0, ret) && split_heads(&ret->outputs[0], q_heads);
 }
 
-/* One for each slice along the axis, as an operand that broadcasts. False: blocks of them. */
-static bool take_scale(const struct op_context *context, size_t slot,
-                       struct cm_primitive *ret) {
+/* Adds a scale or zero point, one per slice along `axis`, as a broadcast operand. Returns false
+ * for blocked scales. */
+static bool add_scale(const struct op_context *context, size_t slot, struct cm_primitive *ret) {
     int axis = 0;
-    if (!lowering_take(context, slot, ret)) return false;
+    if (!lowering_add_input(context, slot, ret)) return false;
     struct cm_tensor *scale = &ret->inputs[ret->n_inputs - 1];
     const struct cm_tensor *x = &ret->inputs[0];
     if (scale->rank == 0 || (scale->rank == 1 && scale->dims[0] == 1)) return true;
@@ -175,19 +178,21 @@ static bool take_scale(const struct op_context *context, size_t slot,
     return true;
 }
 
-/* Operands, and which of them is the zero point; 0: there is none. */
-static bool take_scales(const struct op_context *context, struct cm_primitive *ret,
-                        int32_t *ret_zero) {
+/* Adds x, scale and zero point. Sets *ret_zero to the index of the zero point; 0 if there is
+ * none. */
+static bool add_scales(const struct op_context *context, struct cm_primitive *ret,
+                       int32_t *ret_zero) {
     *ret_zero = op_has_input(context, 2) ? 2 : 0;
-    return lowering_take(context, 0, ret) && take_scale(context, 1, ret) &&
-           (*ret_zero == 0 || take_scale(context, 2, ret)) && lowering_give(context, 0, ret);
+    return lowering_add_input(context, 0, ret) && add_scale(context, 1, ret) &&
+           (*ret_zero == 0 || add_scale(context, 2, ret)) &&
+           lowering_add_output(context, 0, ret);
 }
 
 /* round(x / scale) + zero point */
 bool lower_quantize(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     int32_t zero = 0;
     (void)which;
-    return take_scales(context, ret, &zero) && lowering_step(ret, CM_DIVIDE, 1) &&
+    return add_scales(context, ret, &zero) && lowering_step(ret, CM_DIVIDE, 1) &&
            lowering_step(ret, CM_ROUND, 0) && (zero == 0 || lowering_step(ret, CM_ADD, zero)) &&
            lowering_step(ret, CM_CAST, 0);
 }
@@ -197,7 +202,7 @@ bool lower_dequantize(const struct op_context *context, int32_t which,
                       struct cm_primitive *ret) {
     int32_t zero = 0;
     (void)which;
-    return take_scales(context, ret, &zero) && lowering_step(ret, CM_CAST, 0) &&
+    return add_scales(context, ret, &zero) && lowering_step(ret, CM_CAST, 0) &&
            (zero == 0 || lowering_step(ret, CM_SUBTRACT, zero)) &&
            lowering_step(ret, CM_MULTIPLY, 1);
 }

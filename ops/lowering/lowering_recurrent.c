@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recurrent layers. How long each sequence of a batch is makes no difference: all steps run. A
- * GRU is one whichever way its reset gate goes (linear_before_reset): both cost the same.
+ * Lowering of recurrent layers. Ignores the lengths of the sequences of a batch (all steps run)
+ * and linear_before_reset of GRU (both variants cost the same).
  */
 #include "ops/lowering/lowering.h"
 
@@ -15,8 +15,10 @@
 
 enum slots { BIAS = 3, FIRST_STATE = 5, LAST_STATE = 6, PEEPHOLES = 7 };
 
-/* Whether the functions of the gates are those named, in turn; it is so where none is given. */
-static bool gates_are(const struct op_context *context, const char *const *names, size_t n) {
+/* Returns true if the activations of the gates are `names`, repeated, or are not given
+ * (default). */
+static bool has_activations(const struct op_context *context, const char *const *names,
+                            size_t n) {
     const struct attr *attr = node_attr(context->node, "activations");
     if (attr == NULL || attr->kind != ATTR_STRINGS) return true;
     for (size_t i = 0; i < attr->n; i++)
@@ -28,34 +30,35 @@ static bool find_algorithm(const struct op_context *context, int32_t which, int3
     static const char *const lstm[] = {"Sigmoid", "Tanh", "Tanh"};
     static const char *const relu[] = {"Relu"};
     *ret = which;
-    if (which == CM_RNN_LSTM) return gates_are(context, lstm, 3);
-    if (which == CM_RNN_GRU) return gates_are(context, lstm, 2);
-    if (gates_are(context, lstm + 1, 1)) return true;
+    if (which == CM_RNN_LSTM) return has_activations(context, lstm, 3);
+    if (which == CM_RNN_GRU) return has_activations(context, lstm, 2);
+    if (has_activations(context, lstm + 1, 1)) return true;
     *ret = CM_RNN_RELU;
-    return gates_are(context, relu, 1);
+    return has_activations(context, relu, 1);
 }
 
-/* [batch, ..] as it stands with layout 1, [.., batch] as it is read. */
-static void turn_state(const struct op_context *context, struct cm_tensor *tensor) {
+/* Transposes a state to the order of the primitive if the node has layout 1 (batch first). */
+static void transpose_state(const struct op_context *context, struct cm_tensor *tensor) {
     if (op_attr_int(context, "layout") != 0) lowering_swap(tensor, 0, 1);
 }
 
-static bool take_operands(const struct op_context *context, struct cm_primitive *ret) {
+static bool add_operands(const struct op_context *context, struct cm_primitive *ret) {
     for (size_t slot = 0; slot < BIAS; slot++)
-        if (!lowering_take(context, slot, ret) || ret->inputs[slot].rank != 3) return false;
-    turn_state(context, &ret->inputs[0]);
-    if (op_has_input(context, BIAS) && !lowering_take(context, BIAS, ret)) return false;
+        if (!lowering_add_input(context, slot, ret) || ret->inputs[slot].rank != 3)
+            return false;
+    transpose_state(context, &ret->inputs[0]);
+    if (op_has_input(context, BIAS) && !lowering_add_input(context, BIAS, ret)) return false;
     for (size_t slot = FIRST_STATE; slot <= LAST_STATE; slot++) {
         if (!op_has_input(context, slot)) continue;
-        if (!lowering_take(context, slot, ret) || ret->inputs[ret->n_inputs - 1].rank != 3)
+        if (!lowering_add_input(context, slot, ret) || ret->inputs[ret->n_inputs - 1].rank != 3)
             return false;
-        turn_state(context, &ret->inputs[ret->n_inputs - 1]);
+        transpose_state(context, &ret->inputs[ret->n_inputs - 1]);
     }
     return true;
 }
 
-/* y is computed whether or not the node gives it. */
-static bool give_all_steps(const struct op_context *context, struct cm_primitive *ret) {
+/* Adds the result y, which is computed even if the node does not output it. */
+static bool add_all_steps(const struct op_context *context, struct cm_primitive *ret) {
     const struct cm_tensor *x = &ret->inputs[0];
     struct cm_tensor *y = &ret->outputs[ret->n_outputs++];
     if (op_has_output(context, 0)) {
@@ -78,15 +81,16 @@ bool lower_rnn(const struct op_context *context, int32_t which, struct cm_primit
     if (!find_algorithm(context, which, &ret->algorithm) || op_has_input(context, PEEPHOLES) ||
         op_attr_int(context, "input_forget") != 0)
         return false;
-    if (!take_operands(context, ret)) return false;
+    if (!add_operands(context, ret)) return false;
     ret->directions = (int32_t)ret->inputs[2].dims[0];
     ret->hidden = ret->inputs[2].dims[2];
-    if (!give_all_steps(context, ret)) return false;
+    if (!add_all_steps(context, ret)) return false;
     for (size_t slot = 1; slot < CM_MAX_OUTPUTS; slot++) {
         if (!op_has_output(context, slot)) continue;
-        if (!lowering_give(context, slot, ret) || ret->outputs[ret->n_outputs - 1].rank != 3)
+        if (!lowering_add_output(context, slot, ret) ||
+            ret->outputs[ret->n_outputs - 1].rank != 3)
             return false;
-        turn_state(context, &ret->outputs[ret->n_outputs - 1]);
+        transpose_state(context, &ret->outputs[ret->n_outputs - 1]);
     }
     return true;
 }

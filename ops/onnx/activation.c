@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activations, and Dropout: one result for each element, and a module of their own in a
- * framework. FLOPs by the default convention: n for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish,
- * SwiGLU; 0 for those that its tool does not see (Clip, Sigmoid, Tanh, HardSwish …). MACs 0.
+ * Activations and Dropout: elementwise operators that are modules in a framework. MACs 0. FLOPs
+ * by the default convention: n for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish, SwiGLU; 0 for the
+ * others (Clip, Sigmoid, Tanh, HardSwish …), which DeepSpeed's profiler does not count.
  */
 #include <math.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ FOLD(relu,
      ret->i = x->i > 0 ? x->i : 0;
      ret->r = x->r > 0 ? x->r : 0;
      return !isnan(x->r);)
-/* Bounds from inputs 1 and 2 (Clip-11). */
+/* Clip-11: bounds from inputs 1 and 2. */
 FOLD(clip,
      const bool low = n > 1 && x[1].given;
      const bool high = n > 2 && x[2].given;
@@ -44,7 +44,7 @@ static int infer_prelu(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-/* Before opset 7 the slope is one number, or one for each channel. */
+/* Before opset 7: one slope, or one per channel. */
 static int infer_prelu_legacy(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     int64_t n = op_elements(context, 1);
@@ -57,7 +57,7 @@ static int infer_prelu_legacy(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/* A gate and what it lets through, of one shape: nothing broadcasts. */
+/* Gate and value must have the same shape: no broadcasting. */
 static int infer_gated(struct op_context *context) {
     const struct shape *gate = op_shape(context, 0);
     const struct shape *value = op_shape(context, 1);
@@ -75,15 +75,15 @@ static int describe_prelu(const struct op_context *context, struct text *out) {
     return CM_OK;
 }
 
-/* The mask of a dropout is of the data's type before opset 10. */
+/* Before opset 10 the mask has the dtype of the data. */
 static int infer_dropout(struct op_context *context) {
     enum dtype mask = context->op->since < 10 ? op_dtype(context, 0) : DTYPE_BOOL;
     int status = common_infer_same(context);
     return status < 0 ? status : op_output(context, 1, mask, op_shape(context, 0));
 }
 
-/* Before opset 7 the attribute is_test decides; opsets 7 and 10 infer, unless the mask is an
- * output. */
+/* Returns true in training mode: before opset 7 if is_test is 0; in opsets 7 to 11 if the mask
+ * is an output; later if input 2 is true. */
 static bool dropout_trains(const struct op_context *context) {
     if (context->op->since < 7) return op_attr_int(context, "is_test") == 0;
     if (context->op->since < 12) return op_has_output(context, 1);
@@ -92,7 +92,7 @@ static bool dropout_trains(const struct op_context *context) {
            constant_int_at(mode, 0) != 0;
 }
 
-/* A byte an element, as a kernel that draws and applies it at once writes it. */
+/* Returns the bytes of the mask: one per element. */
 static int64_t dropout_mask(const struct op_context *context) {
     return context->training ? op_elements(context, 0) : 0;
 }
@@ -172,7 +172,7 @@ FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.
 FACETS(ONNX, PRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
     ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
 FACETS(ONNX, SwiGLU) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL), NO_BOUNDS};
-FACETS(ONNX, Dropout) {LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL), BOUNDS("d"), MOVES(scale_stays)};
+FACETS(ONNX, Dropout) {LOWER_ELTWISE(lower_dropout, CM_MULTIPLY, NULL), BOUNDS("d"), MOVES(scale_unchanged)};
 FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, CM_SWISH, NULL), NO_BOUNDS};
 
 #define ACTIVATION(name, from, flops, class, print, folds, keeps)                              \
@@ -206,7 +206,7 @@ FACETS(CONTRIB, QuickGelu) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_scaled, 
         .backward.extra = dropout_mask                                                         \
     }
 
-/* Clip to [0, 6], which a framework has a class for. */
+/* Clip to [0, 6]. */
 const struct op activation_relu6 = CLIP(1, .module = "ReLU6");
 
 static const struct op rows[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic of two or more operands. MACs 0, FLOPs 0: Python's operators are invisible to the
- * tool whose convention is the default. Shapes: numpy's broadcasting from opset 7 (variadic:
- * 8), before it input 1 fits axes of input 0, or (variadic) all shapes are equal.
+ * Arithmetic of two or more operands. MACs 0, FLOPs 0 by the default convention: DeepSpeed's
+ * profiler does not count Python operators. Shapes: NumPy broadcasting from opset 7 (variadic
+ * operators: 8); before, common_infer_legacy_broadcast, and equal shapes for variadic
+ * operators.
  */
 #include <math.h>
 #include <stdint.h>
@@ -29,8 +30,8 @@ static bool int_power(int64_t base, int64_t exponent, int64_t *ret) {
     return true;
 }
 
-/* Returns in ret the largest of n operands, or the smallest; NaN if one of them is. */
-static bool extreme(size_t n, const struct number *x, bool largest, struct number *ret) {
+/* Sets *ret to the largest or smallest operand; NaN if any operand is NaN. */
+static bool select_extreme(size_t n, const struct number *x, bool largest, struct number *ret) {
     ret->i = x[0].i;
     ret->r = x[0].r;
     for (size_t k = 1; k < n; k++) {
@@ -59,13 +60,14 @@ FOLD(mul,
      if (!ret->real) return !__builtin_mul_overflow(x[0].i, x[1].i, &ret->i);
      ret->r = x[0].r * x[1].r;
      return true;)
-/* Integers: towards zero, as C. */
+/* Integer division rounds towards zero, as in C. */
 FOLD(div,
      if (ret->real) ret->r = x[0].r / x[1].r;
      if (ret->real || !divides(x[0].i, x[1].i)) return ret->real;
      ret->i = x[0].i / x[1].i;
      return true;)
-/* fmod=1: the sign of the dividend (C); fmod=0, integers only: that of the divisor (Python). */
+/* Sign of the result: with fmod=1 that of the dividend (as in C), with fmod=0 (integers only) that of the
+ * divisor (as in Python). */
 FOLD(mod,
      const bool of_divisor = op_attr_int(context, "fmod") == 0;
      if (ret->real) ret->r = fmod(x[0].r, x[1].r);
@@ -74,14 +76,14 @@ FOLD(mod,
      ret->i = x[0].i % x[1].i;
      if (of_divisor && ret->i != 0 && (ret->i < 0) != (x[1].i < 0)) ret->i += x[1].i;
      return true;)
-/* The exponent may be of another type (Pow-12). */
+/* The exponent may have another dtype (Pow-12). */
 FOLD(pow,
      if (!ret->real) return !x[1].real && int_power(x[0].i, x[1].i, &ret->i);
      ret->r = pow(x[0].r, x[1].real ? x[1].r : (double)x[1].i);
      return true;)
-FOLD(max, return extreme(n, x, true, ret);)
-FOLD(min, return extreme(n, x, false, ret);)
-/* Floats only. */
+FOLD(max, return select_extreme(n, x, true, ret);)
+FOLD(min, return select_extreme(n, x, false, ret);)
+/* Folded for floats only. */
 FOLD(sum, ret->r = real_sum(n, x); return ret->real;)
 FOLD(mean, ret->r = real_sum(n, x) / (double)n; return ret->real;)
 /* clang-format on */
@@ -94,7 +96,7 @@ static int infer_pow(struct op_context *context) {
     return common_broadcast_to(context, 2, op_dtype(context, 0));
 }
 
-/* Sum, Mean, Max, Min before opset 8: one shape for all. */
+/* Sum, Mean, Max, Min before opset 8: all shapes are equal. */
 static int infer_equal_shapes(struct op_context *context) {
     const struct shape *first = op_shape(context, 0);
     int status = common_check_same_type(context, 0);

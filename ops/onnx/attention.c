@@ -2,9 +2,8 @@
 /*
  * Attention: softmax(Q K' / sqrt(d)) V of each head.
  *     MACs = scores * (d + v), FLOPs = 2 * MACs + scores
- * scores = batch * heads * queries * keys; d, v the last axes of Q and V in one head. The one
- * FLOP a score is the softmax. No mask takes away from what is counted, a causal one neither:
- * how much of it a kernel skips is the kernel's business.
+ * with scores = batch * heads * queries * keys, and d and v the last dims of K and V in one
+ * head. The softmax is one FLOP per score. Masks, also causal ones, do not reduce the count.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -14,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* One operand: [batch, heads, length, width], or [batch, length, heads * width]. */
+/* Dims of one operand: [batch, heads, length, width] or [batch, length, heads * width]. */
 struct heads {
     int64_t batch, heads, length, width;
 };
@@ -35,7 +34,7 @@ static struct heads heads_of(const struct op_context *context, size_t i, const c
     return heads;
 }
 
-/* Keys of earlier calls come before those of this one. */
+/* Returns the number of keys: those of the past and of this call. */
 static int64_t n_keys(const struct op_context *context) {
     const int64_t keys = heads_of(context, 1, "kv_num_heads").length;
     if (!op_has_input(context, 4)) return keys;
@@ -103,7 +102,7 @@ static int walk_modifier(struct op_context *context, const char *name,
                       : context->walker->runs(context->walker->context, graph, 1, NULL);
 }
 
-/* Operands of four axes; the scores pass through score_mod, their softmax through prob_mod. */
+/* FlexAttention: 4-D operands; score_mod modifies the scores, prob_mod their softmax. */
 static int infer_flex_attention(struct op_context *context) {
     int status = CM_OK;
     for (size_t i = 0; i < 3 && status == CM_OK; i++)
@@ -125,7 +124,7 @@ static int infer_flex_attention(struct op_context *context) {
 }
 
 static int64_t attention_rows(const struct op_context *context) {
-    if (context->op == &attention_taken_apart) {
+    if (context->op == &attention_decomposed) {
         const int rank = op_rank(context, 2);
         if (rank < 2) return DIM_UNKNOWN;
         return divide(op_output_elements(context, 0), op_dim(context, 2, rank - 1));
@@ -135,13 +134,13 @@ static int64_t attention_rows(const struct op_context *context) {
 }
 
 static int64_t attention_scores(const struct op_context *context) {
-    const bool apart = context->op == &attention_taken_apart;
+    const bool apart = context->op == &attention_decomposed;
     return checked_mul(attention_rows(context),
                        apart ? common_last_dim(context, 1) : n_keys(context));
 }
 
 static int attention_masks(const struct op_context *context) {
-    if (context->op == &attention_taken_apart)
+    if (context->op == &attention_decomposed)
         return op_has_input(context, 3) + op_has_input(context, 4);
     return op_attr_int(context, "is_causal") != 0 || op_has_input(context, 3);
 }
@@ -153,7 +152,7 @@ static void macs_attention(const struct op_context *context, struct product *ret
     product_add(ret, "columns of query and value", checked_add(q.width, v.width));
 }
 
-static void macs_taken_apart(const struct op_context *context, struct product *ret) {
+static void macs_decomposed(const struct op_context *context, struct product *ret) {
     const int rank_q = op_rank(context, 0);
     const int rank_v = op_rank(context, 2);
     int64_t columns = DIM_UNKNOWN;
@@ -163,34 +162,34 @@ static void macs_taken_apart(const struct op_context *context, struct product *r
     product_add(ret, "columns of query and value", columns);
 }
 
-/* The logarithm of the sum of each row's exponentials, by which its weights are found again. */
+/* Returns the saved bytes of a fused kernel: the log-sum-exp of each row. */
 static int64_t row_sums(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, attention_rows(context));
 }
 
 /*
- * A fused kernel keeps no weights: it computes Q K' again, and then the gradients of V and of
- * the weights, each the product of scores and V's columns, and of Q and K, of scores and Q's.
+ * Returns the MACs of the gradients by a fused kernel, which does not save the softmax: Q K'
+ * again, and scores * v each for V and for the softmax, scores * d each for Q and for K.
  */
-static int64_t attention_backward(const struct op_context *context, uint32_t wanted) {
+static int64_t attention_backward(const struct op_context *context, uint32_t operands) {
     const int64_t scores = attention_scores(context);
     const int64_t q = checked_mul(scores, heads_of(context, 0, "q_num_heads").width);
     const int64_t v = checked_mul(scores, heads_of(context, 2, "kv_num_heads").width);
     int64_t macs = q;
-    if (wanted & 4U) macs = checked_add(macs, v);
-    if (wanted & 3U) macs = checked_add(macs, v);
-    if (wanted & 1U) macs = checked_add(macs, q);
-    if (wanted & 2U) macs = checked_add(macs, q);
+    if (operands & 4U) macs = checked_add(macs, v);
+    if (operands & 3U) macs = checked_add(macs, v);
+    if (operands & 1U) macs = checked_add(macs, q);
+    if (operands & 2U) macs = checked_add(macs, q);
     return macs;
 }
 
-/* Scaling, masks, biases and softmax of each score. */
+/* FLOPs per score: scaling, masks, biases and softmax. */
 static int64_t exact_attention(const struct op_context *context) {
     return exact_scores(attention_masks(context), attention_scores(context),
                         attention_rows(context));
 }
 
-/* Its softmax: no operand of its products is a weight. */
+/* FLOPs of the softmax: thop counts no products without a weight. */
 static int64_t thop_attention(const struct op_context *context) {
     return thop_rows(attention_scores(context), attention_rows(context));
 }
@@ -214,11 +213,11 @@ FACETS(PREVIEW, FlexAttention) {
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 
-/* Row of a decomposed attention (a fused pattern): its nodes keep what they keep in a training
- * step, since no fused kernel runs. */
-const struct op attention_taken_apart =
+/* Row of decomposed attention (a fused pattern). No fused kernel runs: in a training step each node saves
+ * its own values. */
+const struct op attention_decomposed =
     ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
-              macs_taken_apart, .facets = &facets_ONNX_Attention, .backward.saved_for_backward = NULL);
+              macs_decomposed, .facets = &facets_ONNX_Attention, .backward.saved_for_backward = NULL);
 
 #define FUSED                                                                                  \
     .backward.saved_for_backward = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cast, CastLike, BitCast: the same shape in another element type. */
+/* Cast, CastLike, BitCast: the same shape with another dtype. */
 #include <string.h>
 
 #include "ops/common.h"
@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* Cast-1 names the type: "FLOAT", as TensorProto spells it. */
+/* Cast-1 has the dtype as text: "FLOAT". */
 static enum dtype dtype_of_upper_name(const char *name) {
     char lower[24];
     size_t n = strlen(name);
@@ -52,7 +52,7 @@ static int infer_bit_cast(struct op_context *context) {
     return common_infer_same_shape(context, to);
 }
 
-/* Cast-13: an integer too wide for its target loses the higher bits, as two's complement. */
+/* Cast-13 drops the high bits of integers that do not fit (two's complement). */
 static int64_t wrap_int(enum dtype to, int64_t value) {
     struct number number = {.i = value};
     int bits = dtype_bits(to);
@@ -62,7 +62,8 @@ static int64_t wrap_int(enum dtype to, int64_t value) {
     return fold_store(to, &number) ? number.i : number.i - mask - 1;
 }
 
-/* Truncates floats to integers. Out-of-range values are undefined in ONNX: no result. */
+/* Truncates floats to integers. Returns false for out-of-range values, which ONNX does not
+ * define. */
 static bool cast_number(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
     enum dtype to = context->outputs[0].dtype;
@@ -80,7 +81,7 @@ static bool cast_number(const struct op_context *context, size_t n, const struct
     return true;
 }
 
-/* CastLike's second operand gives its type alone: its contents may stay unknown. */
+/* CastLike uses only the dtype of its second operand, whose contents may be unknown. */
 static int fold_cast(struct op_context *context) {
     struct op_context alone = *context;
     const struct constant *from = NULL;
@@ -91,15 +92,15 @@ static int fold_cast(struct op_context *context) {
     return fold_elements(&alone, cast_number);
 }
 
-/* A cast to the type that it has is the tensor itself. */
+/* A cast to the same dtype is a view. */
 static enum op_view view_cast(const struct op_context *context) {
     bool same = context->n_outputs > 0 && op_dtype(context, 0) == context->outputs[0].dtype;
     return same ? VIEW_SAME : VIEW_NONE;
 }
 
 /* clang-format off */
-FACETS(ONNX, Cast) {LOWER_UNARY(CM_CAST), BOUNDS("v"), MOVES(scale_stays)};
-FACETS(ONNX, CastLike) {LOWER_UNARY(CM_CAST), BOUNDS("vd"), MOVES(scale_stays)};
+FACETS(ONNX, Cast) {LOWER_UNARY(CM_CAST), BOUNDS("v"), MOVES(scale_unchanged)};
+FACETS(ONNX, CastLike) {LOWER_UNARY(CM_CAST), BOUNDS("vd"), MOVES(scale_unchanged)};
 FACETS(ONNX, BitCast) {LOWER(lower_copy, CM_COPY, 0, IMAGES_FOLLOW, NULL), NO_BOUNDS};
 
 #define ROW(name, from, infer_fn, folds, partial, letters, form, keeps)                        \

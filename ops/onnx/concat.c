@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors joined along an axis: Concat. */
+/* Concat: joins tensors along an axis. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
@@ -7,12 +7,12 @@
 
 #include "support/banned.h"
 
-/* Concat-1 has no default in its schema but its text defines "default value is 1". */
+/* Concat-1: the schema has no default, but its documentation specifies 1. */
 static int64_t concat_axis(const struct op_context *context) {
     return op_has_attr(context, "axis") ? op_attr_int(context, "axis") : 1;
 }
 
-/* The common rank of the operands, RANK_UNKNOWN when none has one. */
+/* Sets *ret to the common rank of the operands; RANK_UNKNOWN if no operand has a known rank. */
 static int concat_rank(const struct op_context *context, int *ret) {
     int rank = RANK_UNKNOWN;
     for (size_t i = 0; i < context->n_inputs; i++) {
@@ -27,7 +27,7 @@ static int concat_rank(const struct op_context *context, int *ret) {
     return 0;
 }
 
-/* Takes operand i into dims: lengths add up along `axis`, others must agree. */
+/* Merges operand i into `dims`: adds its length along `axis`; other dims must be equal. */
 static int concat_one(const struct op_context *context, size_t i, int rank, int axis,
                       int64_t *dims) {
     for (int other = 0; other < rank; other++) {
@@ -72,7 +72,8 @@ static int concat_all(struct op_context *context, int axis, struct elements *ele
         int status = op_value(context, i, &from);
         if (status || !from) return status;
         int64_t run = shape_product(&from->shape, axis, from->shape.rank);
-        for (int64_t k = 0; k < from->n_elements; k++) /* a run in every row, from `at` on */
+        for (int64_t k = 0; k < from->n_elements;
+             k++) /* copies a run of elements per row, from `at` on */
             elements_copy(elements, k / run * row + at + k % run, from, k);
         at += run;
     }
@@ -100,7 +101,7 @@ static int fold_concat(struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Concat) {LOWER(lower_concat, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v"),
-    MOVES(scale_stays, .joins = true)};
+    MOVES(scale_unchanged, .joins = true)};
 
 #define CONCAT(from)                                                                           \
     {                                                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors out of nothing but attributes and sizes: Constant, ConstantOfShape, Shape, Size,
- * Range. Most shape arithmetic begins here. */
+/* Sources of shape arithmetic, computed from attributes, shapes and scalars: Constant,
+ * ConstantOfShape, Shape, Size, Range. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
@@ -14,7 +14,7 @@ static const char *const constant_forms[] = {"value",         "value_int",    "v
                                              "value_float",   "value_floats", "value_string",
                                              "value_strings", "sparse_value"};
 
-/* The one attribute that holds the contents; refused: none, or two. */
+/* Sets *ret to the attribute with the contents; exactly one must be present. */
 static int constant_form(const struct op_context *context, const struct attr **ret) {
     const struct attr *found = NULL;
     for (size_t i = 0; i < sizeof constant_forms / sizeof *constant_forms; i++) {
@@ -60,7 +60,7 @@ static int set_texts(struct op_context *context, const char *const *texts, size_
     return op_set_value(context, 0, value);
 }
 
-/* A tensor's contents stay where they are, in the file, until somebody asks (op_value). */
+/* Contents of a tensor attribute stay in the file until op_value loads them. */
 static int fold_constant(struct op_context *context) {
     const struct shape *shape = op_output_shape(context, 0);
     const struct attr *form = NULL;
@@ -180,8 +180,8 @@ static int fold_size(struct op_context *context) {
 
 struct range {
     const struct constant *start, *limit, *delta; /* one element each */
-    int64_t n;                                    /* DIM_UNKNOWN: too many to count */
-    bool falls;                                   /* delta < 0 */
+    int64_t n;  /* number of elements; DIM_UNKNOWN if it overflows */
+    bool falls; /* delta < 0 */
 };
 
 static int read_scalar(struct op_context *context, size_t i, const struct constant **ret) {
@@ -207,8 +207,8 @@ static int64_t count_reals(enum dtype dtype, double start, double limit, double 
     return (double)whole < steps ? whole + 1 : whole;
 }
 
-/* *ret_known false with 0: an operand's contents are not known. ONNX Runtime's own Range may
- * omit delta, which is then 1. n = max(ceil((limit - start) / delta), 0). */
+/* Reads the operands; n = max(ceil((limit - start) / delta), 0). Sets *ret_known to false if
+ * the contents of one are unknown. Range of com.microsoft may omit delta, which is then 1. */
 static int read_range(struct op_context *context, struct range *range, bool *ret_known) {
     static const struct shape scalar = {0, NULL};
     int status = read_scalar(context, 0, &range->start);
@@ -244,15 +244,15 @@ static int infer_range(struct op_context *context) {
     bool known = false;
     int status = read_range(context, &range, &known);
     if (status) return status;
-    const bool loose = op_is_loose(context, 0) || op_is_loose(context, 1);
+    const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
     if (known && loose && range.falls)
-        range.n = DIM_UNKNOWN; /* the farthest limit is not the largest */
+        range.n = DIM_UNKNOWN; /* an upper bound of limit is not an upper bound of n */
     return op_output_dims(context, 0, op_dtype(context, 0), 1, &range.n);
 }
 
 /*
- * start + i * delta. Some runtimes multiply, some add up: false where the two round apart, or
- * where the type is not folded.
+ * Sets element i to start + i * delta. Returns false if the dtype is not folded, or if
+ * multiplication and repeated addition, which runtimes use, round differently.
  */
 static bool range_element(const struct range *range, int64_t i, struct elements *elements) {
     if (elements->ints) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators with bodies: If, SequenceMap. Loop is in loop.c, Scan in scan.c. */
+/* Control flow: If, SequenceMap. See also loop.c and scan.c. */
 #include "ops/body.h"
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -8,8 +8,8 @@
 
 #include "support/banned.h"
 
-static int infer_taken(struct op_context *context, struct body *taken,
-                       const struct body *other) {
+static int infer_branch(struct op_context *context, struct body *taken,
+                        const struct body *other) {
     int status = body_walk(context, taken);
     if (!status) status = body_runs(context, taken, 1, NULL);
     if (!status) status = body_runs(context, other, 0, NULL);
@@ -22,8 +22,9 @@ static int infer_taken(struct op_context *context, struct body *taken,
     return status;
 }
 
-/* Pass count finds the more expensive branch. */
-static int infer_either(struct op_context *context, struct body *left, struct body *right) {
+/* Infers both branches; pass count selects the more expensive one. */
+static int infer_both_branches(struct op_context *context, struct body *left,
+                               struct body *right) {
     const char *assumption =
         "the condition is data-dependent: counting the more expensive branch";
     int status = body_walk(context, left);
@@ -47,9 +48,9 @@ static int infer_if(struct op_context *context) {
     if (!status) status = body_check(context, &else_body, 0, context->n_outputs);
     if (!status) status = body_condition(context, op_input(context, 0), &known, &condition);
     if (status) return status;
-    if (!known) return infer_either(context, &then_body, &else_body);
-    return condition ? infer_taken(context, &then_body, &else_body)
-                     : infer_taken(context, &else_body, &then_body);
+    if (!known) return infer_both_branches(context, &then_body, &else_body);
+    return condition ? infer_branch(context, &then_body, &else_body)
+                     : infer_branch(context, &else_body, &then_body);
 }
 
 /* One iteration per element of operand 0; other sequence operands advance with it. */

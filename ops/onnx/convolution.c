@@ -3,9 +3,9 @@
  * Convolutions. X [N, C, spatial…]; Conv W [M, C/group, k…]; ConvTranspose W [C, M/group, k…].
  *     Conv           MACs = out * prod(W.shape[1:])
  *     ConvTranspose  MACs = numel(X) * prod(W.shape[1:])
- *     FLOPs = 2 * MACs, + out where there is a bias
- * Every input element of a transposed convolution meets the whole kernel; what falls into the
- * cropped padding is computed all the same.
+ *     FLOPs = 2 * MACs, + out if there is a bias
+ * A transposed convolution multiplies every input element by the whole kernel, including the
+ * part of the output that the padding crops.
  */
 #include "ops/onnx/convolution.h"
 
@@ -46,7 +46,7 @@ static bool both_known_and_differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-/* Spatial dims of the weight, all DIM_UNKNOWN when its rank is. */
+/* Sets the spatial dims of the weight; DIM_UNKNOWN if its rank is unknown. */
 static void kernel_dims(const struct op_context *context, const struct operands *operands,
                         int64_t *kernel) {
     for (int i = 0; i < operands->rank - 2; i++)
@@ -93,7 +93,8 @@ int convolution_infer(struct op_context *context, enum dtype dtype) {
     return status < 0 ? status : op_output_dims(context, 0, dtype, operands.rank, dims);
 }
 
-/* Weight is [out, in/g, kernel …]; of a transposed convolution [in, out/g, kernel …]. */
+/* Adds the factors prod(weight.shape[1:]). The weight is [out, in/g, kernel…], of a transposed
+ * convolution [in, out/g, kernel…]. */
 static void add_weights_each(const struct op_context *context, const char *channels,
                              struct product *ret) {
     const struct shape *shape = op_shape(context, context->op->weight);
@@ -114,40 +115,41 @@ static int infer_conv(struct op_context *context) {
 
 struct transposed {
     struct window window;
-    const int64_t *extra;  /* output_padding, NULL: none */
-    const int64_t *wanted; /* output_shape of the spatial axes, NULL: not given */
+    const int64_t *extra;        /* output_padding, NULL: none */
+    const int64_t *output_shape; /* output_shape of the spatial axes, NULL: not given */
 };
 
 static int read_transposed(const struct op_context *context, int rank, struct transposed *ret) {
     size_t n_extra = 0;
-    size_t n_wanted = 0;
+    size_t n_output_shape = 0;
     size_t n = (size_t)rank;
     ret->extra = op_attr_ints(context, "output_padding", &n_extra);
-    ret->wanted = op_attr_ints(context, "output_shape", &n_wanted);
+    ret->output_shape = op_attr_ints(context, "output_shape", &n_output_shape);
     if (n_extra != 0 && n_extra != n)
         return op_fail(context, DIAG_ATTRIBUTE, "output_padding must have %zu entries, got %zu",
                        n, n_extra);
-    if (n_wanted == n + 2) { /* some exporters write the whole shape */
-        ret->wanted += 2;
-        n_wanted = n;
+    if (n_output_shape == n + 2) { /* some exporters write the whole shape */
+        ret->output_shape += 2;
+        n_output_shape = n;
     }
-    if (n_wanted != 0 && n_wanted != n)
+    if (n_output_shape != 0 && n_output_shape != n)
         return op_fail(context, DIAG_ATTRIBUTE, "output_shape must have %zu entries, got %zu",
-                       n, n_wanted);
+                       n, n_output_shape);
     if (n_extra == 0) ret->extra = NULL;
-    if (n_wanted == 0) ret->wanted = NULL;
+    if (n_output_shape == 0) ret->output_shape = NULL;
     for (size_t i = 0; i < n; i++)
-        if ((ret->extra && ret->extra[i] < 0) || (ret->wanted && ret->wanted[i] < 0))
+        if ((ret->extra && ret->extra[i] < 0) ||
+            (ret->output_shape && ret->output_shape[i] < 0))
             return op_fail(context, DIAG_ATTRIBUTE, "%s is negative on spatial axis %zu",
                            ret->extra && ret->extra[i] < 0 ? "output_padding" : "output_shape",
                            i);
     return CM_OK;
 }
 
-/* out = stride * (in - 1) + output_padding + (k - 1) * dilation + 1 - begin - end */
+/* Returns stride * (in - 1) + output_padding + (k - 1) * dilation + 1 - begin - end. */
 static int64_t transposed_dim(const struct transposed *transposed, int i, int64_t size) {
     const struct window *window = &transposed->window;
-    if (transposed->wanted) return transposed->wanted[i];
+    if (transposed->output_shape) return transposed->output_shape[i];
     if (window->pad == PAD_SAME) return checked_mul(size, window->stride[i]);
     int64_t out = checked_mul(checked_sub(size, 1), window->stride[i]);
     out = checked_add(out, window_extent(window, i));
@@ -155,8 +157,8 @@ static int64_t transposed_dim(const struct transposed *transposed, int i, int64_
     return checked_sub(out, checked_add(window->begin[i], window->end[i]));
 }
 
-/* ConvTransposeWithDynamicPads (ONNX Runtime): pads are operand 2, all starts, then all ends.
- */
+/* ConvTransposeWithDynamicPads (com.microsoft): operand 2 has the pads, all starts, then all
+ * ends. */
 static int read_dynamic_pads(struct op_context *context, struct window *window) {
     struct int_list pads;
     const size_t n = (size_t)window->rank;
@@ -224,8 +226,7 @@ static void conv_transpose_macs(const struct op_context *context, struct product
     add_weights_each(context, "output channels of a group", ret);
 }
 
-/* Infers DeformConv: samples are offset from the grid (input 2); the products are those of
- * Conv. */
+/* DeformConv: input 2 has the offsets of the sampling positions; MACs are those of Conv. */
 static int infer_deform_conv(struct op_context *context) {
     int64_t groups = op_attr_int(context, "offset_group");
     int status = common_check_same_type(context, 0);
@@ -236,7 +237,7 @@ static int infer_deform_conv(struct op_context *context) {
     return convolution_infer(context, common_dtype(context, 0));
 }
 
-/* ", NAME=(..)" unless every value is the default. */
+/* Prints ", NAME=(..)" unless every value is the default. */
 static void describe_list(struct text *out, const char *name, int n, const int64_t *values,
                           int64_t otherwise) {
     if (describe_all_equal((size_t)n, values, otherwise)) return;
@@ -266,7 +267,7 @@ static void describe_tail(const struct op_context *context, struct text *out) {
     if (!op_has_input(context, context->op->bias)) text_append(out, ", bias=False");
 }
 
-/* "in, out, kernel_size=(..), stride=(..)…"; quiet about a node that infer refused. */
+/* Prints "in, out, kernel_size=(..), stride=(..)…"; nothing if infer failed for the node. */
 static int describe_channels(const struct op_context *context, struct text *out, int64_t in,
                              int64_t features, struct window *window) {
     int64_t kernel[SHAPE_MAX_RANK];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions whose row states the operands `weight` and `bias`: shared by Conv and the
- * quantized operators. */
+/* Convolutions with the operands `weight` and `bias` of the operator row: shared by Conv and
+ * the quantized operators. */
 #ifndef OPS_ONNX_CONVOLUTION_H
 #define OPS_ONNX_CONVOLUTION_H
 
@@ -10,13 +10,13 @@
 struct product;
 struct op_context;
 
-/* Attributes of Conv and of its quantized twins. */
+/* Attributes of Conv and of the quantized convolutions. */
 extern const struct op_attr convolution_attrs[];
 
-/* Output 0 = conv(input 0, weight [+ bias]) of that dtype. */
+/* Sets output 0 to the dtype and the shape of conv(input 0, weight). */
 int convolution_infer(struct op_context *context, enum dtype dtype)
     __attribute__((warn_unused_result));
-/* out * prod(weight.shape[1:]) */
+/* Adds the factors of out * prod(weight.shape[1:]). */
 void convolution_macs(const struct op_context *context, struct product *ret);
 
 #endif

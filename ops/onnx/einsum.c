@@ -2,11 +2,10 @@
 /*
  * Einsum: sums of products over labelled axes.
  *     two operands: MACs = product of the sizes of all labels
- *     more: contracted two by two, in the best order (exact for up to 6 operands, greedy above)
- *     one: a sum without products, MACs 0
- *     FLOPs = 2 * MACs
- * A label is a letter, or an axis of the ellipsis; the latter are numbered from the last one,
- * so that those of operands of different ranks line up as broadcasting wants.
+ *     more: contracted in pairs, in the cheapest order (exact for up to 6 operands, else
+ * greedy) one: a sum without products, MACs 0 FLOPs = 2 * MACs A label is a letter or an axis
+ * of the ellipsis. Ellipsis axes are numbered from the last one, so that those of operands with
+ * different ranks align as in broadcasting.
  */
 #include <string.h>
 
@@ -38,7 +37,7 @@ struct einsum {
     struct term operands[MAX_OPERANDS];
     struct labels sets[MAX_OPERANDS];
     struct term output;
-    int ellipsis_rank; /* axes that "..." stands for; RANK_UNKNOWN */
+    int ellipsis_rank; /* number of axes of "..."; RANK_UNKNOWN */
     int64_t sizes[N_LABELS];
 };
 
@@ -67,7 +66,7 @@ static int refuse_equation(const struct op_context *context, const char *why) {
     return op_fail(context, DIAG_ATTRIBUTE, "the equation %s", why);
 }
 
-/* One term up to `stop` (NULL: the end of the text). */
+/* Reads the term of one operand or output, from `from` to `to`. */
 static int read_term(const struct op_context *context, const char *from, const char *to,
                      struct term *ret) {
     *ret = (struct term){.ellipsis = -1};
@@ -108,8 +107,8 @@ static int read_operands(const struct op_context *context, const char *from, con
                    einsum->n, context->n_inputs);
 }
 
-/* Without "->" the output has the labels that occur once, in their order, after the ellipsis.
- */
+/* Without "->" the output has the ellipsis, then the labels that occur once, in alphabetical
+ * order. */
 static void imply_output(struct einsum *einsum) {
     int occurrences[N_LETTERS] = {0};
     einsum->output = (struct term){.ellipsis = -1};
@@ -153,7 +152,7 @@ static int read_equation(const struct op_context *context, struct einsum *einsum
     return status < 0 ? status : check_output(context, einsum);
 }
 
-/* How many axes "..." stands for in an operand; RANK_UNKNOWN when its rank is. */
+/* Sets ellipsis_rank; RANK_UNKNOWN if an operand with "..." has unknown rank. */
 static int read_ellipsis_rank(const struct op_context *context, struct einsum *einsum) {
     einsum->ellipsis_rank = 0;
     for (size_t i = 0; i < einsum->n; i++) {
@@ -173,7 +172,7 @@ static int read_ellipsis_rank(const struct op_context *context, struct einsum *e
     return CM_OK;
 }
 
-/* The label of each axis of a term whose "..." stands for n axes; gives how many axes. */
+/* Lists the label of each axis of a term whose "..." has n axes. Returns the number of axes. */
 static int label_axes(const struct term *term, int n, uint8_t *labels) {
     int rank = 0;
     for (int k = 0; k <= term->n_letters; k++) {
@@ -184,8 +183,9 @@ static int label_axes(const struct term *term, int n, uint8_t *labels) {
     return rank;
 }
 
-/* An axis of one element goes with any size. */
-static bool meet(int64_t *size, int64_t dim) {
+/* Merges the size of a label with a dim; 1 broadcasts to any size. Returns false if they
+ * differ. */
+static bool merge_size(int64_t *size, int64_t dim) {
     if (dim == 1 || dim == *size) return true;
     if (*size == 1 || !is_known(*size)) {
         if (*size == 1 || is_known(dim)) *size = dim;
@@ -202,14 +202,14 @@ static int read_operand_sizes(const struct op_context *context, size_t i,
     for (int k = 0; k < term->n_letters; k++) add_label(&einsum->sets[i], term->letters[k]);
     if (!shape_has_rank(shape)) {
         for (int k = 0; k < term->n_letters; k++)
-            (void)meet(&einsum->sizes[term->letters[k]], DIM_UNKNOWN);
+            (void)merge_size(&einsum->sizes[term->letters[k]], DIM_UNKNOWN);
         return CM_OK;
     }
     int rank = label_axes(term, shape->rank - term->n_letters, labels);
     for (int axis = 0; axis < rank; axis++) {
         int64_t before = einsum->sizes[labels[axis]];
         add_label(&einsum->sets[i], labels[axis]);
-        if (!meet(&einsum->sizes[labels[axis]], shape->dims[axis]))
+        if (!merge_size(&einsum->sizes[labels[axis]], shape->dims[axis]))
             return op_fail(context, DIAG_SHAPE,
                            "axis %d of input %zu has %lld, the same label %lld before", axis, i,
                            (long long)shape->dims[axis], (long long)before);
@@ -283,7 +283,9 @@ static struct labels labels_left(const struct einsum *einsum, struct labels outp
     return single ? inside : common(inside, outside);
 }
 
-/* best(S) = min over S = A + B of best(A) + best(B) + product(labels of A and B) */
+/* Returns the MACs of the cheapest order, by dynamic programming over subsets S of the
+ * operands: best(S) = min over S = A + B of best(A) + best(B) + product(sizes of the labels of
+ * A and B). */
 static int64_t best_order(const struct einsum *einsum) {
     int64_t best[1U << MAX_EXACT] = {0};
     struct labels left[1U << MAX_EXACT];
@@ -302,7 +304,7 @@ static int64_t best_order(const struct einsum *einsum) {
     return best[all];
 }
 
-/* The labels of the pair (a, b) that the output or another operand still needs. */
+/* Returns the labels of the pair (a, b) that the output or another operand needs. */
 static struct labels pair_left(const struct einsum *einsum, struct labels output, size_t a,
                                size_t b) {
     struct labels needed = output;
@@ -311,7 +313,7 @@ static struct labels pair_left(const struct einsum *einsum, struct labels output
     return common(both(einsum->sets[a], einsum->sets[b]), needed);
 }
 
-/* Always the cheapest pair next. */
+/* Returns the MACs if always the cheapest pair is contracted next. */
 static int64_t greedy_order(struct einsum *einsum) {
     struct labels output = output_set(einsum);
     int64_t total = 0;
@@ -386,12 +388,12 @@ static bool einsum_read(const struct op_context *context, struct einsum_axes *re
 /* ---- lowering ---- */
 
 /*
- * An einsum of two operands is a batch of matrix products, once axes of a kind are adjacent:
- *     in both and in the result   batch
- *     in one and in the result    rows, columns
- *     in both alone               what is summed over
- * Bringing them there is not in it: products read strides. Without sums it is a multiplication
- * of elements. An einsum of one operand is a copy in another order, or a sum.
+ * Lowering. An einsum of two operands is a batched matrix product, by the class of each label:
+ *     in both operands and in the output   batch
+ *     in one operand and in the output     rows, columns
+ *     only in both operands                summed over
+ * Transposing the operands is free, since products read strided operands. Without summed labels
+ * it is an elementwise product. An einsum of one operand is a transposed copy or a reduction.
  */
 
 static int axis_of(const struct einsum_term *term, int label) {
@@ -404,7 +406,7 @@ static bool term_has_label(const struct einsum_term *term, int label) {
     return axis_of(term, label) >= 0;
 }
 
-/* Whether every axis is as long as its label, and no label stands twice: no diagonals. */
+/* Returns true if no axis is broadcast and no operand repeats a label (a diagonal). */
 static bool is_plain(const struct op_context *context, const struct einsum_axes *axes,
                      int which) {
     const struct einsum_term *term = &axes->operands[which];
@@ -421,7 +423,8 @@ struct contraction {
     int64_t batch, rows, columns, sums;
 };
 
-/* False: a label of one operand alone, which is summed over before they are multiplied. */
+/* Classifies the labels. Returns false if a label occurs only in one operand: it is summed over
+ * before the product. */
 static bool read_contraction(const struct einsum_axes *axes, struct contraction *ret) {
     *ret = (struct contraction){1, 1, 1, 1};
     for (int label = 0; label < N_LABELS; label++) {
@@ -450,8 +453,8 @@ static void set_dims(struct cm_tensor *tensor, int64_t batch, int64_t rows, int6
 static bool lower_two(const struct op_context *context, const struct einsum_axes *axes,
                       struct cm_primitive *ret) {
     struct contraction sizes;
-    if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret) ||
-        !lowering_give(context, 0, ret))
+    if (!lowering_add_input(context, 0, ret) || !lowering_add_input(context, 1, ret) ||
+        !lowering_add_output(context, 0, ret))
         return false;
     if (!is_plain(context, axes, 0) || !is_plain(context, axes, 1) ||
         !read_contraction(axes, &sizes))
@@ -468,18 +471,19 @@ static bool lower_two(const struct op_context *context, const struct einsum_axes
     return true;
 }
 
-/* The axes in the order of the result, those that it has not behind them. */
+/* Transposes the axes to the order of the output, followed by the summed axes. */
 static bool lower_one(const struct op_context *context, const struct einsum_axes *axes,
                       struct cm_primitive *ret) {
     const struct einsum_term *term = &axes->operands[0];
     struct cm_tensor x;
     int32_t n = 0;
-    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
+    if (!lowering_add_input(context, 0, ret) || !lowering_add_output(context, 0, ret))
+        return false;
     if (!is_plain(context, axes, 0) || ret->outputs[0].rank > term->rank) return false;
     x = ret->inputs[0];
     struct cm_tensor *y = &ret->outputs[0];
-    const int32_t kept = y->rank;
-    for (; n < kept; n++) {
+    const int32_t output_rank = y->rank;
+    for (; n < output_rank; n++) {
         const int axis = axis_of(term, axes->output.labels[n]);
         ret->inputs[0].dims[n] = x.dims[axis];
         ret->inputs[0].strides[n] = x.strides[axis];
@@ -491,8 +495,8 @@ static bool lower_one(const struct op_context *context, const struct einsum_axes
         y->dims[y->rank++] = 1;
     }
     lowering_pack(y);
-    ret->kind = y->rank == kept ? CM_COPY : CM_REDUCE;
-    ret->algorithm = y->rank == kept ? CM_ALGORITHM_NONE : CM_REDUCE_SUM;
+    ret->kind = y->rank == output_rank ? CM_COPY : CM_REDUCE;
+    ret->algorithm = y->rank == output_rank ? CM_ALGORITHM_NONE : CM_REDUCE_SUM;
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One operand, one result for each element: mathematics. MACs 0, FLOPs 0 by the default
- * convention. Activations that are framework modules are in activation.c.
+ * Unary elementwise functions. MACs 0, FLOPs 0 by the default convention. Activations that are
+ * framework modules are in activation.c.
  */
 #include <math.h>
 #include <stdint.h>

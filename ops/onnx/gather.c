@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements picked by index: Gather (an embedding, when it reads a table), GatherElements,
- * GatherND. */
+/* Gather (an embedding if it reads a table of weights), GatherElements, GatherND. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
@@ -31,14 +30,14 @@ struct gather {
     const struct shape *indices;
     const int64_t *list; /* the indices, none negative */
     int axis;
-    int batch, length; /* GatherND: batch_dims, and numbers of an index tuple */
+    int batch, length; /* GatherND: batch_dims, and the length of an index tuple */
     int64_t data_strides[SHAPE_MAX_RANK];
     int64_t index_strides[SHAPE_MAX_RANK];
 };
 
 /*
- * The indices with none negative; entry i points into an axis of dims[i % period]. In the
- * rule's arena; NULL with 0: too many.
+ * Makes the indices non-negative: index i is into an axis of size dims[i % period]. Sets *ret
+ * to a list in the context's arena; to NULL and returns 0 if there are too many.
  */
 static int normalize_indices(struct op_context *context, const struct constant *indices,
                              const int64_t *dims, int64_t period, int64_t **ret) {
@@ -60,7 +59,7 @@ static int normalize_indices(struct op_context *context, const struct constant *
     return 0;
 }
 
-/* Loads data and indices; *ret_indices NULL with 0: either is unknown. */
+/* Loads data and indices. Sets *ret_indices to NULL and returns 0 if either is unknown. */
 static int gather_begin(struct op_context *context, struct gather *gather,
                         const struct constant **ret_indices) {
     const struct constant *indices = NULL;
@@ -76,7 +75,7 @@ static int gather_begin(struct op_context *context, struct gather *gather,
     return 0;
 }
 
-/* Folds by indices into the axes of `dims`, in turn. */
+/* Folds with indices into axes of the sizes `dims`, repeated. */
 static int gather_fold(struct op_context *context, struct gather *gather,
                        const struct constant *indices, const int64_t *dims, int64_t period,
                        int64_t (*source)(const void *context, const int64_t *coords)) {
@@ -149,7 +148,7 @@ static int64_t gather_elements_source(const void *context, const int64_t *coords
     return index + gather->list[which] * gather->data_strides[gather->axis];
 }
 
-/* Off the axis, indices may not reach past the data. */
+/* Dims of the indices must be <= those of the data, except along the axis. */
 static int fold_gather_elements(struct op_context *context) {
     struct gather gather = {.axis = 0};
     const struct constant *indices = NULL;
@@ -166,8 +165,8 @@ static int fold_gather_elements(struct op_context *context) {
                        gather_elements_source);
 }
 
-/* The length of an index tuple: the last dim of indices, at most the data's axes behind the
- * batch. */
+/* Sets *ret to the length of an index tuple: the last dim of the indices, <= rank of the data -
+ * batch_dims. */
 static int tuple_length(const struct op_context *context, int64_t batch_dims, int64_t *ret) {
     const struct shape *data = op_shape(context, 0);
     const struct shape *indices = op_shape(context, 1);
@@ -238,7 +237,7 @@ static int fold_gather_nd(struct op_context *context) {
                        gather_nd_source);
 }
 
-/* A constant scalar index was x[:, i]: a view, not a copy. */
+/* A constant scalar index comes from x[:, i], which is a view in a framework. */
 static enum op_view view_gather(const struct op_context *context) {
     const struct shape *data = op_shape(context, 0);
     int axis = 0;
@@ -254,8 +253,8 @@ FACETS(ONNX, Gather) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUN
 FACETS(ONNX, GatherElements) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
     MOVES(scale_through_gather_elements)};
 FACETS(ONNX, GatherND) {LOWER(lower_gather, CM_GATHER, 1, IMAGES_NONE, NULL), BOUNDS("vd"),
-    MOVES(scale_everywhere)};
-FACETS(CONTRIB, GatherND) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_everywhere), NO_BOUNDS};
+    MOVES(scale_along_all_axes)};
+FACETS(CONTRIB, GatherND) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_along_all_axes), NO_BOUNDS};
 
 #define ROW(of, name, from, infer_fn, folds, keeps, shares)                                    \
     SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = "ni",          \

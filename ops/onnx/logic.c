@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparisons, logic, bits, and the choice by them. MACs 0, FLOPs 0. A constant here is a mask
- * or a bound, never learned.
+ * Comparisons, logical and bitwise operators, Where. MACs 0, FLOPs 0. Constant operands are
+ * masks or bounds, not learned parameters.
  */
 #include <math.h>
 
@@ -13,9 +13,10 @@
 
 #include "support/banned.h"
 
-/* Of a choice that is not known: the larger or the smaller. */
-static bool number_either(const struct op_context *context, size_t n, const struct number *x,
-                          struct number *ret) {
+/* Bound of a Where with unknown condition: the larger (for a lower bound the smaller) of its
+ * operands. */
+static bool number_where_bound(const struct op_context *context, size_t n,
+                               const struct number *x, struct number *ret) {
     (void)n;
     const bool first = x[1].real ? x[1].r > x[2].r : x[1].i > x[2].i;
     *ret = first == (context->bound == OP_UPPER_BOUND) ? x[1] : x[2];
@@ -50,7 +51,7 @@ static int fold_where(struct op_context *context) {
     if (!op_input(context, 1)->value || !op_input(context, 2)->value) return CM_OK;
     if (op_input(context, 0)->value) return fold_elements(context, number_where);
     either.inputs = choices;
-    return context->bound == OP_EXACT ? CM_OK : fold_elements(&either, number_either);
+    return context->bound == OP_EXACT ? CM_OK : fold_elements(&either, number_where_bound);
 }
 
 static int infer_compare(struct op_context *context) {

@@ -72,7 +72,7 @@ static int find_trip_count(struct op_context *context, const struct body *body, 
     if (!status) status = starts(context, &started);
     if (is_known(trips) && trips < ret->lower) ret->lower = trips;
     if (is_known(trips) && trips < ret->upper) ret->upper = trips;
-    if (!started || !is_known(trips) || op_is_loose(context, LOOP_TRIPS)) ret->lower = 0;
+    if (!started || !is_known(trips) || op_has_bounds(context, LOOP_TRIPS)) ret->lower = 0;
     return status;
 }
 
@@ -127,8 +127,8 @@ static struct value_info state_of(const struct value_info *info) {
 /* Sets output i: a state, which no iteration changes if there is none, or stacked elements. */
 static int loop_output(struct op_context *context, const struct loop *loop, size_t i) {
     const struct trip_count *trip_count = &loop->trip_count;
-    const int64_t times =
-        op_at_most(context, exact_trip_count(trip_count), upper_bound_of(trip_count));
+    const int64_t times = op_data_dependent_dim(context, exact_trip_count(trip_count),
+                                                upper_bound_of(trip_count));
     if (i >= loop->carried.n)
         return body_output_stacked(context, i, &loop->body.outputs[1 + i], 0, times);
     const struct value_info state =
@@ -249,7 +249,7 @@ static int64_t static_trips(struct op_context *context, const struct loop *loop)
     const int64_t exact = exact_trip_count(&loop->trip_count);
     bool begins = false;
     if (is_known(exact)) return exact;
-    if (starts(context, &begins) || !begins || op_is_loose(context, LOOP_TRIPS))
+    if (starts(context, &begins) || !begins || op_has_bounds(context, LOOP_TRIPS))
         return DIM_UNKNOWN;
     return loop->trips;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Losses. Scores [N, C, d…], targets [N, d…]; one number for all of them, or with
- * reduction=none one for each target. MACs 0, FLOPs 0 by the default convention.
+ * Losses. Scores [N, C, d…], targets [N, d…]; a scalar result, or with reduction=none one
+ * element per target. MACs 0, FLOPs 0 by the default convention.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -35,7 +35,7 @@ static int infer_loss(struct op_context *context) {
     return status < 0 ? status : op_output(context, 1, dtype, op_shape(context, 0));
 }
 
-/* The logarithms of the probabilities, where no output has them. */
+/* Returns the saved bytes of the log-probabilities; 0 if they are an output of the node. */
 static int64_t log_probabilities(const struct op_context *context) {
     if (op_has_output(context, 1)) return 0;
     return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matrix products.
- *     MACs = out * K, FLOPs = 2 * MACs; a Gemm's bias is not counted, as the default convention
- *     has it
- * K is the axis that is summed over: the last of A, or the first where Gemm has transA.
- * Counting from the output gives every broadcast of batch axes right, and 1-D operands too.
- * A determinant is an elimination, whose products are a third of those of M x M x M.
+ *     MACs = out * K, FLOPs = 2 * MACs; the default convention does not count the bias of a
+ * Gemm K is the summed axis: the last of A, or the first if Gemm has transA. `out` includes
+ * broadcast batch axes, and the formula also holds for 1-D operands. Det is a Gaussian
+ * elimination with about M^3 / 3 MACs.
  */
 #include "ops/onnx/matmul.h"
 
@@ -20,7 +19,7 @@ static bool differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-/* The axis of b that is summed over: the last but one, or the only one. */
+/* Returns the summed dim of b: the last but one, or the only one. */
 static int64_t summed_axis(const struct shape *b) {
     return b->dims[b->rank > 1 ? b->rank - 2 : 0];
 }
@@ -29,7 +28,7 @@ static int refuse_scalar(const struct op_context *context, size_t i) {
     return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= 1, got a scalar", i);
 }
 
-/* Batch axes broadcast; the axes that a 1-D operand lends are left out again. */
+/* Broadcasts the batch axes; removes the axis that is added to a 1-D operand. */
 static int infer_product(struct op_context *context, const struct shape *a,
                          const struct shape *b, enum dtype dtype) {
     int64_t dims[SHAPE_MAX_RANK];
@@ -79,13 +78,14 @@ static int infer_matmul(struct op_context *context) {
     return status < 0 ? status : matmul_infer(context, common_dtype(context, 0));
 }
 
-/* A product with a matrix [in, out] is a linear layer whose bias, if any, is another node. */
+/* A product with a constant matrix [in, out] is a linear layer; its bias is a separate Add. */
 static int describe_matmul(const struct op_context *context, struct text *out) {
     if (op_rank(context, 1) != 2) return CM_OK;
     return describe_linear(op_dim(context, 1, 0), op_dim(context, 1, 1), false, out);
 }
 
-/* Axis 0 or 1 of operand i as Gemm sees it; unknown unless it is a matrix. */
+/* Returns dim `axis` of operand i after its transposition; DIM_UNKNOWN unless it is a matrix.
+ */
 static int64_t gemm_dim(const struct op_context *context, size_t i, int axis) {
     if (op_rank(context, i) != 2) return DIM_UNKNOWN;
     bool transposed = op_attr_int(context, i == 0 ? "transA" : "transB") != 0;
@@ -99,7 +99,7 @@ static int check_matrix(const struct op_context *context, size_t i) {
                    op_shape_text(context, op_shape(context, i)));
 }
 
-/* C is broadcast to [M, N], never the other way round. */
+/* Checks that C broadcasts to [M, N]. */
 static int check_addend(struct op_context *context, int64_t *dims) {
     const struct shape product = {2, dims};
     const struct shape *addend = op_shape(context, 2);
@@ -140,7 +140,7 @@ static int describe_gemm(const struct op_context *context, struct text *out) {
                            op_has_input(context, 2), out);
 }
 
-/* [*, M, M] to [*]. */
+/* Infers [..., M, M] -> [...]. */
 static int infer_det(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     int status = common_check_rank(context, 0, 2);
@@ -152,8 +152,7 @@ static int infer_det(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank - 2, x->dims);
 }
 
-/* Gauss: column k is taken from the k^2 numbers that are left; in all (m - 1) m (2m - 1) / 6.
- */
+/* Gaussian elimination: k^2 MACs for k = m - 1, ..., 1; in total (m - 1) m (2m - 1) / 6. */
 static void macs_det(const struct op_context *context, struct product *ret) {
     const int64_t m = common_last_dim(context, 0);
     const int64_t squares =
@@ -162,10 +161,11 @@ static void macs_det(const struct op_context *context, struct product *ret) {
     product_add(ret, "products of an elimination", checked_div_floor(squares, 6));
 }
 
-/* The determinant times the inverse: m systems that share one elimination. */
-static int64_t det_backward(const struct op_context *context, uint32_t wanted) {
+/* The gradient is the determinant times the inverse: m linear systems that share one
+ * elimination. */
+static int64_t det_backward(const struct op_context *context, uint32_t operands) {
     const int64_t m = common_last_dim(context, 0);
-    (void)wanted;
+    (void)operands;
     return checked_mul(op_output_elements(context, 0), checked_mul(m, checked_mul(m, m)));
 }
 

@@ -2,8 +2,8 @@
 /*
  * Classical machine learning (ai.onnx.ml). Learned values are attributes: coefficients,
  * support vectors, trees. X [N, C]; a model of E classes or targets gives scores [N, E].
- *     MACs = N * the coefficients that apply to a row (linear models, support vectors); 0 else
- * The path of a row through a tree takes comparisons, which are not counted.
+ *     MACs = N * coefficients per row (linear models, support vectors); 0 for other models
+ * Comparisons along the path of a row through a tree are not counted.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -18,7 +18,7 @@ static size_t attr_length(const struct op_context *context, const char *name) {
     return attr ? attr->n : 0;
 }
 
-/* Rows of X: [C] is one. */
+/* Returns the number of rows of X; 1 for [C]. */
 static int64_t n_rows(const struct op_context *context) {
     const int rank = op_rank(context, 0);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
@@ -29,7 +29,7 @@ static int infer_float(struct op_context *context) {
     return common_infer_same_shape(context, DTYPE_FLOAT);
 }
 
-/* Elements of the last axis, picked by indices; of [C] a matrix of one row. */
+/* Selects elements of the last axis by indices; [C] is treated as [1, C]. */
 static int infer_extract(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK] = {1, DIM_UNKNOWN};
@@ -42,7 +42,7 @@ static int infer_extract(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* [1, entries]; a sparse map has max_map places, a dense one as many as it has keys. */
+/* Infers [1, entries]: max_map entries for a sparse map; data-dependent for a dense one. */
 static int infer_cast_map(struct op_context *context) {
     static const struct {
         const char *name;
@@ -58,7 +58,7 @@ static int infer_cast_map(struct op_context *context) {
     return op_fail(context, DIAG_ATTRIBUTE, "cast_to is none of TO_FLOAT, TO_INT64, TO_STRING");
 }
 
-/* Texts become integers, and integers texts. */
+/* Maps strings to integers, and integers to strings. */
 static int infer_category(struct op_context *context) {
     const enum dtype dtype = op_dtype(context, 0);
     if (dtype == DTYPE_STRING) return common_infer_same_shape(context, DTYPE_INT64);
@@ -66,7 +66,8 @@ static int infer_category(struct op_context *context) {
                                    dtype == DTYPE_UNDEFINED ? DTYPE_UNDEFINED : DTYPE_STRING);
 }
 
-/* Sets the dtype of the table's values; before version 2: string to int64 and the reverse. */
+/* Sets the dtype of the table's values; before version 2 strings map to int64 and the reverse.
+ */
 static int infer_label(struct op_context *context) {
     const struct constant *values = op_attr_tensor(context, "values_tensor");
     if (context->op->since < 2) return infer_category(context);
@@ -79,7 +80,7 @@ static int infer_label(struct op_context *context) {
     return op_fail(context, DIAG_ATTRIBUTE, "no attribute gives the values of the labels");
 }
 
-/* A place for each word of the vocabulary. */
+/* Infers one column per word of the vocabulary. */
 static int infer_dictionary(struct op_context *context) {
     const struct value_info *map = op_input(context, 0);
     const size_t n =
@@ -89,7 +90,7 @@ static int infer_dictionary(struct op_context *context) {
     return op_output_dims(context, 0, known ? map->element->dtype : DTYPE_UNDEFINED, 2, dims);
 }
 
-/* Concatenates rows; inputdimensions gives the number of columns of each operand. */
+/* Concatenates rows; inputdimensions has the number of columns of each operand. */
 static int infer_features(struct op_context *context) {
     size_t n = 0;
     const int64_t *columns = op_attr_ints(context, "inputdimensions", &n);
@@ -99,7 +100,7 @@ static int infer_features(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_FLOAT, 2, dims);
 }
 
-/* One more axis: a place for each category. */
+/* Adds a last axis with one element per category. */
 static int infer_one_hot(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const size_t n = attr_length(context, "cats_int64s") + attr_length(context, "cats_strings");
@@ -110,7 +111,7 @@ static int infer_one_hot(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_FLOAT, x->rank + 1, dims);
 }
 
-/* The class of each row, and the scores of all classes. */
+/* Outputs: the class of each row, and the scores of all classes. */
 static int infer_classifier(struct op_context *context) {
     const size_t texts = attr_length(context, "classlabels_strings");
     const size_t numbers =
@@ -152,7 +153,7 @@ static int infer_trees(struct op_context *context) {
     return output_targets(context, op_dtype(context, 0), n_targets(context, "leaf_targetids"));
 }
 
-/* Each row a map from labels to scores. */
+/* Infers a sequence with one map from label to score per row. */
 static int infer_zip_map(struct op_context *context) {
     const bool texts = attr_length(context, "classlabels_strings") > 0;
     const struct value_info score = value_info_tensor(DTYPE_FLOAT, (struct shape){0, NULL});
@@ -167,13 +168,14 @@ static int infer_zip_map(struct op_context *context) {
     return op_output_info(context, 0, &rows);
 }
 
-/* The rows' share of a model whose coefficients each meet every row once. */
+/* N * coefficients: each coefficient is multiplied once per row. */
 static void macs_coefficients(const struct op_context *context, struct product *ret) {
     product_add(ret, "rows", n_rows(context));
     product_add(ret, "coefficients", (int64_t)attr_length(context, "coefficients"));
 }
 
-/* A kernel with each support vector, and the sum of these by coefficients. */
+/* Per row: a kernel function of each support vector (C MACs), and the weighted sums of the
+ * results. */
 static void macs_support(const struct op_context *context, struct product *ret) {
     const size_t n =
         attr_length(context, "support_vectors") + attr_length(context, "coefficients");
@@ -182,8 +184,8 @@ static void macs_support(const struct op_context *context, struct product *ret) 
 }
 
 /*
- * One addition for each tree of each row: the weights of the leaves that it reaches.
- * TreeEnsemble lists the roots; the operators before it number the tree of each node.
+ * Returns one addition per tree and row: the weight of the leaf. TreeEnsemble lists the roots
+ * of the trees; the older operators have the tree number of each node.
  */
 static int64_t exact_tree_votes(const struct op_context *context) {
     size_t n = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements moved to other places, none computed: permuted, repeated, rearranged. Parts of a
- * tensor are in slice.c, joined ones in concat.c, indexed picking is in gather.c. */
+/* Data movement: Transpose, Expand, Tile, DepthToSpace and others. See also slice.c, concat.c
+ * and gather.c.
+ */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
@@ -8,8 +9,7 @@
 
 #include "support/banned.h"
 
-/* perm[axis]: the input's axis that becomes `axis`. Default: reversed order.
- */
+/* Reads perm: output axis i is input axis perm[i]. Default: reversed order. */
 static int read_perm(const struct op_context *context, int rank, int *perm) {
     size_t n = 0;
     const int64_t *given = op_attr_ints(context, "perm", &n);
@@ -39,7 +39,7 @@ static int infer_transpose(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
-/* Dense where no two axes longer than 1 change places. */
+/* A Transpose is row-major if it does not reorder axes longer than 1. */
 static enum op_view view_transpose(const struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     struct op_context quiet = *context; /* infer has reported what there is */
@@ -55,11 +55,11 @@ static enum op_view view_transpose(const struct op_context *context) {
     return VIEW_SAME;
 }
 
-/* Output coordinates times a stride each: any permutation or repetition of axes. */
+/* Source index = sum of output coordinate * stride: any permutation or repetition of axes. */
 struct strided {
     int rank;
     int64_t strides[SHAPE_MAX_RANK];
-    const int64_t *wrap; /* NULL, or the coordinate's period an axis: Tile */
+    const int64_t *wrap; /* Tile: by axis, the period of the coordinate; else NULL */
 };
 
 static int64_t strided_source(const void *context, const int64_t *coords) {
@@ -159,7 +159,8 @@ static int infer_tile(struct op_context *context) {
                   : op_output_dims(context, 0, op_dtype(context, 0), (int)repeats.n, dims);
 }
 
-/* Tile-1: so many tiles along one axis, both scalars, of the data's own type. */
+/* Tile-1: input 1 is the number of tiles, input 2 the axis; scalars with the dtype of the data.
+ */
 static int infer_tile_1(struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     struct int_list tiles, axes;
@@ -206,7 +207,7 @@ static int read_blocksize(const struct op_context *context, int64_t *ret) {
     return 0;
 }
 
-/* dim / by, which must come out even. */
+/* Sets *ret to dim `axis` / `by`; a remainder is an error. */
 static int divide_dim(const struct op_context *context, int axis, int64_t by, int64_t *ret) {
     int64_t dim = op_dim(context, 0, axis);
     if (is_known(dim) && is_known(by) && dim % by != 0)
@@ -263,8 +264,9 @@ static int64_t triangle_source(const void *context, const int64_t *coords) {
     const struct triangle *triangle = context;
     int rank = triangle->strided.rank;
     int64_t offset = coords[rank - 1] - coords[rank - 2];
-    bool kept = triangle->upper ? offset >= triangle->diagonal : offset <= triangle->diagonal;
-    return kept ? strided_source(&triangle->strided, coords) : REMAP_FILL;
+    bool in_triangle =
+        triangle->upper ? offset >= triangle->diagonal : offset <= triangle->diagonal;
+    return in_triangle ? strided_source(&triangle->strided, coords) : REMAP_FILL;
 }
 
 static int fold_trilu(struct op_context *context) {
@@ -334,13 +336,13 @@ FACETS(ONNX, Transpose) {LOWER(lower_transpose, CM_COPY, 0, IMAGES_NONE, NULL), 
 FACETS(ONNX, Expand) {LOWER(lower_expand, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("v"),
     MOVES(scale_through_expand)};
 FACETS(ONNX, Tile) {LOWER(lower_tile, CM_COPY, 0, IMAGES_NONE, LIMIT_TILE), BOUNDS("vv-"),
-    MOVES(scale_stays)};
+    MOVES(scale_unchanged)};
 FACETS(ONNX, DepthToSpace) {LOWER(lower_blocks, CM_COPY, 0, IMAGES_NONE, NULL), BOUNDS("d"),
-    MOVES(scale_everywhere)};
+    MOVES(scale_along_all_axes)};
 FACETS(ONNX, SpaceToDepth) {LOWER(lower_blocks, CM_COPY, 1, IMAGES_NONE, NULL), BOUNDS("d"),
-    MOVES(scale_everywhere)};
-FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_stays)};
-FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_stays), NO_BOUNDS};
+    MOVES(scale_along_all_axes)};
+FACETS(ONNX, Trilu) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d-"), MOVES(scale_unchanged)};
+FACETS(CONTRIB, Trilu) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged), NO_BOUNDS};
 FACETS(ONNX, ReverseSequence) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_NONE, NULL), BOUNDS("d")};
 FACETS(ONNX, EyeLike) {NO_PRIMITIVE(NO_FILL), BOUNDS("d")};
 FACETS(ONNX, OneHot) {NO_PRIMITIVE("no primitive writes a table by indices alone"), BOUNDS("dvd")};

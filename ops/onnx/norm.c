@@ -3,7 +3,7 @@
  * Normalizations. MACs 0. FLOPs by the default convention, n = elements of the input:
  *     BatchNormalization                       2 n, in training 5 n
  *     LayerNorm, GroupNorm, InstanceNorm       5 n
- *     LRN, LpNormalization, RMSNormalization   0: its tool does not see them
+ *     LRN, LpNormalization, RMSNormalization   0: DeepSpeed's profiler does not count them
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,19 +19,19 @@ static void append_eps(const struct op_context *context, struct text *out) {
     describe_real(out, op_attr_float(context, "epsilon"));
 }
 
-/* A composite may do without scale and shift. */
+/* A fused pattern may have neither scale nor shift. */
 static const char *affine_text(const struct op_context *context) {
     return op_has_input(context, 1) ? "True" : "False";
 }
 
-/* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
+/* Returns dim 1; 1 for a vector (BatchNormalization-9). */
 static int64_t n_channels(const struct op_context *context) {
     int rank = op_rank(context, 0);
     if (rank == 1) return 1;
     return rank < 2 ? DIM_UNKNOWN : op_dim(context, 0, 1);
 }
 
-/* Before opset 9 spatial=0 keeps a statistic for each place, not for each channel. */
+/* Returns false before opset 9 with spatial=0: statistics are per position, not per channel. */
 static bool per_channel(const struct op_context *context) {
     return context->op->since >= 9 || op_attr_int(context, "spatial") != 0;
 }
@@ -56,7 +56,7 @@ static int infer_batch_norm(struct op_context *context) {
     return status;
 }
 
-/* Before opset 14 the outputs tell: statistics come out of a training step only. */
+/* Before opset 14 a node is in training mode if it outputs statistics. */
 static bool batch_norm_trains(const struct op_context *context) {
     if (context->op->since >= 14) return op_attr_int(context, "training_mode") != 0;
     if (context->op->since < 7 && op_attr_int(context, "is_test") != 0) return false;
@@ -66,7 +66,7 @@ static bool batch_norm_trains(const struct op_context *context) {
 }
 
 static int describe_batch_norm(const struct op_context *context, struct text *out) {
-    char rounded[40]; /* PyTorch's momentum weights the new statistic, ONNX's the old one */
+    char rounded[40]; /* momentum of PyTorch is 1 - momentum of ONNX */
     snprintf(rounded, sizeof(rounded), "%.6g", 1 - op_attr_float(context, "momentum"));
     describe_int(out, n_statistics(context));
     append_eps(context, out);
@@ -91,7 +91,7 @@ static int describe_instance_norm(const struct op_context *context, struct text 
     return CM_OK;
 }
 
-/* Scale and bias are per group in opset 18, per channel from 21 on. */
+/* Scale and bias are per group in opset 18, per channel from opset 21 on. */
 static int infer_group_norm(struct op_context *context) {
     int64_t groups = op_attr_int(context, "num_groups");
     int64_t channels = n_channels(context);
@@ -115,7 +115,7 @@ static int describe_group_norm(const struct op_context *context, struct text *ou
     return CM_OK;
 }
 
-/* Scale and bias broadcast to the normalized axes. */
+/* Checks that scale and bias broadcast to the normalized axes. */
 static int check_scales(struct op_context *context, int axis) {
     const struct shape *x = op_shape(context, 0);
     const struct shape normalized = {x->rank - axis, x->dims + axis};
@@ -132,7 +132,8 @@ static int check_scales(struct op_context *context, int axis) {
     return CM_OK;
 }
 
-/* Outputs 1 and 2: a mean and a deviation for each normalized part, of type stash_type. */
+/* Sets outputs 1 and 2: mean and inverse standard deviation of each row, with dtype stash_type.
+ */
 static int output_statistics(struct op_context *context, int axis) {
     int64_t dims[SHAPE_MAX_RANK];
     int rank = op_rank(context, 0);
@@ -197,12 +198,12 @@ static int describe_lrn(const struct op_context *context, struct text *out) {
     return CM_OK;
 }
 
-/* Mean and inverse deviation, `rows` of each, float whatever the input is. */
+/* Returns the saved bytes of a mean and an inverse standard deviation per row, as float. */
 static int64_t two_statistics(int64_t rows) {
     return dtype_bytes(DTYPE_FLOAT, checked_mul(2, rows));
 }
 
-/* The running ones do otherwise. */
+/* In inference the running statistics are used: nothing is saved. */
 static int64_t batch_statistics(const struct op_context *context) {
     return context->training ? two_statistics(n_statistics(context)) : 0;
 }

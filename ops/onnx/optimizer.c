@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A step of training as nodes of the graph (ai.onnx.preview.training). Operands of an
- * optimizer: rate, step, then n tensors, their gradients, and n of each state; results: the n
+ * Optimizers and gradients as nodes (ai.onnx.preview.training). Operands of an optimizer:
+ * learning rate, step number, n tensors, their n gradients, n tensors per state. Outputs: the n
  * tensors and the states. Gradient runs a backward pass over part of the graph; its cost is
  * unknown.
  */
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* Operands 0 and 1 are the rate and the step. */
+/* Operands 0 and 1 are the learning rate and the step number. */
 #define FIRST_TENSOR 2
 
 static int infer_optimizer(struct op_context *context, size_t lists) {
@@ -26,7 +26,8 @@ static int infer_optimizer(struct op_context *context, size_t lists) {
         return op_fail(context, DIAG_ARITY, "at most %zu outputs are possible, got %zu",
                        n * (lists - 1), context->n_outputs);
     for (size_t i = 0; i < context->n_outputs; i++) {
-        /* the gradients, which have no result, are between the tensors and the states */
+        /* skip the gradients, which are between the tensors and the states and have no output
+         */
         const size_t from = FIRST_TENSOR + (i < n ? i : i + n);
         int status = op_output_like(context, i, from);
         if (status < 0) return status;
@@ -34,7 +35,7 @@ static int infer_optimizer(struct op_context *context, size_t lists) {
     return CM_OK;
 }
 
-/* Tensors, gradients, one state. */
+/* Optimizers with one state. */
 static int infer_one_state(struct op_context *context) {
     return infer_optimizer(context, 3);
 }
@@ -43,7 +44,7 @@ static int infer_two_states(struct op_context *context) {
     return infer_optimizer(context, 4);
 }
 
-/* Of each of xs, in their order. */
+/* One output per tensor listed in `xs`. */
 static int infer_gradient(struct op_context *context) {
     const struct attr *xs = node_attr(context->node, "xs");
     const size_t n = xs ? xs->n : 0;

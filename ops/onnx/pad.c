@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Margins around a tensor, added or cut off: Pad, CenterCropPad. */
+/* Pad, CenterCropPad: add or remove margins. */
 #include <string.h>
 
 #include "ops/common.h"
@@ -11,7 +11,7 @@
 #include "support/banned.h"
 
 struct margins {
-    int64_t before[SHAPE_MAX_RANK]; /* DIM_UNKNOWN; negative: cut off */
+    int64_t before[SHAPE_MAX_RANK]; /* elements to add; negative: to remove; DIM_UNKNOWN */
     int64_t after[SHAPE_MAX_RANK];
 };
 
@@ -56,7 +56,7 @@ static int read_margins(struct op_context *context, int rank, struct margins *ma
     const char *name = op_has_attr(context, "paddings") ? "paddings" : "pads";
     struct int_list pads, axes;
     memset(margins, 0, sizeof *margins);
-    /* ONNX Runtime's own Pad takes [1, 2 rank] too. */
+    /* Pad of com.microsoft also accepts [1, 2 * rank]. */
     const bool is_row =
         context->op->domain[0] && op_rank(context, 1) == 2 && op_dim(context, 1, 0) == 1;
     int status =
@@ -99,8 +99,8 @@ struct pad {
     int64_t strides[SHAPE_MAX_RANK];
 };
 
-/* The kernels of frameworks that read elements of the input to fill the margin save it. */
-static const char *pad_gradients(const struct op_context *context) {
+/* In modes other than constant, PyTorch's kernels save the input. */
+static const char *pad_saved(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
     bool reads =
         text_equal(mode, pad_modes[PAD_EDGE]) || text_equal(mode, pad_modes[PAD_REFLECT]);
@@ -112,7 +112,7 @@ static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
     if (mode == PAD_EDGE) return common_clamp(coord, 0, dim - 1);
     if (mode == PAD_CONSTANT) return coord < 0 || coord >= dim ? REMAP_FILL : coord;
     if (dim == 1) return 0;
-    /* wrap: 0 1 2 | 0 1 2 …; reflect: 0 1 2 1 | 0 1 2 1 … */
+    /* indices repeat: wrap 0 1 2 | 0 1 2 …; reflect 0 1 2 1 | 0 1 2 1 … */
     const int64_t period = mode == PAD_WRAP ? dim : 2 * (dim - 1);
     int64_t folded = coord % period;
     if (folded < 0) folded += period;
@@ -195,16 +195,16 @@ static int infer_center_crop_pad(struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Pad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-d-"),
-    MOVES(scale_stays, .is_lost = scale_is_lost_by_pad)};
-FACETS(CONTRIB, Pad) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_stays, .is_lost = scale_is_lost_by_pad), NO_BOUNDS};
-FACETS(ONNX, CenterCropPad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), MOVES(scale_stays),
+    MOVES(scale_unchanged, .is_lost = scale_is_lost_by_pad)};
+FACETS(CONTRIB, Pad) {NO_PRIMITIVE(NO_CONTRIB), MOVES(scale_unchanged, .is_lost = scale_is_lost_by_pad), NO_BOUNDS};
+FACETS(ONNX, CenterCropPad) {LOWER(lower_gather, CM_GATHER, 0, IMAGES_FOLLOW, NULL), MOVES(scale_unchanged),
     NO_BOUNDS};
 
 #define PAD(of, from, letters)                                                                 \
     {                                                                                          \
         SIGNATURE(of, Pad, from), .infer = infer_pad, .fold = fold_pad,                        \
         .param_roles = letters, .backward.saved_for_backward = ",-",                           \
-        .backward.saved_for_backward_of = pad_gradients                                        \
+        .backward.saved_for_backward_of = pad_saved                                        \
     }
 
 #define CROP(from)                                                                             \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formulas of operations that exporters take apart: see composites.h. A new one is a row.
- */
+/* The table of fused patterns: see patterns.h. A new pattern is one row. */
 #include "ops/onnx/patterns.h"
 
 #include "support/diag.h"
@@ -66,17 +65,17 @@ static const struct pattern_row patterns[] = {
     {.name = "LogSoftmax", .op = "LogSoftmax", .operands = "x", .attributes = "axis=axis", .axes = AXES_ONE,
      .pattern = "x - ReduceMax(x) - Log(ReduceSum(Exp(x - ReduceMax(x))))"},
 
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_decomposed, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .pattern = "MatMul(" SOFTMAX ", v)"},
-    /* a row of nothing but -inf is NaN, and made 0 */
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
+    /* the Where node replaces the NaN of a fully masked row (all -inf) by 0 */
+    {.name = "Attention", .op = "", .row = &attention_decomposed, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .pattern = "MatMul(Where(IsNaN(" SOFTMAX "), 0, " SOFTMAX "), v)"},
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_decomposed, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .pattern = "MatMul(Softmax(Where(mask, _, " SCORES ") [+ bias]), v)"},
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_decomposed, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .pattern = "MatMul(Softmax(Where(mask, " SCORES ", _) [+ bias]), v)"},
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools: a window that is reduced to one number. X [N, C, spatial…].
- *     MACs 0, FLOPs = n, the elements of the input, by the default convention
- * Output sizes are window.c's, by ONNX's definition since 1.16 whatever the opset: it is what
- * runtimes compute. A pool over regions (MaxRoiPool, RoiAlign) costs no FLOPs there.
+ * Pools: reductions over windows. X [N, C, spatial…].
+ *     MACs 0, FLOPs = elements of the input by the default convention
+ * Output sizes follow ONNX 1.16 for every opset, as runtimes do (window.c). Pools over regions
+ * (MaxRoiPool, RoiAlign) cost no FLOPs by the default convention.
  */
 #include "ops/onnx/pool.h"
 
@@ -14,7 +14,8 @@
 
 #include "support/banned.h"
 
-/* Spatial rank by the input, or by the length of kernel_shape; -1: neither tells. */
+/* Returns the number of spatial axes from the rank of the input or the length of kernel_shape;
+ * -1: unknown. */
 static int spatial_rank(const struct op_context *context) {
     size_t n = 0;
     int rank = op_rank(context, 0);
@@ -42,7 +43,7 @@ static int pool_dims(const struct op_context *context, int spatial, int64_t *dim
     return status;
 }
 
-/* Output 1, where there is one, is the indices of MaxPool. */
+/* Output 1 of MaxPool, if present, has the indices. */
 int pool_infer(struct op_context *context) {
     const struct shape unknown = shape_unknown();
     int64_t dims[SHAPE_MAX_RANK];
@@ -69,7 +70,7 @@ int pool_infer_global(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* The sizes as input 2 gives them; *ret_done false: it is absent. */
+/* Sets the output shape from input 2; sets *ret_done to false if it is absent. */
 static int infer_given_shape(struct op_context *context, bool *ret_done) {
     struct int_list list = {.given = false};
     int rank = op_rank(context, 0);
@@ -84,7 +85,7 @@ static int infer_given_shape(struct op_context *context, bool *ret_done) {
     return op_output_dims(context, 0, op_dtype(context, 0), n, list.values);
 }
 
-/* out = stride * (in - 1) + kernel - begin - end */
+/* Output sizes: stride * (in - 1) + kernel - begin - end. */
 static int infer_unpool(struct op_context *context) {
     struct window window;
     int64_t dims[SHAPE_MAX_RANK];
@@ -105,7 +106,7 @@ static int infer_unpool(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* The product of the block's sizes, DIM_UNKNOWN where they are not known. */
+/* Sets *ret to the number of elements of a block; DIM_UNKNOWN if its sizes are unknown. */
 static int block_elements(struct op_context *context, int64_t *ret) {
     struct int_list block;
     int status = op_int_list(context, 2, &block);
@@ -116,7 +117,7 @@ static int block_elements(struct op_context *context, int64_t *ret) {
     return CM_OK;
 }
 
-/* [N, C * block, L] to [N, C, image…]: where blocks overlap, sums. */
+/* Infers [N, C * block, L] -> [N, C, image…]; overlapping blocks are added. */
 static int infer_col2im(struct op_context *context) {
     struct int_list image;
     int64_t dims[SHAPE_MAX_RANK] = {DIM_UNKNOWN, DIM_UNKNOWN};
@@ -201,7 +202,7 @@ static int describe_max(const struct op_context *context, struct text *out) {
     return CM_OK;
 }
 
-/* One size in one dimension, else a tuple of ones. */
+/* Prints output_size: "1" for one spatial axis, else a tuple of ones. */
 static int describe_adaptive(const struct op_context *context, struct text *out) {
     int64_t ones[SHAPE_MAX_RANK];
     int spatial = op_rank(context, 0) - 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantization, and products of quantized operands. MACs of the products are those of their
- * float twins (convolution.c, matmul.c); to quantize and back costs none, FLOPs 0.
+ * Quantization, and products of quantized operands. MACs of the products are those of the float
+ * operators (convolution.c, matmul.c). QuantizeLinear and DequantizeLinear: MACs 0, FLOPs 0.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* A scale for each slice along `axis`: as long as that axis. */
+/* Checks that a vector of scales is as long as `axis`. */
 static int check_scales(const struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const struct shape *scale = op_shape(context, 1);
@@ -26,9 +26,10 @@ static int check_scales(const struct op_context *context) {
                    (long long)scale->dims[0], axis, op_shape_text(context, x));
 }
 
-/* Attribute output_dtype (from opsets 21 and 23), else that of operand i, else `otherwise`. */
-static enum dtype wanted_dtype(const struct op_context *context, size_t i,
-                               enum dtype otherwise) {
+/* Returns the attribute output_dtype (from opsets 21 and 23 on), else the dtype of operand i,
+ * else `otherwise`. */
+static enum dtype quantized_dtype(const struct op_context *context, size_t i,
+                                  enum dtype otherwise) {
     int64_t number = op_attr_int(context, "output_dtype");
     if (number != 0) return dtype_from_onnx(number);
     return op_has_input(context, i) ? op_dtype(context, i) : otherwise;
@@ -37,7 +38,7 @@ static enum dtype wanted_dtype(const struct op_context *context, size_t i,
 static int infer_quantize(struct op_context *context) {
     int status = check_scales(context);
     if (status < 0) return status;
-    return common_infer_same_shape(context, wanted_dtype(context, 2, DTYPE_UINT8));
+    return common_infer_same_shape(context, quantized_dtype(context, 2, DTYPE_UINT8));
 }
 
 static int infer_dequantize(struct op_context *context) {
@@ -48,7 +49,7 @@ static int infer_dequantize(struct op_context *context) {
     if (x != DTYPE_UNDEFINED && zero != DTYPE_UNDEFINED && x != zero)
         return op_fail(context, DIAG_TYPE, "the zero point is of type %s, the input of %s",
                        dtype_name(zero), dtype_name(x));
-    return common_infer_same_shape(context, wanted_dtype(context, 1, DTYPE_FLOAT));
+    return common_infer_same_shape(context, quantized_dtype(context, 1, DTYPE_FLOAT));
 }
 
 static int infer_dynamic_quantize(struct op_context *context) {

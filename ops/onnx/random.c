@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of random numbers. Never folded: each run gives others. */
+/* Random tensors. Never folded, because each run gives other values. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
 
 #include "support/banned.h"
 
-/* The attribute 'dtype', or `otherwise` where the node has none. */
+/* Sets *ret to the attribute `dtype`; `otherwise` if it is absent. */
 static int read_dtype(const struct op_context *context, enum dtype otherwise, enum dtype *ret) {
     enum dtype dtype = otherwise;
     if (op_has_attr(context, "dtype")) {

@@ -17,7 +17,7 @@ struct sizes {
     bool batch_first; /* layout 1, from opset 14 */
 };
 
-/* GRU-1 spells its default "foward". */
+/* Returns 1 or 2. The schema of GRU-1 spells its default "foward". */
 static int64_t n_directions(const struct op_context *context) {
     const char *direction = op_attr_string(context, "direction");
     if (text_equal(direction, "bidirectional")) return 2;
@@ -75,7 +75,7 @@ static int check_sizes(const struct op_context *context, const struct sizes *siz
     return status < 0 ? status : check_dim(context, 2, 2, sizes->hidden, "hidden_size");
 }
 
-/* initial_h and, of LSTM, initial_c [D, B, h] (layout 1: [B, D, h]). */
+/* Checks initial_h and, for LSTM, initial_c: [D, B, h] (layout 1: [B, D, h]). */
 static int check_states(const struct op_context *context, const struct sizes *sizes) {
     const int64_t last[2][3] = {{sizes->directions, sizes->batch, sizes->hidden},
                                 {sizes->batch, sizes->directions, sizes->hidden}};
@@ -89,7 +89,7 @@ static int check_states(const struct op_context *context, const struct sizes *si
     return status;
 }
 
-/* Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
+/* Sets Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
 static int output_states(struct op_context *context, const struct sizes *sizes) {
     enum dtype dtype = op_dtype(context, 0);
     const int64_t d = sizes->directions;
@@ -113,7 +113,7 @@ static int infer_recurrent(struct op_context *context) {
     return status < 0 ? status : output_states(context, &sizes);
 }
 
-/* False for a node that infer refused. */
+/* Returns false if infer failed for the node. */
 static bool has_ranks(const struct op_context *context) {
     for (size_t i = 0; i < 3; i++)
         if (op_rank(context, i) != 3 && op_rank(context, i) != RANK_UNKNOWN) return false;
@@ -135,8 +135,9 @@ static void recurrent_macs(const struct op_context *context, struct product *ret
 }
 
 /*
- * Backpropagation through time wants, of every step, the gates (of GRU the recurrent share of
- * its third besides, of LSTM the cell) and the state, which Y has where the node gives it.
+ * Returns the bytes saved for backpropagation through time. Per step: the gates (GRU: also the
+ * recurrent part of the third gate; LSTM: also the cell state), and the state, unless the node
+ * outputs Y.
  */
 static int64_t recurrent_states(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
@@ -149,11 +150,11 @@ static int64_t recurrent_states(const struct op_context *context) {
 }
 
 /*
- * Backward repeats the MACs of X W for each of X and W, those of H R for R and always for H:
- * the gradient passes through every step, into the initial state only if its gradient is
- * required.
+ * Returns the MACs of the gradients: those of X W for each of X and W, those of H R for R, and
+ * always those of H R for the states, through which the gradient passes from step to step; the
+ * initial state only if it requires a gradient.
  */
-static int64_t recurrent_backward(const struct op_context *context, uint32_t wanted) {
+static int64_t recurrent_backward(const struct op_context *context, uint32_t operands) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
     const struct sizes sizes = read_sizes(context);
     int64_t row = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.gates);
@@ -161,17 +162,18 @@ static int64_t recurrent_backward(const struct op_context *context, uint32_t wan
     const int64_t inputs = checked_mul(checked_mul(row, sizes.steps), sizes.features);
     const int64_t states = checked_mul(checked_mul(row, sizes.steps), sizes.hidden);
     int64_t macs = states;
-    if (!(wanted & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
-    if (is_known(macs) && macs < 0) macs = 0; /* no steps at all */
-    if (wanted & 1U) macs = checked_add(macs, inputs);
-    if (wanted & 2U) macs = checked_add(macs, inputs);
-    if (wanted & 4U) macs = checked_add(macs, states);
+    if (!(operands & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
+    if (is_known(macs) && macs < 0) macs = 0; /* 0 steps */
+    if (operands & 1U) macs = checked_add(macs, inputs);
+    if (operands & 2U) macs = checked_add(macs, inputs);
+    if (operands & 4U) macs = checked_add(macs, states);
     return macs;
 }
 
 /*
- * What DeepSpeed's profiler adds to 2 * MACs: 10 operations a cell of an LSTM, 7 of a GRU, 1 of
- * an RNN. It takes a product of K terms for K - 1 sums, which the biases make up for.
+ * FLOPs that DeepSpeed's profiler adds to 2 * MACs: 10 operations per cell of an LSTM, 7 of a
+ * GRU, 1 of an RNN. It counts K - 1 additions for a product of K terms, but adds the biases; so
+ * nodes without biases have fewer.
  */
 static int64_t recurrent_flops(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions along axes, and running sums. MACs 0, FLOPs 0 by the default convention. The axes
- * are an attribute before opset 13 (ReduceSum) or 18 (the others), an operand from then on; no
- * axes are all axes, or with noop_with_empty_axes none.
+ * Reductions and cumulative sums. MACs 0, FLOPs 0 by the default convention. The axes are an
+ * attribute before opset 13 (ReduceSum) or 18 (others), then an operand. Without axes: all
+ * axes, or none with noop_with_empty_axes.
  */
 #include <math.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@
 
 struct axes {
     bool known;
-    bool all;  /* of a tensor of unknown rank too */
+    bool all;  /* all axes; also valid if the rank is unknown */
     bool none; /* the operator is an identity */
-    size_t n;  /* how many there are, when that much is known */
+    size_t n;  /* number of axes; may be known if the axes are not */
     bool reduced[SHAPE_MAX_RANK];
 };
 
@@ -48,7 +48,7 @@ static int read_axes(struct op_context *context, struct axes *ret) {
     return list.known && rank != RANK_UNKNOWN ? mark_axes(context, &list, rank, ret) : CM_OK;
 }
 
-/* Axes that are not known leave a rank at most. */
+/* Sets the output for unknown axes: at most its rank is known. */
 static int output_of_unknown_axes(struct op_context *context, const struct axes *axes,
                                   bool keep, enum dtype dtype) {
     int rank = op_rank(context, 0);
@@ -97,7 +97,7 @@ static int infer_arg(struct op_context *context) {
     return output_reduced(context, &axes, op_attr_int(context, "keepdims") != 0, DTYPE_INT64);
 }
 
-/* Adds one element to what there is; false: the result cannot be held. */
+/* Combines *sum with one element. Returns false if the result cannot be represented. */
 typedef bool accumulate(struct number *sum, const struct number *x);
 
 static bool number_add(struct number *sum, const struct number *x) {
@@ -154,7 +154,7 @@ static bool can_reduce(const struct op_context *context, const struct constant *
            (constant_has_ints(value) || constant_has_reals(value));
 }
 
-/* *ret_n elements of the output, or 0 when they cannot be computed. */
+/* Computes the *ret_n elements of the output; *ret_n is 0 if they cannot be computed. */
 static int reduce_input(struct op_context *context, accumulate *combine,
                         struct number **ret_sums, int64_t *ret_n) {
     const struct constant *value = NULL;
@@ -196,7 +196,7 @@ static int fold_min(struct op_context *context) {
     return fold_reduce(context, number_min);
 }
 
-/* Integers: towards zero, as the runtimes do. */
+/* The mean of integers is rounded towards zero, as runtimes do. */
 static int fold_mean(struct op_context *context) {
     struct number *sums = NULL;
     int64_t n = 0;
@@ -225,7 +225,7 @@ static int infer_cumsum(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-/* One line of n elements that lie `step` apart. */
+/* Computes the cumulative sums of n elements with stride `step`. */
 static bool cumulate(struct number *line, int64_t n, int64_t step, bool reverse,
                      bool exclusive) {
     struct number sum = {.given = true, .real = line->real};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views: the same elements in the same order under another shape. */
+/* Views that change only the shape: Reshape, Flatten, Squeeze, Unsqueeze, Identity. */
 #include <string.h>
 
 #include "ops/common.h"
@@ -9,16 +9,17 @@
 
 #include "support/banned.h"
 
-/* A target under way: what is copied from the input cancels out of both products, so that an
- * unknown batch does not hide the dim that stands as -1. */
+/* The target shape of a Reshape. The dim at -1 is product(input dims) / product(target dims).
+ * Dims that the target copies from the input are left out of both products, so an unknown batch
+ * does not make this dim unknown. */
 struct target {
     struct int_list list;
-    struct shape shape;  /* the list as a shape, for messages */
-    bool zero_is_copy;   /* 0 takes the input's dim; else (allowzero) it is an empty axis */
-    bool copies_empty;   /* a copied dim is 0, and so are both products */
-    int rest;            /* axis of the -1, or -1 */
-    int64_t spelled_out; /* product of the dims that are neither copied nor -1 */
-    int64_t to_spread;   /* product of the input's dims that are not copied */
+    struct shape shape;        /* the list as a shape, for messages */
+    bool zero_is_copy;         /* 0 copies the input's dim; false (allowzero): an empty axis */
+    bool copies_empty;         /* a copied dim is 0 */
+    int rest_axis;             /* axis of the -1; -1 if there is none */
+    int64_t listed_product;    /* product of the dims that are neither copied nor -1 */
+    int64_t remaining_product; /* product of the input's dims that are not copied */
     int64_t *dims;
 };
 
@@ -34,27 +35,28 @@ static int copy_dim(const struct op_context *context, struct target *target, int
     return 0;
 }
 
-/* A dim of the target of which only the largest is known. Should it be 0, it is a copy. */
-static int place_most(const struct op_context *context, struct target *target, int axis,
-                      int64_t least) {
+/* Sets a dim of the target of which only an upper bound is known. If it is 0 in a run, it
+ * copies the input's dim. */
+static int set_bounded_dim(const struct op_context *context, struct target *target, int axis,
+                           int64_t least) {
     int64_t dim = target->list.values[axis];
     const struct shape *input = op_shape(context, 0);
-    if (least < 0) return CM_REFUSED; /* it may be the -1; the caller discards messages */
+    if (least < 0) return CM_REFUSED; /* it may be -1 in a run; the caller discards messages */
     if (target->zero_is_copy && least == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
     if (target->zero_is_copy && least == 0 && axis < input->rank)
         dim = is_known(input->dims[axis]) && input->dims[axis] < dim ? dim : input->dims[axis];
     target->dims[axis] = dim;
-    target->spelled_out = DIM_UNKNOWN;
+    target->listed_product = DIM_UNKNOWN;
     return 0;
 }
 
-static int place_dim(const struct op_context *context, struct target *target, int axis) {
+static int set_dim(const struct op_context *context, struct target *target, int axis) {
     int64_t dim = target->list.values[axis];
     const struct constant *least = op_input(context, 1)->least;
     if (least && constant_int_at(least, axis) != dim)
-        return place_most(context, target, axis, constant_int_at(least, axis));
+        return set_bounded_dim(context, target, axis, constant_int_at(least, axis));
     if (dim == 0 && target->zero_is_copy) return copy_dim(context, target, axis);
-    if (dim == -1 && target->rest >= 0)
+    if (dim == -1 && target->rest_axis >= 0)
         return op_fail(context, DIAG_SHAPE, "target %s has more than one -1",
                        op_shape_text(context, &target->shape));
     if (dim < -1)
@@ -62,14 +64,15 @@ static int place_dim(const struct op_context *context, struct target *target, in
                        (long long)dim);
     target->dims[axis] = dim == -1 ? DIM_UNKNOWN : dim;
     if (dim == -1)
-        target->rest = axis;
+        target->rest_axis = axis;
     else
-        target->spelled_out = checked_mul(target->spelled_out, dim);
+        target->listed_product = checked_mul(target->listed_product, dim);
     return 0;
 }
 
-/* Product of the input's dims that the target does not copy. */
-static int64_t dims_to_spread(const struct op_context *context, const struct target *target) {
+/* Returns the product of the input's dims that the target does not copy. */
+static int64_t remaining_elements(const struct op_context *context,
+                                  const struct target *target) {
     const struct shape *input = op_shape(context, 0);
     int64_t product = 1;
     if (!shape_has_rank(input)) return DIM_UNKNOWN;
@@ -91,10 +94,10 @@ static int refuse_target(const struct op_context *context, const struct target *
                    (long long)elements, from, into);
 }
 
-/* The dim at -1, and the check that the products agree. */
-static int close_target(const struct op_context *context, struct target *target) {
-    int64_t have = target->to_spread;
-    int64_t want = target->spelled_out;
+/* Computes the dim at -1 and checks that both products are equal. */
+static int finish_target(const struct op_context *context, struct target *target) {
+    int64_t have = target->remaining_product;
+    int64_t want = target->listed_product;
     if (is_overflow(want))
         return op_fail(context, DIAG_OVERFLOW, "target %s has more than 2^63 elements",
                        op_shape_text(context, &target->shape));
@@ -102,33 +105,33 @@ static int close_target(const struct op_context *context, struct target *target)
         return op_fail(context, DIAG_OVERFLOW, "input %s has more than 2^63 elements",
                        op_shape_text(context, op_shape(context, 0)));
     if (!is_known(have) || !is_known(want)) return 0;
-    if (op_is_loose(context, 0)) { /* of fewer elements the rest is no longer */
-        if (target->rest >= 0 && want > 0) target->dims[target->rest] = have / want;
+    if (op_has_bounds(context, 0)) { /* with fewer elements, the dim at -1 is not larger */
+        if (target->rest_axis >= 0 && want > 0) target->dims[target->rest_axis] = have / want;
         return 0;
     }
-    if (target->rest < 0)
+    if (target->rest_axis < 0)
         return have == want || target->copies_empty ? 0 : refuse_target(context, target);
     if (want == 0 || have % want != 0) return refuse_target(context, target);
-    target->dims[target->rest] = have / want;
+    target->dims[target->rest_axis] = have / want;
     return 0;
 }
 
-static int spread_target(struct op_context *context, struct target *target) {
+static int infer_unknown_dim(struct op_context *context, struct target *target) {
     for (size_t axis = 0; axis < target->list.n; axis++) {
-        int status = place_dim(context, target, (int)axis);
+        int status = set_dim(context, target, (int)axis);
         if (status) return status;
     }
-    if (target->rest >= 0 && !target->zero_is_copy && target->spelled_out == 0)
+    if (target->rest_axis >= 0 && !target->zero_is_copy && target->listed_product == 0)
         return op_fail(context, DIAG_SHAPE, "target %s has both 0 and -1 with allowzero",
                        op_shape_text(context, &target->shape));
-    target->to_spread = dims_to_spread(context, target);
-    return close_target(context, target);
+    target->remaining_product = remaining_elements(context, target);
+    return finish_target(context, target);
 }
 
 static int infer_reshape(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     int64_t listed[SHAPE_MAX_RANK];
-    struct target target = {.rest = -1, .spelled_out = 1, .dims = dims};
+    struct target target = {.rest_axis = -1, .listed_product = 1, .dims = dims};
     int status = op_int_list_any(context, "shape", 1, &target.list);
     if (status) return status;
     size_t n = target.list.n;
@@ -141,7 +144,7 @@ static int infer_reshape(struct op_context *context) {
     for (size_t i = 0; i < n; i++) listed[i] = target.list.values[i];
     target.shape = (struct shape){(int)n, listed};
     target.zero_is_copy = op_attr_int(context, "allowzero") == 0;
-    status = spread_target(context, &target);
+    status = infer_unknown_dim(context, &target);
     return status ? status : op_output_dims(context, 0, op_dtype(context, 0), (int)n, dims);
 }
 
@@ -150,7 +153,7 @@ static int infer_flatten(struct op_context *context) {
     int64_t axis = op_attr_int(context, "axis");
     int64_t dims[2] = {DIM_UNKNOWN, DIM_UNKNOWN};
     if (shape_has_rank(input)) {
-        /* Unlike other axes, this one may follow the last: axis = rank. */
+        /* unlike other axis attributes, it may be equal to the rank */
         if (axis < -input->rank || axis > input->rank)
             return op_fail(context, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
                            (long long)axis, input->rank);
@@ -161,7 +164,7 @@ static int infer_flatten(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
 
-/* nn.Flatten as it is built by default, which is ONNX's axis 1. */
+/* Prints the default arguments of nn.Flatten, which are those of axis 1 in ONNX. */
 static int describe_flatten(const struct op_context *context, struct text *out) {
     if (op_attr_int(context, "axis") == 1) text_append(out, "start_dim=1, end_dim=-1");
     return 0;
@@ -171,7 +174,7 @@ static int infer_identity(struct op_context *context) {
     return op_output_like(context, 0, 0);
 }
 
-/* Marks the axes that the list names, of `rank` axes; duplicates are refused. */
+/* Marks the listed axes of `rank` axes. Duplicates are an error. */
 static int mark_axes(const struct op_context *context, const struct int_list *axes, int rank,
                      bool *marks) {
     memset(marks, 0, SHAPE_MAX_RANK * sizeof *marks);
@@ -186,8 +189,8 @@ static int mark_axes(const struct op_context *context, const struct int_list *ax
     return 0;
 }
 
-/* Of the unit axes those that `marks` names go, or all of them where it is NULL. */
-static int drop_axes(struct op_context *context, const bool *marks) {
+/* Removes the marked axes, which must have size 1; if `marks` is NULL, all axes of size 1. */
+static int remove_unit_axes(struct op_context *context, const bool *marks) {
     const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int rank = 0;
@@ -210,7 +213,7 @@ static int infer_squeeze(struct op_context *context) {
     int status = op_int_list_any(context, "axes", 1, &axes);
     if (status) return status;
     if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
-    if (!axes.given) return drop_axes(context, NULL);
+    if (!axes.given) return remove_unit_axes(context, NULL);
     if (axes.n > (size_t)input->rank)
         return op_fail(context, DIAG_ATTRIBUTE, "%zu axes are squeezed out of %d", axes.n,
                        input->rank);
@@ -219,7 +222,7 @@ static int infer_squeeze(struct op_context *context) {
         return op_output_dims(context, 0, op_dtype(context, 0), input->rank - (int)axes.n,
                               NULL);
     status = mark_axes(context, &axes, input->rank, marks);
-    return status ? status : drop_axes(context, marks);
+    return status ? status : remove_unit_axes(context, marks);
 }
 
 static int infer_unsqueeze(struct op_context *context) {
@@ -243,13 +246,13 @@ static int infer_unsqueeze(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* The next axis from `axis` on that is longer than 1. */
-static int next_long(const struct shape *shape, int axis) {
+/* Returns the first axis >= `axis` with a dim other than 1. */
+static int next_non_unit_axis(const struct shape *shape, int axis) {
     while (axis < shape->rank && shape->dims[axis] == 1) axis++;
     return axis;
 }
 
-/* Axes of length 1 come and go without a copy. */
+/* A Reshape that only adds or removes axes of size 1 keeps the strides. */
 static enum op_view view_reshape(const struct op_context *context) {
     const struct shape *from = op_shape(context, 0);
     const struct shape *to = op_output_shape(context, 0);
@@ -257,8 +260,8 @@ static enum op_view view_reshape(const struct op_context *context) {
     int k = 0;
     if (!shape_is_known(from) || !shape_is_known(to)) return VIEW_SHAPED;
     for (;; i++, k++) {
-        i = next_long(from, i);
-        k = next_long(to, k);
+        i = next_non_unit_axis(from, i);
+        k = next_non_unit_axis(to, k);
         if (i == from->rank || k == to->rank) break;
         if (from->dims[i] != to->dims[k]) return VIEW_SHAPED;
     }
@@ -270,7 +273,7 @@ FACETS(ONNX, Reshape) {BOUNDS("v"), MOVES(scale_through_reshape)};
 FACETS(ONNX, Flatten) {BOUNDS("v"), MOVES(scale_through_reshape)};
 FACETS(ONNX, Squeeze) {BOUNDS("v-"), MOVES(scale_through_reshape)};
 FACETS(ONNX, Unsqueeze) {BOUNDS("v-"), MOVES(scale_through_reshape)};
-FACETS(ONNX, Identity) {BOUNDS("v"), MOVES(scale_stays)};
+FACETS(ONNX, Identity) {BOUNDS("v"), MOVES(scale_unchanged)};
 
 #define VIEW(name, from, infer_fn, letters, ...)                                               \
     {                                                                                          \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors sampled at other places: Resize, Upsample, GridSample, AffineGrid. What a scale means
- * in elements is float32 arithmetic, as ONNX's own shape inference has it: a scale of 0.6 is
- * the float next to it.
+ * Interpolation: Resize, Upsample, GridSample, AffineGrid. Output sizes are computed in
+ * float32, as in ONNX's shape inference.
  */
 #include <math.h>
 
@@ -15,8 +14,8 @@
 /* Scales from an operand or an attribute, like struct int_list. */
 struct scales {
     bool given; /* present and not empty (an empty operand is an omitted one) */
-    size_t n;   /* 0: not even the length is known */
-    const struct constant *operand; /* either of the two when the contents are known */
+    size_t n;   /* number of scales; 0 if unknown */
+    const struct constant *operand; /* this or the next is set if the contents are known */
     const double *attribute;
 };
 
@@ -43,7 +42,7 @@ static int qdq_scales_of_operand(struct op_context *context, size_t i, struct sc
     return 0;
 }
 
-/* floor(dim * scale) in float32. */
+/* Sets *ret to floor(dim * scale) in float32. */
 static int scale_dim(const struct op_context *context, int axis, double scale, int64_t *ret) {
     int64_t dim = op_dim(context, 0, axis);
     if (!(scale > 0) || isinf(scale))
@@ -59,7 +58,7 @@ static int scale_dim(const struct op_context *context, int axis, double scale, i
     return 0;
 }
 
-/* Scales of all axes, in order. */
+/* Infers the output for scales of all axes. */
 static int infer_scaled(struct op_context *context, const struct scales *scales) {
     const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
@@ -113,7 +112,7 @@ struct resize {
     struct int_list sizes;
     bool by_size;
     size_t n;                 /* axes that are resized */
-    int axes[SHAPE_MAX_RANK]; /* which they are; an entry of scales or sizes each */
+    int axes[SHAPE_MAX_RANK]; /* these axes, in the order of `scales` or `sizes` */
 };
 
 /* Resize-18: `axes` lists the resized axes; default: all. */
@@ -136,7 +135,7 @@ static int read_resize_axes(struct op_context *context, int rank, struct resize 
     return 0;
 }
 
-/* Either scales or sizes; an empty tensor stands for the one that is not meant. */
+/* Reads scales or sizes; exactly one must be given, an empty tensor counts as omitted. */
 static int read_resize(struct op_context *context, int rank, struct resize *resize) {
     int status = qdq_scales_of_operand(context, RESIZE_SCALES, &resize->scales);
     if (!status) status = op_int_list(context, RESIZE_SIZES, &resize->sizes);
@@ -144,7 +143,7 @@ static int read_resize(struct op_context *context, int rank, struct resize *resi
     if (status) return status;
     resize->by_size = resize->sizes.given && op_elements(context, RESIZE_SIZES) != 0;
     if (resize->by_size && !is_known(op_elements(context, RESIZE_SCALES)))
-        resize->scales.given = false; /* of unknown length: may well be empty */
+        resize->scales.given = false; /* of unknown length: may be empty */
     if (resize->by_size == resize->scales.given)
         return op_fail(context, DIAG_ARITY,
                        "%s scales and sizes are given, expected one of them",
@@ -158,8 +157,8 @@ static int read_resize(struct op_context *context, int rank, struct resize *resi
 }
 
 /*
- * keep_aspect_ratio_policy (Resize-18): the smallest or the largest of the size ratios holds
- * for every axis, which then has round_int(ratio * dim) elements, halves up.
+ * keep_aspect_ratio_policy (Resize-18): all axes use the smallest (or largest) ratio size /
+ * dim. Output dims are ratio * dim, rounded to nearest, halves up.
  */
 static int keep_aspect_ratio(const struct op_context *context, const struct resize *resize,
                              bool largest, int64_t *dims) {
@@ -195,7 +194,7 @@ static int size_dims(const struct op_context *context, const struct resize *resi
     }
     if (!resize->sizes.known) return 0;
     /* the ratio depends on an axis that is only bounded; the caller discards messages */
-    if (op_is_loose(context, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
+    if (op_has_bounds(context, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
     if (text_equal(policy, "not_larger"))
         return keep_aspect_ratio(context, resize, false, dims);
     if (text_equal(policy, "not_smaller"))
@@ -204,8 +203,8 @@ static int size_dims(const struct op_context *context, const struct resize *resi
 }
 
 /*
- * tf_crop_and_resize cuts a region first: floor(dim * (roi_end - roi_start) * scale). Its
- * bounds are fractions of the axis: all starts, then all ends.
+ * tf_crop_and_resize crops a region first: output dims are floor(dim * (roi_end - roi_start) *
+ * scale). `roi` has fractions of the axes: all starts, then all ends.
  */
 static int region_factor(const struct constant *roi, const struct resize *resize, size_t i,
                          double *ret) {
@@ -247,7 +246,8 @@ static int infer_resize(struct op_context *context) {
 
 static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
 
-/* PyTorch's name of the mode: linear is called by the number of spatial axes. */
+/* Returns PyTorch's name of the mode: "linear", "bilinear" or "trilinear" by the number of
+ * spatial axes. */
 static const char *torch_mode(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
     int rank = op_rank(context, 0);
@@ -256,7 +256,7 @@ static const char *torch_mode(const struct op_context *context) {
     return linear_modes[rank - 3];
 }
 
-/* "scale_factor=2.0", "scale_factor=(2.0, 3.0)": of the spatial axes. */
+/* Prints "scale_factor=2.0" or "scale_factor=(2.0, 3.0)", for the spatial axes. */
 static void describe_scales(struct text *out, const struct scales *scales) {
     bool equal = true;
     for (size_t i = 3; i < scales->n; i++)
@@ -269,7 +269,7 @@ static void describe_scales(struct text *out, const struct scales *scales) {
     text_append(out, equal ? ", " : "), ");
 }
 
-static void scales_at_hand(const struct op_context *context, struct scales *ret) {
+static void known_scales(const struct op_context *context, struct scales *ret) {
     size_t operand =
         context->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
     const struct constant *value = common_contents(context, operand);
@@ -282,7 +282,7 @@ static void scales_at_hand(const struct op_context *context, struct scales *ret)
 static int describe_upsample(const struct op_context *context, struct text *out) {
     const struct shape *output = op_output_shape(context, 0);
     struct scales scales;
-    scales_at_hand(context, &scales);
+    known_scales(context, &scales);
     if (scales_known(&scales) && scales.n > 2) {
         describe_scales(out, &scales);
     } else if (op_input(context, RESIZE_SIZES)->value && shape_is_known(output) &&
@@ -311,7 +311,7 @@ static int infer_grid_sample(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* size is (N, C, H, W) or (N, C, D, H, W): the grid has a point for each place of it. */
+/* Input 1 is the size (N, C, H, W) or (N, C, D, H, W); the grid has one point per position. */
 static int infer_affine_grid(struct op_context *context) {
     struct int_list size;
     int64_t dims[5];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scan: a body that runs over slices of its operands. */
+/* Scan: runs a body over slices of its operands. */
 #include "ops/body.h"
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -41,9 +41,9 @@ static int open_scan(struct op_context *context, struct scan *scan) {
     return status ? status : body_check(context, &scan->body, operands, context->n_outputs);
 }
 
-/* Merges a dim that must be equal in several operands. */
-static int agree(const struct op_context *context, const char *what, int64_t dim,
-                 int64_t *common) {
+/* Merges `dim` into *common; different known dims are an error. */
+static int merge_equal_dim(const struct op_context *context, const char *what, int64_t dim,
+                           int64_t *common) {
     if (is_known(dim) && is_known(*common) && dim != *common)
         return op_fail(context, DIAG_SHAPE, "operands have %s %lld and %lld", what,
                        (long long)*common, (long long)dim);
@@ -87,12 +87,12 @@ static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
     int status = 0;
     if (scan->batched) {
         status = drop_axis(context, &info, 0, &info, &dim);
-        if (!status) status = agree(context, "batch", dim, &scan->batch);
+        if (!status) status = merge_equal_dim(context, "batch", dim, &scan->batch);
     }
     if (!status && i >= scan->state.n) {
         status = drop_axis(context, &info,
                            axis_of(context, "scan_input_axes", i - scan->state.n), &info, &dim);
-        if (!status) status = agree(context, "length", dim, &scan->length);
+        if (!status) status = merge_equal_dim(context, "length", dim, &scan->length);
     }
     scan->body.inputs[i] = info;
     return status;

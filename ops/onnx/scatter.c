@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates written into a copy of the data at given places: Scatter, ScatterElements, ScatterND,
- * TensorScatter. */
+/* Scatter, ScatterElements, ScatterND, TensorScatter: write updates into a copy of the data. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
@@ -17,8 +16,8 @@ struct scatter {
 };
 
 /*
- * Loads the operands and copies the data. *ret_possible false with 0: unknown, too many
- * elements, or a reduction (which is not data movement).
+ * Loads the operands and copies the data. Sets *ret_possible to false if an operand is unknown
+ * or too large, or if the node has a reduction.
  */
 static int scatter_begin(struct op_context *context, struct scatter *scatter,
                          bool *ret_possible) {
@@ -41,7 +40,7 @@ static int scatter_begin(struct op_context *context, struct scatter *scatter,
     return 0;
 }
 
-/* indices[i], made non-negative, into an axis of `dim`. */
+/* Sets *ret to indices[i], made non-negative; it must be valid for an axis of size `dim`. */
 static int scatter_index(const struct op_context *context, const struct scatter *scatter,
                          int64_t i, int64_t dim, int64_t *ret) {
     int64_t index = constant_int_at(scatter->indices, i);
@@ -66,8 +65,8 @@ static int infer_scatter_elements(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/* Update `i`, at `coords` of the indices, goes to the data's element there, but for the axis.
- */
+/* Writes update i to the element of the data at `coords`, with coords[axis] replaced by
+ * indices[i]. */
 static int scatter_one(const struct op_context *context, struct scatter *scatter, int64_t i,
                        const int64_t *coords, const int64_t *strides) {
     const struct shape *data = &scatter->data->shape;
@@ -106,7 +105,7 @@ static int fold_scatter_elements(struct op_context *context) {
     return status ? status : elements_set(context, 0, &scatter.result);
 }
 
-/* An index tuple is the last axis of indices, no longer than the data has axes. */
+/* The last axis of the indices is an index tuple, of length <= rank of the data. */
 static int infer_scatter_nd(struct op_context *context) {
     const struct shape *data = op_shape(context, SCATTER_DATA);
     const struct shape *indices = op_shape(context, SCATTER_INDICES);
@@ -119,7 +118,7 @@ static int infer_scatter_nd(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/* Tuple `i` of `length` numbers as an offset into the data. */
+/* Sets *ret to the offset into the data of index tuple i with `length` numbers. */
 static int scatter_offset(const struct op_context *context, const struct scatter *scatter,
                           int64_t i, int64_t length, const int64_t *strides, int64_t *ret) {
     int64_t offset = 0;

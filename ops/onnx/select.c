@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements chosen by their values: TopK, NonZero, Compress, Unique, NonMaxSuppression.
- * How many there are is known where the values are, else DIM_UNKNOWN.
+ * Selection of elements by value: TopK, NonZero, Compress, Unique, NonMaxSuppression. Output
+ * dims are data-dependent: known only if the values are.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int set_top_k(struct op_context *context, const struct shape *shape) {
     return status ? status : op_output(context, 1, DTYPE_INT64, shape);
 }
 
-/* k from the attribute (TopK-1) or operand 1; DIM_UNKNOWN. */
+/* Sets *ret to k, from the attribute (TopK-1) or operand 1; DIM_UNKNOWN. */
 static int read_k(struct op_context *context, int64_t *ret) {
     struct int_list list;
     if (op_has_attr(context, "k")) {
@@ -48,16 +48,16 @@ static int infer_top_k(struct op_context *context) {
     status = op_axis(context, input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    const bool loose = op_is_loose(context, 0) || op_is_loose(context, 1);
+    const bool loose = op_has_bounds(context, 0) || op_has_bounds(context, 1);
     if (loose && is_known(k) && is_known(dims[axis]) && k > dims[axis]) k = dims[axis];
     if (is_known(k) && is_known(dims[axis]) && k > dims[axis])
         return op_fail(context, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
                        (long long)k, axis, op_shape_text(context, input));
-    dims[axis] = op_at_most(context, k, dims[axis]);
+    dims[axis] = op_data_dependent_dim(context, k, dims[axis]);
     return set_top_k(context, &shape);
 }
 
-/* Whether folds can look at these elements one by one. */
+/* Returns true if the elements are in memory as numbers. */
 static bool is_visible(const struct constant *value) {
     return value && (constant_has_ints(value) || constant_has_reals(value));
 }
@@ -82,11 +82,11 @@ static int infer_non_zero(struct op_context *context) {
     int status = op_value(context, 0, &value);
     if (status) return status;
     if (is_visible(value)) dims[1] = count_nonzero(value);
-    dims[1] = op_at_most(context, dims[1], op_elements(context, 0));
+    dims[1] = op_data_dependent_dim(context, dims[1], op_elements(context, 0));
     return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 
-/* Column j of the result: the coordinates of the j-th element that is not zero. */
+/* Column j of the result has the coordinates of the j-th non-zero element. */
 static int fold_non_zero(struct op_context *context) {
     const struct shape *output = op_output_shape(context, 0);
     int64_t coords[SHAPE_MAX_RANK] = {0};
@@ -125,13 +125,15 @@ static int compress_extent(const struct op_context *context, int *ret_axis,
     return status;
 }
 
-/* How many are chosen: a condition that ends early chooses nothing behind its end. */
+/* Sets *ret to the number of selected elements; elements past the end of the condition are not
+ * selected. */
 static int count_chosen(struct op_context *context, int64_t extent, int64_t *ret) {
     const struct constant *condition = NULL;
     int status = op_value(context, 1, &condition);
     if (status) return status;
     *ret = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
-    *ret = op_at_most(context, *ret, common_smaller(extent, op_elements(context, 1)));
+    *ret =
+        op_data_dependent_dim(context, *ret, common_smaller(extent, op_elements(context, 1)));
     if (is_visible(condition) && is_known(extent) && condition->n_elements > extent)
         return op_fail(context, DIAG_SHAPE, "the condition has %lld elements for %lld",
                        (long long)condition->n_elements, (long long)extent);
@@ -201,7 +203,7 @@ static int fold_compress(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-/* One slice along an axis: its elements lie `inner` by `inner`, `step` apart. */
+/* A slice along an axis: runs of `inner` elements with stride `step`. */
 struct slice {
     const struct constant *value;
     int64_t first, inner, outer, step;
@@ -236,7 +238,7 @@ static int count_slices(struct op_context *context, const struct constant *value
     const int64_t inner = axis < 0 ? 1 : shape_product(shape, axis + 1, shape->rank);
     const int64_t n = axis < 0 ? value->n_elements : shape->dims[axis];
     const int64_t outer = axis < 0 ? 1 : shape_product(shape, 0, axis);
-    if (n > value->n_elements) return 0; /* slices of nothing: runtimes differ */
+    if (n > value->n_elements) return 0; /* empty slices: runtimes differ */
     struct slice *slices = arena_array(context->arena, (size_t)n, sizeof *slices);
     int64_t distinct = 0;
     if (!slices) return diag_no_memory(context->diag);
@@ -249,8 +251,8 @@ static int count_slices(struct op_context *context, const struct constant *value
     return 0;
 }
 
-/* Known elements, or slices along `axis` (-1: elements), have a known number of distinct ones.
- */
+/* Sets *ret to the number of distinct elements, or distinct slices along `axis` (-1: elements);
+ * DIM_UNKNOWN if unknown. */
 static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     const struct constant *value = NULL;
     int status = op_value(context, 0, &value);
@@ -282,7 +284,7 @@ static int infer_unique(struct op_context *context) {
     int axis = 0;
     if (!op_has_attr(context, "axis") || input->rank == 1) {
         int status = count_distinct(context, -1, &distinct);
-        distinct = op_at_most(context, distinct, op_elements(context, 0));
+        distinct = op_data_dependent_dim(context, distinct, op_elements(context, 0));
         values.rank = 1;
         dims[0] = distinct;
         return status ? status
@@ -294,13 +296,13 @@ static int infer_unique(struct op_context *context) {
     status = count_distinct(context, axis, &distinct);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    distinct = op_at_most(context, distinct, input->dims[axis]);
+    distinct = op_data_dependent_dim(context, distinct, input->dims[axis]);
     dims[axis] = distinct;
     return set_unique(context, &values, distinct, input->dims[axis]);
 }
 
-/* All boxes of each batch and class, or as many of them as may be taken. */
-static int64_t most_boxes(const struct op_context *context, const struct int_list *most) {
+/* Returns the upper bound of the number of boxes: batch * classes * min(boxes, limit). */
+static int64_t max_boxes(const struct op_context *context, const struct int_list *most) {
     const struct shape *scores = op_shape(context, 1);
     if (!shape_has_rank(scores) || scores->rank != 3) return DIM_UNKNOWN;
     const int64_t lists = checked_mul(scores->dims[0], scores->dims[1]);
@@ -309,7 +311,7 @@ static int64_t most_boxes(const struct op_context *context, const struct int_lis
     return checked_mul(lists, common_smaller(scores->dims[2], taken));
 }
 
-/* ONNX Runtime's own, before ONNX had one: distinct elements, where each went, their counts. */
+/* Unique of com.microsoft. Outputs: distinct elements, index of each input element, counts. */
 static int infer_contrib_unique(struct op_context *context) {
     const int64_t n = op_elements(context, 0);
     int64_t distinct = DIM_UNKNOWN;
@@ -319,14 +321,14 @@ static int infer_contrib_unique(struct op_context *context) {
     return status ? status : op_output_dims(context, 2, DTYPE_INT64, 1, &distinct);
 }
 
-/* Rows of (batch, class, box); none where no box may be taken. */
+/* Infers rows of (batch, class, box); 0 rows if the limit is 0. */
 static int infer_non_max_suppression(struct op_context *context) {
     struct int_list most;
     int64_t dims[2] = {DIM_UNKNOWN, 3};
     int status = op_int_list(context, 2, &most);
     if (status) return status;
     if (!most.given || (most.known && most.n == 1 && most.values[0] == 0)) dims[0] = 0;
-    dims[0] = op_at_most(context, dims[0], most_boxes(context, &most));
+    dims[0] = op_data_dependent_dim(context, dims[0], max_boxes(context, &most));
     return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* The operand is of that kind, or nothing is known of it. */
+/* Checks that operand i has this kind or is unknown. */
 static int check_kind(const struct op_context *context, size_t i, enum cm_type_kind kind,
                       const char *name) {
     enum cm_type_kind have = op_input(context, i)->kind;
@@ -56,10 +56,11 @@ static int infer_sequence_empty(struct op_context *context) {
 }
 
 /*
- * The place that operand `slot` names among `n`, counted from the end where it is negative;
- * omitted: `otherwise`. *ret_known false: not known. Out of range: refused.
+ * Reads operand `slot` as an index into `n` elements; negative indices count from the end,
+ * `otherwise` if omitted. Sets *ret_known to false if it is unknown. An index out of range is
+ * an error.
  */
-static int read_place(const struct op_context *context, size_t slot, int64_t n,
+static int read_index(const struct op_context *context, size_t slot, int64_t n,
                       int64_t otherwise, bool *ret_known, size_t *ret) {
     const bool given = op_has_input(context, slot);
     int64_t place = given ? common_integer(context, slot) : otherwise;
@@ -72,7 +73,7 @@ static int read_place(const struct op_context *context, size_t slot, int64_t n,
     return 0;
 }
 
-/* The sequence with the operand in it; a place behind the last is one more. */
+/* Inserts the operand into the sequence, before the element at the index; n appends it. */
 static int insert_item(struct op_context *context, const struct value_info *sequence,
                        size_t at) {
     const struct value_info none = merge_element(sequence);
@@ -92,20 +93,19 @@ static int infer_sequence_insert(struct op_context *context) {
     bool known = false;
     size_t at = 0;
     int status = check_sequence(context);
-    if (!status && sequence->items) status = read_place(context, 2, n + 1, n, &known, &at);
+    if (!status && sequence->items) status = read_index(context, 2, n + 1, n, &known, &at);
     if (!status && known) return insert_item(context, sequence, at);
     if (!status) status = merge_infos(context, &element, op_input(context, 1), &element);
     return status ? status : output_sequence(context, &element);
 }
 
-/* Lengths of the parts that operand 1 asks for, of an axis of `dim`; n DIM_UNKNOWN: not known.
- */
+/* The parts of SplitToSequence along an axis. */
 struct parts {
     struct int_list split;
     bool scalar;
     int64_t dim;
     int64_t n;
-    int64_t common; /* the length of each part; DIM_UNKNOWN where they differ */
+    int64_t common; /* length of each part; DIM_UNKNOWN if they differ */
 };
 
 static int64_t part_length(const struct parts *parts, int64_t i) {
@@ -116,7 +116,8 @@ static int64_t part_length(const struct parts *parts, int64_t i) {
     return left < part ? left : part;
 }
 
-/* Chunks of one length, the last one smaller where it does not come out even; or a list. */
+/* Reads operand 1: the length of each part (the last one may be shorter), or a list of lengths.
+ */
 static int read_parts(struct op_context *context, int64_t dim, struct parts *ret) {
     struct parts parts = {.scalar = op_rank(context, 1) == 0, .dim = dim, .n = DIM_UNKNOWN};
     int status = op_int_list(context, 1, &parts.split);
@@ -140,7 +141,7 @@ static int read_parts(struct op_context *context, int64_t dim, struct parts *ret
     return 0;
 }
 
-/* Each part as an element, its axis `axis` as long as it is; -1: it has no such axis. */
+/* Sets output 0 to the sequence of the parts. `axis` -1: the parts do not have the axis. */
 static int output_parts(struct op_context *context, const struct parts *parts,
                         const struct value_info *element, int axis) {
     struct value_info *items = arena_array(context->arena, (size_t)parts->n, sizeof *items);
@@ -171,7 +172,7 @@ static int infer_split_to_sequence(struct op_context *context) {
     }
     int status = op_axis(context, input->rank, &axis);
     if (status) return status;
-    /* keepdims is looked at only where there is no split: each part is one slice then. */
+    /* keepdims applies only if there is no operand 1: each part is then one slice */
     bool drops = !op_has_input(context, 1) && op_attr_int(context, "keepdims") == 0;
     for (int i = 0; i < input->rank; i++)
         if (i != axis || !drops) dims[shape.rank++] = input->dims[i];
@@ -193,7 +194,7 @@ static int infer_sequence_at(struct op_context *context) {
     size_t at = 0;
     int status = check_sequence(context);
     if (!status && sequence->items)
-        status = read_place(context, 1, (int64_t)sequence->n_items, 0, &known, &at);
+        status = read_index(context, 1, (int64_t)sequence->n_items, 0, &known, &at);
     if (!status && known) element = sequence->items[at];
     return status ? status : op_output_info(context, 0, &element);
 }
@@ -215,7 +216,7 @@ static int infer_sequence_erase(struct op_context *context) {
     bool known = false;
     size_t at = 0;
     int status = check_sequence(context);
-    if (!status && sequence->items) status = read_place(context, 1, n, n - 1, &known, &at);
+    if (!status && sequence->items) status = read_index(context, 1, n, n - 1, &known, &at);
     if (!status && known) return erase_item(context, sequence, at);
     return status ? status : output_sequence(context, &element);
 }
@@ -234,9 +235,8 @@ static int fold_sequence_length(struct op_context *context) {
         constant_ints(context->arena, DTYPE_INT64, op_output_shape(context, 0), &n));
 }
 
-/* How long the elements are together along their own axis; of a new axis, how many there are.
- */
-static int64_t length_together(const struct value_info *sequence, int axis, bool new_axis) {
+/* Returns the sum of the elements' dims along `axis`; for a new axis the number of elements. */
+static int64_t concat_length(const struct value_info *sequence, int axis, bool new_axis) {
     int64_t length = 0;
     if (!sequence->items) return DIM_UNKNOWN;
     if (new_axis) return (int64_t)sequence->n_items;
@@ -247,7 +247,7 @@ static int64_t length_together(const struct value_info *sequence, int axis, bool
     return length;
 }
 
-/* The elements along `axis`, an old one or a new one. */
+/* Concatenates the elements along `axis`, an existing or a new one. */
 static int infer_concat_from_sequence(struct op_context *context) {
     const struct value_info element = merge_element(op_input(context, 0));
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -262,7 +262,7 @@ static int infer_concat_from_sequence(struct op_context *context) {
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis || !new_axis) dims[i] = element.shape.dims[from++];
-    dims[axis] = length_together(op_input(context, 0), axis, new_axis);
+    dims[axis] = concat_length(op_input(context, 0), axis, new_axis);
     return op_output_dims(context, 0, element.dtype, rank, dims);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals: windows, Fourier transforms, the matrix of a mel scale, and pictures that are still
- * encoded. A transform of n points is counted as the fast one of ceil(log2 n) stages, each of
- * n / 2 butterflies: a complex product (4 multiplications) and two complex sums. Real points
- * take half of it.
- *     MACs = transforms * n * ceil(log2 n) * (2 of complex points, 1 of real ones)
- * FLOPs = 2 * MACs; the sums that are in no MAC are half as many as MACs.
+ * Signal processing: windows, Fourier transforms, mel weights, image decoding. A transform of n
+ * points is counted as an FFT with ceil(log2 n) stages of n / 2 butterflies, each a complex
+ * product (4 multiplications) and two complex additions. Real transforms cost half. MACs =
+ * transforms * n * ceil(log2 n) * (2 if complex, 1 if real) FLOPs = 2 * MACs. MACs / 2
+ * additions are not part of a MAC; only the convention `exact` counts them.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -21,7 +20,7 @@ static int infer_window(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, dtype, 1, &size);
 }
 
-/* floor(n / 2) + 1: the other half of the spectrum of a real signal is redundant. */
+/* Returns floor(n / 2) + 1: the spectrum of a real signal is symmetric. */
 static int64_t half_spectrum(int64_t n) {
     return checked_add(checked_div_floor(n, 2), 1);
 }
@@ -34,14 +33,14 @@ static int infer_mel_weights(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, dtype, 2, dims);
 }
 
-/* [height, width, channels] of bytes; the size depends on the encoded image. */
+/* ImageDecoder: uint8 [height, width, channels], where height and width are data-dependent. */
 static int infer_image(struct op_context *context) {
     const bool grey = text_equal(op_attr_string(context, "pixel_format"), "Grayscale");
     const int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, grey ? 1 : 3};
     return op_output_dims(context, 0, DTYPE_UINT8, 3, dims);
 }
 
-/* The axis of a DFT, which before opset 20 is an attribute; -1: not known. */
+/* Returns the axis of a DFT (before opset 20 an attribute); -1 if unknown. */
 static int transformed_axis(const struct op_context *context, int rank) {
     int64_t axis = -2;
     if (context->op->since < 20)
@@ -52,7 +51,7 @@ static int transformed_axis(const struct op_context *context, int rank) {
     return is_known(axis) && axis >= 0 && axis < rank - 1 ? (int)axis : -1;
 }
 
-/* Back from half a spectrum to real points. */
+/* Returns true for a transform from half a spectrum to real points. */
 static bool gives_reals(const struct op_context *context) {
     return op_attr_int(context, "onesided") != 0 && op_attr_int(context, "inverse") != 0;
 }
@@ -62,7 +61,7 @@ static bool takes_reals(const struct op_context *context) {
     return rank > 0 && op_dim(context, 0, rank - 1) == 1;
 }
 
-/* The points of one transform. */
+/* Returns the number of points of one transform. */
 static int64_t n_points(const struct op_context *context, int axis) {
     if (op_has_input(context, 1)) return common_integer(context, 1);
     const int64_t size = axis < 0 ? DIM_UNKNOWN : op_dim(context, 0, axis);
@@ -102,7 +101,7 @@ static void add_transforms(int64_t transforms, int64_t n, bool real, struct prod
 static void macs_dft(const struct op_context *context, struct product *ret) {
     const struct shape *signal = op_shape(context, 0);
     const int axis = signal->rank < 2 ? -1 : transformed_axis(context, signal->rank);
-    int64_t lines = DIM_UNKNOWN; /* of the signal along the axis */
+    int64_t lines = DIM_UNKNOWN; /* number of transforms */
     if (axis >= 0)
         lines = checked_mul(shape_product(signal, 0, axis),
                             shape_product(signal, axis + 1, signal->rank - 1));
@@ -110,7 +109,8 @@ static void macs_dft(const struct op_context *context, struct product *ret) {
                    ret);
 }
 
-/* The last axes of a real signal, or in front of its pairs those of half a spectrum. */
+/* Sets the transformed axes: the last axes; `pairs`: those before the axis of (real, imaginary)
+ * pairs. */
 static int signal_axes(const struct op_context *context, int rank, bool pairs) {
     const int64_t axes = op_attr_int(context, "signal_ndim");
     return axes >= 1 && axes <= rank - (pairs ? 1 : 0) ? (int)axes : -1;
@@ -122,7 +122,7 @@ static int refuse_axes(const struct op_context *context) {
                    op_shape_text(context, op_shape(context, 0)));
 }
 
-/* Half of the spectrum of real points along the last axis, pairs behind it. */
+/* Rfft: half a spectrum along the last axis, then an axis of (real, imaginary) pairs. */
 static int infer_rfft(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -134,7 +134,7 @@ static int infer_rfft(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-/* And back: an even number of points. */
+/* Irfft: inverse of Rfft, with an even number of points. */
 static int infer_irfft(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
@@ -145,7 +145,7 @@ static int infer_irfft(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank - 1, dims);
 }
 
-/* Of the real side: the operand of Rfft, the result of Irfft. */
+/* Adds the MACs of real transforms; `real`: operand of Rfft or output of Irfft. */
 static void add_real_transforms(const struct op_context *context, const struct shape *real,
                                 struct product *ret) {
     const int axes = shape_has_rank(real) ? signal_axes(context, real->rank, false) : -1;
@@ -165,14 +165,15 @@ static void macs_irfft(const struct op_context *context, struct product *ret) {
     add_real_transforms(context, op_output_shape(context, 0), ret);
 }
 
-/* Points of a frame: as asked for, as many as the window has, or the whole signal. */
+/* Returns the points per frame: frame_length, else the length of the window, else of the
+ * signal. */
 static int64_t frame_length(const struct op_context *context) {
     if (op_has_input(context, 3)) return common_integer(context, 3);
     if (op_has_input(context, 2)) return common_dim(context, 2, 1, 0);
     return op_rank(context, 0) >= 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN;
 }
 
-/* [batch, points, 1 or 2], or of real points [batch, points]. */
+/* STFT of [batch, points, 1 or 2], or of real points [batch, points]. */
 static int infer_stft(struct op_context *context) {
     const int rank = op_rank(context, 0);
     const int64_t step = common_integer(context, 1);
@@ -203,9 +204,9 @@ static void macs_stft(const struct op_context *context, struct product *ret) {
                    op_rank(context, 0) == 2 || takes_reals(context), ret);
 }
 
-/* The gradient of a transform is a transform. */
-static int64_t transform_backward(const struct op_context *context, uint32_t wanted) {
-    (void)wanted;
+/* The gradient of a transform is a transform of the same cost. */
+static int64_t transform_backward(const struct op_context *context, uint32_t operands) {
+    (void)operands;
     return product_macs(context);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a tensor: Slice, Split. Margins around one are in pad.c. */
+/* Slice, Split. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/families.h"
@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* An affine walk over the input: begin + step * coordinate, an axis. */
+/* Source coordinate = begin + step * output coordinate, per axis. */
 struct walk {
     int rank;
     int64_t begin[SHAPE_MAX_RANK];
@@ -24,7 +24,7 @@ static int64_t walk_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-/* Starts as the identity. */
+/* Sets the identity. */
 static void walk_init(struct walk *walk, int rank) {
     *walk = (struct walk){.rank = rank};
     for (int axis = 0; axis < rank; axis++) walk->step[axis] = 1;
@@ -38,7 +38,7 @@ static int walk_fold(struct op_context *context, size_t slot, const struct const
 
 struct slice {
     struct int_list starts, ends, axes, steps;
-    size_t n; /* axes that are sliced */
+    size_t n; /* number of sliced axes */
 };
 
 static int check_length(const struct op_context *context, const char *what,
@@ -64,7 +64,7 @@ static int read_slice(struct op_context *context, struct slice *slice) {
     return status;
 }
 
-/* The axis of entry i; one that comes twice is refused. */
+/* Sets *ret to the axis of entry i. A repeated axis is an error. */
 static int slice_axis(const struct op_context *context, const struct slice *slice, size_t i,
                       int rank, bool *seen, int *ret) {
     int status = op_normalize_axis(
@@ -76,9 +76,10 @@ static int slice_axis(const struct op_context *context, const struct slice *slic
 }
 
 /*
- * Slice-13: negative ends count from the back, then both are clamped, to [0, dim] going up and
- * to [0, dim - 1] and [-1, dim - 1] going down. No sum here can overflow: dim >= 0.
- * (onnxruntime takes INT64_MAX as the end of a way down for "to the front"; ONNX does not.)
+ * Returns the length of a slice as Slice-13: adds dim to a negative start or end, then clamps
+ * both: to [0, dim] for step > 0; start to [0, dim - 1] and end to [-1, dim - 1] for step < 0.
+ * Sums cannot overflow, since dim >= 0. (ONNX Runtime treats the end INT64_MAX with a negative
+ * step as "to the front"; ONNX does not.)
  */
 static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step,
                            int64_t *ret_begin) {
@@ -104,8 +105,8 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
  * both, unless the start is negative and the end is not: x[-3:5] has at most min(3, 5)
  * elements.
  */
-static int64_t slice_most(const struct op_context *context, const struct slice *slice, size_t i,
-                          int64_t dim, int64_t step) {
+static int64_t slice_upper_bound(const struct op_context *context, const struct slice *slice,
+                                 size_t i, int64_t dim, int64_t step) {
     int64_t begin = 0;
     const struct constant *least = op_input(context, 2)->least;
     if (!slice->starts.known || !slice->ends.known || step < 0) return dim;
@@ -119,16 +120,16 @@ static int64_t slice_most(const struct op_context *context, const struct slice *
     return is_known(dim) ? slice_count(dim, start, end, step, &begin) : dim;
 }
 
-/* Entry i cuts its axis: the new length in dims, and the walk along it. */
-static int slice_one(const struct op_context *context, const struct slice *slice, size_t i,
-                     int axis, int64_t *dims, struct walk *walk) {
+/* Applies entry i: sets the dim of its axis and the walk along it. */
+static int apply_entry(const struct op_context *context, const struct slice *slice, size_t i,
+                       int axis, int64_t *dims, struct walk *walk) {
     int64_t dim = dims[axis];
     int64_t step = slice->steps.known ? slice->steps.values[i] : 1;
     dims[axis] = DIM_UNKNOWN;
     if (step == 0) return op_fail(context, DIAG_VALUE, "the step of axis %d is 0", axis);
     if (context->bound == OP_UPPER_BOUND) {
         const bool stepped = slice->steps.given && !slice->steps.known;
-        dims[axis] = stepped ? dim : slice_most(context, slice, i, dim, step);
+        dims[axis] = stepped ? dim : slice_upper_bound(context, slice, i, dim, step);
         return 0;
     }
     if (slice->steps.given && !slice->steps.known) return 0;
@@ -139,8 +140,9 @@ static int slice_one(const struct op_context *context, const struct slice *slice
     return 0;
 }
 
-/* Cuts the dims of operand 0, given in dims, and sets up the walk that does so. */
-static int slice_dims(struct op_context *context, int rank, int64_t *dims, struct walk *walk) {
+/* Applies all entries to `dims`, the dims of operand 0, and to the walk. */
+static int apply_entries(struct op_context *context, int rank, int64_t *dims,
+                         struct walk *walk) {
     struct slice slice;
     bool seen[SHAPE_MAX_RANK] = {false};
     int status = read_slice(context, &slice);
@@ -148,15 +150,15 @@ static int slice_dims(struct op_context *context, int rank, int64_t *dims, struc
     walk_init(walk, rank);
     const bool known =
         slice.axes.given ? slice.axes.known : slice.starts.known || slice.ends.known;
-    if (!known) { /* which axes are sliced */
+    if (!known) { /* the sliced axes are unknown */
         for (int axis = 0; axis < rank; axis++)
-            dims[axis] = op_at_most(context, DIM_UNKNOWN, dims[axis]);
+            dims[axis] = op_data_dependent_dim(context, DIM_UNKNOWN, dims[axis]);
         return 0;
     }
     for (size_t i = 0; i < slice.n; i++) {
         int axis = 0;
         status = slice_axis(context, &slice, i, rank, seen, &axis);
-        if (!status) status = slice_one(context, &slice, i, axis, dims, walk);
+        if (!status) status = apply_entry(context, &slice, i, axis, dims, walk);
         if (status) return status;
     }
     return 0;
@@ -168,7 +170,7 @@ static int infer_slice(struct op_context *context) {
     struct walk walk;
     if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
-    int status = slice_dims(context, input->rank, dims, &walk);
+    int status = apply_entries(context, input->rank, dims, &walk);
     return status ? status
                   : op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
@@ -177,12 +179,12 @@ static int fold_slice(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     struct walk walk;
     const struct constant *from = NULL;
-    struct op_context cut = *context; /* which elements are taken is exact, or none are */
+    struct op_context cut = *context; /* contents are exact or unknown, never bounds */
     int status = op_value(context, 0, &from);
     if (status || !from || !shape_is_known(op_output_shape(context, 0))) return status;
     for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
     cut.bound = OP_EXACT;
-    status = slice_dims(&cut, from->shape.rank, dims, &walk);
+    status = apply_entries(&cut, from->shape.rank, dims, &walk);
     const struct shape sliced = {from->shape.rank, dims};
     if (status || !shape_is_known(&sliced)) return status;
     remap_strides(&from->shape, walk.strides);
@@ -190,16 +192,17 @@ static int fold_slice(struct op_context *context) {
 }
 
 /*
- * Equal parts. Split-18 with num_outputs lets the last one be smaller, its older selves refuse
- * what does not divide.
+ * Splits into equal parts. With num_outputs of Split-18 the last one may be smaller; before,
+ * dim must be divisible.
  */
 static int split_evenly(const struct op_context *context, int64_t dim, int64_t *parts) {
     int64_t n = (int64_t)context->n_outputs;
     bool ragged = context->op->since >= 18;
     int64_t part = checked_div_ceil(dim, n);
     int64_t last = checked_sub(dim, checked_mul(part, n - 1));
-    if (op_is_loose(context, 0)) last = part; /* of fewer it may be as long */
-    if (is_known(dim) && !op_is_loose(context, 0) && (last < 0 || (!ragged && last != part)))
+    if (op_has_bounds(context, 0))
+        last = part; /* if dim is smaller, the last part may be as long as the others */
+    if (is_known(dim) && !op_has_bounds(context, 0) && (last < 0 || (!ragged && last != part)))
         return op_fail(context, DIAG_SHAPE,
                        "an axis of %lld does not split into %lld equal parts", (long long)dim,
                        (long long)n);
@@ -226,7 +229,7 @@ static int split_as_listed(const struct op_context *context, int64_t dim,
     return 0;
 }
 
-/* parts: one length for each output. */
+/* Sets the length of each output in `parts`. */
 static int read_split(struct op_context *context, int64_t dim, int64_t *parts) {
     struct int_list list;
     int status = op_int_list_any(context, "split", 1, &list);
@@ -243,7 +246,7 @@ static int read_split(struct op_context *context, int64_t dim, int64_t *parts) {
     return split_evenly(context, dim, parts);
 }
 
-/* The axis, and the lengths of the parts in the rule's arena. */
+/* Sets the axis and the lengths of the parts (in the context's arena). */
 static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
     int rank = op_rank(context, 0);
     int status = op_axis(context, rank, ret_axis);
@@ -287,9 +290,9 @@ static int fold_split(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), MOVES(scale_stays)};
+FACETS(ONNX, Slice) {LOWER(lower_slice, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-v-"), MOVES(scale_unchanged)};
 FACETS(ONNX, Split) {LOWER(lower_copy, CM_COPY, 0, IMAGES_FOLLOW, NULL), BOUNDS("v-"),
-    MOVES(scale_stays, .all_outputs = true)};
+    MOVES(scale_unchanged, .all_outputs = true)};
 
 #define ROW(name, from, infer_fn, folds, letters)                                              \
     {                                                                                          \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Softmax and its kin: one shape in and out. MACs 0; FLOPs by the default convention: Softmax n
- * (elements of the input), LogSoftmax and Hardmax 0. Before opset 13 the axes from `axis`
- * (default 1) on are taken as one, from 13 on `axis` (default -1) alone: no size depends on it.
+ * Softmax, LogSoftmax, Hardmax: output and input have the same shape. MACs 0; FLOPs by the
+ * default convention: n (input elements) for Softmax, 0 for the others. Before opset 13 they
+ * normalize over all axes from `axis` (default 1) on; from 13 on only over `axis` (default -1).
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -14,7 +14,7 @@ static int infer_softmax(struct op_context *context) {
     int64_t axis = op_attr_int(context, "axis");
     int rank = op_rank(context, 0);
     int ignored = 0;
-    /* the coercion to a matrix allows axis == rank: no columns, but the same shape */
+    /* before opset 13, axis == rank is valid: rows of one element */
     if (rank == RANK_UNKNOWN || (context->op->since < 13 && axis == rank))
         return common_infer_same(context);
     int status = op_normalize_axis(context, axis, rank, &ignored);

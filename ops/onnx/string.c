@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators on texts. They cost no MACs and no FLOPs: what they do is not arithmetic. How many
- * words are left of some, or how many parts a text has, is known where the texts are.
+ * Operators on strings. MACs 0, FLOPs 0. The numbers of words and parts are data-dependent:
+ * known only if the strings are.
  */
 #include "ops/common.h"
 #include "ops/families.h"
@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* The texts of operand 0; NULL: not known. */
+/* Returns the strings of operand 0; NULL if unknown. */
 static const struct constant *texts_of(const struct op_context *context) {
     const struct constant *value = common_contents(context, 0);
     bool readable =
@@ -43,7 +43,8 @@ static bool is_plain(const char *text) {
     return true;
 }
 
-/* Letters beyond ASCII have a case too, which only the node's locale knows. */
+/* Returns false for strings whose comparison depends on the locale: non-ASCII letters without
+ * case sensitivity. */
 static bool can_compare(const struct constant *texts, const struct attr *stopwords,
                         bool exact) {
     for (int64_t i = 0; !exact && i < texts->n_elements; i++)
@@ -69,7 +70,7 @@ static int64_t words_left(const struct op_context *context, const struct attr *s
     return left > 0 ? left : 1;
 }
 
-/* [C] or [1, C], without the stopwords. */
+/* Infers [C] or [1, C] without the stopwords. */
 static int infer_normalizer(struct op_context *context) {
     const struct attr *stopwords = node_attr(context->node, "stopwords");
     const int rank = op_rank(context, 0);
@@ -80,11 +81,12 @@ static int infer_normalizer(struct op_context *context) {
         return common_infer_same_shape(context, DTYPE_STRING);
     const int64_t words = op_dim(context, 0, rank - 1);
     const int64_t most = words == 0 ? 1 : words;
-    const int64_t dims[] = {1, op_at_most(context, words_left(context, stopwords), most)};
+    const int64_t dims[] = {
+        1, op_data_dependent_dim(context, words_left(context, stopwords), most)};
     return op_output_dims(context, 0, DTYPE_STRING, rank, dims + 2 - rank);
 }
 
-/* Parts between delimiters, `most` at most; none of an empty text. */
+/* Returns the number of parts between delimiters, limited to `most`; 0 for an empty string. */
 static int64_t count_parts(const char *text, const char *delimiter, int64_t most) {
     const size_t length = strlen(delimiter);
     int64_t parts = 1;
@@ -96,7 +98,7 @@ static int64_t count_parts(const char *text, const char *delimiter, int64_t most
     return parts;
 }
 
-/* Parts between any white space, that at the ends being none of them. */
+/* Returns the number of words separated by white space, limited to `most`. */
 static int64_t count_words(const char *text, int64_t most) {
     static const char space[] = " \t\n\r\f\v";
     int64_t words = 0;
@@ -109,15 +111,16 @@ static int64_t count_words(const char *text, int64_t most) {
     return words;
 }
 
-/* Parts of the text that has most. */
-static int64_t most_parts(const struct op_context *context) {
+/* Returns the largest number of parts of any string; DIM_UNKNOWN if the strings are unknown. */
+static int64_t max_parts(const struct op_context *context) {
     const struct constant *texts = texts_of(context);
     const char *delimiter = op_attr_string(context, "delimiter");
     const bool limited = op_has_attr(context, "maxsplit");
     const int64_t most = limited ? checked_add(op_attr_int(context, "maxsplit"), 1) : INT64_MAX;
     int64_t parts = 0;
     if (op_elements(context, 0) == 0) return 0;
-    if (!texts) return op_at_most(context, DIM_UNKNOWN, limited ? most : DIM_UNKNOWN);
+    if (!texts)
+        return op_data_dependent_dim(context, DIM_UNKNOWN, limited ? most : DIM_UNKNOWN);
     for (int64_t i = 0; i < texts->n_elements; i++) {
         const char *text = text_at(texts, i);
         const int64_t n =
@@ -127,20 +130,21 @@ static int64_t most_parts(const struct op_context *context) {
     return parts;
 }
 
-/* Y: a row of parts for each text, filled up with empty ones; Z: how many there are. */
+/* Outputs: the parts of each string, padded with empty strings; the number of parts of each
+ * string. */
 static int infer_split(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK + 1];
     int rank = texts->rank;
     if (shape_has_rank(texts)) {
         for (int axis = 0; axis < texts->rank; axis++) dims[axis] = texts->dims[axis];
-        dims[rank++] = most_parts(context);
+        dims[rank++] = max_parts(context);
     }
     int status = op_output_dims(context, 0, DTYPE_STRING, rank, dims);
     return status < 0 ? status : op_output(context, 1, DTYPE_INT64, texts);
 }
 
-/* The last axis becomes one of as many places as ngram_indexes name. */
+/* The last axis gets the size 1 + the largest of ngram_indexes. */
 static int infer_tf_idf(struct op_context *context) {
     const struct shape *words = op_shape(context, 0);
     size_t n = 0;

@@ -21,10 +21,11 @@ static int infer_rotary(struct op_context *context) {
 }
 
 /*
- * Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; the state [B, H, k,
- * v] is read by every query, added to by every key, and by the delta rules read by every key
- * too: MACs = B * T * k * v * (Hq + H), by a delta rule (Hq + 2 H). ONNX Runtime's own has also
- * fewer heads of queries than of keys: then a query reads several states.
+ * Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; state [B, H, k, v].
+ * Every query reads the state, every key updates it; with a delta rule every key also reads it:
+ *     MACs = B * T * k * v * (Hq + H), with a delta rule B * T * k * v * (Hq + 2 H)
+ * The operator of com.microsoft may have fewer query heads than key heads: a query then reads
+ * several states.
  */
 struct linear {
     int64_t batch, steps, queries, heads, key, value;
@@ -55,8 +56,11 @@ static struct linear linear_sizes(const struct op_context *context) {
 static int check_linear(const struct op_context *context) {
     const int64_t queries = op_attr_int(context, "q_num_heads");
     const int64_t heads = op_attr_int(context, "kv_num_heads");
-    const bool turned = context->op->domain[0] != '\0'; /* more heads of keys than of queries */
-    if (queries < 1 || heads < 1 || (queries % heads != 0 && !(turned && heads % queries == 0)))
+    const bool has_more_key_heads =
+        context->op->domain[0] !=
+        '\0'; /* com.microsoft: there may be more key heads than query heads */
+    if (queries < 1 || heads < 1 ||
+        (queries % heads != 0 && !(has_more_key_heads && heads % queries == 0)))
         return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
                        (long long)queries, (long long)heads);
     for (size_t i = 0; i < 3; i++) {
@@ -70,27 +74,27 @@ static int check_linear(const struct op_context *context) {
     return CM_OK;
 }
 
-/* The state is of the past state's type, where there is one. */
+/* The output state has the dtype of the past state if it is given. */
 static int infer_linear(struct op_context *context) {
     int status = check_linear(context);
     if (status < 0) return status;
     const struct linear s = linear_sizes(context);
     const int64_t out[] = {s.batch, s.steps, checked_mul(s.queries, s.value)};
     const int64_t state[] = {s.batch, s.heads, s.key, s.value};
-    const enum dtype kept = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
+    const enum dtype state_dtype = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
     status = op_output_dims(context, 0, op_dtype(context, 0), 3, out);
-    return status < 0 ? status : op_output_dims(context, 1, kept, 4, state);
+    return status < 0 ? status : op_output_dims(context, 1, state_dtype, 4, state);
 }
 
-/* The same, and in front of the state as many axes as there are steps whose states are kept. */
+/* As infer_linear, with a first axis of the state: one state per state_dtype step. */
 static int infer_linear_window(struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t window = op_attr_int(context, "state_window");
     const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
     int status = infer_linear(context);
     if (status < 0 || window <= 0) return status;
-    const enum dtype kept = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
-    return op_output_dims(context, 1, kept, 5, states);
+    const enum dtype state_dtype = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
+    return op_output_dims(context, 1, state_dtype, 5, states);
 }
 
 static void macs_linear(const struct op_context *context, struct product *ret) {
@@ -104,7 +108,7 @@ static void macs_linear(const struct op_context *context, struct product *ret) {
                 checked_add(s.queries, checked_mul(s.delta ? 2 : 1, s.heads)));
 }
 
-/* Decay of the state, what a delta rule takes from the value and its rate, the scale. */
+/* FLOPs of the decay of the state, of a delta rule (difference and rate) and of the scale. */
 int64_t exact_linear_attention(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t steps = checked_mul(s.batch, s.steps);
@@ -115,20 +119,22 @@ int64_t exact_linear_attention(const struct op_context *context) {
     return checked_mul(steps, each);
 }
 
-/* Each of its products costs itself again for each side; that of the state is always wanted. */
-static int64_t linear_backward(const struct op_context *context, uint32_t wanted) {
+/* The gradients of each product cost its MACs again per factor; those of the state are always
+ * computed. */
+static int64_t linear_backward(const struct op_context *context, uint32_t operands) {
     const struct linear s = linear_sizes(context);
     const int64_t each =
         checked_mul(checked_mul(s.batch, s.steps), checked_mul(s.key, s.value));
     const int64_t of_keys = s.delta ? 2 : 1;
     int64_t heads = checked_add(s.queries, s.delta ? s.heads : 0);
-    if (wanted & 1U) heads = checked_add(heads, s.queries);
-    if (wanted & 2U) heads = checked_add(heads, checked_mul(of_keys, s.heads));
-    if (wanted & 4U) heads = checked_add(heads, s.heads);
+    if (operands & 1U) heads = checked_add(heads, s.queries);
+    if (operands & 2U) heads = checked_add(heads, checked_mul(of_keys, s.heads));
+    if (operands & 4U) heads = checked_add(heads, s.heads);
     return checked_mul(each, heads);
 }
 
-/* The state at the start of each chunk, from which the steps in it are computed again. */
+/* Returns the saved bytes: the state at the start of each chunk, from which backward recomputes
+ * the chunk. */
 static int64_t chunk_states(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t chunk = op_attr_int(context, "chunk_size");
@@ -137,7 +143,7 @@ static int64_t chunk_states(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), checked_mul(checked_mul(s.batch, chunks), cells));
 }
 
-/* X [B, C, L], weight [C, 1, k]; what is left over for the next call is [B, C, k - 1]. */
+/* X [B, C, L], weight [C, 1, k]; output state for the next call [B, C, k - 1]. */
 static int infer_causal_conv(struct op_context *context) {
     const int64_t dims[] = {
         common_dim(context, 0, 3, 0),
@@ -161,7 +167,7 @@ static bool has_silu(const struct op_context *context) {
 }
 
 /* Backward recomputes the input of the activation. */
-static const char *causal_conv_gradients(const struct op_context *context) {
+static const char *causal_conv_saved(const struct op_context *context) {
     return has_silu(context) ? "0123" : "1,03,,1";
 }
 
@@ -210,7 +216,7 @@ static const struct op rows[] = {
               .extra = term_causal_conv,
               .extra_description = "biases and activations"},
      .param_roles = "xWWx", .backward.saved_for_backward = "1,03,,1",
-     .backward.saved_for_backward_of = causal_conv_gradients, .backward.factors = 2},
+     .backward.saved_for_backward_of = causal_conv_saved, .backward.factors = 2},
 };
 
 OP_FAMILY(transformer, .declines = FACET_FOLD | FACET_ALGEBRA | FACET_MODULE | FACET_QDQ);

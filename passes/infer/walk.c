@@ -345,7 +345,7 @@ static bool affords_outputs(const struct op_context *context) {
     for (size_t i = 0; i < context->n_outputs; i++)
         elements = checked_add(elements, op_output_elements(context, i));
     bool is_folded = is_known(elements) && elements <= CONSTANT_MAX_ELEMENTS;
-    return context->n_inputs == 0 || !is_folded || op_affords(context, elements);
+    return context->n_inputs == 0 || !is_folded || op_use_budget(context, elements);
 }
 
 static int fold_contents(struct walk *walk, struct op_context *context) {
@@ -418,7 +418,7 @@ static bool may_improve(const struct walk *walk, const struct op_context *contex
         const uint32_t value = context->node->inputs[i];
         if (value == ID_NONE) continue;
         const bool is_new = op_input(context, i)->value && !walk->exact->infos[value].value;
-        if (is_new || op_is_loose(context, i)) return true;
+        if (is_new || op_has_bounds(context, i)) return true;
     }
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i) &&
@@ -463,7 +463,7 @@ static int context_at_bound(struct walk *walk, const struct op_context *context,
     for (size_t i = 0; i < context->n_outputs; i++) outputs[i] = value_info_unknown();
     for (size_t i = 0; i < context->n_inputs; i++) {
         inputs[i] = context->inputs[i];
-        if (!op_is_loose(context, i)) continue;
+        if (!op_has_bounds(context, i)) continue;
         struct value_info *info = arena_array(walk->arena, 1, sizeof *info);
         if (!info || operand_at_bound(walk, context, i, bound, info) < 0) return CM_NO_MEMORY;
         inputs[i] = info;

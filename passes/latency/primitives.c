@@ -26,7 +26,7 @@
 
 /* Returns the FLOPs of one run by the exact convention. */
 static int64_t exact_flops(const struct convention *exact, const struct op_context *context) {
-    return convention_operations(exact, context, product_macs(context));
+    return convention_all_operations(exact, context, product_macs(context));
 }
 
 /*

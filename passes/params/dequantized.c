@@ -75,7 +75,7 @@ struct integers dequantized_integers(const struct analysis *analysis,
     const scale_axes *scales = analysis->count.dequantized;
     bool rest = false;
     if (!scales || analysis->fused_patterns.of_node[context->node_id] != ID_NONE ||
-        !scale_comes_out(context, scales, &rest))
+        !scale_factors_out(context, scales, &rest))
         return integers_of(context, macs);
     return integers_all(macs, rest);
 }

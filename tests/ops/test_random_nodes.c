@@ -491,7 +491,8 @@ static void check_conventions(const struct op_context *context) {
     for (size_t i = 0; i < ITEMS(names); i++) {
         const struct convention *convention = convention_find(names[i]);
         if (convention)
-            check_figure(context, names[i], convention_operations(convention, context, macs));
+            check_figure(context, names[i],
+                         convention_all_operations(convention, context, macs));
     }
 }
 
@@ -537,7 +538,7 @@ static void check_scales(struct chance *chance, const struct op_context *context
         const scale_axes made = scale_of_output(context, scales, one_in(chance, 8), i);
         if (made != SCALE_NONE) assert_true(made & SCALED);
     }
-    if (!scale_comes_out(context, scales, &rest)) assert_false(rest);
+    if (!scale_factors_out(context, scales, &rest)) assert_false(rest);
 }
 
 static void try_row(struct chance *chance, const struct op *op) {

@@ -22,7 +22,8 @@ static void run_case(const struct convention_case *row) {
     const struct convention *convention = convention_find(row->convention);
     assert_non_null(convention);
     assert_int_equal(bench->status, CM_OK);
-    int64_t flops = convention_operations(convention, &bench->context, op_bench_macs(bench));
+    int64_t flops =
+        convention_all_operations(convention, &bench->context, op_bench_macs(bench));
     if (flops != row->flops) print_error("%s of %s\n", row->convention, row->node.op);
     assert_int_equal(flops, row->flops);
     op_bench_close(bench);
