@@ -45,7 +45,7 @@ static void take_type(struct assembly *assembly, const struct value_info *info,
 }
 
 /* Compares plain tensors only: nested types are rare. */
-static bool is_alike(const struct value_info *a, const struct value_info *b) {
+static bool is_same_type(const struct value_info *a, const struct value_info *b) {
     return a->kind == CM_TYPE_TENSOR && b->kind == CM_TYPE_TENSOR && a->dtype == b->dtype &&
            a->is_upper_bound == b->is_upper_bound && shape_equal(&a->shape, &b->shape);
 }
@@ -56,7 +56,8 @@ static void take_value(struct assembly *assembly, uint32_t id, const struct cm_v
     const struct value_info *info = &infer->infos[id];
     const struct value_info *most = &infer->upper->infos[id];
     struct cm_value *value = &assembly->values[id];
-    if (before && is_alike(info, info - 1) && (most == info || is_alike(most, most - 1))) {
+    if (before && is_same_type(info, info - 1) &&
+        (most == info || is_same_type(most, most - 1))) {
         *value = *before;
     } else {
         value->bytes = public_count(liveness_bytes(most));
@@ -431,7 +432,7 @@ static void take_messages(struct assembly *assembly, const struct message_list *
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) {
     struct assembly assembly = {
-        .analysis = analysis, .arena = analysis->kept, .fit = extras->fit};
+        .analysis = analysis, .arena = analysis->result_arena, .fit = extras->fit};
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     size_t n = assembly.analysis->model->n_values;
     assembly.values = assembly_array(&assembly, n, sizeof(*assembly.values));

@@ -40,7 +40,8 @@ struct assemble_extras {
     const struct cm_fit *fit; /* NULL: no memory limit */
 };
 
-/* Builds the result in the arena `kept` of the analysis; on success the result owns it. */
+/* Builds the result in the arena `result_arena` of the analysis; on success the result owns it.
+ */
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) CM_MUST_CHECK;
 

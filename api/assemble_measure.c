@@ -148,8 +148,9 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
         flops += (double)analysis->primitives.items[index].flops * n;
         bytes += roofline_bounds_bytes(&analysis->primitives.items[index]) * n;
         if (!achieved->present) continue;
-        sum.least_s =
-            achieved->least_s < 0 || sum.least_s < 0 ? -1 : sum.least_s + achieved->least_s * n;
+        sum.lower_bound_s = achieved->lower_bound_s < 0 || sum.lower_bound_s < 0
+                                ? -1
+                                : sum.lower_bound_s + achieved->lower_bound_s * n;
         if (share > longest) sum.limited_by = achieved->limited_by;
         if (share > longest) longest = share;
     }
@@ -158,7 +159,7 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
     if (!sum.present) return sum;
     sum.flops_per_s = flops / seconds;
     sum.bytes_per_s = bytes / seconds;
-    sum.roofline = sum.least_s > 0 ? sum.least_s / seconds : -1;
+    sum.roofline = sum.lower_bound_s > 0 ? sum.lower_bound_s / seconds : -1;
     return sum;
 }
 
@@ -373,7 +374,7 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
     };
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const int64_t macs = analysis->count.nodes[id].costs.macs;
-        if (!from->in_it[id]) continue;
+        if (!from->included[id]) continue;
         ret->nodes++;
         if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);
     }
@@ -409,7 +410,7 @@ void assemble_measure(struct assembly *assembly) {
         .cached_since = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);
-    if (analysis->estimate.network.in_it) take_network(assembly, measure);
+    if (analysis->estimate.network.included) take_network(assembly, measure);
     if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
     if (measure->modelled) take_published(assembly, measure);
     assembly->result->measure = measure;

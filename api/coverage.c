@@ -129,7 +129,7 @@ static int list_descriptions(const struct tally *custom, struct cm_coverage *ret
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     const struct model *model = analysis->model;
     struct tallies tallies;
-    struct tally none = {.arena = analysis->kept};
+    struct tally none = {.arena = analysis->result_arena};
     int64_t unknown_shapes = 0;
     int64_t unbounded = 0;
     map_init(&none.index, analysis->arena);

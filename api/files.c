@@ -20,7 +20,7 @@ struct question {
     const char *last; /* location checked last: most tensors share one */
 };
 
-static bool is_asked(const struct question *question, const char *path) {
+static bool is_same_file(const struct question *question, const char *path) {
     struct stat found;
     return stat(path, &found) == 0 && found.st_dev == question->asked.st_dev &&
            found.st_ino == question->asked.st_ino;
@@ -33,7 +33,7 @@ static int ask_constant(struct question *question, const struct constant *consta
     const char *path =
         arena_printf(question->arena, "%s%s", question->folder, constant->location);
     if (path == NULL) return CM_NO_MEMORY;
-    *ret = is_asked(question, path);
+    *ret = is_same_file(question, path);
     arena_restore(question->arena, mark);
     question->last = constant->location;
     return CM_OK;
@@ -70,7 +70,7 @@ int cm_model_reads_file(const struct cm_model *model, const char *path,
     if (question.arena != NULL)
         question.folder = arena_strndup(question.arena, of_model, length);
     if (question.folder != NULL) {
-        reads = is_asked(&question, of_model);
+        reads = is_same_file(&question, of_model);
         status = ask_all(&question, model->model, &reads);
     }
     arena_free(question.arena);

@@ -139,7 +139,7 @@ static int64_t guess(const struct search *search, int round) {
     return batch < high->batch ? batch : high->batch - 1;
 }
 
-static int close_in(struct search *search) {
+static int bisect(struct search *search) {
     int status = CM_OK;
     for (int round = 0; status == CM_OK && !search->why && !search->is_ended &&
                         search->fits.batch > 0 && search->fails.batch - search->fits.batch > 1;
@@ -153,11 +153,11 @@ static int find_largest(struct search *search) {
     if (search->fits.batch == 0 && search->fails.batch != 1) status = try_and_take(search, 1);
     if (status == CM_OK && search->fits.batch > 0 && search->fails.batch == 0)
         status = find_upper(search);
-    if (status == CM_OK && search->fails.batch > 0) status = close_in(search);
+    if (status == CM_OK && search->fails.batch > 0) status = bisect(search);
     return status;
 }
 
-static const char *name_of_end(const struct search *search) {
+static const char *search_name(const struct search *search) {
     if (search->why) return "fixed";
     if (search->analysis->work && search->analysis->work->is_exhausted) return "exhausted";
     if (search->fails.batch == 0) return "unbounded";
@@ -165,8 +165,8 @@ static const char *name_of_end(const struct search *search) {
     return search->uneven ? "uneven" : "exact";
 }
 
-static void tell(const struct search *search, struct cm_fit *fit) {
-    fit->search = name_of_end(search);
+static void report_search(const struct search *search, struct cm_fit *fit) {
+    fit->search = search_name(search);
     if (search->why) {
         fit->why = search->why;
         return;
@@ -207,6 +207,6 @@ int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
     if (batch > 0)
         take_trial(&search, (struct trial){batch, is_known(required) ? required : TOO_MUCH});
     if (find_largest(&search) < 0) return diag_no_memory(analysis->diag);
-    tell(&search, fit);
+    report_search(&search, fit);
     return CM_OK;
 }

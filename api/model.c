@@ -137,7 +137,7 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
     int status = profiling_begin(&profiling, model, options, diagnostics);
     if (status == CM_OK)
         status = profiling_finish(&profiling, options, diagnostics, from, ret_result);
-    if (status == CM_OK) profiling.kept = NULL; /* the result owns it */
+    if (status == CM_OK) profiling.result_arena = NULL; /* the result owns it */
     profiling_end(&profiling);
     return status;
 }

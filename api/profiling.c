@@ -28,7 +28,7 @@ static int analyse(struct profiling *profiling, struct cm_diagnostics *diagnosti
     int status = profile_options_check(&profiling->options, profiling->arena, diagnostics);
     if (status < 0) return status;
     status = pipeline_run_to(&profiling->analysis, HAS_ARENA_PLAN | HAS_PARAMETERS);
-    profiling->kept_mark = arena_save(profiling->kept);
+    profiling->result_mark = arena_save(profiling->result_arena);
     profiling->arena_mark = arena_save(profiling->arena);
     return status;
 }
@@ -37,17 +37,18 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
                     const struct cm_options *options, struct cm_diagnostics *diagnostics) {
     *profiling = (struct profiling){
         .model = model,
-        .kept = arena_new("result", 0),
+        .result_arena = arena_new("result", 0),
         .arena = arena_new("analysis", 0),
         .options = effective_options(options),
     };
-    if (profiling->kept == NULL || profiling->arena == NULL) return diag_no_memory(diagnostics);
+    if (profiling->result_arena == NULL || profiling->arena == NULL)
+        return diag_no_memory(diagnostics);
     profiling->work = work_start(profiling->arena, model->model->n_nodes);
     profiling->analysis = (struct analysis){
         .model = model->model,
         .options = &profiling->options,
         .arena = profiling->arena,
-        .kept = profiling->kept,
+        .result_arena = profiling->result_arena,
         .diag = diagnostics,
         .work = &profiling->work,
     };
@@ -71,7 +72,7 @@ static int finish(struct profiling *profiling, struct cm_diagnostics *diagnostic
 
 int profiling_finish(struct profiling *profiling, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, size_t from, struct cm_result **ret) {
-    arena_restore(profiling->kept, profiling->kept_mark);
+    arena_restore(profiling->result_arena, profiling->result_mark);
     arena_restore(profiling->arena, profiling->arena_mark);
     profiling->options = effective_options(options);
     profiling->analysis.diag = diagnostics;
@@ -80,5 +81,5 @@ int profiling_finish(struct profiling *profiling, const struct cm_options *optio
 
 void profiling_end(struct profiling *profiling) {
     arena_free(profiling->arena);
-    arena_free(profiling->kept);
+    arena_free(profiling->result_arena);
 }

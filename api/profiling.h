@@ -14,9 +14,9 @@
 
 struct profiling {
     struct cm_model *model;
-    struct arena *kept;          /* of the result */
-    struct arena *arena;         /* of the analysis */
-    struct arena_mark kept_mark; /* after the analysis */
+    struct arena *result_arena;    /* lifetime of the result */
+    struct arena *arena;           /* of the analysis */
+    struct arena_mark result_mark; /* after the analysis */
     struct arena_mark arena_mark;
     struct cm_options options; /* with the mode that they imply */
     struct work work;
@@ -32,7 +32,7 @@ int profiling_begin(struct profiling *profiling, struct cm_model *model,
 /*
  * Runs the other passes and makes the result, with the messages from index `from` on. `options`
  * are those of profiling_begin, except for the precision and the backend. The result is valid
- * until the next call or profiling_end, unless the caller takes `kept` over.
+ * until the next call or profiling_end, unless the caller takes `result_arena` over.
  */
 int profiling_finish(struct profiling *profiling, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, size_t from,

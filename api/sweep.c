@@ -196,7 +196,7 @@ static void drop_details(struct cm_options *options) {
 /* Keeps the result beyond the next point. */
 static void keep_first(struct sweeping *sweeping, struct cm_result *result) {
     *sweeping->first = result;
-    sweeping->profiling.kept = NULL;
+    sweeping->profiling.result_arena = NULL;
     end_analysis(sweeping);
     drop_details(&sweeping->options);
 }

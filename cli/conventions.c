@@ -106,7 +106,8 @@ static int64_t operations_of(const struct cm_convention *convention,
                                           : costs->flops;
 }
 
-static int64_t beyond_macs(const struct cm_convention *convention, const struct cm_node *node) {
+static int64_t non_mac_operations(const struct cm_convention *convention,
+                                  const struct cm_node *node) {
     const int64_t operations = operations_of(convention, &node->costs);
     if (!is_known(operations) || !is_known(node->costs.macs)) return 0;
     return checked_sub(operations, node->costs.macs);
@@ -124,12 +125,13 @@ static int find_top(const struct job *job, const struct cm_convention *conventio
         for (size_t k = 0; k < fused_pattern->n_nodes; k++) {
             is_part[fused_pattern->nodes[k]] = true;
             beyond = checked_add(
-                beyond, beyond_macs(convention, &result->nodes[fused_pattern->nodes[k]]));
+                beyond,
+                non_mac_operations(convention, &result->nodes[fused_pattern->nodes[k]]));
         }
         if (beyond != 0) add_share(job->shares, &n, fused_pattern->op, beyond);
     }
     for (size_t i = 0; i < result->n_nodes; i++) {
-        int64_t beyond = is_part[i] ? 0 : beyond_macs(convention, &result->nodes[i]);
+        int64_t beyond = is_part[i] ? 0 : non_mac_operations(convention, &result->nodes[i]);
         if (beyond != 0) add_share(job->shares, &n, result->nodes[i].op, beyond);
     }
     pick_top(job->shares, n, top);

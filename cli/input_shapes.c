@@ -108,7 +108,7 @@ int shapes_read_inputs(const struct invocation *call, const struct option_list *
 }
 
 /* Returns the last unescaped '='; NULL if there is none or the name is empty. */
-static const char *parting(const char *given) {
+static const char *find_separator(const char *given) {
     const char *last = NULL;
     for (const char *at = given; *at; at++) {
         if (*at == '=') last = at;
@@ -141,7 +141,7 @@ static size_t count_elements(const char *list) {
 
 static int read_value(const struct invocation *call, const char *given,
                       struct cm_value_option *ret) {
-    const char *equals = parting(given);
+    const char *equals = find_separator(given);
     if (equals == NULL)
         return options_fault(
             call, "option --value requires NAME=LIST such as k=2,3,4, got '%s'", given);

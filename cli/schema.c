@@ -25,7 +25,7 @@ const struct option schema_options[] = {
     {.name = NULL},
 };
 
-static int want_name(const struct invocation *call, const struct option_list *operands) {
+static int require_name(const struct invocation *call, const struct option_list *operands) {
     const char *name = NULL;
     struct text known = {.arena = call->arena};
     for (size_t i = 0; (name = cm_schema_at(i)) != NULL; i++)
@@ -44,8 +44,8 @@ int command_schema(const struct invocation *call) {
     struct option_list operands = {0, NULL};
     int status = options_parse(schema_options, call, &request, &operands);
     if (status != CM_OK) return command_exit(status);
-    if (operands.n != 1) return command_exit(want_name(call, &operands));
+    if (operands.n != 1) return command_exit(require_name(call, &operands));
     status = cm_schema_write(operands.values[0], request.markdown, stdout);
-    if (status == CM_USAGE) return command_exit(want_name(call, &operands));
+    if (status == CM_USAGE) return command_exit(require_name(call, &operands));
     return command_finish(call, status == CM_OK ? EXIT_DONE : EXIT_REFUSED);
 }

@@ -19,14 +19,14 @@
 #define MAX_TERMINAL 9999 /* columns or lines */
 
 /* Opens a closed descriptor with the wrong direction, so that using it fails with EBADF. */
-static void fill_hole(int fd, int flags) {
+static void open_if_closed(int fd, int flags) {
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) (void)open("/dev/null", flags);
 }
 
 void streams_prepare(void) {
-    fill_hole(STDIN_FILENO, O_WRONLY);
-    fill_hole(STDOUT_FILENO, O_RDONLY);
-    fill_hole(STDERR_FILENO, O_RDONLY);
+    open_if_closed(STDIN_FILENO, O_WRONLY);
+    open_if_closed(STDOUT_FILENO, O_RDONLY);
+    open_if_closed(STDERR_FILENO, O_RDONLY);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }

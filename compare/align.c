@@ -36,18 +36,18 @@ static uint64_t key_of(const struct align_item *item, enum step step) {
     return step == STEP_SAME ? item->whole : item->kind;
 }
 
-static bool are_alike(const struct aligner *aligner, size_t before, size_t after,
-                      enum step step) {
+static bool have_equal_keys(const struct aligner *aligner, size_t before, size_t after,
+                            enum step step) {
     return key_of(&aligner->before[before], step) == key_of(&aligner->after[after], step);
 }
 
 /* Pairs the common prefix and suffix; the span shrinks to the rest. */
 static void trim(const struct aligner *aligner, enum step step, struct span *span) {
     while (span->before < span->before_end && span->after < span->after_end &&
-           are_alike(aligner, span->before, span->after, step))
+           have_equal_keys(aligner, span->before, span->after, step))
         pair(aligner, span->before++, span->after++);
     while (span->before < span->before_end && span->after < span->after_end &&
-           are_alike(aligner, span->before_end - 1, span->after_end - 1, step))
+           have_equal_keys(aligner, span->before_end - 1, span->after_end - 1, step))
         pair(aligner, --span->before_end, --span->after_end);
 }
 

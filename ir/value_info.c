@@ -20,7 +20,7 @@ static struct value_info outermost(const struct type *type) {
     return info;
 }
 
-bool value_info_is_settled(const struct value_info *info) {
+bool value_info_is_static(const struct value_info *info) {
     while (info->element) info = info->element;
     bool tensor = info->kind == CM_TYPE_TENSOR || info->kind == CM_TYPE_SPARSE_TENSOR;
     return tensor && shape_is_known(&info->shape);

@@ -25,8 +25,9 @@ struct value_info {
     const struct value_info *items; /* each of them; NULL if their number is unknown */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stored in the file */
-    bool varies;    /* unknown dims differ between the iterations of a Loop that is executed */
-    bool is_unread; /* `value` is NULL only because a stored tensor is out of reach */
+    bool varies;      /* unknown dims differ between the iterations of an executed Loop */
+    bool
+        is_unread; /* `value` is NULL only because the data of a stored tensor is unavailable */
     /*
      * Set by the upper-bound walk (passes/infer/upper_bounds.h): data-dependent dims and
      * contents are upper bounds. `value` is the largest and `least` the smallest possible
@@ -51,12 +52,12 @@ int value_info_of_type(struct arena *arena, const struct type *type, struct valu
     __attribute__((warn_unused_result));
 
 /* Returns true if dims or contents are bounds. */
-static inline bool value_info_is_loose(const struct value_info *info) {
+static inline bool value_info_has_bounds(const struct value_info *info) {
     return info->is_upper_bound || info->least;
 }
 
 /* Returns true for a tensor, or a container of tensors, with all dims known. */
-bool value_info_is_settled(const struct value_info *info);
+bool value_info_is_static(const struct value_info *info);
 
 /* Returns true for a tensor with all dims known (the dtype may be unknown). */
 static inline bool value_info_is_complete(const struct value_info *info) {

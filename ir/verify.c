@@ -231,7 +231,7 @@ static void verify_calls(const struct model *model) {
     }
 }
 
-/* If memory runs out, nothing is checked; the passes report it. */
+/* Checks nothing if out of memory; the passes report that. */
 void verify_model(const struct model *model) {
     const struct arena_mark mark = arena_save(model->arena);
     uint32_t *position = arena_array(model->arena, model->n_nodes, sizeof *position);

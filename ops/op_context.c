@@ -66,7 +66,7 @@ int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim, int
 }
 
 bool op_has_bounds(const struct op_context *context, size_t i) {
-    return value_info_is_loose(op_input(context, i));
+    return value_info_has_bounds(op_input(context, i));
 }
 
 bool op_use_budget(const struct op_context *context, int64_t elements) {

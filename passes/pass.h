@@ -59,7 +59,7 @@ struct symbol {
 };
 
 /* Outcome of a --trip-count request, in order of increasing success. */
-enum trip_use { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_TAKEN };
+enum trip_outcome { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_APPLIED };
 
 struct bind_table {
     const struct op **ops; /* by node; the row of unknown operators if none matches, not NULL */
@@ -183,9 +183,9 @@ struct liveness_table {
 };
 
 struct in_place_table {
-    uint32_t *over;     /* by value: the root whose bytes it could overwrite, ID_NONE */
-    size_t n_over;      /* number of such values */
-    int64_t peak_bytes; /* the peak with all of them in place */
+    uint32_t *over;       /* by value: the root whose bytes it could overwrite, ID_NONE */
+    size_t n_overwriting; /* number of such values */
+    int64_t peak_bytes;   /* the peak with all of them in place */
 };
 
 struct arena_plan_table {
@@ -232,12 +232,12 @@ struct params_table {
 };
 
 struct count_table {
-    /* By node: rows of the result, in `kept`. Only the costs are set, without parameters,
-     * multiplied by the runs of the graph; CM_UNKNOWN if unknown, DIM_OVERFLOW past 2^63.
-     * api/assemble.c fills in the rest. */
+    /* By node: rows of the result, in `result_arena`. Only the costs are set, without
+     * parameters, multiplied by the runs of the graph; CM_UNKNOWN if unknown, DIM_OVERFLOW past
+     * 2^63. api/assemble.c fills in the rest. */
     struct cm_node *nodes;
     int64_t *runs;           /* by graph: per run of the model; 0 for a branch not charged */
-    int64_t *most_runs;      /* by graph: upper bound if `runs` is unknown */
+    int64_t *upper_runs;     /* by graph: upper bound if `runs` is unknown */
     scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
     struct value_info *run_infos; /* by value: infos in the run of a body that is counted; NULL
                                      if no Loop is executed */
@@ -246,8 +246,8 @@ struct count_table {
 struct modules_table {
     /* modules[0] is the root; parents precede children, in order of first use. */
     size_t n_modules;
-    /* Rows of the result, in `kept`. api/assemble.c fills in outputs, peak, training and times;
-     * figures may still be DIM_OVERFLOW. */
+    /* Rows of the result, in `result_arena`. api/assemble.c fills in outputs, peak, training
+     * and times; figures may still be DIM_OVERFLOW. */
     struct cm_module *modules;
     uint32_t *parents; /* by module: ID_NONE for the root */
     uint32_t *of_node; /* by node: index into modules */
@@ -319,14 +319,15 @@ struct gradient_kernels_table {
 
 struct explain_table {
     size_t n;
-    struct cm_explanation *items; /* in `kept` */
+    struct cm_explanation *items; /* in `result_arena` */
 };
 
 struct memory_required_table {
     size_t n_weights;
-    struct cm_weights *weights; /* by dtype and storage, in order of first use; in `kept` */
-    int64_t weight_bytes;       /* without weights that are inputs, which are in the arena */
-    int64_t required_bytes;     /* on the device, without workspace */
+    struct cm_weights
+        *weights;           /* by dtype and storage, in order of first use; in `result_arena` */
+    int64_t weight_bytes;   /* without weights that are inputs, which are in the arena */
+    int64_t required_bytes; /* on the device, without workspace */
 };
 
 enum lowered {
@@ -363,7 +364,7 @@ struct primitives_table {
 /* Latency of the nodes run as one network. */
 struct network_time {
     struct cm_measurement measurement; /* warm */
-    const bool *in_it;                 /* by node; NULL if not requested */
+    const bool *included;              /* by node; NULL if not requested */
     int64_t sum_cold_ps;               /* of these nodes */
     int64_t sum_warm_ps;
 };
@@ -399,11 +400,11 @@ struct estimate_table {
     const char *problem;          /* why requested latencies are missing, or NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
-    double *apart_s;              /* by product of a group: seconds of its members apart; NULL
-                                     without groups */
-    size_t n_cached;              /* measured in earlier runs */
-    int64_t cached_since;         /* oldest of these, seconds since 1970 */
-    bool has_ceilings;            /* false for modelled devices */
+    double *unfused_s;    /* by product of a group: sum of the separate times of its members,
+                             seconds; NULL without groups */
+    size_t n_cached;      /* measured in earlier runs */
+    int64_t cached_since; /* oldest of these, seconds since 1970 */
+    bool has_ceilings;    /* false for modelled devices */
     struct ceilings ceilings;
     struct network_time network;
     const struct imported *imported; /* NULL unless cm_options.times */
@@ -425,8 +426,8 @@ struct achieved {
     bool present; /* there is a latency */
     double flops_per_s;
     double bytes_per_s;
-    double roofline; /* least_s / latency; negative if unknown */
-    double least_s;  /* lower bound by the ceilings; negative if unknown */
+    double roofline;      /* lower_bound_s / latency; negative if unknown */
+    double lower_bound_s; /* lower bound by the ceilings; negative if unknown */
     enum limited_by limited_by;
 };
 
@@ -443,7 +444,7 @@ struct roofline_bounds_table {
     struct limit_total totals[N_LIMITED_BY];
 };
 
-/* Rows of the result, in `kept`. */
+/* Rows of the result, in `result_arena`. */
 struct breakdown_table {
     size_t n_operators;
     struct cm_operator *operators; /* slowest first; without times, most MACs first */
@@ -459,19 +460,20 @@ struct breakdown_table {
 
 struct advice_table {
     size_t n;
-    struct cm_advice *items; /* largest gain first; in `kept` */
+    struct cm_advice *items; /* largest gain first; in `result_arena` */
 };
 
 struct input_pipeline_table {
-    struct cm_input_pipeline *pipeline; /* in `kept`; NULL: not requested, or no times */
+    struct cm_input_pipeline
+        *pipeline; /* in `result_arena`; NULL: not requested, or no times */
 };
 
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
-    struct arena *arena;   /* lifetime of the analysis */
-    struct arena *kept;    /* lifetime of the result, which takes it over */
-    struct arena *scratch; /* of the running pass; the runner empties it */
+    struct arena *arena;        /* lifetime of the analysis */
+    struct arena *result_arena; /* lifetime of the result, which becomes its owner */
+    struct arena *scratch;      /* of the running pass; the runner empties it */
     struct cm_diagnostics *diag;
     struct work *work; /* of all runs behind the profile; NULL: unlimited */
     struct bind_table bind;

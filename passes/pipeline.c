@@ -136,7 +136,7 @@ static int run_pass(struct analysis *analysis, const struct pass *pass) {
     /* A pass may have treated a constant as unknown only because loading it ran out of memory.
      */
     if (status != CM_NO_MEMORY &&
-        (arena_failed(analysis->arena) || arena_failed(analysis->kept) ||
+        (arena_failed(analysis->arena) || arena_failed(analysis->result_arena) ||
          arena_failed(analysis->scratch)))
         return diag_no_memory(analysis->diag);
     return status == CM_OK && analysis->options->dump ? dump(analysis, pass) : status;
@@ -165,7 +165,7 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
 #ifndef NDEBUG
     verify_model(analysis->model);
 #endif
-    if (!analysis->kept) analysis->kept = analysis->arena;
+    if (!analysis->result_arena) analysis->result_arena = analysis->arena;
     return run_passes(analysis, 0, wanted);
 }
 

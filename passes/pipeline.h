@@ -11,9 +11,9 @@ size_t pipeline_length(void);
 const struct pass *pipeline_pass(size_t index);
 
 /*
- * Runs every pass. The caller sets the model, options, arena and diag of `analysis`, and `kept`
- * if it makes a result. Returns CM_OK, or the status of the first pass that fails; its messages
- * are in the diag.
+ * Runs every pass. The caller sets the model, options, arena and diag of `analysis`, and
+ * `result_arena` if it makes a result. Returns CM_OK, or the status of the first pass that
+ * fails; its messages are in the diag.
  */
 int pipeline_run(struct analysis *analysis) CM_MUST_CHECK;
 

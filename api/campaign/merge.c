@@ -33,7 +33,7 @@ struct shards {
     const char *identity; /* hash of the campaign manifest */
     size_t n;             /* combinations of the campaign */
     struct cm_sweep_row *rows;
-    bool *is_there; /* by combination: its row is set */
+    bool *is_set; /* by combination: its row is set */
     size_t n_names;
     char **names;        /* file names, sorted */
     int64_t n_shards;    /* 0 if no file was read yet */
@@ -69,38 +69,39 @@ static int list_files(struct shards *shards) {
 }
 
 /* Checks that the header of a file matches the campaign and the files read before it. */
-static int check_head(struct shards *shards, const char *path, const struct shard_head *head) {
+static int check_header(struct shards *shards, const char *path,
+                        const struct shard_header *header) {
     struct merging *merging = shards->merging;
     struct cm_diagnostics *diag = merging->diag;
-    if (!text_equal(head->campaign, shards->identity))
+    if (!text_equal(header->campaign, shards->identity))
         return diag_error(diag, DIAG_COMPARE,
                           "'%s' belongs to a different campaign than '%s/%s'", path,
                           shards->folder, CAMPAIGN_FILE);
-    if (merging->first != NULL && !text_equal(head->version, merging->version))
+    if (merging->first != NULL && !text_equal(header->version, merging->version))
         return diag_error(diag, DIAG_COMPARE,
                           "'%s' was written by version %.40s, '%s' by version %.40s", path,
-                          head->version, merging->first, merging->version);
-    if (head->n_shards < 1 || head->shard < 1 || head->shard > head->n_shards ||
-        (size_t)head->n_shards > CAMPAIGN_MAX_SHARDS)
+                          header->version, merging->first, merging->version);
+    if (header->n_shards < 1 || header->shard < 1 || header->shard > header->n_shards ||
+        (size_t)header->n_shards > CAMPAIGN_MAX_SHARDS)
         return diag_error(diag, DIAG_FORMAT,
                           "the header of '%s' has an invalid shard: %" PRId64 " of %" PRId64,
-                          path, head->shard, head->n_shards);
+                          path, header->shard, header->n_shards);
     if (shards->n_shards == 0) {
-        shards->n_shards = head->n_shards;
-        shards->shards = arena_array(merging->arena, (size_t)head->n_shards, sizeof(char *));
+        shards->n_shards = header->n_shards;
+        shards->shards = arena_array(merging->arena, (size_t)header->n_shards, sizeof(char *));
         if (shards->shards == NULL) return diag_no_memory(diag);
     }
-    if (head->n_shards != shards->n_shards)
+    if (header->n_shards != shards->n_shards)
         return diag_error(diag, DIAG_COMPARE,
                           "'%s' is one of %" PRId64 " shards, earlier files are of %" PRId64,
-                          path, head->n_shards, shards->n_shards);
-    const char *same = shards->shards[head->shard - 1];
+                          path, header->n_shards, shards->n_shards);
+    const char *same = shards->shards[header->shard - 1];
     if (same != NULL)
         return diag_error(diag, DIAG_COMPARE, "'%s' and '%s' are the same shard", same, path);
-    shards->shards[head->shard - 1] = path;
+    shards->shards[header->shard - 1] = path;
     if (merging->first == NULL) {
         merging->first = path;
-        merging->version = head->version;
+        merging->version = header->version;
     }
     return CM_OK;
 }
@@ -142,14 +143,14 @@ static int check_row(const struct shards *shards, const char *path, size_t line,
 }
 
 /* Stores the rows of a file, and checks that it has each combination of its shard once. */
-static int take_rows(struct shards *shards, const char *path, const struct shard_file *file) {
+static int store_rows(struct shards *shards, const char *path, const struct shard_file *file) {
     struct cm_diagnostics *diag = shards->merging->diag;
-    const size_t n_shards = (size_t)file->head.n_shards;
-    const size_t shard = (size_t)file->head.shard - 1;
+    const size_t n_shards = (size_t)file->header.n_shards;
+    const size_t shard = (size_t)file->header.shard - 1;
     const size_t n = shards->n > shard ? (shards->n - shard - 1) / n_shards + 1 : 0;
     for (size_t i = 0; i < file->n; i++) {
         const size_t at = file->rows[i].combination;
-        if (at >= shards->n || at % n_shards != shard || shards->is_there[at])
+        if (at >= shards->n || at % n_shards != shard || shards->is_set[at])
             return diag_error(
                 diag, DIAG_COMPARE,
                 "'%s' repeats a combination or has one of another shard in line %zu", path,
@@ -157,7 +158,7 @@ static int take_rows(struct shards *shards, const char *path, const struct shard
         const int status = check_row(shards, path, i + 2, &file->rows[i]);
         if (status < 0) return status;
         shards->rows[at] = file->rows[i];
-        shards->is_there[at] = true;
+        shards->is_set[at] = true;
     }
     if (file->n == n) return CM_OK;
     return diag_error(diag, DIAG_COMPARE, "'%s' must have %zu combinations, got %zu", path, n,
@@ -191,8 +192,8 @@ static int read_shards(struct shards *shards) {
             arena_printf(merging->arena, "%s/%s", shards->folder, shards->names[i]);
         if (path == NULL) return diag_no_memory(merging->diag);
         status = shard_read(path, false, merging->arena, merging->diag, &file);
-        if (status == CM_OK) status = check_head(shards, path, &file.head);
-        if (status == CM_OK) status = take_rows(shards, path, &file);
+        if (status == CM_OK) status = check_header(shards, path, &file.header);
+        if (status == CM_OK) status = store_rows(shards, path, &file);
     }
     return status == CM_OK ? check_complete(shards) : status;
 }
@@ -230,7 +231,7 @@ static int merge_campaign(struct merging *merging, const char *folder,
         .identity = shard_identity(campaign, merging->arena),
         .n = n,
         .rows = rows ? rows + merging->n_rows : NULL,
-        .is_there = arena_array(merging->arena, n, sizeof(bool)),
+        .is_set = arena_array(merging->arena, n, sizeof(bool)),
     };
     if (arena_failed(merging->arena) || shards.identity == NULL)
         return diag_no_memory(merging->diag);

@@ -31,7 +31,7 @@ struct running {
     struct cm_options options;
     struct cm_diagnostics *diag;
     struct arena *arena;
-    struct shard_head head;
+    struct shard_header header;
     const char *part;   /* path of the unfinished file */
     const char *path;   /* path of the complete file */
     int fd;             /* append-only descriptor of the unfinished file */
@@ -45,32 +45,34 @@ struct running {
 
 /* Returns the campaign index of the combination at `order`. Example: shard 2 of 3 has the
  * combinations 1, 4, 7, ... */
-static size_t number_of(const struct running *running, size_t order) {
+static size_t combination_index(const struct running *running, size_t order) {
     return order * running->run->n_shards + running->run->shard - 1;
 }
 
-static size_t todo_number(const struct running *running, size_t item) {
-    return number_of(running, running->todo[item]);
+static size_t todo_index(const struct running *running, size_t item) {
+    return combination_index(running, running->todo[item]);
 }
 
 /* Stores the line of a finished combination. Ignores combinations of other shards and
  * duplicates. */
-static void keep_line(struct running *running, const struct cm_sweep_row *row,
-                      const char *line) {
+static void store_line(struct running *running, const struct cm_sweep_row *row,
+                       const char *line) {
     const size_t n_shards = running->run->n_shards;
     const size_t order = row->combination / n_shards;
     if (row->combination == CM_NO_INDEX || order >= running->n) return;
-    if (number_of(running, order) != row->combination || running->lines[order] != NULL) return;
+    if (combination_index(running, order) != row->combination || running->lines[order] != NULL)
+        return;
     running->lines[order] = line;
     running->failed[order] = shard_row_failed(row);
     running->n_done++;
 }
 
 /* Returns true if this program version wrote the file for the same campaign and shard. */
-static bool is_own(const struct running *running, const struct shard_head *head) {
-    return text_equal(head->campaign, running->head.campaign) &&
-           text_equal(head->version, running->head.version) &&
-           head->shard == running->head.shard && head->n_shards == running->head.n_shards;
+static bool is_same_shard(const struct running *running, const struct shard_header *header) {
+    return text_equal(header->campaign, running->header.campaign) &&
+           text_equal(header->version, running->header.version) &&
+           header->shard == running->header.shard &&
+           header->n_shards == running->header.n_shards;
 }
 
 /* Loads the finished combinations of an earlier run. */
@@ -78,10 +80,10 @@ static int resume(struct running *running, const char *path) {
     struct shard_file file;
     const int status = shard_read(path, true, running->arena, running->diag, &file);
     if (status < 0) return status;
-    if (file.head.schema == NULL || !is_own(running, &file.head)) return CM_OK;
+    if (file.header.schema == NULL || !is_same_shard(running, &file.header)) return CM_OK;
     for (size_t i = 0; i < file.n; i++)
         if (!running->run->retry || !shard_row_failed(&file.rows[i]))
-            keep_line(running, &file.rows[i], file.lines[i]);
+            store_line(running, &file.rows[i], file.lines[i]);
     return CM_OK;
 }
 
@@ -91,7 +93,7 @@ static int write_lines(const struct running *running, const char *path) {
     int status = output_open(path, running->diag, &output);
     if (status < 0) return status;
     FILE *out = output_stream(output);
-    status = json_line_write(&json_shard, &running->head, out);
+    status = json_line_write(&json_shard, &running->header, out);
     for (size_t i = 0; i < running->n; i++)
         if (running->lines[i] != NULL) fprintf(out, "%s\n", running->lines[i]);
     if (output_flush(out) != CM_OK) status = diag_system(running->diag, "write", path, errno);
@@ -121,10 +123,10 @@ static size_t task_of(void *context, size_t first) {
     struct cm_combination a;
     struct cm_combination b;
     size_t n = 1;
-    cm_campaign_at(running->campaign, todo_number(running, first), dims[0], &a);
+    cm_campaign_at(running->campaign, todo_index(running, first), dims[0], &a);
     if (a.device[0] == '\0') return 1;
     for (; first + n < running->n_todo; n++) {
-        cm_campaign_at(running->campaign, todo_number(running, first + n), dims[1], &b);
+        cm_campaign_at(running->campaign, todo_index(running, first + n), dims[1], &b);
         if (a.model != b.model || a.batch != b.batch || b.device[0] == '\0' ||
             memcmp(dims[0], dims[1], a.n_dims * sizeof(size_t)) != 0)
             break;
@@ -140,7 +142,7 @@ static int write_row(const struct running *running, size_t item, const struct cm
     struct cm_combination at;
     struct cm_sweep_row complete = *row;
     const bool is_timed = running->campaign->n_devices > 0 || running->campaign->measure[0];
-    complete.combination = todo_number(running, item);
+    complete.combination = todo_index(running, item);
     cm_campaign_at(running->campaign, complete.combination, sizes, &at);
     for (size_t i = 0; i < at.n_dims; i++)
         dims[i] = (struct cm_named_size){at.model->dims[i].name, (int64_t)sizes[i]};
@@ -170,7 +172,7 @@ static int write_failed(const struct running *running, size_t first, size_t n,
     size_t sizes[CM_CAMPAIGN_MAX_DIMS];
     struct cm_combination at;
     for (size_t i = 0; i < n; i++) {
-        cm_campaign_at(running->campaign, todo_number(running, first + i), sizes, &at);
+        cm_campaign_at(running->campaign, todo_index(running, first + i), sizes, &at);
         struct cm_sweep_row row = sweep_empty_row(at.batch);
         row.state = state;
         row.problem = problem;
@@ -190,7 +192,7 @@ static int run_points(const struct running *running, struct cm_model *model, siz
         size_t *sizes = arena_array(arena, CM_CAMPAIGN_MAX_DIMS, sizeof(*sizes));
         struct cm_combination at;
         if (sizes == NULL) return CM_NO_MEMORY;
-        cm_campaign_at(running->campaign, todo_number(running, first + i), sizes, &at);
+        cm_campaign_at(running->campaign, todo_index(running, first + i), sizes, &at);
         const int status = campaign_point(running->campaign, &at, arena, &points[i]);
         if (status < 0) return status;
     }
@@ -221,7 +223,7 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
     struct arena *arena = arena_new("task", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (arena == NULL || diag == NULL) return CM_NO_MEMORY;
-    cm_campaign_at(running->campaign, todo_number(running, first), sizes, &at);
+    cm_campaign_at(running->campaign, todo_index(running, first), sizes, &at);
     int status = load_model(at.model, diag, &model);
     if (status == CM_OK)
         status = run_points(running, model, first, n, arena, out);
@@ -234,7 +236,7 @@ static int run_task(void *context, size_t first, size_t n, FILE *out) {
 }
 
 /* Appends the lines of `n` items to the unfinished file and stores them in memory. */
-static int take_lines(void *context, size_t first, size_t n, char *lines, size_t size) {
+static int store_lines(void *context, size_t first, size_t n, char *lines, size_t size) {
     struct running *running = context;
     (void)first;
     char *text = arena_copy(running->arena, lines, size);
@@ -249,7 +251,7 @@ static int take_lines(void *context, size_t first, size_t n, char *lines, size_t
                                           running->arena, running->diag, &row);
         if (parsed < 0) return parsed;
         *end = '\0';
-        keep_line(running, &row, text);
+        store_line(running, &row, text);
         arena_restore(running->arena, mark);
         size -= (size_t)(end + 1 - text);
         text = end + 1;
@@ -260,7 +262,7 @@ static int take_lines(void *context, size_t first, size_t n, char *lines, size_t
 }
 
 /* Records a combination as failed because its process terminated abnormally. */
-static int lose_item(void *context, size_t item, const char *how) {
+static int record_lost_item(void *context, size_t item, const char *how) {
     struct running *running = context;
     char *text = NULL;
     size_t size = 0;
@@ -269,7 +271,7 @@ static int lose_item(void *context, size_t item, const char *how) {
     if (out == NULL) return diag_no_memory(running->diag);
     int status = write_failed(running, item, 1, "failed", how, out);
     if (fclose(out) != 0 || status != CM_OK) status = diag_no_memory(running->diag);
-    if (status == CM_OK) status = take_lines(running, item, 1, text, size);
+    if (status == CM_OK) status = store_lines(running, item, 1, text, size);
     free(text);
     return status;
 }
@@ -279,8 +281,8 @@ static int run_todo(struct running *running) {
         .n = running->n_todo,
         .task = task_of,
         .run = run_task,
-        .take = take_lines,
-        .lose = lose_item,
+        .done = store_lines,
+        .lost = record_lost_item,
         .context = running,
     };
     size_t jobs = running->run->jobs > 0 ? running->run->jobs : workers_cores();
@@ -344,7 +346,7 @@ static int prepare_folder(struct running *running) {
     const char *identity = shard_identity(before, running->arena);
     if (identity == NULL)
         status = diag_no_memory(running->diag);
-    else if (!text_equal(identity, running->head.campaign)) {
+    else if (!text_equal(identity, running->header.campaign)) {
         status = diag_error(running->diag, DIAG_USAGE,
                             "folder '%s' contains a different campaign", folder);
         diag_hint(running->diag, "models or options differ from %s; use another folder", path);
@@ -365,7 +367,7 @@ static int prepare(struct running *running) {
                                  run->shard, run->n_shards);
     running->part =
         arena_printf(arena, "%s/shard-%zu-of-%zu.part", run->folder, run->shard, run->n_shards);
-    running->head = (struct shard_head){
+    running->header = (struct shard_header){
         .schema = SHARD_SCHEMA,
         .version = CM_VERSION_STRING,
         .campaign = shard_identity(running->campaign, arena),
@@ -373,7 +375,7 @@ static int prepare(struct running *running) {
         .n_shards = (int64_t)run->n_shards,
         .n = (int64_t)running->n,
     };
-    if (arena_failed(arena) || running->head.campaign == NULL)
+    if (arena_failed(arena) || running->header.campaign == NULL)
         return diag_no_memory(running->diag);
     return campaign_options(running->campaign, arena, running->diag, &running->options);
 }

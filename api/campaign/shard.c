@@ -21,7 +21,7 @@
 
 #define MAX_BYTES ((size_t)4 << 30) /* of one shard */
 
-/* The manifest without its head, which has the version of the program. */
+/* The manifest without its header, which has the version of the program. */
 const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena) {
     char *text = NULL;
     size_t size = 0;
@@ -48,15 +48,15 @@ bool shard_row_failed(const struct cm_sweep_row *row) {
     return !text_equal(row->state, "done") && !text_equal(row->state, "misfit");
 }
 
-static int read_head(const char *line, size_t length, struct arena *arena,
-                     struct cm_diagnostics *diag, struct shard_head *ret) {
-    struct shard_head head = {.schema = NULL};
-    const int status = json_line_read(&json_shard, line, length, arena, diag, &head);
+static int read_header(const char *line, size_t length, struct arena *arena,
+                       struct cm_diagnostics *diag, struct shard_header *ret) {
+    struct shard_header header = {.schema = NULL};
+    const int status = json_line_read(&json_shard, line, length, arena, diag, &header);
     if (status < 0) return status;
-    if (!text_equal(head.schema, SHARD_SCHEMA))
+    if (!text_equal(header.schema, SHARD_SCHEMA))
         return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
-                          head.schema, SHARD_SCHEMA);
-    *ret = head;
+                          header.schema, SHARD_SCHEMA);
+    *ret = header;
     return CM_OK;
 }
 
@@ -89,7 +89,7 @@ static int read_lines(char *text, size_t size, bool is_part, struct arena *arena
         place->line++;
         struct cm_sweep_row *row = &ret->rows[ret->n];
         const int status =
-            is_head ? read_head(line, length, arena, diag, &ret->head)
+            is_head ? read_header(line, length, arena, diag, &ret->header)
                     : json_line_read(&json_sweep_row, line, length, arena, diag, row);
         if (status == CM_NO_MEMORY || (status < 0 && (!is_part || is_head))) return status;
         *end = '\0';
@@ -122,7 +122,7 @@ int shard_read(const char *path, bool is_part, struct arena *arena, struct cm_di
         *ret = (struct shard_file){.n = 0};
         return CM_OK;
     }
-    if (status == CM_OK && ret->head.schema == NULL && !is_part)
+    if (status == CM_OK && ret->header.schema == NULL && !is_part)
         status = diag_error(diag, DIAG_FORMAT, "'%s' is not the file of a shard", path);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of a shard, in JSON Lines: a head, then a row per combination. An unfinished shard
- * is a file FOLDER/shard-1-of-4.part, to which rows are appended in any order; a complete one
- * is FOLDER/shard-1-of-4.jsonl, in the order of the combinations.
+ * The files of a shard, in JSON Lines: a header line, then one line per combination. An
+ * unfinished shard is a file FOLDER/shard-1-of-4.part, to which rows are appended in any order;
+ * a complete one is FOLDER/shard-1-of-4.jsonl, in the order of the combinations.
  */
 #ifndef API_CAMPAIGN_SHARD_H
 #define API_CAMPAIGN_SHARD_H
@@ -23,15 +23,17 @@ struct arena;
 /* Returns the identity of a campaign: a hash of its manifest; NULL if out of memory. */
 const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena);
 
-/* Refuses a path that is not a regular file, which could block; a missing file is CM_OK. */
+/* Checks that the path is a regular file or missing (other files, such as pipes, could block).
+ */
 int shard_check_file(const char *path, struct cm_diagnostics *diag) CM_MUST_CHECK;
 
-/* Returns true if the row failed, and may be tried again. */
+/* Returns true if the combination of the row failed; --retry runs it again. */
 bool shard_row_failed(const struct cm_sweep_row *row);
 
-/* A file that was read. */
+/* Contents of a shard file. */
 struct shard_file {
-    struct shard_head head; /* schema is NULL: the file is missing, or its head is invalid */
+    struct shard_header
+        header; /* header.schema is NULL if the file is missing or its header is invalid */
     size_t n;
     struct cm_sweep_row *rows;
     const char **lines; /* text of each row, without the newline */

@@ -112,9 +112,9 @@ static int finish(struct pool *pool, struct worker *worker) {
     const size_t first = worker->first;
     const size_t n_items = worker->n;
     int status = CM_OK;
-    if (n > 0) status = job->take(job->context, first, n, worker->lines.data, size);
+    if (n > 0) status = job->done(job->context, first, n, worker->lines.data, size);
     if (status == CM_OK && n < n_items)
-        status = job->lose(job->context, first + n, describe_end(ended, worker->arena));
+        status = job->lost(job->context, first + n, describe_end(ended, worker->arena));
     free_worker(worker);
     if (status == CM_OK && n + 1 < n_items)
         status = start(pool, worker, first + n + 1, n_items - n - 1);

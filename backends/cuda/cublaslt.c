@@ -317,8 +317,8 @@ static void print_stages(const struct cublaslt *lt, char *ret, size_t size) {
 
 static void facts(const void *own, struct cm_how *ret) {
     const struct cublaslt *lt = own;
-    char tile[CM_WORD_SIZE];
-    char stages[CM_WORD_SIZE];
+    char tile[24]; /* two 32-bit numbers and "x" */
+    char stages[24];
     uint64_t flags = 0;
     size_t written = 0;
     print_tile(lt, tile, sizeof(tile));
@@ -327,7 +327,7 @@ static void facts(const void *own, struct cm_how *ret) {
                    "algorithm %u, tile %s, stages %s, split-k %u, %.2f waves%s",
                    config(lt, CUBLASLT_ALGO_CONFIG_ID), tile, stages,
                    config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)lt->chosen.wavesCount,
-                   lt->add.own != NULL ? ", addend apart" : "");
+                   lt->add.own != NULL ? ", unfused addend" : "");
     if (lt->device->cublaslt.cublasLtMatmulAlgoCapGetAttribute(
             &lt->chosen.algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof(flags),
             &written) != CUBLAS_STATUS_SUCCESS)

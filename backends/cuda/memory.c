@@ -37,8 +37,8 @@ static void make_block(struct cm_device *device) {
 }
 
 /* Tries `wish`, half of it, and so on, at last `least`. */
-int memory_take_own(struct cm_device *device, int64_t least, int64_t wish,
-                    struct memory_block *ret, struct cm_reason *reason) {
+int memory_take_private(struct cm_device *device, int64_t least, int64_t wish,
+                        struct memory_block *ret, struct cm_reason *reason) {
     struct memory_block block = {.bytes = is_known(wish) && wish > least ? wish : least};
     CUresult result = allocate(device, block.bytes, &block.base);
     while (result == CUDA_ERROR_OUT_OF_MEMORY && block.bytes > least) {
@@ -69,7 +69,7 @@ int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct me
         }
         memory_drop(device);
     }
-    return memory_take_own(device, least, wish, ret, reason);
+    return memory_take_private(device, least, wish, ret, reason);
 }
 
 void memory_give_back(struct cm_device *device, const struct memory_block *block) {

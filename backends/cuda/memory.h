@@ -32,8 +32,8 @@ int64_t memory_align(int64_t bytes);
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason);
 /* Always an own block. */
-int memory_take_own(struct cm_device *device, int64_t least, int64_t wish,
-                    struct memory_block *ret, struct cm_reason *reason);
+int memory_take_private(struct cm_device *device, int64_t least, int64_t wish,
+                        struct memory_block *ret, struct cm_reason *reason);
 void memory_give_back(struct cm_device *device, const struct memory_block *block);
 /* Frees the shared block, which must not be taken. */
 void memory_drop(struct cm_device *device);

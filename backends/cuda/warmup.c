@@ -11,14 +11,15 @@
 
 #include "support/banned.h"
 
-#define OPEN_NS      300e6 /* first warm-up: time without an increase of the clock */
-#define MOST_NS      2e9   /* first warm-up: upper limit */
-#define RESUME_NS    100e6 /* later warm-ups: upper limit */
-#define IDLE_SECONDS 1e-3  /* idle time after which the clock may have dropped */
-#define STEADY       0.01  /* relative change of the clock that counts as none */
-#define ACCEPTED     0.75  /* minimum of sample clock / steady clock; nvbench uses the same */
-#define SPIN_BLOCK   256
-#define SPIN_LOOPS   200000 /* about half a millisecond */
+#define STEADY_CLOCK_NS                                                                        \
+    300e6 /* first warm-up ends after this time without an increase of the clock */
+#define MAX_WARMUP_NS 2e9   /* first warm-up: upper limit */
+#define RESUME_NS     100e6 /* later warm-ups: upper limit */
+#define IDLE_SECONDS  1e-3  /* idle time after which the clock may have dropped */
+#define STEADY        0.01  /* relative change of the clock that counts as none */
+#define ACCEPTED      0.75  /* minimum of sample clock / steady clock; nvbench uses the same */
+#define SPIN_BLOCK    256
+#define SPIN_LOOPS    200000 /* about half a millisecond */
 
 /* PTX: needs no compiler, and the driver translates it for every device since sm_50. The trap
  * of costmodel_spin never runs; it keeps the loop from being optimized away. */
@@ -114,8 +115,8 @@ static int spin(struct cm_device *device, double *ret_mhz, double *ret_ns,
     return status == CM_BACKEND_OK ? read_clocks(device, ret_mhz, ret_ns, reason) : status;
 }
 
-/* Runs work until the clock has not increased for OPEN_NS, but at most for MOST_NS: the clock
- * increases in steps, so two equal readings do not suffice. */
+/* Runs work until the clock has not increased for STEADY_CLOCK_NS, but at most for
+ * MAX_WARMUP_NS: the clock increases in steps, so two equal readings do not suffice. */
 static int spin_until_steady(struct cm_device *device, struct cm_reason *reason) {
     struct warmup *warmup = &device->warmup;
     double mhz = 0;
@@ -124,7 +125,8 @@ static int spin_until_steady(struct cm_device *device, struct cm_reason *reason)
     int status = spin(device, &mhz, &begin, reason);
     double risen = at = begin;
     warmup->mhz = mhz;
-    while (status == CM_BACKEND_OK && at - risen < OPEN_NS && at - begin < MOST_NS) {
+    while (status == CM_BACKEND_OK && at - risen < STEADY_CLOCK_NS &&
+           at - begin < MAX_WARMUP_NS) {
         const double before = at;
         status = spin(device, &mhz, &at, reason);
         if (mhz > warmup->mhz * (1 + STEADY)) risen = at;

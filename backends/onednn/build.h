@@ -75,10 +75,11 @@ dnnl_status_t build_copy(struct building *building);
 dnnl_status_t build_rnn(struct building *building);
 dnnl_status_t build_attention(struct building *building);
 dnnl_status_t build_resample(struct building *building);
-/* Replacements of reference implementations: softmax along the last axis; a sum. */
+/* Replace slow reference implementations of oneDNN: softmax along the last axis; elementwise
+ * sum. */
 dnnl_status_t build_softmax_rows(struct building *building);
 dnnl_status_t build_sum(struct building *building);
-/* A copy of the bytes that the primitive moves. */
+/* Builds a copy of as many bytes as the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
 /* Sets *ret to the post-ops of a product's steps, for a result described by tensors of this
@@ -88,7 +89,7 @@ dnnl_status_t build_step_args(struct building *building);
 /* Returns the algorithm of a function and its constants; false if oneDNN has no exact one. */
 bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float *ret_alpha,
                      float *ret_beta);
-/* Prepends dims of 1. */
+/* Returns the tensor with dims of 1 prepended up to this rank. */
 struct cm_tensor build_widen(const struct cm_tensor *tensor, int32_t rank);
 
 /* Helpers of the builders. dnnl_data_type_undef: oneDNN lacks the type. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that another tool measured, as in its file. A reader per format fills struct cm_times;
- * passes/latency assigns the layers to nodes. */
+/* Times measured by another tool, as in its file. Each format has a reader that fills struct
+ * cm_times; passes/latency/times_match.h assigns the layers to nodes. */
 #ifndef BACKENDS_TIMES_TIMES_H
 #define BACKENDS_TIMES_TIMES_H
 
@@ -14,14 +14,14 @@
 struct arena;
 struct cm_diagnostics;
 
-/* Relation of a layer to a node that it names. */
+/* Relation of a layer to a node named by one of its refs. */
 enum times_role {
     TIMES_RUNS,     /* runs the node */
     TIMES_COPIES,   /* copies or converts a tensor of the node */
-    TIMES_CONTAINS, /* an opaque block that contains the node, and others */
+    TIMES_CONTAINS, /* is an opaque block that contains this and other nodes */
 };
 
-/* A name of a node, or of a value that the node computes. */
+/* Reference to a node: its name, or the name of a value that it computes. */
 struct times_ref {
     const char *name;
     enum times_role role;
@@ -31,13 +31,13 @@ struct times_ref {
 struct times_layer {
     const char *name;        /* as in the file */
     const char *op;          /* operator of the tool: "FusedConv"; "" */
-    struct cm_timing timing; /* in one run of the model; `median` is the mean, so that the sum
-                                of the layers is that of the file */
+    struct cm_timing timing; /* seconds per run of the model. `median` holds the mean, so that
+                                the sum over the layers is the total of the file */
     size_t n_refs;
     const struct times_ref *refs;
-    bool alternatives;    /* the first ref that the model has counts; false: all of them */
-    enum times_role role; /* of a layer that matches no node */
-    int32_t rank;         /* of its first output; -1: unknown */
+    bool alternatives;    /* use only the first ref found in the model; false: use all refs */
+    enum times_role role; /* role if no ref is found in the model */
+    int32_t rank;         /* rank of the first output; -1 if unknown */
     int64_t dims[CM_MAX_RANK];
 };
 
@@ -45,16 +45,16 @@ struct cm_times {
     const char *path;
     const char *tool;     /* "onnxruntime", "tensorrt", "csv" */
     const char *provider; /* "CPUExecutionProvider"; "" */
-    int64_t runs;         /* of the model */
-    bool has_times;       /* false: layer information, which adds refs to timed layers */
-    double slow_start;    /* time of the first run / mean of the others; 0: unknown */
+    int64_t runs;         /* number of measured runs of the model */
+    bool has_times;       /* false: a layer information file, which only adds refs to layers */
+    double slow_start;    /* time of the first run / mean of the others; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */
     struct arena *arena;        /* owns all of it */
 };
 
-/* The readers fill *ret, whose arena and path are set. Each returns CM_OK, CM_REFUSED
- * (reported) or CM_NO_MEMORY. */
+/* Readers. The caller sets ret->arena and ret->path. Each returns CM_OK, CM_REFUSED (reported)
+ * or CM_NO_MEMORY. */
 struct json_value;
 int times_read_onnxruntime(const struct json_value *events, struct cm_diagnostics *diag,
                            struct cm_times *ret) CM_MUST_CHECK;
@@ -65,7 +65,7 @@ int times_read_trtexec_layers(const struct json_value *layers, struct cm_diagnos
 int times_read_csv(const char *text, size_t size, struct cm_diagnostics *diag,
                    struct cm_times *ret) CM_MUST_CHECK;
 
-/* Detects the format and reads it. `times` has its arena and path. */
+/* Detects the format of the text and reads it. The caller sets times->arena and ->path. */
 int times_read(const char *text, size_t size, struct cm_diagnostics *diag,
                struct cm_times *times) CM_MUST_CHECK;
 

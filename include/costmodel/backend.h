@@ -204,21 +204,23 @@ struct cm_window {
 /* The gradient that a kernel of backward computes. */
 enum cm_gradient {
     CM_GRADIENT_NONE,   /* forward */
-    CM_GRADIENT_DATA,   /* of a product: of its first operand; of others: of all operands */
-    CM_GRADIENT_WEIGHT, /* of a product: of its second operand */
+    CM_GRADIENT_DATA,   /* product: gradient of operand 0; other kinds: of all operands */
+    CM_GRADIENT_WEIGHT, /* product: gradient of operand 1 */
 };
 
-/* How a primitive runs as part of a graph; only for models of devices, all zero for others. */
+/* How a runtime fuses a primitive into the kernels of a graph. Set only for device models; all
+ * zero for backends that measure. */
 struct cm_fusion {
-    int32_t in_graph;      /* 1: set; bytes_read and bytes_written are what its kernel moves */
-    int32_t no_launch;     /* 1: it is part of the kernel of another primitive */
-    int32_t extra_kernels; /* elementwise kernels around it: casts, changes of layout, a
-                              BatchNormalization that the exporter folded into its weights */
-    int32_t quantizes;     /* 1: one of these quantizes the rows of the first operand */
-    int32_t gradient;      /* enum cm_gradient; operands are those of forward */
+    int32_t in_graph;  /* 1: this struct is set, and bytes_read and bytes_written of the
+                          primitive are the traffic of its kernel */
+    int32_t no_launch; /* 1: part of the kernel of another primitive, no launch of its own */
+    int32_t extra_kernels; /* additional elementwise kernels: casts, layout changes, a
+                              BatchNormalization that the exporter folded into the weights */
+    int32_t quantizes;     /* 1: one of extra_kernels quantizes the rows of operand 0 */
+    int32_t gradient;      /* enum cm_gradient; the operands are those of the forward pass */
     int32_t reserved;
-    int64_t extra_bytes;      /* that the others move */
-    int64_t compulsory_bytes; /* that move in any fusion of the graph */
+    int64_t extra_bytes;      /* bytes read and written by extra_kernels */
+    int64_t compulsory_bytes; /* bytes that any fusion of the graph must move */
 };
 
 /*
@@ -235,8 +237,8 @@ struct cm_primitive {
     struct cm_window window;
     int64_t groups; /* >= 1 */
     int32_t axis;
-    /* Of CM_ELTWISE; of a convolution or matrix product, which a backend may refuse: applied to
-     * the result, the operands behind the others (primitive_has_bias). */
+    /* CM_ELTWISE: the chain of functions. Convolution or matrix product: functions applied to
+     * the result (post-ops), which a backend may refuse; their operands follow the others. */
     int32_t n_steps;
     struct cm_eltwise steps[CM_MAX_STEPS];
     double epsilon;     /* norms */
@@ -294,11 +296,12 @@ enum cm_measure_state {
     CM_TIMED_OUT,     /* no time: the measurement was stopped */
     CM_PLANNED,       /* no time: planned only (plan_only) */
     CM_INVENTED,      /* from a table for tests; meaningless as a time */
-    CM_IMPORTED,      /* measured by another tool (cm_options.times); set by the program, */
-    CM_SPLIT,         /* its share of the time of a fused layer, by expected time */
-    CM_OPAQUE,        /* part of a block whose time only its module has */
-    CM_COPY_LAYER,    /* an imported layer that copies or converts tensors */
-    CM_UNPLACED,      /* an imported layer that matches no node */
+    /* States that the program sets for times of another tool (cm_options.times): */
+    CM_IMPORTED,   /* time of a layer that runs one node */
+    CM_SPLIT,      /* share of the time of a fused layer, in proportion to the expected time */
+    CM_OPAQUE,     /* no time: node in an opaque block, whose time belongs to its module */
+    CM_COPY_LAYER, /* layer that copies or converts tensors */
+    CM_UNPLACED,   /* layer that matches no node */
     CM_N_MEASURE_STATES
 };
 

@@ -155,7 +155,7 @@ struct cm_options {
     int64_t memory_limit; /* bytes; fills result->memory.fit; 0: no limit */
     int64_t sample_bytes; /* stored size of one input sample; fills result->input_pipeline; 0:
                              none. Requires a backend */
-    bool fit_device;      /* limit of 0: the device's memory, if a backend reports it */
+    bool fit_device;      /* if memory_limit is 0, use the device's memory, if reported */
     int64_t memory_alignment;  /* bytes, a power of two: alignment of arena offsets */
     bool memory_curve;         /* fill result->memory.curve: live bytes at each node */
     bool memory_plan;          /* fill result->memory.placed: arena offset of each value */
@@ -176,8 +176,8 @@ struct cm_options {
     const struct cm_times *const *times;
     enum cm_precision precision; /* compute precision of the timed layers */
     enum cm_runtime runtime;     /* of a modelled device */
-    bool fuse; /* measured: run a product with the elementwise nodes behind it as one primitive,
-                  if the backend can */
+    bool fuse; /* measured backends: run a convolution or matrix product and the elementwise
+                  nodes that follow it as one primitive, if the backend can */
     bool plan_only;  /* only report how the backend would run each layer */
     bool end_to_end; /* also run all measured layers once as one network */
     /* Directory that caches measured times between calls; created if missing. NULL: none. */
@@ -346,7 +346,7 @@ CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics 
 CM_API int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics,
                              const char **ret) CM_MUST_CHECK;
 
-/* The rows of a table. The rows of a sweep are always its batches. */
+/* The rows of a table of one profile. A table of a sweep has one row per batch. */
 enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
 
 /* Number format. */
@@ -466,11 +466,11 @@ CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUS
  * CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
-/* Checks that the library was built with d3, which pages of HTML embed. CM_OK, CM_USAGE. */
+/* Checks that the library was built with d3, which HTML pages embed. CM_OK, CM_USAGE. */
 CM_API int cm_html_check(struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
 /*
- * Writes a page of HTML (docs/report.md): one file that shows the result in a browser and
+ * Writes an HTML page (docs/report.md): one file that shows the result in a browser and
  * embeds its JSON. `sweep` adds several batches of the same model; NULL: none. CM_OK, CM_USAGE
  * (cm_html_check), CM_IO, CM_NO_MEMORY.
  */

@@ -47,8 +47,8 @@ struct cm_type {
 struct cm_value {
     const char *name;
     struct cm_type type;
-    int64_t bytes; /* as stored (a 4-bit element takes half a byte); of dims_upper_bound if set;
-                      CM_UNKNOWN */
+    int64_t bytes; /* as stored (a 4-bit element takes half a byte); upper bound if
+                      type.dims_upper_bound is set; CM_UNKNOWN */
 };
 
 struct cm_costs {
@@ -57,15 +57,15 @@ struct cm_costs {
     int64_t macs;
     int64_t int_macs; /* part of `macs`: multiplications of integers */
     int64_t flops;   /* by the convention, with or without integer operations (cm_convention) */
-    int64_t int_ops; /* integer operations, by the `exact` convention always */
+    int64_t int_ops; /* integer operations, by the convention `exact` for every convention */
     int64_t bytes_read;
     int64_t bytes_written;
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
     int64_t activation_bytes; /* node outputs, without views, constants and shape arithmetic */
     int64_t latency_ps;       /* picoseconds, cold; CM_UNKNOWN for a node without a time; valid
                                  only if cm_result_timed. Modelled: the expected time */
-    int64_t lower_bound_ps;   /* picoseconds that no implementation undercuts; valid only if
-                                 cm_result_modelled */
+    int64_t lower_bound_ps;   /* lower bound of the time of any implementation, picoseconds;
+                                 valid only if cm_result_modelled */
     uint32_t upper_bound;     /* set of members that are upper bounds: CM_COST_BIT */
 };
 
@@ -377,14 +377,14 @@ struct cm_clock_state {
     const char *throttle; /* reason for throttling; "": not throttled */
 };
 
-/* Only of imported layers. */
+/* Data of an imported layer. */
 struct cm_import {
     bool present;
     int64_t expected_ps; /* time of its nodes on the modelled device; CM_UNKNOWN */
     size_t module;       /* of a layer without nodes: index of the module that has its time, the
                             smallest that contains it; CM_NO_INDEX */
     size_t n_inside;
-    const size_t *inside; /* of an opaque block: its nodes, which have no time of their own */
+    const size_t *inside; /* opaque block: its nodes, which have no separate time */
 };
 
 /* A primitive (backend.h) and its time per execution, in picoseconds. If times are imported, a

@@ -165,7 +165,7 @@ static int infer_at_once(struct op_context *context, struct loop *loop) {
  * contents of shape arithmetic. */
 static bool is_improvable(const struct value_info *output) {
     if (output->kind == CM_TYPE_SEQUENCE) return !output->items;
-    if (!value_info_is_settled(output)) return true;
+    if (!value_info_is_static(output)) return true;
     return !output->value && dtype_is_integer(output->dtype) &&
            shape_elements(&output->shape) <= LONGEST_SHORT;
 }

@@ -262,7 +262,7 @@ static int make_inputs(const struct batch_work *work) {
         const struct cm_value_option *contents =
             values_option(work->analysis, value_of(work, id)->name);
         if (status == CM_OK && contents)
-            status = values_give(work->analysis, value_of(work, id), contents, info);
+            status = values_set(work->analysis, value_of(work, id), contents, info);
         work->table->inputs[id] = info;
         if (status == CM_NO_MEMORY) return status;
         if (status < 0) worst = status;

@@ -76,13 +76,13 @@ int batch_axis_grown_axis(const struct probe *probe, uint32_t value) {
 
 /* Returns the number of elements before the batch in row-major order, 0 if unknown. */
 static int64_t prefix_of(const struct probe *probe, uint32_t value) {
-    const struct batch_place *place = &probe->places[value];
+    const struct batch_location *place = &probe->places[value];
     int64_t prefix =
         checked_mul(shape_product(&before(probe, value)->shape, 0, place->axis), place->outer);
     return is_known(prefix) ? prefix : 0;
 }
 
-/* Returns batch_place.outer of a view's output: a view keeps the row-major order. */
+/* Returns batch_location.outer of a view's output: a view keeps the row-major order. */
 static int64_t outer_in_view(const struct probe *probe, const struct node *node,
                              const struct shape *shape, int axis) {
     uint32_t input = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
@@ -93,8 +93,8 @@ static int64_t outer_in_view(const struct probe *probe, const struct node *node,
     return is_known(outside) && outside > 0 && prefix % outside == 0 ? prefix / outside : 0;
 }
 
-/* Returns batch_place.outer of other outputs: that of the operand's axis of equal size. Concat
- * and Tile change the size, and may or may not repeat the batch end to end. */
+/* Returns batch_location.outer of other outputs: that of the operand's axis of equal size.
+ * Concat and Tile change the size, and may or may not repeat the batch end to end. */
 static int64_t outer_inherited(const struct probe *probe, const struct node *node,
                                int64_t size) {
     int64_t outer = 0;
@@ -102,7 +102,7 @@ static int64_t outer_inherited(const struct probe *probe, const struct node *nod
     for (size_t i = 0; i < node->n_inputs; i++) {
         uint32_t input = node->inputs[i];
         if (input == ID_NONE || probe->places[input].axis < 0) continue;
-        const struct batch_place *place = &probe->places[input];
+        const struct batch_location *place = &probe->places[input];
         if (before(probe, input)->shape.dims[place->axis] != size) continue;
         if (outer != 0 && outer != place->outer) return 0;
         outer = place->outer;
@@ -110,7 +110,7 @@ static int64_t outer_inherited(const struct probe *probe, const struct node *nod
     return outer;
 }
 
-void batch_axis_place_outputs(struct probe *probe, uint32_t node_id) {
+void batch_axis_locate_outputs(struct probe *probe, uint32_t node_id) {
     const struct node *node = &probe->model->nodes[node_id];
     enum op_memory memory = probe->ops[node_id]->memory;
     bool view = memory == MEMORY_VIEW || memory == MEMORY_VIEW_UNLESS_TRAINING;
@@ -119,7 +119,7 @@ void batch_axis_place_outputs(struct probe *probe, uint32_t node_id) {
         if (value == ID_NONE) continue;
         const struct shape *shape = &before(probe, value)->shape;
         int axis = batch_axis_grown_axis(probe, value);
-        struct batch_place place = {.axis = axis, .outer = 0};
+        struct batch_location place = {.axis = axis, .outer = 0};
         if (axis >= 0 && view) place.outer = outer_in_view(probe, node, shape, axis);
         if (axis >= 0 && !view) place.outer = outer_inherited(probe, node, shape->dims[axis]);
         if (batch_axis_power(probe, value) > 1) place.outer = 0;
@@ -231,7 +231,7 @@ static const char *objection_to_target(const struct probe *probe, const struct n
         node->inputs[1] == ID_NONE || node->n_outputs == 0 || node->outputs[0] == ID_NONE)
         return NULL;
     const struct value_info *data = before(probe, node->inputs[0]);
-    const struct batch_place *place = &probe->places[node->inputs[0]];
+    const struct batch_location *place = &probe->places[node->inputs[0]];
     bool unplaced = in_body && batch_axis_grown_axis(probe, node->inputs[0]) >= 0;
     bool unknown = !value_info_is_complete(data) && !data->is_constant;
     bool no_outer = place->axis >= 0 && place->outer == 0;
@@ -351,8 +351,8 @@ static size_t add_moved(const struct probe *probe, uint32_t node_id,
     return n;
 }
 
-size_t batch_axis_places_in(const struct probe *probe, const struct shape *shape,
-                            int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]) {
+size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
+                               int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]) {
     int64_t outside = 1; /* elements of the axes before this one */
     size_t n = 0;
     for (int axis = 0; axis < shape->rank && outside > 0 && outside <= prefix; axis++) {
@@ -373,7 +373,7 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
     const struct shape *shape = &before(probe, node->outputs[0])->shape;
     int64_t prefix = prefix_of(probe, node->inputs[0]);
     if (prefix == 0 || !shape_is_known(shape)) return 0;
-    return add_moved(probe, node_id, out, batch_axis_places_in(probe, shape, prefix, out));
+    return add_moved(probe, node_id, out, batch_axis_locations_in(probe, shape, prefix, out));
 }
 
 /* Returns the output axis to which the batch axis of an operand broadcasts, or -1. */

@@ -12,7 +12,7 @@
 #define PROBE_BATCH 10007
 
 /* The batch in a value: dims[axis] = outer * batch * inner, in row-major order. */
-struct batch_place {
+struct batch_location {
     int axis;      /* -1 if the value does not hold the batch */
     int64_t outer; /* 0 if unknown */
 };
@@ -50,7 +50,7 @@ struct probe {
     int64_t trials_left; /* operands of nodes that may still be walked by trial; negative if too
                             few */
     const struct override **overrides; /* of `after`, by node */
-    struct batch_place *places;        /* by value */
+    struct batch_location *places;     /* by value */
     struct arena *arena;
 };
 
@@ -62,7 +62,7 @@ struct probe {
  */
 const char *batch_axis_objection(const struct probe *probe, uint32_t node, uint32_t *ret_node);
 /* Sets probe->places of the node's outputs. */
-void batch_axis_place_outputs(struct probe *probe, uint32_t node);
+void batch_axis_locate_outputs(struct probe *probe, uint32_t node);
 /* Adds `change`, at batch `batch`, to overrides[change->node]. CM_OK or CM_NO_MEMORY. */
 int batch_axis_apply(const struct probe *probe, const struct override **overrides,
                      const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
@@ -75,8 +75,8 @@ size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
                              struct batch_candidate out[SHAPE_MAX_RANK]);
 /* Lists where the batch may be in a tensor of that shape, if `prefix` elements come before it
  * in row-major order. Returns how many. */
-size_t batch_axis_places_in(const struct probe *probe, const struct shape *shape,
-                            int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]);
+size_t batch_axis_locations_in(const struct probe *probe, const struct shape *shape,
+                               int64_t prefix, struct batch_candidate out[SHAPE_MAX_RANK]);
 /* Appends to the list. CM_OK or CM_NO_MEMORY. */
 int batch_axis_push(struct arena *arena, struct change_list *list,
                     const struct batch_change *change) CM_MUST_CHECK;

@@ -309,7 +309,7 @@ static int propagate_through_reshape(const struct scaling *scaling, uint32_t nod
         dims_change(scaling, node_id, 0, 0),
         {.node = node_id, .slot = 1, .is_target = true, .axis = demand->axis, .dims = out}};
     if (!is_known(prefix)) return CM_OK;
-    const size_t n = batch_axis_places_in(scaling->probe, changes[0].dims, prefix, places);
+    const size_t n = batch_axis_locations_in(scaling->probe, changes[0].dims, prefix, places);
     for (size_t i = 0; i < n; i++) {
         changes[0].axis = places[i].axis;
         if (!may_hold(scaling, &changes[0]) ||

@@ -121,7 +121,7 @@ static int is_same_solution(const struct search *search, const struct solution *
 
 /* Keeps the first error of the step, if it is the contradiction latest in the file; later
  * errors of a step are failed repairs. */
-static int keep_reason(struct search *search, size_t step) {
+static int record_reason(struct search *search, size_t step) {
     const char *reason = "it does not fit";
     if (search->reason && step < search->deepest) return CM_OK;
     for (size_t i = cm_diagnostics_count(search->sink); i-- > 0;) {
@@ -175,7 +175,7 @@ static int solve(struct search *search, size_t step) {
         search->steps_left -= walk->n_walked - n_walked;
         step++;
         if (status == CM_OK) continue;
-        if (keep_reason(search, step - 1) < 0) return CM_NO_MEMORY;
+        if (record_reason(search, step - 1) < 0) return CM_NO_MEMORY;
         if (!backtrack(search, &step)) return CONTRADICTION;
     }
     return CM_OK;
@@ -183,25 +183,25 @@ static int solve(struct search *search, size_t step) {
 
 static int refuse(const struct search *search, uint32_t node, uint32_t first, const char *why) {
     const struct analysis *analysis = search->analysis;
-    struct node_place place = {.model = analysis->model,
+    struct node_frame place = {.model = analysis->model,
                                .op = search->probe.ops[node],
                                .infos = search->before.infos,
                                .pass = "batch",
                                .node = node};
-    node_place_push(&place, analysis->diag);
+    node_frame_push(&place, analysis->diag);
     int status = diag_error(
         analysis->diag, DIAG_BATCH, "input '%s' %s cannot be re-batched (tried %d): %s",
         analysis->model->values[first].name,
         shapes_text(analysis, &before(search, first)->shape), PROBE_BATCH, why);
-    node_place_pop(&place, analysis->diag);
+    node_frame_pop(&place, analysis->diag);
     diag_hint(analysis->diag, "export the model with a symbolic batch dim");
     return status;
 }
 
 /* Returns true if a Gather selects from the value as from data: not along axis 0. At a batch of
  * 1, floats may also be a table that is an input (angles by position). */
-static bool picks_from_data(const struct search *search, const struct use *use,
-                            const struct value_info *info) {
+static bool gathers_from_data(const struct search *search, const struct use *use,
+                              const struct value_info *info) {
     const struct model *model = search->analysis->model;
     const struct attr *axis = node_attr(&model->nodes[use->node], "axis");
     if (use->slot != 0 || op_role(search->probe.ops[use->node], 0) != 'n') return false;
@@ -211,13 +211,13 @@ static bool picks_from_data(const struct search *search, const struct use *use,
 }
 
 /* Returns true if the value is used where only learned tensors are: a weight as an input. */
-static bool is_fed_weight(const struct search *search, uint32_t value_id,
-                          const struct value_info *info) {
+static bool is_weight_input(const struct search *search, uint32_t value_id,
+                            const struct value_info *info) {
     const struct value *value = &search->analysis->model->values[value_id];
     for (uint32_t i = 0; i < value->n_uses; i++) {
         const struct use *use = &value->uses[i];
         const char role = op_role(search->probe.ops[use->node], use->slot);
-        if (strchr("Wns", role) && !picks_from_data(search, use, info)) return true;
+        if (strchr("Wns", role) && !gathers_from_data(search, use, info)) return true;
     }
     return false;
 }
@@ -226,8 +226,8 @@ static bool takes_batch(const struct search *search, uint32_t value, uint32_t fi
     const struct value_info *info = search->before.infos ? before(search, value) : NULL;
     if (!info || info->kind != CM_TYPE_TENSOR || info->shape.rank < 1) return false;
     if (info->value) return false; /* --value fixes its dims */
-    return value == first ||
-           (info->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value, info));
+    return value == first || (info->shape.dims[0] == search->probe.batch &&
+                              !is_weight_input(search, value, info));
 }
 
 /* Copies the infos of the inputs, with `batch` in place of the file's batch. */
@@ -276,10 +276,10 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     }
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_values; id++)
-        probe->places[id] = (struct batch_place){.axis = -1};
+        probe->places[id] = (struct batch_location){.axis = -1};
     for (size_t i = 0; i < model->graphs[0].n_inputs; i++)
         if (takes_batch(search, model->graphs[0].inputs[i], first))
-            probe->places[model->graphs[0].inputs[i]] = (struct batch_place){0, 1};
+            probe->places[model->graphs[0].inputs[i]] = (struct batch_location){0, 1};
     if (batched_inputs(search, table->inputs, first, PROBE_BATCH, inputs) < 0)
         return CM_NO_MEMORY;
     probe->after = probe->before;

@@ -61,8 +61,8 @@ static int try_node(struct search *search, uint32_t node) {
 }
 
 /* Changes the target of the node to hold the batch at the candidate's place. */
-static int take(struct search *search, uint32_t node_id,
-                const struct batch_candidate *candidate) {
+static int apply_candidate(struct search *search, uint32_t node_id,
+                           const struct batch_candidate *candidate) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const struct batch_change change = {
         .node = node_id,
@@ -75,8 +75,8 @@ static int take(struct search *search, uint32_t node_id,
     return try_node(search, node_id);
 }
 
-static bool is_bare(const struct search *search, const struct shape *dims,
-                    const struct batch_candidate *candidate) {
+static bool is_batch_sized(const struct search *search, const struct shape *dims,
+                           const struct batch_candidate *candidate) {
     return candidate->outer == 1 && dims->dims[candidate->axis] == search->probe.batch;
 }
 
@@ -103,14 +103,14 @@ static void swap_places(struct batch_candidate *a, struct batch_candidate *b) {
  * axis before the others, and drops the rest unless unlikely places are asked for. Returns how
  * many there are.
  */
-static size_t prefer_bare(const struct search *search, const struct node *node,
-                          struct choice *choice) {
+static size_t prefer_batch_sized(const struct search *search, const struct node *node,
+                                 struct choice *choice) {
     const struct shape *dims = &before(search, node->outputs[0])->shape;
     struct batch_candidate *places = choice->alternatives;
     int own_axis = search->probe.places[node->inputs[0]].axis;
     size_t n = 0;
     for (size_t i = 0; i < choice->n; i++)
-        if (is_bare(search, dims, &places[i])) swap_places(&places[n++], &places[i]);
+        if (is_batch_sized(search, dims, &places[i])) swap_places(&places[n++], &places[i]);
     for (size_t i = 1; i < n; i++)
         if (places[i].axis == own_axis) swap_places(&places[0], &places[i]);
     if (n == 0) return 0;
@@ -140,7 +140,7 @@ static int place_target(struct search *search, size_t step, int status) {
     int axis = status == CM_OK ? batch_axis_grown_axis(&search->probe, node->outputs[0]) : -1;
     bool fits = has_axis(&choice, axis);
     if (fits && !batch_axis_is_fixed(&search->probe, node->inputs[1])) return CM_OK;
-    size_t n_bare = prefer_bare(search, node, &choice);
+    size_t n_bare = prefer_batch_sized(search, node, &choice);
     if (fits && n_bare == 0) return CM_OK;
     if (fits && has_axis(&choice, axis)) {
         bool is_first = true;
@@ -149,7 +149,7 @@ static int place_target(struct search *search, size_t step, int status) {
         if (is_first) return CM_OK;
     }
     if (choice.n > 1 && add_choice(search, &choice) < 0) return CM_NO_MEMORY;
-    return take(search, node_id, &choice.alternatives[0]);
+    return apply_candidate(search, node_id, &choice.alternatives[0]);
 }
 
 static bool has_placed_target(const struct search *search, uint32_t node_id) {
@@ -352,7 +352,7 @@ int rebatch_step(struct search *search, size_t step) {
     const struct choice *choice = choice_at(search, step);
     if (cm_diagnostics_count(search->sink) > 0 && rebatch_reset_sink(search) < 0)
         return CM_NO_MEMORY;
-    int status = choice ? take(search, node, &choice->alternatives[choice->taken])
+    int status = choice ? apply_candidate(search, node, &choice->alternatives[choice->taken])
                         : try_node(search, node);
     if (!choice && status != CM_NO_MEMORY && has_placed_target(search, node))
         status = place_target(search, step, status);
@@ -361,6 +361,6 @@ int rebatch_step(struct search *search, size_t step) {
     if (status == CONTRADICTION && !choice_at(search, step)) status = repair_loop(search, node);
     if (status == CONTRADICTION && !choice_at(search, step))
         status = repair_constants(search, node, misfit);
-    if (status == CM_OK) batch_axis_place_outputs(&search->probe, node);
+    if (status == CM_OK) batch_axis_locate_outputs(&search->probe, node);
     return status;
 }

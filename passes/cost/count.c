@@ -103,9 +103,10 @@ static void cost_of(const struct analysis *analysis, const struct op_context *co
  * last node: so FLOPs depend on neither opset nor exporter. Conventions that see single nodes
  * keep the node. *ret_counts is false if the node is counted with another one.
  */
-static int turn_to_counting(const struct analysis *analysis,
-                            const struct convention *convention, const struct op_source *source,
-                            struct op_context *context, bool *ret_counts) {
+static int use_pattern_context(const struct analysis *analysis,
+                               const struct convention *convention,
+                               const struct op_source *source, struct op_context *context,
+                               bool *ret_counts) {
     const struct fused_patterns_table *fused_patterns = &analysis->fused_patterns;
     const uint32_t index = fused_patterns->of_node[context->node_id];
     *ret_counts = true;
@@ -120,7 +121,7 @@ static int find_terms(const struct analysis *analysis, const struct convention *
                       const struct op_source *source, struct op_context *context,
                       struct count_terms *ret) {
     bool counts = false;
-    int status = turn_to_counting(analysis, convention, source, context, &counts);
+    int status = use_pattern_context(analysis, convention, source, context, &counts);
     ret->n = 0;
     if (status < 0 || !counts) return status;
     const int64_t macs = product_macs(context);
@@ -206,7 +207,8 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
     if (is_most) source.infos = analysis->infer.upper->infos;
     int status = context_make_inferred(&source, node, &context);
     if (status < 0) return status;
-    *ret = (struct count_terms){.runs = is_most ? table->most_runs[graph] : table->runs[graph]};
+    *ret =
+        (struct count_terms){.runs = is_most ? table->upper_runs[graph] : table->runs[graph]};
     if (context.op->cost.macs) context.op->cost.macs(&context, &ret->macs);
     status = find_terms(analysis, convention, &source, &context, ret);
     arena_restore(analysis->arena, mark);
@@ -345,13 +347,13 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE && most->infos[node->outputs[i]].is_upper_bound)
             return true;
-    return analysis->count.runs[node->graph] != analysis->count.most_runs[node->graph];
+    return analysis->count.runs[node->graph] != analysis->count.upper_runs[node->graph];
 }
 
 /* Replaces figures that are data-dependent by their upper bounds, unless those could overflow a
  * sum over all nodes. */
-static void take_upper_bounds(const struct analysis *analysis, struct cm_costs *upper,
-                              struct cm_costs *costs) {
+static void apply_upper_bounds(const struct analysis *analysis, struct cm_costs *upper,
+                               struct cm_costs *costs) {
     const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
     for (size_t i = 0; i < N_COSTS; i++) {
         const int64_t bound = *costs_figure(upper, i);
@@ -364,16 +366,17 @@ static void take_upper_bounds(const struct analysis *analysis, struct cm_costs *
     }
 }
 
-static int count_most(const struct analysis *analysis, const struct convention *convention,
-                      uint32_t id, struct cm_costs *costs) {
+static int count_upper_bounds(const struct analysis *analysis,
+                              const struct convention *convention, uint32_t id,
+                              struct cm_costs *costs) {
     if (!is_bounded(analysis, id)) return CM_OK;
     struct op_source source = context_source(analysis);
     struct cm_costs most = {0};
     source.infos = analysis->infer.upper->infos;
     int status = count_node(analysis, convention, &source, id, &most);
     if (status < 0) return status;
-    scale(&most, analysis->count.most_runs[analysis->model->nodes[id].graph]);
-    take_upper_bounds(analysis, &most, costs);
+    scale(&most, analysis->count.upper_runs[analysis->model->nodes[id].graph]);
+    apply_upper_bounds(analysis, &most, costs);
     return CM_OK;
 }
 
@@ -390,7 +393,7 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
         int status = count_node(analysis, convention, &source, id, &table->nodes[id].costs);
         scale(&table->nodes[id].costs, table->runs[model->nodes[id].graph]);
         if (status == CM_OK)
-            status = count_most(analysis, convention, id, &table->nodes[id].costs);
+            status = count_upper_bounds(analysis, convention, id, &table->nodes[id].costs);
         if (status < 0) return status;
         arena_restore(analysis->arena, mark);
     }
@@ -423,7 +426,7 @@ static bool is_in_mixed(const struct analysis *analysis, uint32_t graph) {
 static int bound_unknown(const struct analysis *analysis, const struct convention *convention,
                          uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;
-    int status = count_most(analysis, convention, id, &bounded);
+    int status = count_upper_bounds(analysis, convention, id, &bounded);
     const bool is_mixed = is_in_mixed(analysis, analysis->model->nodes[id].graph);
     for (size_t i = 0; i < N_COSTS && status == CM_OK; i++) {
         int64_t *figure = costs_figure(costs, i);
@@ -485,20 +488,20 @@ static bool has_overflow(struct cm_costs *costs) {
 }
 
 static int report_overflow(const struct analysis *analysis, uint32_t id) {
-    struct node_place place = {.model = analysis->model,
+    struct node_frame place = {.model = analysis->model,
                                .op = analysis->bind.ops[id],
                                .infos = analysis->infer.infos,
                                .pass = "count",
                                .node = id};
-    node_place_push(&place, analysis->diag);
+    node_frame_push(&place, analysis->diag);
     int status =
         diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node must be below 2^63");
-    node_place_pop(&place, analysis->diag);
+    node_frame_pop(&place, analysis->diag);
     return status;
 }
 
 /* Imported times are those of all runs, including branches that are not counted. */
-static void take_imported(const struct analysis *analysis, struct count_table *table) {
+static void apply_imported_times(const struct analysis *analysis, struct count_table *table) {
     const struct imported *imported = analysis->estimate.imported;
     for (uint32_t id = 0; imported && id < analysis->model->n_nodes; id++)
         if (is_known(imported->node_ps[id]))
@@ -509,15 +512,16 @@ int pass_count(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
     bool *dropped = arena_array(analysis->scratch, model->n_graphs, sizeof(*dropped));
-    table->nodes = arena_array(analysis->kept, model->n_nodes, sizeof(*table->nodes));
+    table->nodes = arena_array(analysis->result_arena, model->n_nodes, sizeof(*table->nodes));
     table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
-    table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));
-    if (!table->runs || !table->most_runs || !dropped || !table->nodes)
+    table->upper_runs =
+        arena_array(analysis->arena, model->n_graphs, sizeof(*table->upper_runs));
+    if (!table->runs || !table->upper_runs || !dropped || !table->nodes)
         return diag_no_memory(analysis->diag);
     int status = dequantized_find(analysis, &table->dequantized);
     if (status < 0) return status;
     total_runs(analysis, &analysis->infer, table->runs);
-    total_runs(analysis, analysis->infer.upper, table->most_runs);
+    total_runs(analysis, analysis->infer.upper, table->upper_runs);
     status = count_nodes(analysis, table);
     if (status == CM_OK) status = count_executed(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
@@ -529,6 +533,6 @@ int pass_count(const struct analysis *analysis, void *own) {
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)
         if (dropped[id]) table->runs[id] = 0;
-    take_imported(analysis, table);
+    apply_imported_times(analysis, table);
     return status;
 }

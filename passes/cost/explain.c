@@ -78,11 +78,11 @@ static bool costs_nothing(const struct cm_costs *costs) {
 
 static const struct cm_term *copy_terms(const struct analysis *analysis,
                                         const struct count_terms *from) {
-    struct cm_term *terms = arena_array(analysis->kept, from->n, sizeof(*terms));
+    struct cm_term *terms = arena_array(analysis->result_arena, from->n, sizeof(*terms));
     for (size_t i = 0; terms && i < from->n; i++)
         terms[i] = (struct cm_term){
             .factor = from->terms[i].factor,
-            .of = arena_strdup(analysis->kept, from->terms[i].of),
+            .of = arena_strdup(analysis->result_arena, from->terms[i].of),
             .count = public_count(from->terms[i].count),
             .of_integers = from->terms[i].of_integers,
         };
@@ -95,11 +95,12 @@ static int explain_node(const struct analysis *analysis, uint32_t id,
     struct count_terms terms;
     int status = count_terms(analysis, convention, id, &terms);
     if (status < 0) return status;
-    struct cm_named_size *factors = arena_array(analysis->kept, terms.macs.n, sizeof(*factors));
+    struct cm_named_size *factors =
+        arena_array(analysis->result_arena, terms.macs.n, sizeof(*factors));
     for (size_t i = 0; factors && i < terms.macs.n; i++)
-        factors[i] =
-            (struct cm_named_size){arena_strdup(analysis->kept, terms.macs.factors[i].name),
-                                   public_count(terms.macs.factors[i].size)};
+        factors[i] = (struct cm_named_size){
+            arena_strdup(analysis->result_arena, terms.macs.factors[i].name),
+            public_count(terms.macs.factors[i].size)};
     *ret = (struct cm_explained_node){
         .node = id,
         .runs = public_count(terms.runs),
@@ -130,7 +131,7 @@ static int sum_module(const struct analysis *analysis, uint32_t module,
 static int explain_by(const struct analysis *analysis, struct cm_explanation *ret) {
     struct cm_explained_by *by;
     ret->n_by = conventions_count();
-    ret->by = by = arena_array(analysis->kept, ret->n_by, sizeof(*by));
+    ret->by = by = arena_array(analysis->result_arena, ret->n_by, sizeof(*by));
     if (!by) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < ret->n_by; i++) {
         const struct cm_convention *public = conventions_at(i);
@@ -158,9 +159,9 @@ static int explain(const struct analysis *analysis, const char *name, uint32_t m
     const struct modules_table *table = &analysis->modules;
     const size_t n = analysis->model->n_nodes;
     struct cm_explained_node *nodes =
-        arena_array(analysis->kept, node == ID_NONE ? n : 1, sizeof(*nodes));
+        arena_array(analysis->result_arena, node == ID_NONE ? n : 1, sizeof(*nodes));
     *ret = (struct cm_explanation){
-        .name = arena_strdup(analysis->kept, name),
+        .name = arena_strdup(analysis->result_arena, name),
         .of_module = node == ID_NONE,
         .module = node == ID_NONE ? module : table->of_node[node],
         .nodes = nodes,
@@ -194,7 +195,7 @@ int pass_explain(const struct analysis *analysis, void *own) {
     struct explain_table *table = own;
     const size_t n = analysis->options->n_explain;
     int status = CM_OK;
-    table->items = arena_array(analysis->kept, n, sizeof(*table->items));
+    table->items = arena_array(analysis->result_arena, n, sizeof(*table->items));
     if (!table->items) return diag_no_memory(analysis->diag);
     table->n = n;
     for (size_t i = 0; status == CM_OK && i < n; i++)

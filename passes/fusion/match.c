@@ -31,7 +31,8 @@ static const struct value_info *info_of(const struct match *match, uint32_t valu
     return &match->source->infos[value];
 }
 
-/* Returns the node whose first output is the value, if a match may take it; else ID_NONE. */
+/* Returns the node whose first output is the value, if a match may add_node it; else ID_NONE.
+ */
 static uint32_t producer(const struct match *match, uint32_t value) {
     if (value == ID_NONE) return ID_NONE;
     const struct value *at = &match->source->model->values[value];
@@ -52,7 +53,7 @@ static bool is_inside(const struct match *match, uint32_t node) {
 }
 
 /* Makes the node part of the match. Returns false past MATCH_MAX_NODES. */
-static bool take(struct match *match, uint32_t node) {
+static bool add_node(struct match *match, uint32_t node) {
     if (is_inside(match, node)) return true;
     if (match->n_nodes == MATCH_MAX_NODES) return false;
     match->nodes[match->n_nodes++] = node;
@@ -97,7 +98,7 @@ static bool is_transparent(const struct match *match, uint32_t node) {
  * value itself if it has none. */
 static uint32_t skip_transparent(struct match *match, uint32_t value) {
     uint32_t node = producer(match, value);
-    if (!is_transparent(match, node) || !take(match, node)) return value;
+    if (!is_transparent(match, node) || !add_node(match, node)) return value;
     return input(match, node, 0);
 }
 
@@ -377,7 +378,7 @@ static bool split(struct match *match, struct items *items, size_t i) {
     if (match->strict && item.value != match->result &&
         match->source->model->values[item.value].n_uses != 1)
         return false;
-    if (node_of(match, node)->n_inputs != 2 || !take(match, node)) return false;
+    if (node_of(match, node)->n_inputs != 2 || !add_node(match, node)) return false;
     items->at[i] = (struct item){input(match, node, 0), item.inverse};
     items->at[items->n++] =
         (struct item){input(match, node, 1), item.inverse != (algebra == inverted)};
@@ -450,9 +451,9 @@ static bool match_power(struct match *match, const struct pattern *base, double 
     double have = 0;
     if (algebra == ALGEBRA_POWER)
         return number_of(match, input(match, node, 1), &have) && is_number(have, exponent) &&
-               take(match, node) && match_pattern(match, base, input(match, node, 0));
+               add_node(match, node) && match_pattern(match, base, input(match, node, 0));
     if (algebra == ALGEBRA_ROOT && exponent == 0.5)
-        return take(match, node) && match_pattern(match, base, input(match, node, 0));
+        return add_node(match, node) && match_pattern(match, base, input(match, node, 0));
     if (exponent != 2 && exponent != 3) return false;
     const struct pattern_term one = {.of = base};
     const struct pattern_term *const terms[] = {&one, &one, &one};
@@ -466,10 +467,10 @@ static uint32_t inverse_operand(struct match *match, enum pattern_kind kind, uin
     enum op_algebra algebra = algebra_of(match, node);
     double one = 0;
     if (algebra == (kind == PATTERN_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
-        return take(match, node) ? input(match, node, 0) : ID_NONE;
+        return add_node(match, node) ? input(match, node, 0) : ID_NONE;
     if (kind == PATTERN_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
     if (!number_of(match, input(match, node, 0), &one) || one != 1) return ID_NONE;
-    return take(match, node) ? input(match, node, 1) : ID_NONE;
+    return add_node(match, node) ? input(match, node, 1) : ID_NONE;
 }
 
 /* Matches the pattern with the negative or reciprocal of the value: x - (-3) is x + 3, and
@@ -514,7 +515,7 @@ static bool match_attr(struct match *match, const struct pattern *pattern, uint3
 }
 
 static bool match_arguments(struct match *match, const struct pattern *pattern, uint32_t node) {
-    if (!take(match, node) || !match_axes(match, node)) return false;
+    if (!add_node(match, node) || !match_axes(match, node)) return false;
     for (size_t i = 0; i < pattern->n; i++) {
         const struct pattern_term *term = &pattern->terms[i];
         uint32_t value = input(match, node, i);

@@ -33,14 +33,14 @@ static char next(struct parser *parser) {
     return *parser->at;
 }
 
-static bool take(struct parser *parser, char wanted) {
+static bool accept(struct parser *parser, char wanted) {
     if (next(parser) != wanted) return false;
     parser->at++;
     return true;
 }
 
 static void expect(struct parser *parser, char wanted) {
-    BUG_ON(!take(parser, wanted));
+    BUG_ON(!accept(parser, wanted));
 }
 
 static bool add_term(struct terms *terms, const struct pattern *of, bool inverse,
@@ -137,10 +137,10 @@ static const char *parse_word(struct parser *parser) {
 static const struct pattern *parse_call(struct parser *parser, const char *name) {
     struct terms terms = {0};
     do {
-        bool optional = take(parser, '[');
+        bool optional = accept(parser, '[');
         if (!add_term(&terms, parse_sum(parser), false, optional)) return NULL;
         if (optional) expect(parser, ']');
-    } while (take(parser, ','));
+    } while (accept(parser, ','));
     expect(parser, ')');
     if (text_equal(name, "sqrt")) return wrap(parser, PATTERN_POWER, terms.items[0].of, 0.5);
     struct pattern *call = new_pattern(parser, PATTERN_CALL, &terms);
@@ -153,9 +153,9 @@ static const struct pattern *parse_atom(struct parser *parser);
 static const struct pattern *parse_named(struct parser *parser) {
     const char *name = parse_word(parser);
     if (!name) return NULL;
-    if (take(parser, '(')) return parse_call(parser, name);
+    if (accept(parser, '(')) return parse_call(parser, name);
     struct pattern *pattern = NULL;
-    if (take(parser, ':')) {
+    if (accept(parser, ':')) {
         struct terms terms = {0};
         if (add_term(&terms, parse_atom(parser), false, false))
             pattern = new_pattern(parser, PATTERN_LABEL, &terms);
@@ -170,7 +170,7 @@ static const struct pattern *parse_named(struct parser *parser) {
 
 static const struct pattern *parse_atom(struct parser *parser) {
     if (isdigit((unsigned char)next(parser))) return parse_number(parser);
-    if (!take(parser, '(')) return parse_named(parser);
+    if (!accept(parser, '(')) return parse_named(parser);
     const struct pattern *inside = parse_sum(parser);
     if (inside) expect(parser, ')'); /* out of memory stops in the middle */
     return inside;
@@ -178,7 +178,7 @@ static const struct pattern *parse_atom(struct parser *parser) {
 
 static const struct pattern *parse_power(struct parser *parser) {
     const struct pattern *base = parse_atom(parser);
-    if (!base || !take(parser, '^')) return base;
+    if (!base || !accept(parser, '^')) return base;
     return wrap(parser, PATTERN_POWER, base, parse_digits(parser));
 }
 
@@ -194,9 +194,9 @@ static const struct pattern *parse_terms(struct parser *parser, enum pattern_kin
         if (!add_term(&terms, term, inverse, optional)) return NULL;
         if (optional) expect(parser, ']');
         const char *start = parser->at;
-        optional = take(parser, '[');
-        inverse = take(parser, sum ? '-' : '/');
-        if (!inverse && !take(parser, sum ? '+' : '*')) {
+        optional = accept(parser, '[');
+        inverse = accept(parser, sum ? '-' : '/');
+        if (!inverse && !accept(parser, sum ? '+' : '*')) {
             parser->at = start; /* the bracket of an outer sum, or the end */
             return join(parser, kind, &terms);
         }

@@ -80,15 +80,15 @@ static int check_node(const struct model *model, uint32_t id, const struct op *o
                       struct cm_diagnostics *diag) {
     const struct node *node = &model->nodes[id];
     size_t n_inputs = n_given(node->inputs, node->n_inputs);
-    struct node_place place = {.model = model, .op = op, .pass = "bind", .node = id};
-    node_place_push(&place, diag);
+    struct node_frame place = {.model = model, .op = op, .pass = "bind", .node = id};
+    node_frame_push(&place, diag);
     int status = check_count(diag, "inputs", n_inputs, op->min_inputs, op->max_inputs);
     /* an output may be omitted by an empty name, but not all of them */
     if (status == CM_OK)
         status = check_count(diag, "outputs", n_given(node->outputs, node->n_outputs),
                              node->n_outputs == 0 ? op->min_outputs : 0, op->max_outputs);
     if (status == CM_OK) status = check_attrs(node, op, diag);
-    node_place_pop(&place, diag);
+    node_frame_pop(&place, diag);
     return status;
 }
 

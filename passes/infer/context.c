@@ -132,7 +132,7 @@ int context_make_fused(const struct op_source *source, const struct fused_patter
 }
 
 static void print_place(const struct diag_frame *frame, struct text *out) {
-    const struct node_place *place = frame->context;
+    const struct node_frame *place = frame->context;
     const struct node *node = &place->model->nodes[place->node];
     print_node_label(place->node, node->name, node->type, out);
     if (place->op && place->op->since) text_printf(out, "-%d", place->op->since);
@@ -140,7 +140,7 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     print_node(place->model, place->node, place->infos, out);
 }
 
-void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {
+void node_frame_push(struct node_frame *place, struct cm_diagnostics *diag) {
     place->frame = (struct diag_frame){
         .label = "at node",
         .print = print_place,
@@ -151,6 +151,6 @@ void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {
     diag_push(diag, &place->frame);
 }
 
-void node_place_pop(const struct node_place *place, struct cm_diagnostics *diag) {
+void node_frame_pop(const struct node_frame *place, struct cm_diagnostics *diag) {
     diag_pop(diag, &place->frame);
 }

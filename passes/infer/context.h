@@ -45,7 +45,7 @@ int context_make_fused(const struct op_source *source,
                        struct op_context *ret) CM_MUST_CHECK;
 
 /* Prints `17 "layer1.0/conv1", Conv-11, pass infer` and the node as a source line. */
-struct node_place {
+struct node_frame {
     struct diag_frame frame;
     const struct model *model;
     const struct op *op;            /* NULL before bind */
@@ -54,7 +54,7 @@ struct node_place {
     uint32_t node;
 };
 
-void node_place_push(struct node_place *place, struct cm_diagnostics *diag);
-void node_place_pop(const struct node_place *place, struct cm_diagnostics *diag);
+void node_frame_push(struct node_frame *place, struct cm_diagnostics *diag);
+void node_frame_pop(const struct node_frame *place, struct cm_diagnostics *diag);
 
 #endif

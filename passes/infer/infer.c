@@ -47,6 +47,6 @@ int pass_infer(const struct analysis *analysis, void *own) {
     if (status == CM_OK) status = walk_model(&walk);
     if (status == CM_OK) unread_note(analysis, table);
     table->upper = table;
-    if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
+    if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_outcomes);
     return status < 0 ? status : walk_upper_bounds(&walk, &table->upper);
 }

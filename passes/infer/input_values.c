@@ -114,8 +114,8 @@ static bool has_values(enum dtype dtype) {
     }
 }
 
-int values_give(const struct analysis *analysis, const struct value *input,
-                const struct cm_value_option *option, struct value_info *info) {
+int values_set(const struct analysis *analysis, const struct value *input,
+               const struct cm_value_option *option, struct value_info *info) {
     static const char *const empty[] = {""};
     const struct cm_value_option one = {option->name, 1, empty};
     const int64_t elements = shape_elements(&info->shape);

@@ -11,7 +11,7 @@ const struct cm_value_option *values_option(const struct analysis *analysis, con
 /* Refuses names that no input has, and inputs whose contents are stored in the file. */
 int values_check(const struct analysis *analysis) CM_MUST_CHECK;
 /* Sets info->value of the input, whose type and dims are known, and emits a note. */
-int values_give(const struct analysis *analysis, const struct value *input,
-                const struct cm_value_option *option, struct value_info *info) CM_MUST_CHECK;
+int values_set(const struct analysis *analysis, const struct value *input,
+               const struct cm_value_option *option, struct value_info *info) CM_MUST_CHECK;
 
 #endif

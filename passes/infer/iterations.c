@@ -42,8 +42,8 @@ struct iteration *iterations_add(const struct model *model, struct arena *arena,
     return of_graph->last = iteration;
 }
 
-int iterations_keep(struct arena *arena, const struct infer_table *table, uint32_t graph,
-                    struct iteration *iteration) {
+int iterations_store(struct arena *arena, const struct infer_table *table, uint32_t graph,
+                     struct iteration *iteration) {
     const struct iterations *of_graph = &table->iterations[graph];
     struct value_info *infos = arena_array_raw(arena, of_graph->n_values, sizeof *infos);
     if (!infos) return CM_NO_MEMORY;
@@ -168,11 +168,11 @@ static int merge_runs(const struct model *model, struct arena *arena,
 
 static bool is_settled_in_each(const struct iterations *of_graph, size_t i) {
     const struct iteration *at = of_graph->last;
-    while (at && value_info_is_settled(&at->infos[i])) at = at->before;
+    while (at && value_info_is_static(&at->infos[i])) at = at->before;
     return !at;
 }
 
-int iterations_settle(const struct model *model, struct arena *arena,
+int iterations_finish(const struct model *model, struct arena *arena,
                       struct infer_table *table) {
     if (!table->iterations) return CM_OK;
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) {
@@ -181,7 +181,7 @@ int iterations_settle(const struct model *model, struct arena *arena,
         for (size_t i = 0; of_graph->last && i < of_graph->n_values; i++) {
             struct value_info *all = &table->infos[of_graph->values[i]];
             if (merge_runs(model, arena, of_graph, i, OP_EXACT, all) < 0) return CM_NO_MEMORY;
-            if (value_info_is_settled(all)) continue;
+            if (value_info_is_static(all)) continue;
             all->varies = is_settled_in_each(of_graph, i);
             table->is_open = true;
         }
@@ -189,7 +189,7 @@ int iterations_settle(const struct model *model, struct arena *arena,
     return CM_OK;
 }
 
-int iterations_settle_upper(const struct model *model, struct arena *arena,
+int iterations_finish_upper(const struct model *model, struct arena *arena,
                             const struct infer_table *exact, struct infer_table *upper) {
     if (!exact->iterations) return CM_OK;
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) {

@@ -14,8 +14,8 @@ struct iteration *iterations_add(const struct model *model, struct arena *arena,
                                  struct infer_table *table, uint32_t graph,
                                  const struct iteration *outer);
 /* Copies the infos of the body's values, after the body was walked. */
-int iterations_keep(struct arena *arena, const struct infer_table *table, uint32_t graph,
-                    struct iteration *iteration) CM_MUST_CHECK;
+int iterations_store(struct arena *arena, const struct infer_table *table, uint32_t graph,
+                     struct iteration *iteration) CM_MUST_CHECK;
 /* Removes the newest runs of the body inside `outer`, with the runs inside them. */
 void iterations_drop(struct infer_table *table, uint32_t graph, const struct iteration *outer);
 /* Returns the newest run of the body, or NULL. */
@@ -23,10 +23,10 @@ struct iteration *iterations_last(const struct infer_table *table, uint32_t grap
 
 /* After the walk of the model: removes runs that a later walk replaced, and sets table->infos
  * of the bodies to what holds in every run. */
-int iterations_settle(const struct model *model, struct arena *arena,
+int iterations_finish(const struct model *model, struct arena *arena,
                       struct infer_table *table) CM_MUST_CHECK;
 /* Sets the infos of the bodies, where they are bounds, to the largest shapes of all runs. */
-int iterations_settle_upper(const struct model *model, struct arena *arena,
+int iterations_finish_upper(const struct model *model, struct arena *arena,
                             const struct infer_table *exact,
                             struct infer_table *upper) CM_MUST_CHECK;
 

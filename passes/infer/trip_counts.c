@@ -47,17 +47,17 @@ int trips_find(const struct analysis *analysis, const int64_t **ret) {
     return CM_OK;
 }
 
-int trips_check(const struct analysis *analysis, const enum trip_use *uses) {
+int trips_check(const struct analysis *analysis, const enum trip_outcome *uses) {
     const struct cm_options *options = analysis->options;
     struct cm_diagnostics *diag = analysis->diag;
     for (size_t i = 0; i < options->n_trip_counts; i++) {
         const char *name = options->trip_counts[i].name;
         const long long size = options->trip_counts[i].size;
-        enum trip_use best = TRIPS_NO_LOOP; /* a Loop may be inlined several times */
+        enum trip_outcome best = TRIPS_NO_LOOP; /* a Loop may be inlined several times */
         for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
             if (uses[id] > best && is_called(analysis->model, id, name)) best = uses[id];
         switch (best) {
-        case TRIPS_TAKEN:
+        case TRIPS_APPLIED:
             diag_note(diag, DIAG_ASSUMPTION, "assuming that the body of '%s' runs %lld times",
                       name, size);
             break;

@@ -10,6 +10,6 @@
 int trips_find(const struct analysis *analysis, const int64_t **ret) CM_MUST_CHECK;
 /* Checks the outcomes (by node) after the walk: refuses nodes that are not Loops or have a
  * static count, and emits a note for each assumed count. */
-int trips_check(const struct analysis *analysis, const enum trip_use *uses) CM_MUST_CHECK;
+int trips_check(const struct analysis *analysis, const enum trip_outcome *uses) CM_MUST_CHECK;
 
 #endif

@@ -108,7 +108,7 @@ static uint32_t control_operand(const struct walk *walk, const struct op_context
 static bool outputs_are_settled(const struct walk *walk, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
-            !value_info_is_settled(&walk->table->infos[node->outputs[i]]))
+            !value_info_is_static(&walk->table->infos[node->outputs[i]]))
             return false;
     return true;
 }
@@ -122,7 +122,7 @@ static uint32_t shape_operand(const struct walk *walk, const struct op_context *
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = context->inputs[i];
         if (!info) continue;
-        if (!value_info_is_settled(info)) return ID_NONE;
+        if (!value_info_is_static(info)) return ID_NONE;
         const bool is_deciding =
             info->is_unread && monotone_letter(context->op, i) != MONOTONE_DIMS;
         if (found == ID_NONE && is_deciding) found = context->node->inputs[i];

@@ -40,7 +40,7 @@
 /* Larger upper bounds are dropped: no machine holds such a tensor, and sums would overflow. */
 #define MAX_BOUND ((int64_t)1 << 48)
 
-static bool worth_folding(const struct constant *constant) {
+static bool is_worth_folding(const struct constant *constant) {
     switch (dtype_class(constant->dtype)) {
     case DTYPE_CLASS_INT:
     case DTYPE_CLASS_BOOL:
@@ -57,7 +57,7 @@ static struct value_info value_info_of_constant(struct walk *walk,
                                                 const struct constant *constant) {
     struct value_info info = value_info_tensor(constant->dtype, constant->shape);
     bool splat = constant->place == CONSTANT_SPLAT;
-    info.value = splat || worth_folding(constant) ? constant : NULL;
+    info.value = splat || is_worth_folding(constant) ? constant : NULL;
     info.is_constant = true;
     info.is_weight = true;
     unread_drop(walk, &info);
@@ -78,10 +78,10 @@ int walk_start(struct walk *walk) {
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
     walk->assumed =
         arena_array(walk->arena, model->n_graphs - 1, sizeof(*walk->assumed)); /* one a body */
-    walk->trip_uses =
-        arena_array(walk->arena, walk->trips ? model->n_nodes : 0, sizeof(*walk->trip_uses));
+    walk->trip_outcomes = arena_array(walk->arena, walk->trips ? model->n_nodes : 0,
+                                      sizeof(*walk->trip_outcomes));
     if (!table->infos || !table->runs || !table->alternative || !walk->has_assumed ||
-        !walk->assumed || !walk->trip_uses)
+        !walk->assumed || !walk->trip_outcomes)
         return diag_no_memory(walk->diag);
     table->iterations = NULL;
     walk->n_assumed = 0;
@@ -124,7 +124,7 @@ static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t 
                                               const struct value_info *info) {
     struct value_info upper = walk->exact->infos[value];
     struct shape bounded;
-    if (value_info_is_settled(&upper) || upper.kind != info->kind) return upper;
+    if (value_info_is_static(&upper) || upper.kind != info->kind) return upper;
     if (upper.kind == CM_TYPE_SEQUENCE || upper.kind == CM_TYPE_OPTIONAL) {
         upper = *info; /* its elements are bounded themselves */
         upper.is_upper_bound = true;
@@ -158,7 +158,7 @@ static int walk_run(struct walk *walk, uint32_t graph_id, const struct value_inf
     if (run)
         walk->work_left -=
             (int64_t)(graph->n_nodes + walk->table->iterations[graph_id].n_values);
-    if (run && iterations_keep(walk->arena, walk->table, graph_id, run) < 0)
+    if (run && iterations_store(walk->arena, walk->table, graph_id, run) < 0)
         return diag_no_memory(walk->diag);
     if (status < 0) return status;
     for (size_t i = 0; i < graph->n_outputs; i++)
@@ -274,9 +274,9 @@ static int64_t requested_trips(void *context, uint32_t node, int64_t rounds, int
     const struct walk *walk = context;
     if (!walk->trips || !is_known(walk->trips[node])) return rounds;
     const bool too_many = is_known(most) && walk->trips[node] > most;
-    walk->trip_uses[node] = is_known(rounds) ? TRIPS_KNOWN
-                            : too_many       ? TRIPS_TOO_MANY
-                                             : TRIPS_TAKEN;
+    walk->trip_outcomes[node] = is_known(rounds) ? TRIPS_KNOWN
+                                : too_many       ? TRIPS_TOO_MANY
+                                                 : TRIPS_APPLIED;
     return is_known(rounds) ? rounds : walk->trips[node];
 }
 
@@ -340,7 +340,7 @@ static bool inputs_are_valued(const struct op_context *context) {
 }
 
 /* Takes the fold's outputs from the budget; a Constant without operands is free. */
-static bool affords_outputs(const struct op_context *context) {
+static bool charge_fold_budget(const struct op_context *context) {
     int64_t elements = 0;
     for (size_t i = 0; i < context->n_outputs; i++)
         elements = checked_add(elements, op_output_elements(context, i));
@@ -352,7 +352,7 @@ static int fold_contents(struct walk *walk, struct op_context *context) {
     context->budget = budget_of(walk);
     if (!context->op->fold) return CM_OK;
     if (!context->op->fold_partial && !inputs_are_valued(context)) return CM_OK;
-    return affords_outputs(context) ? context->op->fold(context) : CM_OK;
+    return charge_fold_budget(context) ? context->op->fold(context) : CM_OK;
 }
 
 /* Marks outputs that do not depend on the model's inputs. A node without operands is
@@ -367,7 +367,7 @@ static void mark_constant(struct walk *walk, const struct op_context *context,
     output->is_weight = context->n_inputs == 0 && context->op->fold &&
                         context->op->memory != MEMORY_CONTROL; /* Constant */
     if (output->is_weight && output->value && output->value->place != CONSTANT_SPLAT &&
-        !worth_folding(output->value))
+        !is_worth_folding(output->value))
         output->value = NULL;
     if (output->is_weight) unread_drop(walk, output);
     output->is_unread = output->is_unread || (!output->value && unread_prevents_fold(context));
@@ -394,7 +394,7 @@ static int apply_declared_type(const struct walk *walk, uint32_t value,
     return CM_OK;
 }
 
-static int keep_outputs(struct walk *walk, const struct op_context *context) {
+static int store_outputs(struct walk *walk, const struct op_context *context) {
     const struct node *node = context->node;
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
@@ -403,7 +403,7 @@ static int keep_outputs(struct walk *walk, const struct op_context *context) {
         int status = apply_declared_type(walk, value, info);
         if (status < 0) return status;
         mark_constant(walk, context, info);
-        walk->table->is_open = walk->table->is_open || !value_info_is_settled(info);
+        walk->table->is_open = walk->table->is_open || !value_info_is_static(info);
         walk->table->infos[value] = *info;
     }
     return CM_OK;
@@ -422,7 +422,7 @@ static bool may_improve(const struct walk *walk, const struct op_context *contex
     }
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i) &&
-            !value_info_is_settled(&walk->exact->infos[context->node->outputs[i]]))
+            !value_info_is_static(&walk->exact->infos[context->node->outputs[i]]))
             return true;
     return false;
 }
@@ -525,8 +525,8 @@ static bool is_at_most(const struct constant *a, const struct constant *b, bool 
 }
 
 /* Stores lower and upper bounds of the contents. */
-static void keep_contents(const struct value_info *least, const struct value_info *most,
-                          struct value_info *ret) {
+static void store_content_bounds(const struct value_info *least, const struct value_info *most,
+                                 struct value_info *ret) {
     bool same = false;
     if (ret->value || !least->value || !most->value) return;
     if (most->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
@@ -548,8 +548,8 @@ static int fold_upper_bounds(struct walk *walk, const struct op_context *context
     if (status < 0) return status;
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i))
-            keep_contents(&least.outputs[i], &most.outputs[i],
-                          &walk->table->infos[context->node->outputs[i]]);
+            store_content_bounds(&least.outputs[i], &most.outputs[i],
+                                 &walk->table->infos[context->node->outputs[i]]);
     return CM_OK;
 }
 
@@ -598,18 +598,18 @@ int walk_node(struct walk *walk, uint32_t id) {
         arena_restore(walk->scratch, mark);
         return status;
     }
-    struct node_place place = {.model = walk->model,
+    struct node_frame place = {.model = walk->model,
                                .op = walk->ops[id],
                                .infos = walk->table->infos,
                                .pass = walk->pass,
                                .node = id};
-    node_place_push(&place, walk->diag);
+    node_frame_push(&place, walk->diag);
     status = context.op->memory == MEMORY_CONTROL ? infer_control(walk, &context)
                                                   : infer_types(walk, &context);
     if (status == CM_OK) status = fold_contents(walk, &context);
-    if (status == CM_OK) status = keep_outputs(walk, &context);
+    if (status == CM_OK) status = store_outputs(walk, &context);
     if (status == CM_OK) status = unread_check(walk, &context);
-    node_place_pop(&place, walk->diag);
+    node_frame_pop(&place, walk->diag);
     if (status < 0)
         for (size_t i = 0; i < node->n_outputs; i++)
             if (node->outputs[i] != ID_NONE)
@@ -632,7 +632,7 @@ int walk_graph(struct walk *walk, uint32_t graph_id) {
 int walk_model(struct walk *walk) {
     const int status = walk_graph(walk, 0);
     if (status < 0) return status;
-    return iterations_settle(walk->model, walk->arena, walk->table) < 0
+    return iterations_finish(walk->model, walk->arena, walk->table) < 0
                ? diag_no_memory(walk->diag)
                : CM_OK;
 }
@@ -648,7 +648,7 @@ int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) 
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_graph(&walk, 0);
     if (status == CM_OK)
-        status = iterations_settle_upper(walk.model, walk.arena, exact->table, walk.table);
+        status = iterations_finish_upper(walk.model, walk.arena, exact->table, walk.table);
     *ret = walk.table;
     walk.table->upper = walk.table;
     return status < 0 ? diag_no_memory(exact->diag) : CM_OK;

@@ -35,9 +35,9 @@ struct walk {
     const char *location;
     bool is_missing;
     /* Set by walk_start: */
-    enum trip_use *trip_uses; /* by node: outcome of `trips` */
-    bool *has_assumed;        /* by node: the note about its assumption is emitted */
-    uint32_t *assumed;        /* these nodes, in the order of the notes */
+    enum trip_outcome *trip_outcomes; /* by node: outcome of `trips` */
+    bool *has_assumed;                /* by node: the note about its assumption is emitted */
+    uint32_t *assumed;                /* these nodes, in the order of the notes */
     size_t n_assumed;
     int64_t nested_trips; /* product of the trip counts of the executed Loops */
     int64_t work_left;    /* node walks and kept infos that executed Loops may still use */

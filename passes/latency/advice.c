@@ -23,12 +23,12 @@
 
 #include "support/banned.h"
 
-#define LEAST_UTILISATION 0.5
-#define FULL_MEMORY       0.9  /* share of the device's */
-#define TINY_GRID_SHARE   0.02 /* share of the latency that one layer must have */
-#define LEAST_TRANSPOSE   0.8  /* workspace / (input + output): such a workspace holds copies */
-#define MAX_TRANSPOSE     1.3
-#define VECTOR_BYTES      16 /* alignment of matrix rows for tensor cores */
+#define MIN_UTILISATION 0.5
+#define FULL_MEMORY     0.9  /* share of the device's */
+#define TINY_GRID_SHARE 0.02 /* share of the latency that one layer must have */
+#define MIN_TRANSPOSE   0.8  /* workspace / (input + output): such a workspace holds copies */
+#define MAX_TRANSPOSE   1.3
+#define VECTOR_BYTES    16 /* alignment of matrix rows for tensor cores */
 
 /* The findings of one rule. Times are seconds in one pass through the model. */
 struct advice_case {
@@ -131,16 +131,16 @@ static bool is_eligible(const struct advice_case *advice,
 static double utilisation(const struct advice_case *advice) {
     const struct network_time *network = &advice->analysis->estimate.network;
     const double seconds = network->measurement.warm.median;
-    const bool has_time = network->in_it != NULL && estimate_has_time(&network->measurement);
+    const bool has_time = network->included != NULL && estimate_has_time(&network->measurement);
     if (!has_time || seconds <= 0 || !is_known(network->sum_warm_ps)) return 1;
     return (double)network->sum_warm_ps * 1e-12 / seconds;
 }
 
 /* Gives no gain: it is one of the network's time, not of the layers'. */
 static void pick_idle(struct advice_case *advice) {
-    if (utilisation(advice) >= LEAST_UTILISATION) return;
+    if (utilisation(advice) >= MIN_UTILISATION) return;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
-        if (advice->analysis->estimate.network.in_it[node] && advice->seconds[node] > 0)
+        if (advice->analysis->estimate.network.included[node] && advice->seconds[node] > 0)
             pick(advice, node, -1);
 }
 
@@ -206,7 +206,7 @@ static bool hides_transposes(const struct advice_case *advice, uint32_t node) {
     const double images = tensor_bytes(x) + tensor_bytes(&primitive->outputs[0]);
     if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return false;
     if (x->rank < 3 || x->dims[1] < 2 || !primitive_is_packed(x)) return false;
-    return images > 0 && workspace >= LEAST_TRANSPOSE * images &&
+    return images > 0 && workspace >= MIN_TRANSPOSE * images &&
            workspace <= MAX_TRANSPOSE * images;
 }
 
@@ -453,8 +453,8 @@ static void find_seconds(const struct analysis *analysis, struct advice_case *re
 static int list_picked(const struct advice_case *advice, struct cm_advice *ret) {
     const struct analysis *analysis = advice->analysis;
     const struct modules_table *modules = &analysis->modules;
-    size_t *nodes = arena_array(analysis->kept, advice->n_picked, sizeof *nodes);
-    size_t *list = arena_array(analysis->kept, modules->n_modules, sizeof *list);
+    size_t *nodes = arena_array(analysis->result_arena, advice->n_picked, sizeof *nodes);
+    size_t *list = arena_array(analysis->result_arena, modules->n_modules, sizeof *list);
     bool *has = arena_array(analysis->scratch, modules->n_modules, sizeof *has);
     if (!nodes || !list || !has) return diag_no_memory(analysis->diag);
     for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
@@ -479,7 +479,7 @@ static int apply(struct advice_case *advice, const struct advice_rule *rule,
     advice->has_gain = false;
     rule->pick(advice);
     if (advice->n_picked == 0 || advice->picked_s < rule->least * advice->total_s) return CM_OK;
-    text_init(&advice->text, analysis->kept);
+    text_init(&advice->text, analysis->result_arena);
     rule->write(advice);
     if (advice->text.failed) return diag_no_memory(analysis->diag);
     const double gain_s = fmin(advice->gain_s, advice->picked_s);
@@ -507,7 +507,7 @@ int pass_advice(const struct analysis *analysis, void *own) {
     if (!analysis->roofline_bounds.done) return CM_OK;
     advice.seconds = arena_array(analysis->scratch, n_nodes, sizeof *advice.seconds);
     advice.picked = arena_array(analysis->scratch, n_nodes, sizeof *advice.picked);
-    table->items = arena_array(analysis->kept, N_RULES, sizeof *table->items);
+    table->items = arena_array(analysis->result_arena, N_RULES, sizeof *table->items);
     if (!advice.seconds || !advice.picked || !table->items)
         return diag_no_memory(analysis->diag);
     find_seconds(analysis, &advice);

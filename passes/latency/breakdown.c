@@ -56,7 +56,7 @@ static int add_operator(const struct analysis *analysis, struct operators *opera
     if (n == operators->capacity) {
         operators->capacity = n > 0 ? 2 * n : 32;
         struct cm_operator *rows =
-            arena_array(analysis->kept, operators->capacity, sizeof *rows);
+            arena_array(analysis->result_arena, operators->capacity, sizeof *rows);
         struct state_totals *totals =
             arena_array(analysis->scratch, operators->capacity, sizeof *totals);
         if (!rows || !totals) return CM_NO_MEMORY;
@@ -65,7 +65,7 @@ static int add_operator(const struct analysis *analysis, struct operators *opera
         table->operators = rows;
         operators->totals = totals;
     }
-    table->operators[n].op = arena_strdup(analysis->kept, name);
+    table->operators[n].op = arena_strdup(analysis->result_arena, name);
     table->operators[n].costs.latency_ps = DIM_UNKNOWN;
     table->operators[n].costs.lower_bound_ps = DIM_UNKNOWN;
     table->n_operators++;
@@ -94,7 +94,7 @@ static void add_node(const struct analysis *analysis, uint32_t id, struct cm_ope
 static const struct cm_state_share *
 list_states(const struct analysis *analysis, const struct state_totals *totals, size_t *ret_n) {
     struct cm_state_share *states =
-        arena_array(analysis->kept, CM_N_MEASURE_STATES, sizeof *states);
+        arena_array(analysis->result_arena, CM_N_MEASURE_STATES, sizeof *states);
     for (size_t i = 0; states && i < CM_N_MEASURE_STATES; i++) {
         const enum cm_measure_state state = state_order[i];
         if (totals->nodes[state] == 0) continue;
@@ -210,8 +210,8 @@ static int list_untimed(const struct analysis *analysis, struct breakdown_table 
             return CM_NO_MEMORY;
         if (at == MAP_NONE) {
             at = (uint32_t)table->n_untimed++;
-            rows[at].op = arena_strdup(analysis->kept, op);
-            rows[at].reason = arena_strdup(analysis->kept, reason);
+            rows[at].op = arena_strdup(analysis->result_arena, op);
+            rows[at].reason = arena_strdup(analysis->result_arena, reason);
             if (!rows[at].op || !rows[at].reason) return CM_NO_MEMORY;
         }
         rows[at].nodes++;
@@ -219,7 +219,7 @@ static int list_untimed(const struct analysis *analysis, struct breakdown_table 
     }
     if (table->n_untimed > 0) qsort(rows, table->n_untimed, sizeof *rows, compare_untimed);
     for (size_t i = 0; i < table->n_untimed; i++) rows[i].macs = public_count(rows[i].macs);
-    table->untimed = arena_copy(analysis->kept, rows, table->n_untimed * sizeof *rows);
+    table->untimed = arena_copy(analysis->result_arena, rows, table->n_untimed * sizeof *rows);
     return table->untimed ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -271,8 +271,8 @@ static int64_t *count_runs(const struct analysis *analysis) {
 static const char *kernel_name(const struct analysis *analysis, uint32_t primitive,
                                const struct cm_kernel *kernel) {
     struct text text;
-    if (kernel) return arena_strdup(analysis->kept, kernel->name);
-    text_init(&text, analysis->kept);
+    if (kernel) return arena_strdup(analysis->result_arena, kernel->name);
+    text_init(&text, analysis->result_arena);
     primitive_print(&analysis->primitives.items[primitive], &text);
     return text.failed ? NULL : text_string(&text);
 }
@@ -309,7 +309,7 @@ static int sum_kernels(const struct analysis *analysis, struct kernel_sum *sums,
                 .primitive = kernel ? CM_NO_INDEX : i,
                 .tensor_cores = estimate_tensor_cores_name(kernel ? kernel->tensor_cores
                                                                   : how->tensor_cores),
-                .rule = kernel ? arena_strdup(analysis->kept, kernel->rule) : "",
+                .rule = kernel ? arena_strdup(analysis->result_arena, kernel->rule) : "",
             };
             if (!sums[at].row.name || !sums[at].row.rule) return CM_NO_MEMORY;
         }
@@ -322,7 +322,8 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
     const size_t n = analysis->primitives.n;
     struct kernel_sum *sums = arena_array(analysis->scratch, n, sizeof *sums);
     if (!sums || sum_kernels(analysis, sums, &table->n_kernels) < 0) return CM_NO_MEMORY;
-    table->kernels = arena_array(analysis->kept, table->n_kernels, sizeof *table->kernels);
+    table->kernels =
+        arena_array(analysis->result_arena, table->n_kernels, sizeof *table->kernels);
     if (!table->kernels) return CM_NO_MEMORY;
     for (size_t i = 0; i < table->n_kernels; i++) {
         struct cm_kernel_row *row = &table->kernels[i];

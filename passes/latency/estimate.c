@@ -40,12 +40,13 @@ const char *estimate_tensor_cores_name(int32_t tensor_cores) {
 /* Returns the measured primitive of the node's group; ID_NONE if it is in none. */
 static uint32_t measured_group(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
-    if (!primitives->group || primitives->group[node] == ID_NONE || !analysis->estimate.apart_s)
+    if (!primitives->group || primitives->group[node] == ID_NONE ||
+        !analysis->estimate.unfused_s)
         return ID_NONE;
     const uint32_t product = primitives->group[node];
     const uint32_t fused = primitives->fused[product];
     const bool is_measured = estimate_has_time(&analysis->estimate.items[fused]) &&
-                             analysis->estimate.apart_s[product] > 0;
+                             analysis->estimate.unfused_s[product] > 0;
     return is_measured ? fused : ID_NONE;
 }
 
@@ -58,7 +59,7 @@ double estimate_share(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
     if (measured_group(analysis, node) == ID_NONE) return 1;
     const struct cm_measurement *own = &analysis->estimate.items[primitives->of_node[node]];
-    return own->cold.median / analysis->estimate.apart_s[primitives->group[node]];
+    return own->cold.median / analysis->estimate.unfused_s[primitives->group[node]];
 }
 
 bool estimate_runs(const struct analysis *analysis, uint32_t node) {
@@ -205,7 +206,7 @@ static void sum_layers(const struct session *session, const struct cm_measuremen
                        struct network_time *ret) {
     const struct primitives_table *primitives = &session->analysis->primitives;
     for (uint32_t id = 0; id < session->analysis->model->n_nodes; id++) {
-        if (!ret->in_it[id]) continue;
+        if (!ret->included[id]) continue;
         const struct cm_measurement *item = &items[primitives->of_node[id]];
         ret->sum_cold_ps = checked_add(ret->sum_cold_ps, estimate_ps(item->cold.median));
         ret->sum_warm_ps = checked_add(ret->sum_warm_ps, estimate_ps(item->warm.median));
@@ -247,7 +248,7 @@ static int run_network(const struct session *session, struct estimate_table *ret
     if (!session->analysis->options->end_to_end) return CM_OK;
     const int status = network_build(session->analysis, ret, &network);
     if (status != CM_OK) return status;
-    ret->network.in_it = network.in_it;
+    ret->network.included = network.included;
     if (network.why_not != NULL) {
         (void)reason_fail(&ret->network.measurement.reason, 0, "%s", network.why_not);
         return CM_OK;
@@ -264,12 +265,12 @@ static int sum_groups(const struct analysis *analysis, struct estimate_table *re
     const struct primitives_table *primitives = &analysis->primitives;
     const size_t n_nodes = analysis->model->n_nodes;
     if (!primitives->group) return CM_OK;
-    ret->apart_s = arena_array(analysis->arena, n_nodes, sizeof(*ret->apart_s));
-    if (!ret->apart_s) return diag_no_memory(analysis->diag);
+    ret->unfused_s = arena_array(analysis->arena, n_nodes, sizeof(*ret->unfused_s));
+    if (!ret->unfused_s) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_nodes; id++) {
         if (primitives->group[id] == ID_NONE) continue;
         const struct cm_measurement *own = &ret->items[primitives->of_node[id]];
-        ret->apart_s[primitives->group[id]] +=
+        ret->unfused_s[primitives->group[id]] +=
             estimate_has_time(own) ? own->cold.median : -INFINITY;
     }
     return CM_OK;

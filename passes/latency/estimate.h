@@ -22,7 +22,8 @@ enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t n
 /* Returns the primitive whose time the node shares: that of its group if it was measured, else
  * its own; ID_NONE if it has none. */
 uint32_t estimate_primitive(const struct analysis *analysis, uint32_t node);
-/* Returns the node's share of that time: a group's in proportion to its members apart. */
+/* Returns the node's share of that time: 1, or in a group its separate time / the sum of the
+ * separate times of all members. */
 double estimate_share(const struct analysis *analysis, uint32_t node);
 /* Returns true if the primitive runs for the node, not for another member of its group. */
 bool estimate_runs(const struct analysis *analysis, uint32_t node);

@@ -133,8 +133,8 @@ static void add_parameter_kernels(const struct listing *listing,
  * excludes the write of a weight gradient, which the optimizer may apply in the same kernel,
  * and counts dY once if both gradients are computed.
  */
-static void list_factor(struct listing *listing, const struct backward *backward, size_t slot,
-                        struct cm_fusion fusion, int64_t runs) {
+static void list_operand_product(struct listing *listing, const struct backward *backward,
+                                 size_t slot, struct cm_fusion fusion, int64_t runs) {
     struct cm_primitive item = *backward->forward;
     const struct cm_tensor *other = &item.inputs[1 - slot];
     const struct cm_tensor *mine = &item.inputs[slot];
@@ -156,7 +156,7 @@ static void list_factor(struct listing *listing, const struct backward *backward
 }
 
 /* Lists the backward of attention and recurrent operators as one kernel. */
-static void list_whole_product(struct listing *listing, const struct backward *backward,
+static void list_single_kernel(struct listing *listing, const struct backward *backward,
                                int64_t runs) {
     const int64_t macs = listing->training->table->of_node[backward->id].backward_macs;
     const struct node *node = backward->operation->node;
@@ -180,12 +180,12 @@ static void list_product(struct listing *listing, const struct backward *backwar
     const struct operation *operation = backward->operation;
     struct cm_fusion fusion = fusion_of(listing, backward);
     if (operation->op->backward.macs != NULL || backward->forward->n_inputs < 2) {
-        list_whole_product(listing, backward, runs);
+        list_single_kernel(listing, backward, runs);
         return;
     }
     for (size_t slot = 0; slot < 2 && slot < operation->node->n_inputs; slot++) {
         if (!training_needs_gradient(listing->training, operation, slot)) continue;
-        list_factor(listing, backward, slot, fusion, runs);
+        list_operand_product(listing, backward, slot, fusion, runs);
         fusion = (struct cm_fusion){.in_graph = 1}; /* count extra kernels only once */
     }
 }
@@ -269,7 +269,7 @@ static bool is_reduced(const struct listing *listing, const struct backward *bac
 
 /* Returns true if the operand gradient is the output gradient or a part of it (Add, Concat,
  * Slice): no computation. */
-static bool passes_gradient_on(const struct backward *backward, const char *cell) {
+static bool forwards_gradient(const struct backward *backward, const char *cell) {
     const int32_t kind = backward->forward->kind;
     return (kind == CM_ELTWISE || kind == CM_COPY) && (*cell == '\0' || *cell == ',');
 }
@@ -284,7 +284,7 @@ static void list_operand(const struct listing *listing, struct backward *backwar
     const bool is_sum = is_reduced(listing, backward, operand);
     const bool is_inside = !listing->eager && from != ID_NONE &&
                            kernels->kernel[from] == kernels->kernel[backward->id];
-    const bool is_passed = passes_gradient_on(backward, cell) && !is_sum;
+    const bool is_passed = forwards_gradient(backward, cell) && !is_sum;
     if (!is_passed && !shares_kernel(listing, operation, slot)) {
         backward->n_kernels++;
         read_gradient(listing, backward);
@@ -302,7 +302,8 @@ static void list_operand(const struct listing *listing, struct backward *backwar
     }
 }
 
-static void list_rest(struct listing *listing, struct backward *backward, int64_t runs) {
+static void list_other_operator(struct listing *listing, struct backward *backward,
+                                int64_t runs) {
     const struct operation *operation = backward->operation;
     struct cm_primitive *kernel = &backward->kernel;
     *kernel = *backward->forward;
@@ -332,13 +333,13 @@ static void list_node(struct listing *listing, uint32_t id) {
     const int64_t runs = training_runs(listing->training, operation->node->graph);
     struct backward backward = {
         .id = id, .operation = operation, .forward = &analysis->primitives.items[at]};
-    if (training_runs_again(listing->training, operation))
+    if (training_is_recomputed(listing->training, operation))
         add_item(listing, backward.forward, runs);
     if (!operation->has_backward || runs <= 0) return;
     if (primitive_is_product(backward.forward))
         list_product(listing, &backward, runs);
     else
-        list_rest(listing, &backward, runs);
+        list_other_operator(listing, &backward, runs);
 }
 
 /*
@@ -347,7 +348,7 @@ static void list_node(struct listing *listing, uint32_t id) {
  * excludes the read of gradients, which backward may apply directly, and the read of weights,
  * which forward has already read.
  */
-static void list_update(struct listing *listing) {
+static void list_optimizer_kernel(struct listing *listing) {
     const struct training_table *training = &listing->analysis->training;
     const int64_t weights = training->gradient_bytes;
     struct cm_primitive item = {
@@ -420,7 +421,7 @@ int pass_gradient_kernels(const struct analysis *analysis, void *own) {
     for (uint32_t step = analysis->liveness.n_steps; step-- > 0;)
         list_node(&listing, analysis->liveness.node_at[step]);
     const size_t n_backward = listing.index.n;
-    list_update(&listing);
+    list_optimizer_kernel(&listing);
     table->n = listing.index.n;
     table->items = listing.index.items;
     return time_step(&listing, n_backward);

@@ -47,8 +47,8 @@ static int64_t step_ps(const struct analysis *analysis) {
     return is_known(training) ? training : analysis->modules.modules[0].costs.latency_ps;
 }
 
-static const struct cm_input_link *take_links(const struct analysis *analysis, int64_t demand) {
-    struct cm_input_link *list = arena_array(analysis->kept, N_LINKS, sizeof(*list));
+static const struct cm_input_link *list_links(const struct analysis *analysis, int64_t demand) {
+    struct cm_input_link *list = arena_array(analysis->result_arena, N_LINKS, sizeof(*list));
     for (size_t i = 0; list != NULL && i < N_LINKS; i++)
         list[i] = (struct cm_input_link){
             .name = links[i].name,
@@ -72,7 +72,7 @@ static const char *advise(const struct analysis *analysis,
     const struct cm_input_link *link = slowest_sufficient(pipeline);
     const double demand = (double)pipeline->bytes_per_s / GB;
     struct text text;
-    text_init(&text, analysis->kept);
+    text_init(&text, analysis->result_arena);
     if (!is_known(pipeline->bytes_per_s))
         return "The demand is unknown: the step takes no time.";
     if (link != NULL)
@@ -97,7 +97,7 @@ int pass_input_pipeline(const struct analysis *analysis, void *own) {
     const int64_t batch = analysis->batch.batch;
     const double host_link = analysis->estimate.facts.host_link;
     if (bytes <= 0 || !analysis->estimate.done) return CM_OK;
-    struct cm_input_pipeline *pipeline = arena_alloc(analysis->kept, sizeof(*pipeline));
+    struct cm_input_pipeline *pipeline = arena_alloc(analysis->result_arena, sizeof(*pipeline));
     if (pipeline == NULL) return diag_no_memory(analysis->diag);
     *pipeline = (struct cm_input_pipeline){
         .sample_bytes = bytes,
@@ -110,7 +110,7 @@ int pass_input_pipeline(const struct analysis *analysis, void *own) {
     if (pipeline->step_ps > 0)
         pipeline->bytes_per_s = public_rounded((double)pipeline->samples * (double)bytes /
                                                ((double)pipeline->step_ps * 1e-12));
-    pipeline->links = take_links(analysis, pipeline->bytes_per_s);
+    pipeline->links = list_links(analysis, pipeline->bytes_per_s);
     pipeline->advice = advise(analysis, pipeline);
     if (pipeline->links == NULL || pipeline->advice == NULL)
         return diag_no_memory(analysis->diag);

@@ -17,8 +17,8 @@
 
 #include "support/banned.h"
 
-#define LEAST_RANK 3
-#define MAX_RANK   (2 + CM_MAX_SPATIAL)
+#define MIN_RANK 3
+#define MAX_RANK (2 + CM_MAX_SPATIAL)
 
 /* Sets of values with the same layout (union-find). */
 struct classes {
@@ -47,7 +47,7 @@ static int rank_of(const struct classes *classes, uint32_t value) {
     if (value == ID_NONE) return 0;
     const struct value_info *info = &classes->analysis->infer.infos[value];
     const bool fits = info->kind == CM_TYPE_TENSOR && !info->is_constant &&
-                      info->shape.rank >= LEAST_RANK && info->shape.rank <= MAX_RANK;
+                      info->shape.rank >= MIN_RANK && info->shape.rank <= MAX_RANK;
     return fits ? info->shape.rank : 0;
 }
 
@@ -123,7 +123,7 @@ int layout_find(const struct analysis *analysis, const bool **ret) {
  *     dim[i] = stride[i - 1] / stride[i]
  * An empty tensor is unchanged.
  */
-static void put_channels_last(struct cm_tensor *tensor) {
+static void set_channels_last(struct cm_tensor *tensor) {
     int64_t whole[CM_MAX_RANK] = {0};
     for (int32_t i = 1; i < tensor->rank; i++) {
         if (tensor->strides[i] == 0) return;
@@ -142,9 +142,9 @@ void layout_apply(struct cm_primitive *primitive) {
     const int32_t of_x = primitive->inputs[0].rank;
     const int32_t of_y = primitive->outputs[0].rank;
     const int32_t rank = of_x > of_y ? of_x : of_y;
-    if (rank < LEAST_RANK || rank > MAX_RANK) return;
+    if (rank < MIN_RANK || rank > MAX_RANK) return;
     for (int32_t i = 0; i < primitive->n_inputs; i++)
-        if (primitive->inputs[i].rank == rank) put_channels_last(&primitive->inputs[i]);
+        if (primitive->inputs[i].rank == rank) set_channels_last(&primitive->inputs[i]);
     for (int32_t i = 0; i < primitive->n_outputs; i++)
-        if (primitive->outputs[i].rank == rank) put_channels_last(&primitive->outputs[i]);
+        if (primitive->outputs[i].rank == rank) set_channels_last(&primitive->outputs[i]);
 }

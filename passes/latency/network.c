@@ -42,7 +42,7 @@ static bool is_in_arena(enum storage storage) {
     return storage == STORAGE_INPUT || storage == STORAGE_ACTIVATION;
 }
 
-static bool ran(const struct cm_measurement *measurement) {
+static bool was_measured(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_PROXY ||
            measurement->state == CM_INVENTED;
 }
@@ -77,7 +77,8 @@ static void match_operands(struct building *building, uint32_t step) {
             match(building, node->outputs, node->n_outputs, &primitive->outputs[i], &at);
 }
 
-static void need(struct building *building, uint32_t root, const struct cm_tensor *tensor) {
+static void reserve_bytes(struct building *building, uint32_t root,
+                          const struct cm_tensor *tensor) {
     const int64_t bytes = round_up(primitive_span(tensor));
     if (root == ID_NONE)
         building->own_bytes = checked_add(building->own_bytes, bytes);
@@ -85,17 +86,17 @@ static void need(struct building *building, uint32_t root, const struct cm_tenso
         building->bytes[root] = bytes;
 }
 
-static void need_operands(struct building *building, uint32_t step) {
+static void reserve_operands(struct building *building, uint32_t step) {
     const struct cm_primitive *primitive =
         &building->ret->network.primitives[building->steps[step].primitive];
     const uint32_t *operands = building->operands[step];
     for (int32_t i = 0; i < primitive->n_inputs; i++)
-        need(building, operands[i], &primitive->inputs[i]);
+        reserve_bytes(building, operands[i], &primitive->inputs[i]);
     for (int32_t i = 0; i < primitive->n_outputs; i++)
-        need(building, operands[CM_MAX_INPUTS + i], &primitive->outputs[i]);
+        reserve_bytes(building, operands[CM_MAX_INPUTS + i], &primitive->outputs[i]);
 }
 
-static uint32_t take_primitive(struct building *building, uint32_t primitive) {
+static uint32_t add_primitive(struct building *building, uint32_t primitive) {
     struct cm_network *network = &building->ret->network;
     uint32_t *index = &building->new_index[primitive];
     if (*index == 0) {
@@ -114,11 +115,11 @@ static bool list_steps(struct building *building, const struct estimate_table *t
     for (uint32_t step = 0; step < analysis->liveness.n_steps; step++) {
         const uint32_t node = analysis->liveness.node_at[step];
         const uint32_t primitive = primitives->of_node[node];
-        if (primitive == ID_NONE || !ran(&times->items[primitive])) continue;
+        if (primitive == ID_NONE || !was_measured(&times->items[primitive])) continue;
         if (analysis->model->nodes[node].graph != 0) return false;
-        building->ret->in_it[node] = true;
+        building->ret->included[node] = true;
         building->node_of[n] = node;
-        building->steps[n++].primitive = take_primitive(building, primitive);
+        building->steps[n++].primitive = add_primitive(building, primitive);
     }
     building->ret->network.n_steps = n;
     return true;
@@ -186,7 +187,7 @@ static int place_all(struct building *building) {
     struct cm_network *network = &building->ret->network;
     for (uint32_t i = 0; i < network->n_steps; i++) {
         match_operands(building, i);
-        need_operands(building, i);
+        reserve_operands(building, i);
     }
     place_weights(building);
     const int status = place_activations(building);
@@ -204,7 +205,7 @@ static bool make_tables(struct building *building) {
     struct arena *arena = building->arena;
     const size_t n = building->analysis->liveness.n_steps;
     const size_t n_primitives = building->analysis->primitives.n;
-    building->ret->in_it = arena_array(arena, model->n_nodes, sizeof(bool));
+    building->ret->included = arena_array(arena, model->n_nodes, sizeof(bool));
     building->primitives = arena_array(arena, n_primitives, sizeof(*building->primitives));
     building->new_index = arena_array(arena, n_primitives, sizeof(*building->new_index));
     building->steps = arena_array(arena, n, sizeof(*building->steps));

@@ -13,7 +13,7 @@ struct estimate_table;
 struct network {
     struct cm_network network;
     const char *why_not; /* static text; NULL: the network can run */
-    bool *in_it;         /* by node */
+    bool *included;      /* by node */
 };
 
 /*

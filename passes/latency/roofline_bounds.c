@@ -18,7 +18,7 @@
 #include "support/banned.h"
 
 #define LAUNCH_FLOORS 3   /* a time below this many floors is mostly the launch */
-#define LEAST_SHARE   0.4 /* share of a ceiling below which it is not the limit */
+#define MIN_SHARE     0.4 /* share of a ceiling below which it is not the limit */
 
 static const char *const names[N_LIMITED_BY] = {
     [LIMITED_BY_UNKNOWN] = "unknown",     [LIMITED_BY_COMPUTE] = "compute",
@@ -51,16 +51,16 @@ double roofline_bounds_floor(const struct analysis *analysis) {
 }
 
 /* Returns seconds; negative: unknown. */
-static double least_by_memory(const struct analysis *analysis,
-                              const struct cm_primitive *primitive) {
+static double memory_lower_bound(const struct analysis *analysis,
+                                 const struct cm_primitive *primitive) {
     const double bandwidth = roofline_bounds_bandwidth(analysis);
     return bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
 }
 
 /* Returns seconds; negative: unknown. The arithmetic intensity of a primitive that is not a
  * product is too low for a compute limit: 0. */
-static double least_by_compute(const struct analysis *analysis,
-                               const struct cm_primitive *primitive) {
+static double compute_lower_bound(const struct analysis *analysis,
+                                  const struct cm_primitive *primitive) {
     const double rate = roofline_bounds_rate(analysis, primitive->inputs[0].element);
     if (rate > 0) return (double)primitive->flops / rate;
     return primitive_is_product(primitive) ? -1 : 0;
@@ -82,12 +82,12 @@ static void judge_model(const struct cm_measurement *measurement, struct achieve
                                              [CM_LIMIT_LAUNCH] = LIMITED_BY_LAUNCH};
     const bool is_limit =
         measurement->limit >= 0 && measurement->limit <= (int32_t)CM_LIMIT_LAUNCH;
-    ret->least_s = measurement->lower_bound;
+    ret->lower_bound_s = measurement->lower_bound;
     ret->limited_by = is_limit ? limits[measurement->limit] : LIMITED_BY_UNKNOWN;
 }
 
 static enum limited_by limit_of_shares(double compute, double memory) {
-    if (fmax(compute, memory) >= LEAST_SHARE)
+    if (fmax(compute, memory) >= MIN_SHARE)
         return compute > memory ? LIMITED_BY_COMPUTE : LIMITED_BY_MEMORY;
     return compute < 0 || memory < 0 ? LIMITED_BY_UNKNOWN : LIMITED_BY_OCCUPANCY;
 }
@@ -95,9 +95,9 @@ static enum limited_by limit_of_shares(double compute, double memory) {
 static void judge_run(const struct analysis *analysis, const struct cm_primitive *primitive,
                       const struct cm_measurement *measurement, struct achieved *ret) {
     const double seconds = measurement->cold.median;
-    const double memory = least_by_memory(analysis, primitive);
-    const double compute = least_by_compute(analysis, primitive);
-    if (memory >= 0 && compute >= 0) ret->least_s = fmax(memory, compute);
+    const double memory = memory_lower_bound(analysis, primitive);
+    const double compute = compute_lower_bound(analysis, primitive);
+    if (memory >= 0 && compute >= 0) ret->lower_bound_s = fmax(memory, compute);
     if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
         ret->limited_by = LIMITED_BY_LAUNCH;
     else if (is_tiny_grid(&measurement->how))
@@ -114,7 +114,7 @@ static void judge_import(const struct analysis *analysis,
     judge_model(measurement, ret);
     if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
         ret->limited_by = LIMITED_BY_LAUNCH;
-    else if (ret->least_s < LEAST_SHARE * seconds)
+    else if (ret->lower_bound_s < MIN_SHARE * seconds)
         ret->limited_by = LIMITED_BY_OCCUPANCY;
 }
 
@@ -124,7 +124,7 @@ void roofline_bounds_compute(const struct analysis *analysis,
     const double seconds = measurement->cold.median;
     *ret = (struct achieved){.present = estimate_has_time(measurement) && seconds > 0,
                              .roofline = -1,
-                             .least_s = -1};
+                             .lower_bound_s = -1};
     if (!ret->present) return;
     ret->flops_per_s = (double)primitive->flops / seconds;
     ret->bytes_per_s = roofline_bounds_bytes(primitive) / seconds;
@@ -134,7 +134,7 @@ void roofline_bounds_compute(const struct analysis *analysis,
         judge_model(measurement, ret);
     else
         judge_run(analysis, primitive, measurement, ret);
-    if (ret->least_s >= 0) ret->roofline = ret->least_s / seconds;
+    if (ret->lower_bound_s >= 0) ret->roofline = ret->lower_bound_s / seconds;
 }
 
 /* Sums of one module in one pass through the model. */
@@ -142,8 +142,8 @@ struct tally {
     double seconds;
     double flops;
     double bytes;
-    double least_s;
-    double least_of_s; /* time of the primitives that have a lower bound */
+    double lower_bound_s;
+    double bounded_s; /* time of the primitives that have a lower bound */
     double by_limit[N_LIMITED_BY];
 };
 
@@ -159,26 +159,26 @@ static void add_node(const struct analysis *analysis, uint32_t node,
     ret->flops += (double)primitive->flops * runs;
     ret->bytes += roofline_bounds_bytes(primitive) * runs;
     ret->by_limit[achieved->limited_by] += seconds;
-    if (achieved->least_s < 0) return;
-    ret->least_s += achieved->least_s * runs;
-    ret->least_of_s += seconds;
+    if (achieved->lower_bound_s < 0) return;
+    ret->lower_bound_s += achieved->lower_bound_s * runs;
+    ret->bounded_s += seconds;
 }
 
 static void add_tally(struct tally *sum, const struct tally *more) {
     sum->seconds += more->seconds;
     sum->flops += more->flops;
     sum->bytes += more->bytes;
-    sum->least_s += more->least_s;
-    sum->least_of_s += more->least_of_s;
+    sum->lower_bound_s += more->lower_bound_s;
+    sum->bounded_s += more->bounded_s;
     for (int i = 0; i < N_LIMITED_BY; i++) sum->by_limit[i] += more->by_limit[i];
 }
 
 static struct achieved of_tally(const struct tally *tally) {
-    struct achieved ret = {.present = tally->seconds > 0, .roofline = -1, .least_s = -1};
+    struct achieved ret = {.present = tally->seconds > 0, .roofline = -1, .lower_bound_s = -1};
     if (!ret.present) return ret;
     ret.flops_per_s = tally->flops / tally->seconds;
     ret.bytes_per_s = tally->bytes / tally->seconds;
-    if (tally->least_of_s > 0) ret.roofline = tally->least_s / tally->least_of_s;
+    if (tally->bounded_s > 0) ret.roofline = tally->lower_bound_s / tally->bounded_s;
     ret.limited_by = LIMITED_BY_MIXED;
     for (int i = 0; i < N_LIMITED_BY; i++)
         if (tally->by_limit[i] > tally->seconds / 2) ret.limited_by = (enum limited_by)i;

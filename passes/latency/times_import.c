@@ -18,14 +18,15 @@
 
 #include "support/banned.h"
 
-/* Without a device, nodes are weighted by a roofline whose ridge is at 10 FLOP/byte: that of
- * processors, and of the vector units of GPUs. */
+/* Arithmetic intensity, in FLOP/byte, at which the assumed roofline changes from memory-bound
+ * to compute-bound. Used to split times without a device; typical of CPUs and GPU vector units.
+ */
 #define NOMINAL_RIDGE 10.0
 
-/* A first run that took so much longer than the others distorts their mean. */
+/* Warn if time of the first run / mean of the others is larger: it distorts the mean. */
 #define SLOW_START 1.5
 
-/* If one in so many layers has another shape, the inputs had. */
+/* Warn if at least 1 of this many layers has another output shape than the model. */
 #define OTHER_SHAPES 4
 
 static void add_timing(struct cm_timing *sum, const struct cm_timing *more) {
@@ -36,7 +37,8 @@ static void add_timing(struct cm_timing *sum, const struct cm_timing *more) {
     sum->max += more->max;
 }
 
-/* Adds the layers of one file. Layers of one name and operator are one layer. */
+/* Adds the layers of one file. Layers with equal name and operator are merged; their times are
+ * added. */
 static int join_file(const struct analysis *analysis, const struct cm_times *times,
                      const struct cm_times **of_layer, struct map *index,
                      struct imported *ret) {

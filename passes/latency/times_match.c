@@ -494,14 +494,14 @@ static int finish(const struct matching *matching) {
 static int make_tables(struct matching *matching) {
     const struct imported *imported = matching->imported;
     const size_t n_nodes = matching->analysis->model->n_nodes;
-    const size_t n_most = n_nodes > imported->n ? n_nodes : imported->n;
+    const size_t n_stamps = n_nodes > imported->n ? n_nodes : imported->n;
     struct arena *scratch = matching->analysis->scratch;
     size_t n = n_nodes + 3 * imported->n;
     for (size_t i = 0; i < imported->n; i++) n += imported->layers[i].from->n_refs;
     for (size_t i = 0; i < matching->details.n_entries; i++) /* layer names are distinct */
         n += matching->detailed[matching->details.entries[i].value]->n_refs;
     matching->owner = arena_array(scratch, n_nodes, sizeof(*matching->owner));
-    matching->stamps = arena_array(scratch, n_most, sizeof(*matching->stamps));
+    matching->stamps = arena_array(scratch, n_stamps, sizeof(*matching->stamps));
     matching->queue = arena_array(scratch, n_nodes + 64, sizeof(*matching->queue));
     matching->fused = arena_array(scratch, imported->n, sizeof(*matching->fused));
     matching->roles = arena_array(scratch, imported->n, sizeof(*matching->roles));

@@ -88,7 +88,7 @@ static int plan_in_place(const struct analysis *analysis, struct collected *all,
     size_t n_values = analysis->model->n_values;
     uint32_t *block_of = arena_array_raw(analysis->scratch, n_values, sizeof(*block_of));
     table->arena_in_place_bytes = table->arena_bytes;
-    if (analysis->in_place.n_over == 0) return CM_OK;
+    if (analysis->in_place.n_overwriting == 0) return CM_OK;
     if (!block_of) return diag_no_memory(analysis->diag);
     size_t n = share_blocks(analysis, all, block_of);
     if (arena_layout(analysis->scratch, all->blocks, n, false, analysis->work, &plan) < 0)

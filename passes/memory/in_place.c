@@ -87,7 +87,7 @@ int pass_in_place(const struct analysis *analysis, void *own) {
         if (root == ID_NONE) continue;
         taken[root] = true;
         table->over[analysis->model->nodes[node].outputs[0]] = root;
-        table->n_over++;
+        table->n_overwriting++;
         add_at(shared, step, liveness_owned(analysis, root));
     }
     table->peak_bytes = largest(liveness, shared);

@@ -93,7 +93,7 @@ int pass_memory_required(const struct analysis *analysis, void *own) {
     struct memory_required_table *table = own;
     size_t n_values = analysis->model->n_values;
     bool *seen = arena_array(analysis->scratch, n_values, sizeof *seen);
-    table->weights = arena_array(analysis->kept, (size_t)DTYPE_N * N_WEIGHT_STORAGES,
+    table->weights = arena_array(analysis->result_arena, (size_t)DTYPE_N * N_WEIGHT_STORAGES,
                                  sizeof *table->weights);
     if (!seen || !table->weights) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) {

@@ -14,12 +14,12 @@
 #include "support/banned.h"
 
 /* Values with bytes by the step of their last use: one list per step. */
-struct endings {
+struct last_uses {
     uint32_t *heads; /* by step: a value, ID_NONE */
     uint32_t *next;  /* by value */
 };
 
-static int list_endings(const struct analysis *analysis, struct endings *ret) {
+static int list_last_uses(const struct analysis *analysis, struct last_uses *ret) {
     const struct liveness_table *liveness = &analysis->liveness;
     const size_t n_values = analysis->model->n_values;
     const size_t n_heads = (size_t)liveness->n_steps + 1;
@@ -36,7 +36,7 @@ static int list_endings(const struct analysis *analysis, struct endings *ret) {
 }
 
 /* Returns the module that writes the value; the root for graph inputs. */
-static uint32_t maker(const struct analysis *analysis, uint32_t value) {
+static uint32_t producer_module(const struct analysis *analysis, uint32_t value) {
     uint32_t node = analysis->model->values[value].node;
     return node == ID_NONE ? 0 : analysis->modules.of_node[node];
 }
@@ -49,17 +49,17 @@ struct alive {
 };
 
 /* Adds to the module of the value and to its parents. */
-static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
+static void live_add(struct alive *alive, uint32_t value, int64_t bytes) {
     const uint32_t *parents = alive->analysis->modules.parents;
     if (bytes == 0) return;
-    for (uint32_t module = maker(alive->analysis, value); module != ID_NONE;
+    for (uint32_t module = producer_module(alive->analysis, value); module != ID_NONE;
          module = parents[module])
         alive->now[module] = checked_add(alive->now[module], bytes);
 }
 
 /* Adds the outputs of a node to its module and parents, and updates their peaks: the live bytes
  * of a module grow only while its nodes run. */
-static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
+static void live_run_node(struct alive *alive, uint32_t module, int64_t bytes) {
     const uint32_t *parents = alive->analysis->modules.parents;
     for (; module != ID_NONE; module = parents[module]) {
         const int64_t now = checked_add(alive->now[module], bytes);
@@ -68,7 +68,7 @@ static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
     }
 }
 
-static int64_t made_by(const struct analysis *analysis, const struct node *node) {
+static int64_t bytes_written_by(const struct analysis *analysis, const struct node *node) {
     int64_t bytes = 0;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
@@ -76,28 +76,29 @@ static int64_t made_by(const struct analysis *analysis, const struct node *node)
     return bytes;
 }
 
-static void alive_inputs(struct alive *alive) {
+static void live_add_inputs(struct alive *alive) {
     const struct analysis *analysis = alive->analysis;
     for (uint32_t id = 0; id < analysis->model->n_values; id++)
         if (analysis->model->values[id].node == ID_NONE)
-            alive_add(alive, id, liveness_counted(analysis, id));
+            live_add(alive, id, liveness_counted(analysis, id));
 }
 
 static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
     const struct liveness_table *liveness = &analysis->liveness;
     size_t n = analysis->modules.n_modules;
-    struct endings endings;
+    struct last_uses last_uses;
     struct alive alive = {.analysis = analysis};
     alive.now = arena_array(analysis->scratch, n, sizeof(*alive.now));
     alive.upper = arena_array(analysis->arena, n, sizeof(*alive.upper));
-    if (!alive.now || !alive.upper || list_endings(analysis, &endings) < 0) return CM_NO_MEMORY;
-    alive_inputs(&alive);
+    if (!alive.now || !alive.upper || list_last_uses(analysis, &last_uses) < 0)
+        return CM_NO_MEMORY;
+    live_add_inputs(&alive);
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         uint32_t id = liveness->node_at[step];
-        const int64_t made = made_by(analysis, &analysis->model->nodes[id]);
-        alive_run(&alive, analysis->modules.of_node[id], made);
-        for (uint32_t at = endings.heads[step]; at != ID_NONE; at = endings.next[at])
-            alive_add(&alive, at, -liveness_counted(analysis, at));
+        const int64_t made = bytes_written_by(analysis, &analysis->model->nodes[id]);
+        live_run_node(&alive, analysis->modules.of_node[id], made);
+        for (uint32_t at = last_uses.heads[step]; at != ID_NONE; at = last_uses.next[at])
+            live_add(&alive, at, -liveness_counted(analysis, at));
     }
     *ret = alive.upper;
     return CM_OK;
@@ -121,7 +122,7 @@ static int list_live(const struct analysis *analysis, struct peak_memory_table *
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
         int64_t bytes = liveness_counted(analysis, id);
         if (bytes == 0 || liveness->first[id] > step || liveness->last[id] < step) continue;
-        live[n++] = (struct live_value){id, maker(analysis, id), bytes};
+        live[n++] = (struct live_value){id, producer_module(analysis, id), bytes};
     }
     qsort(live, n, sizeof(*live), compare_live);
     table->live = arena_copy(analysis->arena, live, n * sizeof(*live));

@@ -40,12 +40,12 @@ struct view {
     struct arena *arena;
     const struct scheduler_problem *problem;
     bool backward;
-    uint32_t *n_before;  /* by task: edges that lead to it */
-    uint32_t *after;     /* by task: index of its first successor; one more at the end */
-    uint32_t *followers; /* successors */
-    uint32_t *holds;     /* by task: index of its first tensor in `held`; one more at the end */
-    uint32_t *held;      /* tensors */
-    int64_t least;       /* lower bound on the peak of every order */
+    uint32_t *n_before;   /* by task: edges that lead to it */
+    uint32_t *after;      /* by task: index of its first successor; one more at the end */
+    uint32_t *successors; /* successors */
+    uint32_t *holds; /* by task: index of its first tensor in `held`; one more at the end */
+    uint32_t *held;  /* tensors */
+    int64_t least;   /* lower bound on the peak of every order */
     int64_t budget;
     int64_t work; /* of all searches so far */
 };
@@ -105,10 +105,10 @@ static int view_open(struct view *view, struct arena *arena,
     uint32_t *fill = arena_array(arena, 2 * (size_t)n, sizeof *fill);
     view->n_before = arena_array(arena, n, sizeof *view->n_before);
     view->after = arena_array(arena, (size_t)n + 1, sizeof *view->after);
-    view->followers = arena_array(arena, problem->n_edges, sizeof *view->followers);
+    view->successors = arena_array(arena, problem->n_edges, sizeof *view->successors);
     view->holds = arena_array(arena, (size_t)n + 1, sizeof *view->holds);
     view->held = arena_array(arena, problem->n_members, sizeof *view->held);
-    if (!fill || !view->n_before || !view->after || !view->followers || !view->holds ||
+    if (!fill || !view->n_before || !view->after || !view->successors || !view->holds ||
         !view->held)
         return CM_NO_MEMORY;
     for (size_t i = 0; i < problem->n_edges; i++)
@@ -122,7 +122,7 @@ static int view_open(struct view *view, struct arena *arena,
         const struct scheduler_edge *edge = &problem->edges[i];
         const uint32_t task = backward ? edge->after : edge->before;
         const uint32_t follower = backward ? edge->before : edge->after;
-        view->followers[view->after[task] + fill[task]++] = follower;
+        view->successors[view->after[task] + fill[task]++] = follower;
         view->n_before[follower]++;
     }
     int64_t inputs = 0, results = 0;
@@ -168,7 +168,7 @@ static uint32_t find_open(const struct state *state, uint32_t id, bool *ret_foun
 }
 
 /* Computes the bytes and the peak after running a task of the state next. */
-static struct choice weigh(struct beam *beam, const struct state *state, uint32_t task) {
+static struct choice evaluate(struct beam *beam, const struct state *state, uint32_t task) {
     const struct view *view = beam->view;
     int64_t started = 0;
     int64_t ended = 0;
@@ -192,11 +192,11 @@ static struct choice weigh(struct beam *beam, const struct state *state, uint32_
 }
 
 /* Lists the tasks that may run next: only one if it costs nothing to run it at once. */
-static uint32_t choose(struct beam *beam, const struct state *state, uint32_t parent,
-                       struct choice *ret) {
+static uint32_t list_choices(struct beam *beam, const struct state *state, uint32_t parent,
+                             struct choice *ret) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < state->n_ready; i++) {
-        struct choice choice = weigh(beam, state, state->ready[i]);
+        struct choice choice = evaluate(beam, state, state->ready[i]);
         choice.parent = parent;
         if (choice.live <= state->live && choice.peak == state->peak) {
             ret[0] = choice;
@@ -238,7 +238,7 @@ static uint32_t sort_choices(struct choice *choices, uint32_t n) {
 
 /* Decrements what is left of an item; an item that is not open has `total` left. Returns true
  * if nothing is left. */
-static bool count_down(struct state *state, uint32_t id, uint32_t total) {
+static bool decrement(struct state *state, uint32_t id, uint32_t total) {
     bool open = false;
     const uint32_t at = find_open(state, id, &open);
     const size_t behind = (state->n_open - at) * sizeof *state->open;
@@ -262,15 +262,15 @@ static void run_task(const struct view *view, struct state *state, uint32_t task
     memmove(&state->ready[at], &state->ready[at + 1],
             (--state->n_ready - at) * sizeof *state->ready);
     for (uint32_t i = view->after[task]; i < view->after[task + 1]; i++) {
-        const uint32_t follower = view->followers[i];
-        if (!count_down(state, follower, view->n_before[follower])) continue;
+        const uint32_t follower = view->successors[i];
+        if (!decrement(state, follower, view->n_before[follower])) continue;
         for (at = state->n_ready++; at > 0 && state->ready[at - 1] > follower; at--)
             state->ready[at] = state->ready[at - 1];
         state->ready[at] = follower;
     }
     for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++)
-        (void)count_down(state, problem->n_tasks + view->held[i],
-                         problem->tensors[view->held[i]].n_members);
+        (void)decrement(state, problem->n_tasks + view->held[i],
+                        problem->tensors[view->held[i]].n_members);
 }
 
 /* Upper bound on the growth of the lists of a state when the task runs. */
@@ -333,7 +333,7 @@ static int advance(struct beam *beam, uint32_t k) {
     struct choice *choices = arena_array(next->arena, most, sizeof *choices);
     if (!choices) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < before->n; i++)
-        n += choose(beam, &before->states[i], i, &choices[n]);
+        n += list_choices(beam, &before->states[i], i, &choices[n]);
     n = sort_choices(choices, n);
     const uint32_t width =
         next_width(beam, beam->work - begun, before->n, beam->view->problem->n_tasks - k);

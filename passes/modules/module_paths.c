@@ -119,7 +119,7 @@ struct parts {
 };
 
 /* Removes the last part. Returns false if none is left. */
-static bool take_part(struct parts *parts, const char **ret, size_t *ret_length) {
+static bool pop_part(struct parts *parts, const char **ret, size_t *ret_length) {
     if (parts->length > 0) {
         size_t begin = parts->length;
         while (begin > 0 && parts->text[begin - 1] != '.') begin--;
@@ -137,18 +137,18 @@ static bool take_part(struct parts *parts, const char **ret, size_t *ret_length)
 }
 
 /* Returns true if `few` is a proper subsequence of `many` with the same last part. */
-static bool is_spread_over(struct parts few, struct parts many) {
+static bool is_subsequence(struct parts few, struct parts many) {
     const char *wanted = NULL;
     const char *part = NULL;
     size_t wanted_length = 0;
     size_t length = 0;
     size_t n_more = 0;
     bool is_last = true;
-    bool wants = take_part(&few, &wanted, &wanted_length);
-    for (; take_part(&many, &part, &length); is_last = false) {
+    bool wants = pop_part(&few, &wanted, &wanted_length);
+    for (; pop_part(&many, &part, &length); is_last = false) {
         bool same = wants && length == wanted_length && memcmp(part, wanted, length) == 0;
         if (!same && is_last) return false;
-        if (same) wants = take_part(&few, &wanted, &wanted_length);
+        if (same) wants = pop_part(&few, &wanted, &wanted_length);
         n_more += !same;
     }
     return !wants && n_more > 0;
@@ -176,7 +176,7 @@ static struct placement place(const struct mapper *mapper, uint32_t scope) {
     if (claimed == NO_CLAIM || claimed == MIXED_CLAIM) return natural;
     struct parts few = {&mapper->out->paths, natural.base, natural.local, natural.length};
     struct parts many = {&mapper->out->of_params, claimed, "", 0};
-    if (!is_spread_over(few, many)) return natural;
+    if (!is_subsequence(few, many)) return natural;
     return (struct placement){.local = "", .base = claimed, .in_params = true, .moved = true};
 }
 

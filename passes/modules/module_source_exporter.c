@@ -42,7 +42,7 @@ int metadata_start(struct scope_finder *finder, bool *ret) {
 }
 
 /* Returns true if `path` is module text[0..length) or contains it. */
-static bool is_around(const char *path, const char *text, size_t length) {
+static bool contains_module(const char *path, const char *text, size_t length) {
     size_t n = strlen(path);
     if (n == 0) return true;
     return n <= length && strncmp(path, text, n) == 0 && (n == length || text[n] == '.');
@@ -76,14 +76,16 @@ static int follow_params(const struct scope_finder *finder, uint32_t node,
     const char *last = stack->parts[stack->n - 1].path;
     char *path = arena_strndup(finder->analysis->arena, owner, length);
     if (!path) return CM_NO_MEMORY;
-    if (is_around(last, path, length) || is_around(path, last, strlen(last))) return CM_OK;
-    while (stack->n > 0 && !is_around(stack->parts[stack->n - 1].path, path, length))
+    if (contains_module(last, path, length) || contains_module(path, last, strlen(last)))
+        return CM_OK;
+    while (stack->n > 0 && !contains_module(stack->parts[stack->n - 1].path, path, length))
         stack->n--;
     stack->parts[stack->n++] = (struct place_part){path, ""};
     return CM_OK;
 }
 
-static int take_place(const struct scope_finder *finder, uint32_t id, struct stack *ret) {
+static int read_module_stack(const struct scope_finder *finder, uint32_t id,
+                             struct stack *ret) {
     const struct node *node = &finder->model->nodes[id];
     ret->n = 0;
     for (size_t i = 0; i < node->place->n_parts && ret->n < PATHS_MAX_DEPTH; i++)
@@ -162,7 +164,7 @@ int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
     *ret = ID_NONE;
     if (!place) return CM_OK;
     struct scope_notes *root = scopes_note(finder->scopes, 0);
-    if (!root || take_place(finder, node, &stack) < 0) return CM_NO_MEMORY;
+    if (!root || read_module_stack(finder, node, &stack) < 0) return CM_NO_MEMORY;
     const struct place_part *first = &place->parts[0];
     if (first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
     return walk_to(finder, &stack, ret);

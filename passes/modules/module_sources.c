@@ -171,7 +171,7 @@ static int find(struct scope_finder *finder, struct modules_table *table) {
     struct arena *arena = analysis->arena;
     size_t n_known = 0;
     scopes->of_node = arena_array(arena, model->n_nodes, sizeof *scopes->of_node);
-    table->sources = arena_array(analysis->kept, N_SOURCES + 2, sizeof *table->sources);
+    table->sources = arena_array(analysis->result_arena, N_SOURCES + 2, sizeof *table->sources);
     if (!scopes->of_node || !table->sources || paths_init(&scopes->paths, arena, '/') < 0 ||
         paths_reserve(&scopes->paths, model->n_nodes + model->n_nodes / 4) < 0 ||
         order_nodes(model, arena, &scopes->n_nodes, &scopes->nodes) < 0)

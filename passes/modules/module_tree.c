@@ -64,7 +64,7 @@ static void start_module(struct cm_module *module, const char *path, const char 
 /* Numbers parents before children. The texts are one allocation of the result. */
 static int number_modules(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
-    char *text = arena_alloc(builder->tree->analysis->kept, measure_texts(builder));
+    char *text = arena_alloc(builder->tree->analysis->result_arena, measure_texts(builder));
     if (!text) return CM_NO_MEMORY;
     start_module(&table->modules[0], "", "", CM_NO_INDEX);
     table->parents[0] = ID_NONE;
@@ -87,7 +87,7 @@ static int number_modules(const struct builder *builder) {
 static int collect_children(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
     size_t *children =
-        arena_array(builder->tree->analysis->kept, table->n_modules, sizeof *children);
+        arena_array(builder->tree->analysis->result_arena, table->n_modules, sizeof *children);
     if (!children) return CM_NO_MEMORY;
     for (uint32_t path = 0; path < builder->paths->n; path++) {
         struct cm_module *module = &table->modules[builder->number[path]];
@@ -150,7 +150,7 @@ int module_tree_build(struct module_tree *tree) {
     struct modules_table *table = tree->table;
     const struct scopes *scopes = tree->scopes;
     const size_t n = tree->names->paths.n;
-    table->modules = arena_array(analysis->kept, n, sizeof *table->modules);
+    table->modules = arena_array(analysis->result_arena, n, sizeof *table->modules);
     table->parents = arena_array(tree->tables, n, sizeof *table->parents);
     table->of_node =
         arena_array(tree->tables, analysis->model->n_nodes, sizeof *table->of_node);
@@ -166,8 +166,9 @@ int module_tree_build(struct module_tree *tree) {
         .number = arena_array(arena, n, sizeof *builder.number),
         .lengths = arena_array(arena, n, sizeof *builder.lengths),
     };
-    if (arena_failed(arena) || arena_failed(analysis->kept) || arena_failed(tree->tables) ||
-        number_modules(&builder) < 0 || collect_children(&builder) < 0)
+    if (arena_failed(arena) || arena_failed(analysis->result_arena) ||
+        arena_failed(tree->tables) || number_modules(&builder) < 0 ||
+        collect_children(&builder) < 0)
         return diag_no_memory(analysis->diag);
     place_scopes_and_params(&builder);
     arena_restore(arena, mark);

@@ -19,11 +19,11 @@
 
 struct typer {
     const struct module_tree *tree;
-    struct arena *kept; /* of the result */
-    struct map classes; /* interned */
-    const char *last;   /* most recently used class */
-    uint32_t *from;     /* by module: its nodes are nodes[from[i] .. from[i + 1]) */
-    uint32_t *nodes;    /* computing nodes in the first call of each leaf module */
+    struct arena *result_arena; /* lifetime of the result */
+    struct map classes;         /* interned */
+    const char *last;           /* most recently used class */
+    uint32_t *from;             /* by module: its nodes are nodes[from[i] .. from[i + 1]) */
+    uint32_t *nodes;            /* computing nodes in the first call of each leaf module */
 };
 
 /* Returns the leaf module in whose first call the node computes a result, or ID_NONE. */
@@ -196,7 +196,7 @@ static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, 
 static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
     if (strcmp(typer->last, class) != 0) {
         const char *known = map_key(&typer->classes, class);
-        const char *kept = known ? known : arena_strdup(typer->kept, class);
+        const char *kept = known ? known : arena_strdup(typer->result_arena, class);
         if (!kept || (!known && map_set(&typer->classes, kept, 0) < 0)) return CM_NO_MEMORY;
         typer->last = kept;
     }
@@ -213,7 +213,8 @@ static int type_leaf(struct typer *typer, size_t index) {
         describe_leaf(typer->tree, nodes, typer->from[index + 1] - typer->from[index], &found);
     if (status < 0 || !found.class) return status;
     if (module->type_known && !text_ends_with(module->type, found.class)) return CM_OK;
-    if (found.arguments[0]) module->arguments = arena_strdup(typer->kept, found.arguments);
+    if (found.arguments[0])
+        module->arguments = arena_strdup(typer->result_arena, found.arguments);
     if (!module->arguments) return CM_NO_MEMORY;
     return module->type_known ? CM_OK : set_class(typer, found.class, module);
 }
@@ -261,7 +262,7 @@ static int name_root(struct typer *typer) {
     size_t length = strlen(name);
     if (is_generic && length > strlen(".onnx") && text_ends_with(name, ".onnx"))
         length -= strlen(".onnx");
-    root->name = arena_strndup(typer->kept, name, length);
+    root->name = arena_strndup(typer->result_arena, name, length);
     if (!root->type_known) root->type = root->name;
     return root->name ? CM_OK : CM_NO_MEMORY;
 }
@@ -279,7 +280,8 @@ static int type_by_scopes(struct typer *typer) {
 }
 
 int module_types(const struct module_tree *tree) {
-    struct typer typer = {.tree = tree, .kept = tree->analysis->kept, .last = ""};
+    struct typer typer = {
+        .tree = tree, .result_arena = tree->analysis->result_arena, .last = ""};
     map_init(&typer.classes, tree->tables); /* analysis->arena is restored after each leaf */
     int status = list_leaves(&typer);
     if (status == CM_OK) status = type_by_scopes(&typer);

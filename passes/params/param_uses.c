@@ -144,8 +144,8 @@ static unsigned purpose_of_role(char role) {
 }
 
 /* Returns true if an output carries the operands' sources; adds the outputs' purposes. */
-static bool passes_on(const struct param_study *study, const struct node *node,
-                      unsigned *ret_purposes) {
+static bool forwards_sources(const struct param_study *study, const struct node *node,
+                             unsigned *ret_purposes) {
     bool passes = false;
     *ret_purposes = 0;
     for (size_t i = 0; i < node->n_outputs; i++) {
@@ -207,7 +207,7 @@ static void add_purposes(struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     if (!reads_sources(study, id)) return; /* only sources have purposes */
     unsigned onward = 0;
-    const bool chain = passes_on(study, node, &onward);
+    const bool chain = forwards_sources(study, node, &onward);
     const bool placeholders = node->n_inputs > 1 && has_placeholders(study, id);
     const unsigned real = dequantizes(study->analysis, id) ? FOR_REAL : 0;
     const bool scales = joins_scales(study, id);

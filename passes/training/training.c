@@ -106,7 +106,7 @@ static void count_node(struct training *training, const struct op_source *source
     int64_t flops = each == 0 ? 0 : checked_mul(each, step->backward_macs);
     table->backward_macs = checked_add_known(table->backward_macs, step->backward_macs);
     table->backward_flops = checked_add_known(table->backward_flops, flops);
-    if (!training_runs_again(training, operation)) return;
+    if (!training_is_recomputed(training, operation)) return;
     table->recompute_macs = checked_add_known(table->recompute_macs, costs->macs);
     table->recompute_flops = checked_add_known(table->recompute_flops, costs->flops);
     table->recompute_int_ops = checked_add_known(table->recompute_int_ops, costs->int_ops);

@@ -62,8 +62,8 @@ int training_context(const struct training *training, const struct op_source *so
 bool training_needs_gradient(const struct training *training, const struct operation *operation,
                              size_t slot);
 /* Returns true if the forward of the operation runs again during backward. */
-static inline bool training_runs_again(const struct training *training,
-                                       const struct operation *operation) {
+static inline bool training_is_recomputed(const struct training *training,
+                                          const struct operation *operation) {
     return operation->region != ID_NONE && training->regions[operation->region].again;
 }
 /* Returns the runs of the graph in one pass through the model. */

@@ -15,7 +15,7 @@
 /* Lifetime of the bytes of a root, in events; 0: none. */
 struct span {
     uint32_t used;     /* last read in forward */
-    uint32_t kept;     /* last use in backward, or by a region that it enters */
+    uint32_t saved;    /* last use in backward, or by a region that it enters */
     uint32_t again;    /* the same for its recomputed copy */
     uint32_t gradient; /* event that computes its gradient first */
 };
@@ -35,7 +35,7 @@ static uint32_t later(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
-static uint32_t maker(const struct training *training, uint32_t value) {
+static uint32_t producer(const struct training *training, uint32_t value) {
     return training->model->values[value].node;
 }
 
@@ -61,11 +61,11 @@ static void find_regions(struct training *training) {
 
 /* Adds the recomputation of a region before the backward of its last step. Returns the next
  * event. */
-static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t event) {
+static uint32_t number_recomputation(struct timeline *timeline, uint32_t step, uint32_t event) {
     struct training *training = timeline->training;
     const struct liveness_table *liveness = &training->analysis->liveness;
     const struct operation *operation = &training->operations[liveness->node_at[step]];
-    if (!training_runs_again(training, operation)) return event;
+    if (!training_is_recomputed(training, operation)) return event;
     const struct region *region = &training->regions[operation->region];
     for (uint32_t k = region->first; step == region->last && k <= step; k++) {
         timeline->node_at[event] = liveness->node_at[k];
@@ -86,7 +86,7 @@ static void number_events(struct timeline *timeline) {
         training->operations[liveness->node_at[step]].forward = step + 1;
     }
     for (uint32_t step = n; step-- > 0;) {
-        event = number_again(timeline, step, event);
+        event = number_recomputation(timeline, step, event);
         timeline->node_at[event] = liveness->node_at[step];
         training->operations[liveness->node_at[step]].backward = event++;
     }
@@ -94,10 +94,10 @@ static void number_events(struct timeline *timeline) {
 }
 
 /* Returns true if the value is recomputed for the operation: both are in one region. */
-static bool is_made_again(const struct training *training, uint32_t root,
+static bool is_recomputed(const struct training *training, uint32_t root,
                           const struct operation *operation) {
-    uint32_t node = maker(training, root);
-    return node != ID_NONE && training_runs_again(training, operation) &&
+    uint32_t node = producer(training, root);
+    return node != ID_NONE && training_is_recomputed(training, operation) &&
            training->operations[node].region == operation->region;
 }
 
@@ -112,16 +112,16 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     uint32_t step = liveness_use_ends(training->model, &analysis->liveness, node,
                                       training->model->values[value].graph);
     span->used = later(span->used, step + 1);
-    if (!training_runs_again(training, operation)) return;
-    if (is_made_again(training, root, operation))
+    if (!training_is_recomputed(training, operation)) return;
+    if (is_recomputed(training, root, operation))
         span->again = later(span->again, operation->again);
     else
-        span->kept = later(span->kept, operation->again);
+        span->saved = later(span->saved, operation->again);
 }
 
 /* The training loop holds graph inputs and outputs until its next step; the outputs of a body
  * are alive until the body has run. */
-static uint32_t held_until(const struct timeline *timeline, const struct value *value) {
+static uint32_t live_until(const struct timeline *timeline, const struct value *value) {
     const struct training *training = timeline->training;
     uint32_t owner = training->model->graphs[value->graph].owner;
     bool is_input = value->node == ID_NONE;
@@ -139,7 +139,7 @@ static void note_uses(struct timeline *timeline) {
         span->used = later(span->used, made);
         for (uint32_t i = 0; i < value->n_uses; i++)
             note_use(timeline, id, value->uses[i].node);
-        span->used = later(span->used, held_until(timeline, value));
+        span->used = later(span->used, live_until(timeline, value));
     }
 }
 
@@ -169,11 +169,11 @@ static void note_need(struct timeline *timeline, uint32_t value,
     if (value == ID_NONE) return;
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
-    if (is_made_again(training, root, operation))
+    if (is_recomputed(training, root, operation))
         span->again = later(span->again, operation->backward);
     else
-        span->kept = later(span->kept, operation->backward);
-    if (maker(training, root) == ID_NONE)
+        span->saved = later(span->saved, operation->backward);
+    if (producer(training, root) == ID_NONE)
         note_body_need(timeline, training->model->values[root].graph);
 }
 
@@ -246,7 +246,7 @@ static void note_gradients(struct timeline *timeline) {
 }
 
 /* Adds bytes that are alive from event `from` to event `to`, inclusive. */
-static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t bytes) {
+static void add_live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t bytes) {
     if (bytes == DIM_UNKNOWN || bytes == 0) return;
     int64_t *change = timeline->change;
     change[from] = checked_add(change[from], bytes);
@@ -254,7 +254,7 @@ static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t 
 }
 
 /* Adds saved bytes to the node that wrote them; those of inputs only to the root module. */
-static void keep(struct training *training, uint32_t node, int64_t bytes) {
+static void add_saved_bytes(struct training *training, uint32_t node, int64_t bytes) {
     struct training_table *table = training->table;
     table->saved_bytes = checked_add_known(table->saved_bytes, bytes);
     if (node == ID_NONE)
@@ -267,28 +267,28 @@ static void keep(struct training *training, uint32_t node, int64_t bytes) {
 static void live_value(struct timeline *timeline, uint32_t root) {
     struct training *training = timeline->training;
     const struct span *span = &timeline->spans[root];
-    uint32_t node = maker(training, root);
+    uint32_t node = producer(training, root);
     const struct operation *made = node == ID_NONE ? NULL : &training->operations[node];
     uint32_t born = made ? made->forward : 1;
     int64_t once = training->bytes[root];
     int64_t all =
         checked_mul(once, training_runs(training, training->model->values[root].graph));
-    live(timeline, born, later(span->used, span->kept), span->kept ? all : once);
-    if (span->kept) keep(training, node, all);
-    if (made && training_runs_again(training, made))
-        live(timeline, made->again, later(made->again, span->again), all);
+    add_live(timeline, born, later(span->used, span->saved), span->saved ? all : once);
+    if (span->saved) add_saved_bytes(training, node, all);
+    if (made && training_is_recomputed(training, made))
+        add_live(timeline, made->again, later(made->again, span->again), all);
     if (made && made->has_backward && span->gradient)
-        live(timeline, span->gradient, later(made->backward, span->gradient), once);
+        add_live(timeline, span->gradient, later(made->backward, span->gradient), once);
 }
 
 static void live_extra(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct operation *operation = &training->operations[id];
     if (!operation->has_backward || operation->extra == 0) return;
-    bool again = training_runs_again(training, operation);
-    if (!again) keep(training, id, operation->extra);
-    live(timeline, again ? operation->again : operation->forward, operation->backward,
-         operation->extra);
+    bool again = training_is_recomputed(training, operation);
+    if (!again) add_saved_bytes(training, id, operation->extra);
+    add_live(timeline, again ? operation->again : operation->forward, operation->backward,
+             operation->extra);
 }
 
 /* Gradients of parameters are alive until the optimizer step. */
@@ -300,8 +300,8 @@ static void live_params(struct timeline *timeline) {
             &training->analysis->infer.infos[params->params[i].value];
         bool learns = params->params[i].kind == PARAM_LEARNED && !training->frozen[i];
         if (learns && timeline->param_since[i])
-            live(timeline, timeline->param_since[i], timeline->n_events - 1,
-                 training_bytes(training, info));
+            add_live(timeline, timeline->param_since[i], timeline->n_events - 1,
+                     training_bytes(training, info));
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of a shard: a struct shard_head, then a struct cm_sweep_row per line. */
+/* The file of a shard: a struct shard_header, then a struct cm_sweep_row per line. */
 #ifndef REPORT_JSON_JSON_CAMPAIGN_H
 #define REPORT_JSON_JSON_CAMPAIGN_H
 
@@ -9,7 +9,7 @@ struct json_record;
 
 #define SHARD_SCHEMA "costmodel/shard/1"
 
-struct shard_head {
+struct shard_header {
     const char *schema;
     const char *version;
     const char *campaign; /* identifies the manifest */
@@ -18,6 +18,6 @@ struct shard_head {
     int64_t n; /* combinations of the shard */
 };
 
-extern const struct json_record json_shard; /* struct shard_head */
+extern const struct json_record json_shard; /* struct shard_header */
 
 #endif

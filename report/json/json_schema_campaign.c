@@ -31,13 +31,13 @@ static const struct json_record campaign_record = CLOSED_RECORD(struct cm_campai
     OPTIONAL("optimizer", JSON_TEXT, struct cm_campaign, optimizer, "value of --optimizer; empty: no training step"),
     OPTIONAL("amp", JSON_FLAG, struct cm_campaign, amp, "mixed precision of the training step, as --amp"));
 
-const struct json_record json_shard = RECORD(struct shard_head, "shard", "The first line of a shard",
-    VALUE("schema", JSON_TEXT, struct shard_head, schema, "`costmodel/shard/1`"),
-    VALUE("version", JSON_TEXT, struct shard_head, version, "version of the program"),
-    VALUE("campaign", JSON_TEXT, struct shard_head, campaign, "identifies the manifest"),
-    VALUE("shard", JSON_COUNT, struct shard_head, shard, "number of the shard, from 1"),
-    VALUE("shards", JSON_COUNT, struct shard_head, n_shards, "number of shards"),
-    VALUE("combinations", JSON_COUNT, struct shard_head, n, "number of lines that follow"));
+const struct json_record json_shard = RECORD(struct shard_header, "shard", "The first line of a shard",
+    VALUE("schema", JSON_TEXT, struct shard_header, schema, "`costmodel/shard/1`"),
+    VALUE("version", JSON_TEXT, struct shard_header, version, "version of the program"),
+    VALUE("campaign", JSON_TEXT, struct shard_header, campaign, "identifies the manifest"),
+    VALUE("shard", JSON_COUNT, struct shard_header, shard, "number of the shard, from 1"),
+    VALUE("shards", JSON_COUNT, struct shard_header, n_shards, "number of shards"),
+    VALUE("combinations", JSON_COUNT, struct shard_header, n, "number of lines that follow"));
 
 const struct json_document json_campaign = {"costmodel/campaign/1", NULL, "campaign", &campaign_record, offsetof(struct cm_campaign, arena)};
 /* clang-format on */

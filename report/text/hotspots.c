@@ -17,7 +17,7 @@
 
 #define MIN_SHARE    0.01 /* min. share of the metric or of params for a separate row */
 #define MIN_EXPANDED 0.1  /* min. share of the metric for a row to be expanded */
-#define MAX_ALIKE    2    /* max. cost ratio of siblings that are merged into one row */
+#define MAX_RATIO    2    /* max. cost ratio of siblings that are merged into one row */
 #define MAX_LABEL    200  /* bytes; a longer label is not extended by a child name */
 
 struct search {
@@ -153,15 +153,15 @@ static bool are_consecutive(const char *a, const char *b) {
 /* Returns true if two rows have similar costs and the same class; an unknown class is accepted
  * only if both have children. Names with a text prefix ("layer1", "layer2") also require equal
  * params; pure numbers ("0", "1") do not. */
-static bool are_alike(const struct search *search, const struct hotspot *a,
-                      const struct hotspot *b) {
+static bool are_similar(const struct search *search, const struct hotspot *a,
+                        const struct hotspot *b) {
     const int64_t cost = column_get(search->found->metric, &a->costs);
     const int64_t other = column_get(search->found->metric, &b->costs);
     const bool has_children =
         module_of(search, a)->n_children > 0 && module_of(search, b)->n_children > 0;
     if (!text_equal(a->type, b->type) || (*a->type == '\0' && !has_children)) return false;
     if (!text_is_digits(a->label) && a->costs.params != b->costs.params) return false;
-    return cost / MAX_ALIKE <= other && other / MAX_ALIKE <= cost;
+    return cost / MAX_RATIO <= other && other / MAX_RATIO <= cost;
 }
 
 /* Returns the label of a range of siblings: "0-5" or "layer_0-5". */
@@ -181,7 +181,7 @@ static bool join_repeated(const struct search *search, struct groups *groups) {
         size_t end = i + 1;
         while (end < groups->n &&
                are_consecutive(groups->items[end - 1].label, groups->items[end].label) &&
-               are_alike(search, &groups->items[i], &groups->items[end])) {
+               are_similar(search, &groups->items[i], &groups->items[end])) {
             joined.n += groups->items[end].n;
             columns_add(&joined.costs, &groups->items[end].costs);
             end++;

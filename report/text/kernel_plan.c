@@ -48,7 +48,7 @@ static void begin_line(struct page *page, const char *label) {
     page_print(page, STYLE_PLAIN, "%s", label);
 }
 
-/* `    cudnn graph: engine 38, biases apart` */
+/* `    cudnn graph: engine 38, unfused biases` */
 static void write_engine(struct page *page, const struct cm_timed *primitive) {
     if (primitive->provider[0] == '\0' && primitive->algorithm[0] == '\0') return;
     begin_line(page, "");

@@ -18,19 +18,19 @@ static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNAT
     [CM_CONV] = {
         {{graph_build_convolution}, GRAPH_ANY, NULL},
         {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_WITH_BIAS,
-         "biases apart"},
+         "unfused biases"},
     },
     [CM_DECONV] = {
         {{graph_build_convolution}, GRAPH_ANY, NULL},
         {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_WITH_BIAS,
-         "biases apart"},
+         "unfused biases"},
     },
     [CM_GEMM] = {
         {{graph_build_product}, GRAPH_ANY, NULL},
-        {{graph_build_product_alone, graph_build_addend}, GRAPH_WITH_BIAS, "addend apart"},
+        {{graph_build_product_alone, graph_build_addend}, GRAPH_WITH_BIAS, "unfused addend"},
         {{graph_build_product_convolution}, GRAPH_WITHOUT_BIAS, "as a 1x1 convolution"},
         {{graph_build_product_convolution, graph_build_addend}, GRAPH_WITH_BIAS,
-         "as a 1x1 convolution, addend apart"},
+         "as a 1x1 convolution, unfused addend"},
     },
     [CM_POOL] = {{{graph_build_pool}, GRAPH_ANY, NULL}},
     [CM_NORM] = {{{graph_build_norm}, GRAPH_ANY, NULL}},
@@ -213,7 +213,7 @@ static size_t append_knob(char *ret, size_t size, size_t used, const struct grap
     return append(ret, size, used, text);
 }
 
-/* "engine 62, tile 5, stages 4, compiled when planned, biases apart" */
+/* "engine 62, tile 5, stages 4, compiled when planned, unfused biases" */
 static void print_algorithm(const struct graph_step *step, char *ret, size_t size) {
     const struct graph_found *found = &step->parts[0].found;
     size_t used = 0;

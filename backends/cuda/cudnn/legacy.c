@@ -200,7 +200,8 @@ static int fill_weights(struct legacy *legacy, int32_t element, struct cm_reason
     const struct fill fill = {.element = element};
     const int64_t bytes = legacy->weights.bytes;
     if (bytes == 0) return CM_BACKEND_OK;
-    const int status = memory_take_own(legacy->device, bytes, bytes, &legacy->weights, reason);
+    const int status =
+        memory_take_private(legacy->device, bytes, bytes, &legacy->weights, reason);
     if (status != CM_BACKEND_OK) return status;
     return sets_fill(legacy->device, &fill, legacy->weights.base, bytes, reason);
 }

@@ -64,8 +64,8 @@ static void loses_only_the_item_whose_process_dies(void **state) {
         const struct workers_job job = {.n = N_ITEMS,
                                         .task = five_items,
                                         .run = answer,
-                                        .take = take,
-                                        .lose = lose,
+                                        .done = take,
+                                        .lost = lose,
                                         .context = &answers};
         assert_int_equal(workers_run(&job, jobs, NULL), CM_OK);
         assert_string_equal(answers.letters, "abcdefg!!jklm!opqrst");
@@ -87,7 +87,7 @@ static int refuse(void *context, size_t first, size_t n, char *lines, size_t siz
 static void ends_when_an_answer_cannot_be_stored(void **state) {
     (void)state;
     const struct workers_job job = {
-        .n = N_ITEMS, .task = five_items, .run = answer, .take = refuse, .lose = lose};
+        .n = N_ITEMS, .task = five_items, .run = answer, .done = refuse, .lost = lose};
     assert_int_equal(workers_run(&job, 4, NULL), CM_IO);
 }
 

@@ -249,7 +249,7 @@ static void biases_without_an_epilogue_are_added_apart(void **state) {
         const struct double_launch *add = &f->seen->launches[f->seen->n_launches - 1];
         f->backend->plan_facts(made, &facts);
         assert_string_equal(facts.how.provider, "cublaslt");
-        assert_non_null(strstr(facts.how.algorithm, ", addend apart"));
+        assert_non_null(strstr(facts.how.algorithm, ", unfused addend"));
         assert_string_equal(add->name, "costmodel_eltwise_0");
         assert_int_equal(add->accesses[0].at, add->accesses[2].at); /* y, in place */
         assert_int_equal(add->accesses[1].at, add->accesses[0].at - 256 * 4);

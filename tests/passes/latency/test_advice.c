@@ -168,7 +168,7 @@ static void quick_copy(struct bench *bench) {
 static void idle_half(struct bench *bench) {
     static const bool all[8] = {true, true, true, true, true, true, true, true};
     struct network_time *whole = &bench->analysis.estimate.network;
-    whole->in_it = all;
+    whole->included = all;
     whole->measurement.state = CM_MEASURED;
     whole->measurement.warm.median = 0.020;
     whole->sum_warm_ps = 9100000000;

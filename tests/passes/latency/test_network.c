@@ -81,8 +81,8 @@ static void layers_without_a_time_are_not_in_the_network(void **state) {
     assert_int_equal(network.primitives[network.steps[0].primitive].kind, CM_ELTWISE);
     assert_int_equal(network.primitives[network.steps[1].primitive].kind, CM_GEMM);
     assert_int_equal(network.primitives[network.steps[2].primitive].kind, CM_GEMM);
-    assert_false(time->in_it[0]);
-    assert_true(time->in_it[1]);
+    assert_false(time->included[0]);
+    assert_true(time->included[1]);
     assert_int_equal(time->sum_cold_ps, 5000000000000);
     assert_int_equal(time->sum_warm_ps, 4500000000000);
     assert_true(time->measurement.warm.median == 3);
