@@ -7,6 +7,17 @@
  *
  *     {"cat": "Node", "name": "/conv1/Conv_kernel_time", "ts": 5300, "dur": 120, "tid": 7,
  *      "args": {"op_name": "FusedConv", "output_type_shape": [{"float": [1, 64, 56, 56]}]}}
+ *
+ * The event of a node that runs on a GPU measures only the host, which does not wait. Builds
+ * with --enable_cuda_profiling or --enable_rocm_profiling add an event for each kernel and copy
+ * on the GPU, after that of the node which started it:
+ *
+ *     {"cat": "Kernel", "name": "sgemm_128x64", "ts": 5410, "dur": 95, "tid": -1,
+ *      "args": {"op_name": "FusedConv", "parent_name": "/conv1/Conv_kernel_time"}}
+ *
+ * ("GPU Profiling" in docs/performance/tune-performance/profiling-tools.md of
+ * microsoft/onnxruntime, and GPUProfilerBase::MergeEvents in core/common/gpu_profiler_common.h;
+ * old versions have no parent_name.)
  */
 #include "backends/times/times.h"
 
@@ -27,8 +38,9 @@
 #define SECONDS(us) ((double)(us)*1e-6)
 #define MAX_US      ((int64_t)1 << 52)
 
-/* One run of a node. */
+/* One run of a node, or of a kernel on a GPU. */
 struct event {
+    bool is_kernel;
     int64_t thread;
     int64_t start;    /* microseconds */
     int64_t duration; /* microseconds */
@@ -41,7 +53,10 @@ struct reader {
     struct cm_times *times;
     struct cm_diagnostics *diag;
     struct arena *scratch;
-    struct map layers; /* by name and operator */
+    struct map layers;     /* by name and operator */
+    bool *on_device;       /* by layer: runs on a GPU */
+    bool has_kernels;      /* the profile has events of kernels */
+    const char *last_node; /* name of the last event of a node */
     struct event *events;
     size_t n;
 };
@@ -170,15 +185,46 @@ static int find_layer(struct reader *reader, const char *name, size_t length,
     return CM_OK;
 }
 
-static int read_node(struct reader *reader, const struct json_value *from, size_t index) {
-    static const char suffix[] = "_kernel_time";
+/* Returns true for execution providers that start work on a device and do not wait for it. */
+static bool is_asynchronous(const char *provider) {
+    static const char *const providers[] = {
+        "CUDAExecutionProvider",     "ROCMExecutionProvider", "TensorrtExecutionProvider",
+        "MIGraphXExecutionProvider", "DmlExecutionProvider",  "WebGpuExecutionProvider"};
+    for (size_t i = 0; i < sizeof(providers) / sizeof(*providers); i++)
+        if (text_equal(provider, providers[i])) return true;
+    return false;
+}
+
+/* Returns the length of the node's name in the name of an event: "/conv1/Conv" in
+ * "/conv1/Conv_kernel_time". */
+static size_t node_length(const char *name) {
+    static const char *const suffixes_of_events[] = {"_kernel_time", "_fence_before",
+                                                     "_fence_after"};
+    for (size_t i = 0; i < sizeof(suffixes_of_events) / sizeof(*suffixes_of_events); i++)
+        if (text_ends_with(name, suffixes_of_events[i]))
+            return strlen(name) - strlen(suffixes_of_events[i]);
+    return strlen(name);
+}
+
+/* Returns the name of the event of the node that started a kernel; NULL if it is unknown. */
+static const char *parent_of(const struct reader *reader, const struct json_value *args) {
+    const char *name = json_string(json_get(args, "parent_name"));
+    if (name != NULL) return name;
+    return json_get(args, "op_name") != NULL ? reader->last_node : NULL;
+}
+
+static int read_event(struct reader *reader, const struct json_value *from, size_t index,
+                      bool is_kernel) {
     struct event *event = &reader->events[reader->n];
     const char *name = json_string(json_get(from, "name"));
+    const struct json_value *args = json_get(from, "args");
     if (name == NULL)
         return diag_error(reader->diag, DIAG_FORMAT, "event %zu must have a name", index);
-    if (text_ends_with(name, "_fence_before") || text_ends_with(name, "_fence_after"))
+    if (!is_kernel) reader->last_node = name;
+    if (!is_kernel &&
+        (text_ends_with(name, "_fence_before") || text_ends_with(name, "_fence_after")))
         return CM_OK;
-    *event = (struct event){.run = reader->times->runs};
+    *event = (struct event){.is_kernel = is_kernel, .run = reader->times->runs};
     (void)json_to_int64(json_get(from, "tid"), &event->thread);
     if (!json_to_int64(json_get(from, "ts"), &event->start) ||
         !json_to_int64(json_get(from, "dur"), &event->duration) || event->start < 0 ||
@@ -187,10 +233,15 @@ static int read_node(struct reader *reader, const struct json_value *from, size_
             reader->diag, DIAG_FORMAT,
             "ts and dur of event %zu must be times in microseconds, got %s and %s", index,
             json_describe(json_get(from, "ts")), json_describe(json_get(from, "dur")));
-    const size_t length = strlen(name) - (text_ends_with(name, suffix) ? strlen(suffix) : 0);
-    int status = find_layer(reader, name, length, json_get(from, "args"), &event->layer);
-    if (status == CM_OK) reader->n++;
-    return status;
+    const char *parent = is_kernel ? parent_of(reader, args) : name;
+    const size_t length = parent ? node_length(parent) : strlen(name);
+    const int status = find_layer(reader, parent ? parent : name, length, args, &event->layer);
+    if (status < 0) return status;
+    if (is_kernel || is_asynchronous(json_string(json_get(args, "provider"))))
+        reader->on_device[event->layer] = true;
+    reader->has_kernels |= is_kernel;
+    reader->n++;
+    return CM_OK;
 }
 
 static int read_events(struct reader *reader, const struct json_value *events) {
@@ -199,8 +250,9 @@ static int read_events(struct reader *reader, const struct json_value *events) {
     json_each(event, events) {
         const char *category = json_string(json_get(event, "cat"));
         const char *name = json_string(json_get(event, "name"));
-        if (status == CM_OK && text_equal(category, "Node"))
-            status = read_node(reader, event, index);
+        const bool is_kernel = text_equal(category, "Kernel");
+        if (status == CM_OK && (is_kernel || text_equal(category, "Node")))
+            status = read_event(reader, event, index, is_kernel);
         else if (text_equal(category, "Session") && text_equal(name, "model_run"))
             reader->times->runs++;
         index++;
@@ -227,6 +279,7 @@ static int subtract_bodies(struct reader *reader) {
     for (size_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];
         event->own = event->duration;
+        if (event->is_kernel) continue;
         while (depth > 0) {
             const struct event *around = &reader->events[open[depth - 1]];
             if (around->thread == event->thread &&
@@ -238,6 +291,18 @@ static int subtract_bodies(struct reader *reader) {
         open[depth++] = i;
     }
     return CM_OK;
+}
+
+/* The time of a layer that runs on a GPU is that of its kernels, if the profile has them. */
+static void use_kernels(struct reader *reader) {
+    for (size_t i = 0; i < reader->n; i++) {
+        struct event *event = &reader->events[i];
+        if (!reader->on_device[event->layer] || event->is_kernel) continue;
+        if (reader->has_kernels)
+            event->own = 0;
+        else
+            reader->times->without_kernels = true;
+    }
 }
 
 static int compare_layer(const void *left, const void *right) {
@@ -305,14 +370,18 @@ static int read_all(struct reader *reader, const struct json_value *events) {
     struct cm_times *times = reader->times;
     const size_t n = json_count(events);
     reader->events = arena_array(reader->scratch, n, sizeof(*reader->events));
+    reader->on_device = arena_array(reader->scratch, n, sizeof(*reader->on_device));
     times->layers = arena_array(times->arena, n, sizeof(*times->layers));
-    if (!reader->events || !times->layers) return diag_no_memory(reader->diag);
+    if (!reader->events || !reader->on_device || !times->layers)
+        return diag_no_memory(reader->diag);
     int status = read_events(reader, events);
     if (status < 0) return status;
     if (times->runs == 0) times->runs = 1; /* the profile ended before the first run did */
     status = subtract_bodies(reader);
-    if (status == CM_OK) find_slow_start(reader);
-    return status < 0 ? status : sum_layers(reader);
+    if (status < 0) return status;
+    use_kernels(reader);
+    find_slow_start(reader);
+    return sum_layers(reader);
 }
 
 int times_read_onnxruntime(const struct json_value *events, struct cm_diagnostics *diag,

@@ -47,6 +47,7 @@ struct cm_times {
     const char *provider; /* "CPUExecutionProvider"; "" */
     int64_t runs;         /* number of measured runs of the model */
     bool has_times;       /* false: a layer information file, which only adds refs to layers */
+    bool without_kernels; /* has layers that run on a GPU, with the times of the host only */
     double slow_start;    /* time of the first run / mean of the others; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */

@@ -63,6 +63,15 @@ static int join_file(const struct analysis *analysis, const struct cm_times *tim
     return CM_OK;
 }
 
+static int check_sum(const struct analysis *analysis, const struct imported *imported) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < imported->n; i++)
+        sum = checked_add(sum, imported->layers[i].latency_ps);
+    if (!is_overflow(sum)) return CM_OK;
+    return diag_error(analysis->diag, DIAG_OVERFLOW,
+                      "the sum of the imported times must be below 2^63 ps, 106 days");
+}
+
 static int join_files(const struct analysis *analysis, struct imported *ret) {
     const struct cm_options *options = analysis->options;
     struct text tools = {.arena = analysis->arena};
@@ -90,7 +99,7 @@ static int join_files(const struct analysis *analysis, struct imported *ret) {
     ret->version = text_string(&version);
     for (size_t i = 0; i < ret->n; i++)
         ret->layers[i].latency_ps = estimate_ps(ret->layers[i].timing.median);
-    return CM_OK;
+    return check_sum(analysis, ret);
 }
 
 /* Returns how often the graph of a node runs; 1 if that is unknown. */
@@ -215,6 +224,19 @@ static void report_slow_start(const struct analysis *analysis) {
     }
 }
 
+static void report_hosts(const struct analysis *analysis) {
+    for (size_t i = 0; i < analysis->options->n_times; i++) {
+        const struct cm_times *times = analysis->options->times[i];
+        if (!times->without_kernels) continue;
+        diag_warn(analysis->diag, DIAG_BACKEND,
+                  "'%s' has no times of GPU kernels: those of %s are of the host, which does "
+                  "not wait for the device",
+                  times->path, times->provider);
+        diag_hint(analysis->diag, "profile with a build of ONNX Runtime that has "
+                                  "--enable_cuda_profiling or --enable_rocm_profiling");
+    }
+}
+
 static bool has_shape(const struct times_layer *layer, const struct shape *shape) {
     if (layer->rank < 0 || shape->rank < 0) return true;
     for (int axis = 0; axis < shape->rank && shape->rank == layer->rank; axis++)
@@ -317,6 +339,7 @@ int times_import(const struct analysis *analysis, struct estimate_table *ret) {
     }
     report_unplaced(analysis, imported);
     report_slow_start(analysis);
+    report_hosts(analysis);
     report_shapes(analysis, imported);
     return CM_OK;
 }

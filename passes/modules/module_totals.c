@@ -61,8 +61,9 @@ static void add_imported(const struct module_tree *tree) {
     }
 }
 
-/* Modules whose nodes are all inside an opaque block have no time. */
-static int hide_insides(const struct module_tree *tree) {
+/* The time of a module is unknown if none of its nodes has an imported time: they are inside an
+ * opaque block, or no layer runs them. Modules with only views take no time. */
+static int hide_untimed(const struct module_tree *tree) {
     const struct imported *imported = tree->analysis->estimate.imported;
     struct modules_table *table = tree->table;
     if (imported == NULL) return CM_OK;
@@ -71,6 +72,11 @@ static int hide_insides(const struct module_tree *tree) {
     for (size_t i = 0; i < imported->n; i++)
         for (size_t k = 0; k < imported->layers[i].n_inside; k++)
             is_hidden[table->of_node[imported->layers[i].inside[k]]] = true;
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        const uint32_t node = tree->scopes->nodes[i];
+        if (!is_known(tree->analysis->count.nodes[node].costs.latency_ps))
+            is_hidden[table->of_node[node]] = true;
+    }
     for (size_t i = table->n_modules; i-- > 1;) {
         if (!is_hidden[i] || table->modules[i].costs.latency_ps != 0) continue;
         table->modules[i].costs.latency_ps = DIM_UNKNOWN;
@@ -180,7 +186,7 @@ static const char *overflowing(const struct cm_costs *costs) {
 
 int module_totals(const struct module_tree *tree) {
     sum_work(tree);
-    int status = hide_insides(tree);
+    int status = hide_untimed(tree);
     if (status < 0) return status;
     status = unite_params(tree);
     if (status < 0) return status;

@@ -233,6 +233,41 @@ static void averages_events_over_the_runs(void **state) {
     arena_free(times.arena);
 }
 
+#define GPU_NODE(name, start, duration)                                                        \
+    "{\"cat\": \"Node\", \"name\": \"" name "_kernel_time\", \"ts\": " #start                  \
+    ", \"dur\": " #duration ", \"args\": {\"op_name\": \"Conv\", \"provider\": "               \
+    "\"CUDAExecutionProvider\"}},"
+#define KERNEL(name, start, duration, args)                                                    \
+    "{\"cat\": \"Kernel\", \"name\": \"" name "\", \"tid\": -1, \"ts\": " #start               \
+    ", \"dur\": " #duration ", \"args\": {" args "}},"
+
+/* Kernels follow the node that started them; old profiles do not name it. */
+static void takes_the_times_of_gpu_kernels(void **state) {
+    static const char text[] = "[" GPU_NODE("a", 10, 3)
+        KERNEL("k1", 50, 30, "\"op_name\": \"Conv\", \"parent_name\": \"a_kernel_time\"")
+            KERNEL("k2", 80, 10, "\"op_name\": \"Conv\"") GPU_NODE("b", 14, 2)
+                EVENT("c", "Relu", 17, 5) KERNEL("lost", 90, 7, "\"stream\": \"7\"") RUN LAST;
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_int_equal(times.n, 4);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 40000);
+    assert_int_equal(nanoseconds(times.layers[1].timing.median), 0);
+    assert_int_equal(nanoseconds(times.layers[2].timing.median), 5000);
+    assert_string_equal(times.layers[3].name, "lost");
+    assert_int_equal(nanoseconds(times.layers[3].timing.median), 7000);
+    assert_false(times.without_kernels);
+    arena_free(times.arena);
+}
+
+static void marks_gpu_profiles_without_kernels(void **state) {
+    static const char text[] = "[" GPU_NODE("a", 10, 3) RUN LAST;
+    struct cm_times times = read_good(text);
+    (void)state;
+    assert_true(times.without_kernels);
+    assert_int_equal(nanoseconds(times.layers[0].timing.median), 3000);
+    arena_free(times.arena);
+}
+
 /* The event of the Loop is from 10 to 60; its body runs from 20 and from 40. */
 static void subtracts_bodies_from_control_flow(void **state) {
     static const char text[] = "[" EVENT("body", "Add", 20, 10) EVENT("body", "Add", 40, 15)
@@ -274,6 +309,8 @@ int main(void) {
         cmocka_unit_test(reads_nodes_from_the_metadata_of_layer_information),
         cmocka_unit_test(finds_the_nodes_in_names_of_onnxruntime_layers),
         cmocka_unit_test(averages_events_over_the_runs),
+        cmocka_unit_test(takes_the_times_of_gpu_kernels),
+        cmocka_unit_test(marks_gpu_profiles_without_kernels),
         cmocka_unit_test(subtracts_bodies_from_control_flow),
         cmocka_unit_test(reads_quoted_names_in_csv),
         cmocka_unit_test(skips_a_byte_order_mark),
