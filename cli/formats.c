@@ -40,6 +40,7 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     options.operators = request->operators;
     options.layers = request->layers;
     options.kernels = request->kernels;
+    options.curve = request->memory_curve;
     options.width =
         request->width == NOT_GIVEN ? streams_columns(out, options.width) : request->width;
     options.units = (enum cm_units)request->units;

@@ -63,6 +63,8 @@ static int take_profile(const struct request *request, struct cm_result *result,
     const char *blocking = binding_given(&request->binding);
     if (blocking == NULL) blocking = timing_given(&request->timing);
     if (blocking == NULL) blocking = request_given(request, NEEDS_MODEL);
+    if (blocking == NULL && request->memory_curve && result->memory.n_curve == 0)
+        blocking = "memory-curve";
     if (blocking == NULL) {
         *ret = result;
         return CM_OK;

@@ -41,7 +41,7 @@ const struct option profile_options[] = {
              "batch that does; counts weights and arena (with --optimizer: the\n"
              "training step), not kernel workspace"},
     {.name = "memory-curve", .kind = OPTION_SET, .offset = AT(bool, memory_curve),
-     .rules = NEEDS_MODEL | NO_FORMULA | ONE_BATCH | TAKES_CURVE,
+     .rules = NO_FORMULA | ONE_BATCH | TAKES_CURVE,
      .help = "report the live bytes at each node: chart (text) or list (json)"},
     {.name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),

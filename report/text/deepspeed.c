@@ -17,7 +17,7 @@ int cm_result_write_deepspeed(const struct cm_result *result,
     page_init(&page, options, arena, out);
     if (options->units == CM_UNITS_AUTO) page.units = NUMBERS_DEEPSPEED;
     summary_write(&page, result);
-    curve_write(&page, result);
+    if (options->curve) curve_write(&page, result);
     plan_write(&page, result);
     aggregated_write(&page, result);
     if (options->detailed) detailed_write(&page, result);

@@ -18,6 +18,7 @@ void cm_text_options_init(struct cm_text_options *options) {
         .depth = -1,
         .top = 1, /* DeepSpeed's default */
         .detailed = true,
+        .curve = true,
         .color = false,
         .width = DEFAULT_WIDTH,
     };
@@ -43,7 +44,7 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     if (options->units == CM_UNITS_AUTO) page.units = NUMBERS_SI;
     overview_write(&page, result);
     if (options->depth != 0) hotspots_write(&page, result, rows_left(&page));
-    curve_write(&page, result);
+    if (options->curve) curve_write(&page, result);
     plan_write(&page, result);
     if (options->tree) detailed_write(&page, result);
     if (options->operators) operators_write(&page, result);
