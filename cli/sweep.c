@@ -87,7 +87,7 @@ const struct option sweep_options[] = {
      .help = "measure all layers again, do not use the cache of measured times"},
     {.heading = "Output", .name = "output", .letter = 'o', .kind = OPTION_TEXT,
      .offset = AT(const char *, folder), .value = "FOLDER",
-     .help = "folder of the results, created if missing (required)"},
+     .help = "folder of the results, created with its parents if missing (required)"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -266,6 +266,7 @@ static int run(const struct invocation *call, const struct request *request,
     if (status < 0) return status;
     status = request->manifest ? cm_campaign_read_file(request->manifest, call->diag, &campaign)
                                : plan(call, request, models, &campaign);
+    if (status == CM_REFUSED) status = CM_USAGE; /* an invalid manifest or too many values */
     if (status < 0) return status;
     status = check_output(call, request, campaign, &options);
     if (status == CM_OK) status = cm_campaign_run(campaign, &options, call->diag, &outcome);

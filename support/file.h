@@ -98,6 +98,8 @@ FILE *output_stream(struct output *output);
 int output_commit(struct output *output, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 void output_abandon(struct output *output);
+/* Creates a folder and its parents, those that are missing. Returns 0 or an errno value. */
+int output_make_folder(const char *path, unsigned mode) __attribute__((warn_unused_result));
 /* Flushes a stream. Returns CM_IO if any write to it has failed, else CM_OK. */
 int output_flush(FILE *stream) __attribute__((warn_unused_result));
 

@@ -251,3 +251,23 @@ void output_abandon(struct output *output) {
 int output_flush(FILE *stream) {
     return fflush(stream) != 0 || ferror(stream) != 0 ? CM_IO : CM_OK;
 }
+
+/* Creates the folder at the first `length` bytes of `path`, unless it exists. */
+static int make_folder(char *path, size_t length, unsigned mode) {
+    const char end = path[length];
+    path[length] = '\0';
+    const bool exists = access(path, F_OK) == 0 || mkdir(path, mode) == 0 || errno == EEXIST;
+    const int error = exists ? 0 : errno;
+    path[length] = end;
+    return error;
+}
+
+int output_make_folder(const char *path, unsigned mode) {
+    int error = 0;
+    char *copy = strdup(path);
+    if (copy == NULL) return ENOMEM;
+    for (size_t i = 1; copy[i - 1] != '\0' && error == 0; i++)
+        if (copy[i] == '/' || copy[i] == '\0') error = make_folder(copy, i, mode);
+    free(copy);
+    return error;
+}

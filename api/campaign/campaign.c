@@ -79,10 +79,20 @@ void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *di
     };
 }
 
+/* Refuses a text that JSON cannot represent. `what` is what it names. */
+static int check_utf8(const char *what, const char *text, struct cm_diagnostics *diag) {
+    if (text_is_utf8(text, strlen(text))) return CM_OK;
+    return diag_error(diag, DIAG_USAGE, "%s '%s' must be UTF-8, as in a manifest", what, text);
+}
+
 static int check_devices(const struct cm_campaign *campaign, struct arena *arena,
                          struct cm_diagnostics *diag) {
     struct device_model model;
     struct cm_reason reason = {""};
+    int status = check_utf8("backend", campaign->measure, diag);
+    for (size_t i = 0; i < campaign->n_devices && status == CM_OK; i++)
+        status = check_utf8("device", campaign->devices[i], diag);
+    if (status < 0) return status;
     for (size_t i = 0; i < campaign->n_devices; i++)
         if (device_find(campaign->devices[i], arena, &model, &reason) != CM_BACKEND_OK)
             return diag_error(diag, DIAG_USAGE, "%s", reason.text);
@@ -101,7 +111,7 @@ static int check_dims(const struct cm_campaign_model *model, struct cm_diagnosti
 }
 
 static int check_path(const char *path, struct cm_diagnostics *diag) {
-    if (!text_equal(path, "-")) return CM_OK;
+    if (!text_equal(path, "-")) return check_utf8("path", path, diag);
     return diag_error(diag, DIAG_USAGE, "sweep requires files, not standard input");
 }
 

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/campaign/campaign_options.h"
@@ -335,8 +334,8 @@ static int write_manifest(const struct cm_campaign *campaign, const char *path,
 static int prepare_folder(struct running *running) {
     const char *folder = running->run->folder;
     struct cm_campaign *before = NULL;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return diag_system(running->diag, "create", folder, errno);
+    const int error = output_make_folder(folder, 0777);
+    if (error != 0) return diag_system(running->diag, "create", folder, error);
     const char *path = arena_printf(running->arena, "%s/%s", folder, CAMPAIGN_FILE);
     if (path == NULL) return diag_no_memory(running->diag);
     if (access(path, F_OK) != 0) return write_manifest(running->campaign, path, running->diag);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backends/plugin/reason.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -35,22 +36,10 @@ int cache_folder_check(const char *folder, struct cm_reason *reason) {
     return doubt ? reason_fail(reason, CM_BACKEND_REFUSED, "%s", doubt) : CM_BACKEND_OK;
 }
 
-static bool make_one(const char *path) {
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 int cache_folder_make(const char *folder, struct cm_reason *reason) {
-    char path[CACHE_LONGEST_PATH];
-    const size_t length = strlen(folder);
-    if (length >= sizeof(path))
-        return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(ENAMETOOLONG));
-    for (size_t i = 1; i <= length; i++) {
-        if (folder[i] != '/' && folder[i] != '\0') continue;
-        memcpy(path, folder, i);
-        path[i] = '\0';
-        if (access(path, F_OK) != 0 && !make_one(path))
-            return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));
-    }
+    const bool is_long = strlen(folder) >= CACHE_LONGEST_PATH;
+    const int error = is_long ? ENAMETOOLONG : output_make_folder(folder, 0700);
+    if (error != 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(error));
     return cache_folder_check(folder, reason);
 }
 

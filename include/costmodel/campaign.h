@@ -95,7 +95,7 @@ CM_API void cm_campaign_at(const struct cm_campaign *campaign, size_t index, siz
                            struct cm_combination *ret);
 
 struct cm_campaign_run {
-    const char *folder; /* created if missing */
+    const char *folder; /* created with its parents if missing */
     size_t shard; /* 1 .. n_shards: runs the combinations k with k % n_shards = shard - 1 */
     size_t n_shards;
     size_t jobs;       /* processes at a time; 0: one per available core */
