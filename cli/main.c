@@ -295,6 +295,7 @@ static int run_help(const struct invocation *call) {
     if (call->argc == 1) return print_help(call);
     const struct command *command = find_command(call->argv[1]);
     if (command != NULL) return print_command_help(call, command);
+    if (text_equal(call->argv[1], "help")) return print_help(call);
     return unknown_command(call, call->argv[1], mistyped_command(call->argv[1]));
 }
 

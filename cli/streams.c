@@ -43,14 +43,14 @@ static int flush(FILE *stream) {
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag) {
     const int error = flush(stream);
     if (error == 0) return CM_OK;
-    if (error == EPIPE || error == EBADF) return CM_IO;
+    if (error == EPIPE) return CM_IO;
     return diag_system(diag, "write", name, error);
 }
 
 int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag) {
     const int error = flush(stream);
     if (error == 0 || error == EPIPE) return CM_OK;
-    return error == EBADF ? CM_IO : diag_system(diag, "write", name, error);
+    return diag_system(diag, "write", name, error);
 }
 
 static int write_file(const char *path, stream_writer *write, const void *context,
