@@ -17,7 +17,7 @@
 
 #include "support/banned.h"
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_HTML };
 
 struct request {
     int format;
@@ -31,8 +31,8 @@ struct request {
 };
 
 static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT}, {"csv", FORMAT_CSV}, {"markdown", FORMAT_MARKDOWN},
-    {"json", FORMAT_JSON}, {NULL, 0},
+    {"text", FORMAT_TEXT}, {"csv", FORMAT_CSV},   {"markdown", FORMAT_MARKDOWN},
+    {"json", FORMAT_JSON}, {"html", FORMAT_HTML}, {NULL, 0},
 };
 
 #define AT(kind, member) OPTION_AT(struct request, kind, member)
@@ -41,7 +41,7 @@ static const struct option_choice formats[] = {
 const struct option merge_options[] = {
     {.heading = "Report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text (default), csv, markdown or json"},
+     .help = "text (default), csv, markdown, json, or html (heat map of models by devices)"},
     {.rows = option_output, .offset = AT(const char *, output)},
     {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
      .value = "A,B,...",
@@ -92,6 +92,8 @@ static int write_report(const void *context, FILE *out) {
         return cm_sweep_write_markdown(report->sweep, report->table, report->diag, out);
     case FORMAT_JSON:
         return cm_sweep_write_json(report->sweep, out);
+    case FORMAT_HTML:
+        return cm_sweep_write_html(report->sweep, report->diag, out);
     default:
         return write_text(report, out);
     }
@@ -155,15 +157,25 @@ static int check_paths(const struct invocation *call, const struct request *requ
     return status;
 }
 
+/* Refuses options that the format ignores, and pages in a build without d3. */
+static int check_format(const struct invocation *call, const struct request *request) {
+    const bool is_page = request->format == FORMAT_HTML;
+    if (!is_page && request->format != FORMAT_JSON) return CM_OK;
+    if (selects(request) || request->units != CM_UNITS_AUTO)
+        return options_fault(call,
+                             "--format %s has all rows and columns, --columns, --sort, "
+                             "--filter, --top and --units do not apply",
+                             is_page ? "html" : "json");
+    return is_page ? cm_html_check(call->diag) : CM_OK;
+}
+
 int command_merge(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list folders = {0, NULL};
     int status = options_parse(merge_options, call, &request, &folders);
     if (status == CM_OK && folders.n == 0)
         status = options_fault(call, "merge requires a folder of costmodel sweep");
-    if (status == CM_OK && request.format == FORMAT_JSON &&
-        (selects(&request) || request.units != CM_UNITS_AUTO))
-        status = options_fault(call, "--format json prints all rows and columns, exactly");
+    if (status == CM_OK) status = check_format(call, &request);
     if (status == CM_OK) status = check_paths(call, &request, &folders);
     return status == CM_OK ? merge(call, &request, &folders) : command_exit(status);
 }

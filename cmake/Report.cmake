@@ -2,7 +2,7 @@
 # Embeds the styles, the scripts and d3 in the program, for the pages of report/html/.
 set(html_styles report/html/report.css)
 set(html_scripts format data parts state widgets overview modules operators kernels timeline memory
-  roofline sweep diff main) # in this order: one script element
+  roofline sweep campaign diff main) # in this order: one script element
 list(TRANSFORM html_scripts REPLACE "(.+)" "report/html/\\1.js")
 
 # d3 5 of Debian's node-d3; without it the program writes no pages (cm_html_check).

@@ -368,6 +368,7 @@ struct cm_text_options {
     bool operators; /* print the costs by operator */
     bool layers;    /* print each distinct primitive with its time, if there are times */
     bool kernels;   /* print the time by kernel, if there are times */
+    bool curve;     /* draw the memory curve, if the result has one */
     bool color;     /* use ANSI colours */
     bool unicode;   /* draw charts with UTF-8 block elements instead of ASCII */
     int width;      /* columns at which long lines wrap; 0: never */
@@ -542,6 +543,12 @@ CM_API int cm_sweep_write_csv(const struct cm_sweep *sweep,
 CM_API int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                                    const struct cm_table_options *options,
                                    struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/* Writes a page that opens without network access: a heat map of models by devices, the fastest
+ * device of each model, and all rows. CM_OK, CM_USAGE (built without d3), CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_sweep_write_html(const struct cm_sweep *sweep, struct cm_diagnostics *diagnostics,
+                               FILE *out) CM_MUST_CHECK;
 
 /* Write and read one JSON object, schema "costmodel/sweep/2" (docs/json.md). */
 CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;

@@ -167,8 +167,8 @@ static void put_row(struct html *html, struct listing *listing, size_t row) {
     fputs("\n", html->out);
 }
 
-int html_table(struct html *html, const struct rows_of *of,
-               const struct cm_table_options *options) {
+static int write_table(struct html *html, const struct rows_of *of,
+                       const struct cm_table_options *options) {
     struct listing listing;
     const int status =
         listing_make(options, of, fields_usual(of->rows), html->arena, NULL, &listing);
@@ -185,6 +185,18 @@ int html_table(struct html *html, const struct rows_of *of,
     fputs("</table>\n", html->out);
     if (listing.n_left_out > 0) fprintf(html->out, "<p>and %zu more\n", listing.n_left_out);
     return CM_OK;
+}
+
+int html_table_section(struct html *html, const struct rows_of *of, const char *id,
+                       const char *heading, int depth) {
+    struct cm_table_options options;
+    cm_table_options_init(&options);
+    options.depth = depth;
+    options.top = HTML_MAX_ROWS;
+    html_begin_section(html, id, heading);
+    const int status = write_table(html, of, &options);
+    html_end_section(html);
+    return status;
 }
 
 void html_begin_facts(struct html *html) {

@@ -21,6 +21,8 @@ struct cm_table_options;
 struct html_assets;
 struct json_document;
 
+#define HTML_DATA_SWEEP "costmodel-sweep" /* id of a data script */
+
 struct html {
     FILE *out;
     struct arena *arena;
@@ -38,8 +40,8 @@ typedef int html_page_writer(struct html *html, const void *context);
 int html_write(html_page_writer *write, const void *context, struct cm_diagnostics *diag,
                FILE *out) __attribute__((warn_unused_result));
 
-/* Writes everything before the first section: `kind` is "profile", "diff" or "check"; the title
- * is made of the words, which are cleared. */
+/* Writes everything before the first section: `kind` is "profile", "diff", "check" or "sweep";
+ * the title is made of the words, which are cleared. */
 void html_begin(struct html *html, const char *kind);
 /* Ends the static report; data follow. */
 void html_end_report(struct html *html);
@@ -71,10 +73,14 @@ int html_text_report(struct html *html, html_text_writer *write, const void *con
 int html_text_overview(struct html *html, html_text_writer *write, const void *context)
     __attribute__((warn_unused_result));
 
-/* Writes a table: numbers are rounded, with the exact value in an attribute. Nothing if it has
- * no rows. CM_OK, CM_USAGE, CM_NO_MEMORY. */
-int html_table(struct html *html, const struct rows_of *of,
-               const struct cm_table_options *options) __attribute__((warn_unused_result));
+#define HTML_MAX_ROWS 100 /* of a static table; the scripts show all */
+
+/* Writes a section with a table of the first HTML_MAX_ROWS rows, of modules down to `depth`,
+ * -1: all. Numbers are rounded, with the exact value in an attribute. CM_OK, CM_USAGE,
+ * CM_NO_MEMORY.
+ */
+int html_table_section(struct html *html, const struct rows_of *of, const char *id,
+                       const char *heading, int depth) __attribute__((warn_unused_result));
 
 /* Rows of a table of two columns between html_begin_facts and html_end_facts; nothing if the
  * value is unknown. */

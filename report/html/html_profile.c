@@ -13,8 +13,6 @@
 
 #include "support/banned.h"
 
-#define MAX_ROWS 100 /* of the static tables; the script shows all */
-
 /* "resnet50.onnx, batch 32, NVIDIA H200 SXM" */
 static void append_title(struct html *html, const struct cm_result *result) {
     html_append_file(html, result->model.path);
@@ -62,25 +60,13 @@ static size_t modules_down_to(const struct cm_result *result, int depth) {
     return n;
 }
 
-/* Returns the largest depth with at most MAX_ROWS modules; at least 1. */
+/* Returns the largest depth with at most HTML_MAX_ROWS modules; at least 1. */
 static int depth_of_rows(const struct cm_result *result) {
     int depth = 1;
     while (modules_down_to(result, depth) < result->n_modules &&
-           modules_down_to(result, depth + 1) <= MAX_ROWS)
+           modules_down_to(result, depth + 1) <= HTML_MAX_ROWS)
         depth++;
     return depth;
-}
-
-static int write_rows(struct html *html, const struct rows_of *of, const char *id,
-                      const char *heading, int depth) {
-    struct cm_table_options options;
-    cm_table_options_init(&options);
-    options.depth = depth;
-    options.top = MAX_ROWS;
-    html_begin_section(html, id, heading);
-    const int status = html_table(html, of, &options);
-    html_end_section(html);
-    return status;
 }
 
 static int write_report(struct html *html, const struct cm_result *result,
@@ -90,10 +76,12 @@ static int write_report(struct html *html, const struct cm_result *result,
     const struct rows_of batches = {ROWS_BATCHES, NULL, sweep};
     int status = write_overview(html, result);
     if (status == CM_OK && sweep != NULL)
-        status = write_rows(html, &batches, "batches", "Batches", -1);
+        status = html_table_section(html, &batches, "batches", "Batches", -1);
     if (status == CM_OK)
-        status = write_rows(html, &modules, "modules", "Modules", depth_of_rows(result));
-    if (status == CM_OK) status = write_rows(html, &operators, "operators", "Operators", -1);
+        status =
+            html_table_section(html, &modules, "modules", "Modules", depth_of_rows(result));
+    if (status == CM_OK)
+        status = html_table_section(html, &operators, "operators", "Operators", -1);
     return status;
 }
 
@@ -111,7 +99,7 @@ static int write_page(struct html *html, const void *context_) {
     html_end_report(html);
     status = html_data(html, JSON_PAGE_PROFILE, &json_profile, context->result);
     if (status == CM_OK && context->sweep != NULL)
-        status = html_data(html, "costmodel-sweep", &json_sweep, context->sweep);
+        status = html_data(html, HTML_DATA_SWEEP, &json_sweep, context->sweep);
     return status < 0 ? status : html_end(html);
 }
 

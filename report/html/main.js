@@ -2,7 +2,7 @@
 /* The frame of the page: title, tabs, module filter, and the view that the fragment names. */
 
 const views = [
-  {key: 'diff', label: 'Changes', draw: drawDiff, isWhole: true, isFor: report => report.kind !== 'profile'},
+  {key: 'diff', label: 'Changes', draw: drawDiff, isWhole: true, isFor: report => report.diff || report.check},
   {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},
   {key: 'modules', label: 'Modules', draw: drawModules},
   {key: 'operators', label: 'Operators', draw: drawOperators},
@@ -10,11 +10,19 @@ const views = [
   {key: 'timeline', label: 'Timeline', draw: drawTimeline},
   {key: 'memory', label: 'Memory', draw: drawMemory},
   {key: 'roofline', label: 'Roofline', draw: drawRoofline},
-  {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isWhole: true, isFor: report => Boolean(report.sweep)},
+  {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isWhole: true, isFor: report => report.sweep && report.profile},
+  {key: 'campaign', label: 'Heat map', draw: drawCampaign, isWhole: true, isFor: report => report.kind === 'sweep'},
+  {key: 'combinations', label: 'Combinations', draw: drawCombinations, isWhole: true, isFor: report => report.kind === 'sweep'},
 ];
+
+function pageTitle(report) {
+  if (report.kind === 'sweep') return `Sweep of ${plural(new Set(report.sweep.sweep.map(row => row.model)).size, 'model')}`;
+  return fileName(report.profile ? report.profile.model.path : report.check.model);
+}
 
 function pageSubtitle(report) {
   const profile = report.profile;
+  if (report.kind === 'sweep') return campaignSubtitle(report.sweep);
   if (!profile) return '';
   const measure = profile.measure || {};
   const facts = [];
@@ -63,8 +71,7 @@ function drawPage(app, report) {
   tip.property('hidden', true);
   app.selectAll('*').remove();
   const header = app.append('header');
-  const profile = report.profile;
-  header.append('h1').text(profile ? fileName(profile.model.path) : fileName((report.check || {}).model || 'costmodel'));
+  header.append('h1').text(pageTitle(report));
   add(header, 'p', {class: 'subtitle'}, pageSubtitle(report));
   drawTabs(header, available, current);
   const main = add(app, 'div', {id: 'view', role: 'tabpanel', class: `view-${current.key}`,
@@ -76,7 +83,7 @@ function drawPage(app, report) {
 
 function startPage() {
   const report = loadReport();
-  if (!report.profile && !report.check) return;
+  if (!report.profile && !report.check && report.kind !== 'sweep') return;
   tip = d3.select(document.body).append('div').attr('id', 'tip').attr('role', 'tooltip').property('hidden', true);
   document.getElementById('report').hidden = true;
   const app = d3.select('#app').property('hidden', false);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The place that the page shows, stored in the URL fragment: #view=modules&metric=macs&module=layer1.0 */
 
-const stateKeys = ['view', 'metric', 'module', 'group', 'search', 'sort', 'depth', 'node', 'zoom', 'hide'];
+const stateKeys = ['view', 'metric', 'module', 'group', 'search', 'sort', 'depth', 'node', 'zoom', 'hide', 'across',
+  'device', 'batch', 'precision'];
 const state = {};
 const listeners = [];
 

@@ -138,6 +138,8 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_sweep_write_csv(NULL, P, d, P)),
         ROW(cm_sweep_write_csv(P, NULL, d, P)),
         ROW(cm_sweep_write_csv(P, P, d, NULL)),
+        ROW(cm_sweep_write_html(NULL, d, P)),
+        ROW(cm_sweep_write_html(P, d, NULL)),
         ROW(cm_sweep_write_markdown(NULL, P, d, P)),
         ROW(cm_sweep_write_markdown(P, NULL, d, P)),
         ROW(cm_sweep_write_markdown(P, P, d, NULL)),
