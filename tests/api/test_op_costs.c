@@ -36,7 +36,7 @@ static void check_refused(const char *keys, const char *message) {
 #define COSTS "\"macs\": \"0\", \"other_flops\": \"0\""
 #define ANY   "\"outputs\": [{\"dims\": \"\"}], " COSTS
 
-static void locates_errors_in_the_file(void **state) {
+static void locates_errors_of_costs_and_attributes(void **state) {
     static const char *const cases[][2] = {
         {"\"like\": \"Conv\", \"macs\": 3", "operators[0].macs: expected a string, got 3"},
         {"\"like\": \"Conv\", \"mac\": \"3\"",
@@ -75,6 +75,14 @@ static void locates_errors_in_the_file(void **state) {
          "operators[0].attributes: column 1 of 'stride ': a name must not contain blanks"},
         {"\"attributes\": {\"pads [0]\": 1}, " ANY,
          "operators[0].attributes: column 1 of 'pads [0]': a name must not contain blanks"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_refused(cases[i][0], cases[i][1]);
+}
+
+static void locates_errors_of_inputs_and_where(void **state) {
+    static const char *const cases[][2] = {
         /* inputs */
         {"\"inputs\": [\"N, C + 1\"], " ANY,
          "operators[0].inputs[0]: column 4 of 'N, C + 1': undefined name 'C'"},
@@ -105,6 +113,14 @@ static void locates_errors_in_the_file(void **state) {
          "operators[0].where[1]: column 1 of 'P = 2': the name is defined twice"},
         {"\"where\": [\"P = out0\"], " ANY, "operators[0].where[0]: column 5 of 'P = out0': "
                                             "undefined name 'out0'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_refused(cases[i][0], cases[i][1]);
+}
+
+static void locates_errors_of_outputs(void **state) {
+    static const char *const cases[][2] = {
         /* outputs */
         {"\"outputs\": [{\"dims\": \"N\"}], " COSTS,
          "operators[0].outputs[0].dims: column 1 of 'N': undefined name 'N'"},
@@ -375,7 +391,9 @@ static void marks_a_training_step_without_gradient_incomplete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(locates_errors_in_the_file),
+        cmocka_unit_test(locates_errors_of_costs_and_attributes),
+        cmocka_unit_test(locates_errors_of_inputs_and_where),
+        cmocka_unit_test(locates_errors_of_outputs),
         cmocka_unit_test(refuses_files_that_are_not_descriptions),
         cmocka_unit_test(limits_list_lengths),
         cmocka_unit_test(limits_name_lengths),
