@@ -48,7 +48,7 @@ struct linear {
 };
 
 /* A value that is start + k * step in iteration k >= 0. */
-struct progress {
+struct progression {
     int64_t start, step;
     int64_t last; /* largest k without an overflow of an intermediate value; -1: none */
 };
@@ -200,7 +200,7 @@ static bool linear_of_value(struct search *search, uint32_t id, struct linear *r
 }
 
 /* Computes the progression of a state over the iterations. */
-static bool progression_of_state(struct search *search, uint32_t input, struct progress *ret,
+static bool progression_of_state(struct search *search, uint32_t input, struct progression *ret,
                                  struct linear *ret_next) {
     if (!read_number(search, op_input(search->context, input), &ret->start)) return false;
     if (!linear_of_value(search, search->body->outputs[input - 1], ret_next)) return false;
@@ -223,10 +223,10 @@ static int64_t input_range(const struct linear *linear) {
     return limit < 0 || linear->max_factor == 0 ? limit : limit / linear->max_factor;
 }
 
-static bool progression_of_value(struct search *search, uint32_t id, struct progress *ret) {
+static bool progression_of_value(struct search *search, uint32_t id, struct progression *ret) {
     struct linear linear;
     struct linear next = {.exact_to = MAX_NUMBER};
-    struct progress input = {0, 1, 0};
+    struct progression input = {0, 1, 0};
     if (!linear_of_value(search, id, &linear)) return false;
     if (linear.input == ID_NONE) input.step = 0;
     if (linear.input != ID_NONE && linear.input >= LOOP_STATE &&
@@ -262,7 +262,7 @@ static const struct {
 static struct trip_count first_of_comparison(struct search *search, const struct node *node,
                                              size_t row, bool want) {
     const bool swapped = comparisons[row].swapped;
-    struct progress x, y;
+    struct progression x, y;
     if (!progression_of_value(search, node->inputs[swapped], &x) ||
         !progression_of_value(search, node->inputs[!swapped], &y))
         return no_bounds;

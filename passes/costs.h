@@ -29,7 +29,7 @@ static inline bool costs_contain(uint32_t set, size_t index) {
     return (set >> index & 1) != 0;
 }
 
-/* Adds the figures that are in `set`. Unknown figures are left out of the sum. */
+/* Adds the figures that are in `set`, except unknown ones. */
 static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs, uint32_t set) {
     struct cm_costs addend = *costs;
     for (size_t i = 0; i < N_COSTS; i++)

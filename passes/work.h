@@ -32,12 +32,12 @@ struct work {
 
 struct work work_start(struct arena *arena, size_t n_nodes);
 
-/* Returns the steps that a search of at most `most` may do: half of what is left, so that later
- * searches have some too. NULL: `most`. */
+/* Returns the steps that a search of at most `most` steps may do: at most half of the remaining
+ * steps, the rest is for later searches. `work` NULL: `most`. */
 int64_t work_share(const struct work *work, enum work_kind kind, int64_t most);
-/* Takes the steps of a search that wanted at most `most`. */
+/* Subtracts the steps of a search that was limited to `most` before work_share. */
 void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t most);
-/* Takes one more run of the passes. Returns false if no work is left for it. */
+/* Subtracts one run of the passes. Returns false if the work is exhausted. */
 bool work_run(struct work *work, size_t n_nodes);
 /* Adds a note if the work is exhausted. */
 void work_note(const struct work *work, struct cm_diagnostics *diag);

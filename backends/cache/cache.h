@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cache of measured times, one file per device, so that a second run measures only what is new.
+/* Cache of measured times, one file per device: a second run measures only new primitives.
  * Every entry is validated before use. */
 #ifndef BACKENDS_CACHE_CACHE_H
 #define BACKENDS_CACHE_CACHE_H

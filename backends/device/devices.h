@@ -101,8 +101,8 @@ bool device_is_built_in(const char *name);
 /*
  * Sets *ret to the built-in name that `name` abbreviates: case and punctuation are ignored
  * ("RTX4090"), and a part before a "-" is enough if it is unique ("titan"). The path of a .json
- * file is returned as it is. Returns CM_BACKEND_OK or CM_BACKEND_REFUSED, with the names that
- * are meant or similar.
+ * file is returned unchanged. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with a reason that
+ * lists the matching or similar names.
  */
 int device_resolve(const char *name, const char **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backend in its own process: a crash, a lost device or a hang costs one primitive, and the
- * next one starts a new process. The backend roofline runs nothing and stays in this process.
- */
+/* Runs a backend in a child process: after a crash, a hang or a lost device, only the current
+ * primitive has no time, and the next one runs in a new process. The backend roofline only
+ * computes, and runs in this process. */
 #ifndef BACKENDS_PROCESS_SUBPROCESS_H
 #define BACKENDS_PROCESS_SUBPROCESS_H
 
@@ -36,7 +36,8 @@ int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
 /* Returns the facts of the device. */
 const struct cm_device_facts *subprocess_facts(const struct subprocess *subprocess);
 
-/* Returns true if the user interrupted: what was not measured by then has no time. */
+/* Returns true if the user interrupted the measurement; the remaining primitives have no time.
+ */
 bool subprocess_is_stopped(const struct subprocess *subprocess);
 
 /* Returns the number of processes started so far. */

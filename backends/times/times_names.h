@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of fused layers: the nodes that a layer's name consists of. */
+/* Splits the name of a fused layer into the names of its nodes. */
 #ifndef BACKENDS_TIMES_TIMES_NAMES_H
 #define BACKENDS_TIMES_TIMES_NAMES_H
 
@@ -19,10 +19,10 @@ void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role);
 
 /*
- * Adds the nodes that a layer of TensorRT names, and returns the role of a layer that names
- * none: conv1 + PWN(PWN(sigmoid1), mul1)                  runs conv1, sigmoid1, mul1
- *     Reformatting CopyNode for Input Tensor 0 to conv1 copies for conv1
- *     {ForeignNode[a...b]}                              contains a and b
+ * Adds refs to the nodes in the name of a TensorRT layer. Returns the role of a layer whose
+ * name has none. Examples: conv1 + PWN(PWN(sigmoid1), mul1)                   TIMES_RUNS conv1,
+ * sigmoid1, mul1 Reformatting CopyNode for Input Tensor 0 to conv1  TIMES_COPIES conv1
+ *     {ForeignNode[a...b]}                               TIMES_CONTAINS a, b
  */
 enum times_role times_names_split(const char *name, struct times_refs *refs);
 

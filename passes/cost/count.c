@@ -116,7 +116,7 @@ static int use_pattern_context(const struct analysis *analysis,
     return context_make_fused(source, &fused_patterns->items[index], context);
 }
 
-/* Computes the terms; *context is then the one they were counted by. */
+/* Computes the terms. Sets *context to the context of the node, or of its fused pattern. */
 static int find_terms(const struct analysis *analysis, const struct convention *convention,
                       const struct op_source *source, struct op_context *context,
                       struct count_terms *ret) {
@@ -144,7 +144,7 @@ static int64_t iteration_runs(const struct model *model, const struct iteration 
     return checked_mul(product, runs[model->graphs[iteration->graph].parent]);
 }
 
-/* Returns true if operands or outputs have other shapes in other iterations of a Loop. */
+/* Returns true if shapes of operands or outputs differ between the iterations of a Loop. */
 static bool varies(const struct analysis *analysis, const struct node *node) {
     const struct value_info *infos = analysis->infer.infos;
     if (!iterations_exist(&analysis->infer, node->graph)) return false;
@@ -400,7 +400,7 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     return CM_OK;
 }
 
-/* Adds the costs of so many runs; buffers are the same in each of them. */
+/* Adds the costs of `runs` runs, which all use the same buffers. */
 static void add_runs(struct cm_costs *sum, const struct cm_costs *costs, int64_t runs) {
     struct cm_costs addend = *costs;
     const int64_t activations = addend.activation_bytes;

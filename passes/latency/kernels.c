@@ -249,8 +249,8 @@ static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t e
     return checked_mul(elements, size);
 }
 
-/* Bytes that a node reads of an operand: of a slice only its elements, of an expanded value
- * only those of the original. */
+/* Returns the bytes that a node reads of an operand: for a slice those of its elements, for an
+ * expanded value those of the original. */
 static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_t value) {
     const uint32_t source = mapping->table->source[value];
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
@@ -363,7 +363,8 @@ static bool needs_quantization(const struct mapping *mapping, uint32_t id, uint3
     return from == ID_NONE || (mapping->role[from] == ROLE_PRODUCT && !mapping->eager);
 }
 
-/* Scales of rows depend on their values: a kernel before the product finds and applies them. */
+/* Adds the kernel before a product that computes the scale of each row and quantizes the row.
+ */
 static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
@@ -393,7 +394,7 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_mul(passes, bytes));
 }
 
-/* Matrix units multiply channels-last images: images in NCHW are converted and back. */
+/* Adds the conversions of NCHW images: matrix units compute in channels-last layout. */
 static void charge_layout(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     struct cm_fusion *fusion = &mapping->table->fusion[id];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives every operand an address: a view has that of its root, and a weight has one. Operands
- * of a primitive are those of its node in order, some left out: each is matched with the next
- * value that is large enough. An operand without a match (a scale that only the primitive has)
- * gets memory of its own.
+ * Assigns an offset to every operand of every step; views share the offset of their root. The
+ * operands of a primitive are a subsequence of the operands of its node: each is matched with
+ * the next value that is large enough. An operand without a match, for example a scale that
+ * only the primitive has, gets separate memory.
  */
 #include "passes/latency/network.h"
 

@@ -2,7 +2,7 @@
 /*
  * Pass primitives: lowers nodes to the primitives that a backend can run. Nodes that do the
  * same work share one primitive, which is measured once; with imported times each node has its
- * own. Dtypes and strides are those of the file, or as --precision and --layout ask. Does
+ * own. Dtypes and strides are those of the file, or as set by --precision and --layout. Does
  * nothing without a backend or imported times.
  */
 #include "backends/primitive.h"

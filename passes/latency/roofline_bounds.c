@@ -74,7 +74,7 @@ static bool is_tiny_grid(const struct cm_how *how) {
     return how->n_kernels > 0;
 }
 
-/* A model knows both: its lower bound, and what limits the expected time. */
+/* A device model computes the lower bound and the limiting resource itself. */
 static void judge_model(const struct cm_measurement *measurement, struct achieved *ret) {
     static const enum limited_by limits[] = {[CM_LIMIT_UNKNOWN] = LIMITED_BY_UNKNOWN,
                                              [CM_LIMIT_COMPUTE] = LIMITED_BY_COMPUTE,

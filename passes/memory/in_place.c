@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass in_place: which nodes could overwrite an operand at its last use, and the peak if all
- * did. An elementwise node reads element i before it writes element i, so both can share bytes
- * if they have the same number of elements of the same size (not a comparison: floats in, bools
- * out).
+ * Pass in_place: finds the nodes that could overwrite an operand at its last use, and computes
+ * the peak if all of them do. An elementwise node reads element i before it writes element i,
+ * so both can share bytes if they have the same number of elements of the same size (not a
+ * comparison: floats in, bools out).
  */
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"

@@ -29,8 +29,8 @@ static const char *const storage_names[] = {
     [WEIGHT_COMPUTED] = "computed", [WEIGHT_INPUT] = "input", [WEIGHT_ABSENT] = "absent",
 };
 
-/* Returns the value that owns the bytes: exporters merge equal initializers and give each name
- * an Identity of it. */
+/* Returns the value that owns the bytes. Exporters merge equal initializers and add an Identity
+ * for each other name. */
 static uint32_t stored_value(const struct analysis *analysis, uint32_t value) {
     for (;;) {
         uint32_t id = analysis->model->values[value].node;

@@ -19,8 +19,8 @@ struct module_source {
     const char *summary;
     bool guesses; /* a heuristic: used only if earlier sources locate no node of the file */
     bool foreign; /* its modules are unrelated to the names of parameters */
-    /* Prepares; sets *ret to false if the file has nothing for this source. NULL: always true.
-     */
+    /* Initializes the source. Sets *ret to false if the file has no data for it. NULL: no
+     * initialization. */
     int (*start)(struct scope_finder *finder, bool *ret);
     /* Finds the node's scope, ID_NONE if the source does not locate the node. */
     int (*find)(struct scope_finder *finder, uint32_t node, uint32_t *ret);

@@ -58,9 +58,9 @@ static bool is_read(const struct param_study *study, uint32_t id) {
 }
 
 /*
- * What the exporter recorded decides first; but integers that it calls a constant may be
- * quantized weights. An input may be an activation: it is learned only in a weight slot or
- * under a parameter's name.
+ * The exporter's record takes precedence, except for integers recorded as constants, which may
+ * be quantized weights. An input may be an activation: it is learned only if it is used as a
+ * weight or has a parameter's name.
  */
 static bool is_learned(const struct param_study *study, uint32_t value) {
     const unsigned purposes = study->purposes[value];

@@ -13,11 +13,11 @@ struct operation {
     const struct op *op;
     const char *saved_for_backward; /* cells of the operator, or for this node */
     const struct node *node;        /* operands and outputs; NULL: part of a fused pattern */
-    uint32_t whole;                 /* last node of the fused pattern; itself */
-    uint32_t region;                /* index into regions, ID_NONE */
-    uint32_t forward;               /* event of the forward pass */
-    uint32_t again;                 /* event of the recomputation, if its region has one */
-    uint32_t backward;              /* event of the backward pass */
+    uint32_t whole;    /* last node of its fused pattern; the node itself if none */
+    uint32_t region;   /* index into regions, ID_NONE */
+    uint32_t forward;  /* event of the forward pass */
+    uint32_t again;    /* event of the recomputation, if its region has one */
+    uint32_t backward; /* event of the backward pass */
     bool has_backward;
     int64_t extra; /* bytes saved for backward that are not a value */
 };
@@ -55,7 +55,7 @@ int training_steps(struct training *training) CM_MUST_CHECK;
 int64_t training_bytes(const struct training *training, const struct value_info *info);
 struct op_source;
 struct op_context;
-/* Makes the context of an operation that is not part of another one. */
+/* Makes the context of an operation: of the node, or of the fused pattern that it ends. */
 int training_context(const struct training *training, const struct op_source *source,
                      uint32_t node, struct op_context *ret) CM_MUST_CHECK;
 /* Returns true if the operation computes a gradient of the operand. */

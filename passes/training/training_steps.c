@@ -16,8 +16,8 @@
 struct span {
     uint32_t used;     /* last read in forward */
     uint32_t saved;    /* last use in backward, or by a region that it enters */
-    uint32_t again;    /* the same for its recomputed copy */
-    uint32_t gradient; /* event that computes its gradient first */
+    uint32_t again;    /* last use of its recomputed copy */
+    uint32_t gradient; /* first event that computes a part of its gradient */
 };
 
 struct timeline {
