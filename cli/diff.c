@@ -96,6 +96,7 @@ struct job {
     struct cm_options options;
     struct cm_diff_options look;
     struct side sides[2]; /* old, new */
+    struct progress progress;
     struct cm_diff *diff;
 };
 
@@ -144,16 +145,14 @@ static int load(struct job *job, size_t index, struct cm_diagnostics *diag) {
 
 static int profile(struct job *job, size_t index, struct cm_diagnostics *diag) {
     struct side *side = &job->sides[index];
-    struct progress progress = {.shown = false};
     struct cm_options options = job->options;
     if (side->is_profile) return CM_OK;
     int status = choose_dims(job, index, &options);
     if (status != CM_OK) return status;
-    options.progress = progress_show;
-    options.progress_context = &progress;
+    progress_begin(&job->progress, &job->request.timing, &options);
     status = cm_model_profile(side->model, &options, diag, &side->result);
-    progress_end(&progress);
-    return status;
+    progress_end(&job->progress);
+    return progress_require_end(&job->progress, status, diag);
 }
 
 /* Runs load or profile for both sides and prints the messages with the path of each file. */
@@ -230,6 +229,7 @@ static int run(struct job *job) {
     if (status == CM_OK)
         status = cm_diff_make(job->sides[0].result, job->sides[1].result, job->call->diag,
                               &job->diff);
+    if (job->progress.is_interrupted) return EXIT_INTERRUPTED;
     if (status != CM_OK) return command_exit(status);
     if (!cm_diff_comparable(job->diff)) return refuse(job);
     if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric)) {

@@ -24,7 +24,8 @@ static const char exit_statuses[] =
     "  0  success\n"
     "  1  the model is refused or does not fit, or a file cannot be read or written\n"
     "  2  invalid command line, or a symbolic dim is unbound\n"
-    "  3  success, but the model has unknown operators, or the backend is unusable\n";
+    "  3  success, but the model has unknown operators, or the backend is unusable\n"
+    "  130  Ctrl-C ended a measurement, the report has the times measured by then\n";
 
 static const char about[] =
     "\n"
@@ -47,7 +48,8 @@ static const char exit_statuses_diff[] =
     "  1  a model is refused, or a file cannot be read or written; with --exit-code also: the\n"
     "     two differ\n"
     "  2  invalid command line, or a symbolic dim is unbound\n"
-    "  3  not comparable: different batch, convention or other options\n";
+    "  3  not comparable: different batch, convention or other options\n"
+    "  130  Ctrl-C ended a measurement, nothing is compared\n";
 
 static const char about_check[] =
     "\n"
@@ -62,7 +64,8 @@ static const char exit_statuses_check[] =
     "  1  regression: a limit is exceeded\n"
     "  2  invalid command line or budget, or a symbolic dim is unbound\n"
     "  3  not compared: the baseline is missing or has another batch, convention or device; a\n"
-    "     value is unknown; the model is refused; a file cannot be read or written\n";
+    "     value is unknown; the model is refused; a file cannot be read or written\n"
+    "  130  Ctrl-C ended a measurement, nothing is compared\n";
 
 static const char about_conventions[] =
     "\n"

@@ -161,8 +161,6 @@ static int annotate_file(const struct request *request, struct cm_model *model,
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
                          struct cm_sweep **ret_sweep, bool *ret_interrupted) {
-    const struct timing *timing = &request->timing;
-    const bool measures = options->backend != NULL && timing->device == NULL;
     const struct batches *batches = &request->binding.batches;
     struct cm_model *model = NULL;
     struct progress progress;
@@ -178,10 +176,7 @@ static int profile_model(const struct request *request, const struct cm_options 
             diag, DIAG_USAGE,
             "--format trace requires times: give --measure, --device, --times or --backend");
     }
-    progress_begin(&progress, timing, measures);
-    if (progress.stop >= 0) shown.stop = &progress.stop;
-    shown.progress = progress_show;
-    shown.progress_context = &progress;
+    progress_begin(&progress, &request->timing, &shown);
     if (ret_sweep == NULL)
         status = cm_model_profile(model, &shown, diag, ret);
     else if (request->format->is_page)

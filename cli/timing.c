@@ -5,9 +5,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/signalfd.h>
+#endif
 
 #include "cli/command.h"
 #include "cli/options.h"
@@ -248,22 +251,6 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void progress_begin(struct progress *progress, const struct timing *timing, bool measures) {
-    struct sigaction action;
-    sigset_t set;
-    *progress = (struct progress){.verb = timing->plan ? "planning" : "measuring",
-                                  .interval = timing->progress,
-                                  .written = now(),
-                                  .stop = -1};
-    if (!measures || sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
-        return;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    if (sigprocmask(SIG_BLOCK, &set, &progress->before) != 0) return;
-    progress->stop = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (progress->stop < 0) (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
-}
-
 #define BAR_COLUMNS 24
 
 /* "[######                  ] " */
@@ -308,7 +295,7 @@ static bool is_stopped(const struct progress *progress) {
     return poll(&stop, 1, 0) > 0;
 }
 
-void progress_show(void *context, const struct cm_progress *at) {
+static void progress_show(void *context, const struct cm_progress *at) {
     struct progress *progress = context;
     const bool is_terminal = isatty(STDERR_FILENO) == 1;
     if (text_equal(at->what, "batches")) {
@@ -332,12 +319,57 @@ void progress_show(void *context, const struct cm_progress *at) {
     arena_free(arena);
 }
 
+/* Returns a descriptor that becomes readable when a blocked signal of the set arrives; -1 if
+ * the system has none. */
+static int open_signals(const sigset_t *set) {
+#ifdef __linux__
+    return signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+#else
+    (void)set;
+    return -1;
+#endif
+}
+
+void progress_begin(struct progress *progress, const struct timing *timing,
+                    struct cm_options *options) {
+    const bool measures = options->backend != NULL && timing->device == NULL;
+    struct sigaction action;
+    sigset_t set;
+    *progress = (struct progress){.verb = timing->plan ? "planning" : "measuring",
+                                  .interval = timing->progress,
+                                  .written = now(),
+                                  .stop = -1};
+    options->progress = progress_show;
+    options->progress_context = progress;
+    if (!measures || sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+        return;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &set, &progress->before) != 0) return;
+    progress->stop = open_signals(&set);
+    if (progress->stop < 0)
+        (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
+    else
+        options->stop = &progress->stop;
+}
+
 void progress_end(struct progress *progress) {
-    struct signalfd_siginfo signal;
+    sigset_t pending;
+    int number = 0;
     if (progress->shown) fputs("\r\033[K", stderr);
     if (progress->stop < 0) return;
-    progress->is_interrupted =
-        read(progress->stop, &signal, sizeof(signal)) == (ssize_t)sizeof(signal);
+    (void)sigpending(&pending);
+    progress->is_interrupted = sigismember(&pending, SIGINT) == 1;
+    (void)sigemptyset(&pending);
+    (void)sigaddset(&pending, SIGINT);
+    if (progress->is_interrupted) (void)sigwait(&pending, &number); /* removes it */
     (void)close(progress->stop);
     (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
+}
+
+int progress_require_end(const struct progress *progress, int status,
+                         struct cm_diagnostics *diag) {
+    if (status < 0 || !progress->is_interrupted) return status;
+    return diag_error(diag, DIAG_INTERRUPTED,
+                      "a comparison requires all times, and measuring was interrupted");
 }

@@ -14,9 +14,7 @@ struct arena;
 enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 
 struct timing {
-    int measure; /* struct arena;
-
-enum measure_target: --measure */
+    int measure; /* enum measure_target: --measure */
     const char *backend;
     const char *device;       /* of the roofline, or target of --cudnn-plan */
     bool plan;                /* --cudnn-plan */
@@ -74,11 +72,14 @@ struct progress {
     int stop; /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
     sigset_t before;
 };
-/* Starts; Ctrl-C ends the program unless `measures`. */
-void progress_begin(struct progress *progress, const struct timing *timing, bool measures);
-/* Called with each cm_progress. */
-void progress_show(void *progress, const struct cm_progress *at);
+/* Starts, and sets the members of `options` that report progress. Ctrl-C ends measuring if the
+ * options measure, else the program. */
+void progress_begin(struct progress *progress, const struct timing *timing,
+                    struct cm_options *options);
 /* Erases the line. */
 void progress_end(struct progress *progress);
+/* Returns `status`, or an error after an interruption: partial times are not compared. */
+int progress_require_end(const struct progress *progress, int status,
+                         struct cm_diagnostics *diag) CM_MUST_CHECK;
 
 #endif

@@ -31,6 +31,7 @@ struct check {
     struct cm_result *profile;    /* the baseline borrows from it if it was made from one */
     const char *missing;          /* why there is no baseline */
     struct check_plan plan;
+    struct progress progress;
     size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
     size_t n_results;
@@ -232,19 +233,17 @@ static int print_messages(const struct check *check, const struct cm_diagnostics
 
 /* Each batch has its own list of messages, because a list keeps only the first ones. */
 static int profile_batch(struct check *check, struct cm_model *model, int64_t batch) {
-    struct progress progress = {.shown = false};
     struct cm_options options = check->plan.options;
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(check->call->diag);
     options.batch = batch;
-    options.progress = progress_show;
-    options.progress_context = &progress;
     options.memory_curve = check->has_page;
     options.memory_plan = check->has_page;
-    const int status =
-        cm_model_profile(model, &options, diag, &check->results[check->n_results]);
-    progress_end(&progress);
+    progress_begin(&check->progress, &check->request.timing, &options);
+    int status = cm_model_profile(model, &options, diag, &check->results[check->n_results]);
+    progress_end(&check->progress);
     if (status == CM_OK) check->n_results++;
+    status = progress_require_end(&check->progress, status, diag);
     const int printed = print_messages(check, diag, batch);
     cm_diagnostics_free(diag);
     return status == CM_OK ? printed : status;
@@ -284,6 +283,7 @@ static int profile_batches(struct check *check, struct cm_model *model) {
     for (size_t i = 0; i < plan->n_limit_batches && status == CM_OK; i++) {
         if (is_profiled(check, plan->limit_batches[i])) continue;
         status = profile_batch(check, model, plan->limit_batches[i]);
+        if (check->progress.is_interrupted) break;
         if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;
     }
     return status;
@@ -525,7 +525,8 @@ static int run(struct check *check) {
 
 int command_check(const struct invocation *call) {
     struct check check = {.call = call};
-    const int exit_status = run(&check);
+    int exit_status = run(&check);
+    if (check.progress.is_interrupted) exit_status = EXIT_INTERRUPTED;
     for (size_t i = 0; i < check.n_results; i++) cm_result_free(check.results[i]);
     cm_baseline_free(check.baseline);
     cm_result_free(check.profile);

@@ -238,7 +238,7 @@ static void report_interruption(const struct session *session,
     if (!subprocess_is_stopped(session->child)) return;
     for (size_t i = 0; i < n; i++) n_timed += estimate_has_time(&table->items[i]);
     diag_warn(session->analysis->diag, DIAG_INTERRUPTED,
-              "interrupted: %zu of %zu distinct layers have a time, the report is partial",
+              "interrupted: %zu of %zu distinct layers have a time, sums of times are partial",
               n_timed, n);
 }
 
