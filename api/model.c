@@ -62,6 +62,12 @@ int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
 }
 
+/* Returns true for the beginning of a page, but not for XML such as "<?xml" or OpenVINO's
+ * "<net". */
+static bool is_page(const uint8_t *bytes, size_t size) {
+    return bytes[0] == '<' && (size == 1 || (bytes[1] != '?' && bytes[1] != 'n'));
+}
+
 /* Detects a profile: JSON or a page, which begin with blanks and '{' or '<'. No ONNX file does:
  * either would be a group, which proto3 lacks, and a blank is field 1 or 4 with a wire type
  * that those do not have. */
@@ -73,7 +79,7 @@ static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *
     const int status = source_look(source, &bytes, &size, diag);
     if (status < 0) return status;
     while (i < size && memchr(blanks, bytes[i], sizeof blanks)) i++;
-    *ret = i < size && (bytes[i] == '{' || bytes[i] == '<');
+    *ret = i < size && (bytes[i] == '{' || is_page(bytes + i, size - i));
     return CM_OK;
 }
 

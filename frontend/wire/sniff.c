@@ -48,6 +48,8 @@ static const struct magic magics[] = {
     {0, "{",                  1, "JSON", "give the ONNX file"},
 };
 static const struct magic openvino = {0, "<net ", 5, "an OpenVINO model", "give the ONNX file that it was made from (ovc model.onnx), or export the original model to ONNX"};
+/* GraphDef: a repeated NodeDef is field 1, which an ONNX model has as a number. */
+static const struct magic tensorflow = {0, "\n", 1, "a TensorFlow graph", "python -m tf2onnx.convert --graphdef model.pb --inputs NAME:0 --outputs NAME:0 --output model.onnx"};
 static const struct magic text = {0, "", 0, "text", "give the ONNX file"};
 /* clang-format on */
 
@@ -70,7 +72,8 @@ static const struct magic *look_up(const char *bytes, size_t n) {
         if (memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].length) == 0)
             return &magics[i];
     if (is_openvino(bytes)) return &openvino;
-    return strlen(bytes) == n && is_text(bytes) ? &text : NULL;
+    if (strlen(bytes) == n && is_text(bytes)) return &text;
+    return bytes[0] == tensorflow.bytes[0] ? &tensorflow : NULL;
 }
 
 void sniff_explain(struct source *source, struct cm_diagnostics *diag) {

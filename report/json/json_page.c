@@ -39,7 +39,8 @@ int json_page_profile(const char *text, size_t size, struct cm_diagnostics *diag
     if (tag == NULL) {
         const int status = diag_error(diag, DIAG_FORMAT, "the page has no script element '%s'",
                                       JSON_PAGE_PROFILE);
-        diag_hint(diag, "pages of --format html have one; those of diff have none");
+        diag_hint(diag, "pages of --format html have one; those of diff and of a failed "
+                        "download have none");
         return status;
     }
     const char *data = tag + strlen(begin);

@@ -101,6 +101,25 @@ static void reports_files_that_are_neither_model_nor_profile(void **state) {
     }
 }
 
+/* Pages begin with '<' too, and are read as profiles. */
+static void reports_xml_as_a_model_of_openvino(void **state) {
+    static const char *const texts[] = {"<?xml version=\"1.0\"?>\n<net name=\"m\">\n</net>\n",
+                                        "<net name=\"m\" version=\"11\">\n</net>\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char path[TEMPORARY_PATH];
+        temporary_path(path);
+        struct fixture f;
+        set_up(&f);
+        write_file(path, texts[i]);
+        assert_int_equal(cm_load_file(path, f.diag, &f.model, &f.result), CM_REFUSED);
+        assert_string_equal(cm_diagnostics_get(f.diag, 0)->message,
+                            "not an ONNX model, the file looks like an OpenVINO model");
+        unlink(path);
+        tear_down(&f);
+    }
+}
+
 static void reports_a_missing_file_as_io_error(void **state) {
     struct fixture f;
     (void)state;
@@ -115,6 +134,7 @@ int main(void) {
         cmocka_unit_test(recognizes_a_model),
         cmocka_unit_test(reads_a_profile_back),
         cmocka_unit_test(reports_files_that_are_neither_model_nor_profile),
+        cmocka_unit_test(reports_xml_as_a_model_of_openvino),
         cmocka_unit_test(reports_a_missing_file_as_io_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,12 @@ static const struct {
      "format: not an ONNX model, the file looks like an OpenVINO model",
      "give the ONNX file that it was made from (ovc model.onnx), or export the original model "
      "to ONNX"},
+    {BYTES("\x0a\x10\x0a\x05input\x12\x0bPlaceholder"),
+     "format: not an ONNX model, the file looks like a TensorFlow graph",
+     "python -m tf2onnx.convert --graphdef model.pb --inputs NAME:0 --outputs NAME:0 --output "
+     "model.onnx"},
+    {BYTES("\n\nnot a graph but lines of a text\n"),
+     "format: not an ONNX model, the file looks like text", "give the ONNX file"},
     {BYTES("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00"),
      "format: not an ONNX model, the file looks like gzip", "decompress it first"},
     {BYTES("<!DOCTYPE html><html></html>"),
