@@ -43,6 +43,8 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     options.curve = request->memory_curve;
     options.width =
         request->width == NOT_GIVEN ? streams_columns(out, options.width) : request->width;
+    options.table_width =
+        request->width == NOT_GIVEN ? streams_columns(out, 0) : request->width;
     options.units = (enum cm_units)request->units;
     options.color = streams_color(out, (enum color_choice)request->color);
     options.unicode = streams_utf8();
@@ -108,10 +110,10 @@ static const struct format formats[] = {
 };
 
 /* Text output if rows or columns are requested. */
-static const struct format table = {"table", "a table", TAKES_TABLE, .sweep = sweep_table};
+static const struct format table = {"table", "a table", TAKES_TABLE | TAKES_WIDTH, .sweep = sweep_table};
 
 /* Text output for several batches and for --explain: no sections of the report. */
-static const struct format batches = {"text", "a table of batches", TAKES_UNITS, .sweep = sweep_text};
+static const struct format batches = {"text", "a table of batches", TAKES_UNITS | TAKES_WIDTH, .sweep = sweep_text};
 static const struct format explanation = {"text", "--explain", TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text};
 /* clang-format on */
 

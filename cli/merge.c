@@ -78,6 +78,8 @@ static int write_text(const struct report *report, FILE *out) {
     cm_text_options_init(&text);
     text.color = streams_color(out, (enum color_choice)report->request->color);
     text.unicode = streams_utf8();
+    text.width = streams_columns(out, text.width);
+    text.table_width = streams_columns(out, 0);
     text.units = (enum cm_units)report->request->units;
     if (!selects(report->request)) return cm_sweep_write_text(report->sweep, &text, out);
     return cm_sweep_write_table(report->sweep, report->table, &text, report->diag, out);

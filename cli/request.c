@@ -130,8 +130,8 @@ const struct option profile_options[] = {
      .help = "text: add the time by kernel; requires times"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX, .rules = TAKES_WIDTH,
-     .help = "text: columns at which long lines wrap (default: those of the terminal,\n"
-             "else 100; 0: never)"},
+     .help = "text: columns of the page: long lines wrap, tables omit columns (default:\n"
+             "those of the terminal, else 100 for lines; 0: no limit)"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };

@@ -373,6 +373,8 @@ struct cm_text_options {
     bool unicode;   /* draw charts with UTF-8 block elements instead of ASCII */
     int width;      /* columns at which long lines wrap; 0: never */
     enum cm_units units;
+    int table_width; /* columns into which tables of default columns or of all columns must fit:
+                        less important columns are omitted; 0: any number */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);

@@ -454,6 +454,23 @@ const char *fields_usual(enum rows rows) {
     return usual[rows];
 }
 
+/* The most important columns first, with those that tell rows apart. */
+/* clang-format off */
+static const char *const ranked[] = {
+    "batch", "model", "device", "precision", "dims", "path", "name", "type", "state",
+    "macs", "latency_ps", "required_bytes", "params", "flops", "nodes", "samples_per_second",
+    "problem", "fits", "activation_bytes", "bytes", "lower_bound_ps", "shape",
+    "peak_activation_bytes", "arena_bytes",
+};
+/* clang-format on */
+
+size_t fields_rank(const struct field *field) {
+    size_t rank = 0;
+    while (rank < sizeof(ranked) / sizeof(ranked[0]) && !text_equal(ranked[rank], field->key))
+        rank++;
+    return rank;
+}
+
 void field_get(const struct field *field, const struct rows_of *of, size_t row,
                struct text *words, struct cell *ret) {
     text_clear(words);

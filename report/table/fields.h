@@ -69,6 +69,9 @@ bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret);
 /* Returns the default columns, keys separated by commas. */
 const char *fields_usual(enum rows rows);
 
+/* Returns the position of a column among those that narrow tables keep, 0 for the first. */
+size_t fields_rank(const struct field *field);
+
 /* Sets *ret to the value of a row; `words` is cleared and used for a text. */
 void field_get(const struct field *field, const struct rows_of *of, size_t row,
                struct text *words, struct cell *ret);

@@ -263,3 +263,10 @@ int cm_table_options_check(const struct cm_table_options *options, bool of_sweep
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret) {
     field_get(&listing->fields[column], listing->of, listing->rows[row], &listing->words, ret);
 }
+
+const size_t *listing_ranks(const struct listing *listing) {
+    size_t *ranks = arena_array(listing->arena, listing->n_fields, sizeof(*ranks));
+    for (size_t i = 0; ranks != NULL && i < listing->n_fields; i++)
+        ranks[i] = fields_rank(&listing->fields[i]);
+    return ranks;
+}

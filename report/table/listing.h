@@ -51,6 +51,9 @@ struct rows_of listing_rows(const struct cm_result *result,
 enum number_units listing_units(const struct cm_table_options *options,
                                 enum number_units automatic);
 
+/* Returns the rank of each column (fields_rank), for struct table; NULL if out of memory. */
+const size_t *listing_ranks(const struct listing *listing);
+
 /* Sets *ret to a cell of the row-th selected row. Valid until the next call. */
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret);
 

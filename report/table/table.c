@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/table/table.h"
 
+#include <string.h>
+
+#include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-#define GAP 2
+#define GAP         2
+#define MIN_LONGEST 24 /* characters to which cells may be shortened */
 
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows) {
@@ -40,26 +44,86 @@ static size_t width_of(const struct table *table, size_t column) {
     return width;
 }
 
-/* The last column is padded only if it is right-aligned. */
-static void write_row(struct table *table, enum style style, const char *const *cells,
-                      const size_t *widths) {
-    const size_t last = table->n_columns - 1;
-    for (size_t i = 0; i <= last; i++) {
-        const size_t room = widths[i] - page_width(cells[i]);
-        const bool is_left = table->is_left ? table->is_left[i] : i == last;
+/* Omits columns and shortens long cells until the table fits in `room` characters. */
+static void fit(struct table *table, size_t room) {
+    const size_t longest = room * 2 / 5 > MIN_LONGEST ? room * 2 / 5 : MIN_LONGEST;
+    bool is_whole = true;
+    for (;;) {
+        size_t total = 0;
+        size_t last = table->n_columns;
+        for (size_t i = 0; i < table->n_columns; i++) {
+            if (table->widths[i] == 0) continue;
+            total += table->widths[i] + (total > 0 ? GAP : 0);
+            if (last == table->n_columns || table->ranks[i] >= table->ranks[last]) last = i;
+        }
+        if (total <= room || table->n_omitted + 1 == table->n_columns) return;
+        if (!is_whole) {
+            table->widths[last] = 0;
+            table->n_omitted++;
+            continue;
+        }
+        for (size_t i = 0; i < table->n_columns; i++)
+            if (table->widths[i] > longest) table->widths[i] = longest;
+        is_whole = false;
+    }
+}
+
+/* Returns the end of a text, because the names of modules differ there: "...layer3.0.conv1". */
+static const char *shorten(struct table *table, const char *text, size_t width) {
+    static const char mark[] = "...";
+    size_t left_out = page_width(text);
+    if (left_out <= width) return text;
+    left_out -= width - strlen(mark);
+    while (left_out > 0 || ((unsigned char)*text & 0xC0) == 0x80)
+        left_out -= ((unsigned char)*text++ & 0xC0) != 0x80;
+    text = arena_printf(table->page->arena, "%s%s", mark, text);
+    return text ? text : "";
+}
+
+static void write_row(struct table *table, enum style style, const char *const *cells) {
+    size_t n = table->n_columns; /* without empty cells at the end */
+    bool is_first = true;
+    size_t room = 0; /* behind a left-aligned cell */
+    while (n > 0 && *cells[n - 1] == '\0') n--;
+    for (size_t i = 0; i < n; i++) {
+        const size_t width = table->widths[i];
+        const bool is_left = table->is_left ? table->is_left[i] : i + 1 == table->n_columns;
+        if (width == 0) continue;
+        const char *cell = shorten(table, cells[i], width);
+        page_indent(table->page, room + (is_first ? 0 : GAP));
+        room = width - page_width(cell);
         if (!is_left) page_indent(table->page, room);
-        page_print(table->page, style, "%s", cells[i]);
-        if (i == last) break;
-        page_indent(table->page, is_left ? room + GAP : GAP);
+        page_print(table->page, style, "%s", cell);
+        if (!is_left) room = 0;
+        is_first = false;
     }
     page_end_line(table->page);
 }
 
+bool table_begin(struct table *table) {
+    const int width = table->page->options->table_width;
+    table->widths = arena_array(table->page->arena, table->n_columns, sizeof(*table->widths));
+    if (table->widths == NULL) return false;
+    for (size_t i = 0; i < table->n_columns; i++) table->widths[i] = width_of(table, i);
+    if (table->ranks != NULL && width > 0) fit(table, (size_t)width);
+    write_row(table, STYLE_TITLE, table->headings);
+    return true;
+}
+
+void table_write_row(struct table *table, size_t row) {
+    write_row(table, STYLE_PLAIN, &table->cells[row * table->n_columns]);
+}
+
+void table_end(struct table *table) {
+    const size_t n = table->n_omitted;
+    if (n == 0) return;
+    page_line(table->page, STYLE_SHARE, "%zu column%s omitted, all with --width 0", n,
+              n == 1 ? "" : "s");
+}
+
 void table_write(struct table *table) {
-    size_t *widths = arena_array(table->page->arena, table->n_columns, sizeof(*widths));
-    if (widths == NULL) return;
-    for (size_t i = 0; i < table->n_columns; i++) widths[i] = width_of(table, i);
-    write_row(table, STYLE_TITLE, table->headings, widths);
-    for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns)
-        write_row(table, STYLE_PLAIN, &table->cells[i], widths);
+    if (!table_begin(table)) return;
+    for (size_t row = 0; (row + 1) * table->n_columns <= table->n_cells; row++)
+        table_write_row(table, row);
+    table_end(table);
 }

@@ -9,6 +9,8 @@
  *     table_end_cell(&table);
  *     ...
  *     table_write(&table);
+ *
+ * With `ranks` and an option table_width, columns are omitted until the table fits.
  */
 #ifndef REPORT_TABLE_TABLE_H
 #define REPORT_TABLE_TABLE_H
@@ -22,7 +24,10 @@ struct table {
     struct page *page;
     size_t n_columns;
     const char *const *headings;
-    const bool *is_left; /* for each column; NULL: none */
+    const bool *is_left; /* for each column; NULL: only the last */
+    const size_t *ranks; /* for each column: the higher are omitted first; NULL: none is */
+    size_t *widths;      /* characters, by table_begin; 0: omitted */
+    size_t n_omitted;
     size_t n_cells;
     const char **cells; /* row by row */
 };
@@ -35,5 +40,11 @@ bool table_init(struct table *table, struct page *page, const char *const *headi
 struct text *table_cell(struct table *table);
 void table_end_cell(struct table *table);
 void table_write(struct table *table);
+
+/* The parts of table_write, for tables with further lines below a row. table_begin writes the
+ * headings; it returns false if out of memory. */
+bool table_begin(struct table *table);
+void table_write_row(struct table *table, size_t row);
+void table_end(struct table *table);
 
 #endif

@@ -24,7 +24,9 @@ static void put_cell(struct table *table, const struct field *field, const struc
     table_end_cell(table);
 }
 
-static void put_rows(struct page *page, struct listing *listing, enum number_units units) {
+/* `ranks`: of the columns, or NULL. */
+static void put_rows(struct page *page, struct listing *listing, const size_t *ranks,
+                     enum number_units units) {
     struct table table;
     const char **headings = arena_array(page->arena, listing->n_fields, sizeof(*headings));
     bool *is_left = arena_array(page->arena, listing->n_fields, sizeof(*is_left));
@@ -35,6 +37,7 @@ static void put_rows(struct page *page, struct listing *listing, enum number_uni
     }
     if (!table_init(&table, page, headings, listing->n_fields, listing->n_rows)) return;
     table.is_left = is_left;
+    table.ranks = ranks;
     for (size_t row = 0; row < listing->n_rows; row++)
         for (size_t i = 0; i < listing->n_fields; i++) {
             struct cell cell;
@@ -55,8 +58,10 @@ static int write_table(const struct rows_of *of, const struct cm_table_options *
     if (arena == NULL) return CM_NO_MEMORY;
     int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
     if (status == CM_OK) {
+        const bool is_chosen = options->columns && !text_equal(options->columns, "all");
         page_init(&page, text, arena, out);
-        put_rows(&page, &listing, listing_units(options, NUMBERS_SI));
+        put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
+                 listing_units(options, NUMBERS_SI));
         status = page_finish(&page);
     }
     return arena_end(arena, status);

@@ -4,6 +4,7 @@
 #include "report/page.h"
 #include "report/table/columns.h"
 #include "report/table/listing.h"
+#include "report/table/table.h"
 #include "report/text/labels.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -27,28 +28,15 @@ static bool has_values(struct listing *listing, size_t column) {
     return false;
 }
 
-/* The table being written, and its column widths. */
-struct table {
-    struct page *page;
-    struct listing *listing;
-    size_t *widths;
-    struct text cell;
-};
-
-static void fill_cell(struct table *table, size_t row, size_t column) {
+static void put_cell(struct table *table, struct listing *listing, size_t row, size_t column) {
+    struct text *out = table_cell(table);
     struct cell cell;
-    listing_cell(table->listing, row, column, &cell);
-    text_clear(&table->cell);
+    listing_cell(listing, row, column, &cell);
     if (cell.kind == CELL_TEXT)
-        text_append_name(&table->cell, text_string(cell.words));
+        text_append_name(out, text_string(cell.words));
     else
-        cell_append_shown(&table->cell, &cell, table->page->units, CELL_UPPER_BOUND);
-}
-
-static void write_cell(const struct table *table, size_t column, enum style style,
-                       const char *text) {
-    page_indent(table->page, table->widths[column] + (column > 0 ? 2 : 0) - page_width(text));
-    page_print(table->page, style, "%s", text);
+        cell_append_shown(out, &cell, table->page->units, CELL_UPPER_BOUND);
+    table_end_cell(table);
 }
 
 /* Writes the problem of a row below it. */
@@ -65,18 +53,10 @@ static void write_problem(const struct table *table, const struct cm_sweep_row *
     page_end_line(page);
 }
 
-static void write_row(struct table *table, size_t index) {
-    const struct cm_sweep_row *row = &table->listing->of->sweep->rows[index];
-    const size_t n = row->model != NULL || is_known(row->costs.params) ||
-                             is_known(row->costs.macs) || is_known(row->required_bytes)
-                         ? table->listing->n_fields
-                         : 1;
-    for (size_t i = 0; i < n; i++) {
-        fill_cell(table, index, i);
-        write_cell(table, i, STYLE_PLAIN, text_string(&table->cell));
-    }
-    page_end_line(table->page);
-    write_problem(table, row);
+/* Returns true if the row has figures; otherwise only its batch is written. */
+static bool has_figures(const struct cm_sweep_row *row) {
+    return row->model != NULL || is_known(row->costs.params) || is_known(row->costs.macs) ||
+           is_known(row->required_bytes);
 }
 
 static void write_head(struct page *page, const struct cm_sweep *sweep) {
@@ -95,23 +75,34 @@ static void write_head(struct page *page, const struct cm_sweep *sweep) {
     page_end_line(page);
 }
 
-static void write_table(struct page *page, struct listing *listing) {
-    struct table table = {.page = page, .listing = listing};
-    text_init(&table.cell, page->arena);
-    table.widths = arena_array(page->arena, listing->n_fields, sizeof(*table.widths));
-    if (table.widths == NULL) return;
-    for (size_t i = 0; i < table.listing->n_fields; i++) {
-        table.widths[i] = page_width(table.listing->fields[i].heading);
-        for (size_t row = 0; row < table.listing->n_rows; row++) {
-            fill_cell(&table, row, i);
-            const size_t width = page_width(text_string(&table.cell));
-            if (width > table.widths[i]) table.widths[i] = width;
+static void put_row(struct table *table, struct listing *listing, size_t row) {
+    const bool is_whole = has_figures(&listing->of->sweep->rows[row]);
+    for (size_t i = 0; i < listing->n_fields; i++) {
+        if (i == 0 || is_whole) {
+            put_cell(table, listing, row, i);
+            continue;
         }
+        (void)table_cell(table);
+        table_end_cell(table);
     }
-    for (size_t i = 0; i < table.listing->n_fields; i++)
-        write_cell(&table, i, STYLE_TITLE, table.listing->fields[i].heading);
-    page_end_line(table.page);
-    for (size_t i = 0; i < listing->n_rows; i++) write_row(&table, i);
+}
+
+static void write_table(struct page *page, struct listing *listing) {
+    struct table table;
+    const char **headings = arena_array(page->arena, listing->n_fields, sizeof(*headings));
+    bool *is_left = arena_array(page->arena, listing->n_fields, sizeof(*is_left));
+    if (headings == NULL || is_left == NULL) return;
+    for (size_t i = 0; i < listing->n_fields; i++) headings[i] = listing->fields[i].heading;
+    if (!table_init(&table, page, headings, listing->n_fields, listing->n_rows)) return;
+    table.is_left = is_left;
+    table.ranks = listing_ranks(listing);
+    for (size_t row = 0; row < listing->n_rows; row++) put_row(&table, listing, row);
+    if (!table_begin(&table)) return;
+    for (size_t row = 0; row < listing->n_rows; row++) {
+        table_write_row(&table, row);
+        write_problem(&table, &listing->of->sweep->rows[row]);
+    }
+    table_end(&table);
 }
 
 int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
