@@ -6,9 +6,9 @@ Compares ONNX Runtime's time of whole models on the CPU with costmodel's measure
 usage: runtime.py --costmodel PROG [--threads N] [--runs N] [MODEL:BATCH ...]
 
 Requires the packages onnx, numpy and onnxruntime; without them it prints a message and exits with
-0. The models get random weights. Times are medians of N runs after N warm-up runs, with and
-without the runtime's graph optimizations; costmodel's sums of layers are those of `--runtime eager`,
-to compare with the graph as it is, and `--runtime compiled`, with the optimized one.
+0. The models get random weights. Times of the runtime are medians of N runs after N warm-up runs,
+before and after those of costmodel. The graph as it is compares with the sum of layers of
+`--runtime eager`, the optimised graph with that of `--runtime compiled`.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -76,6 +76,7 @@ def feeds(numpy, session, batch):
 
 
 def time_runtime(modules, model, batch, args, optimised):
+    """Returns milliseconds."""
     numpy, _, onnxruntime = modules
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = args.threads
@@ -89,10 +90,11 @@ def time_runtime(modules, model, batch, args, optimised):
         begin = time.perf_counter()
         session.run(None, values)
         times.append(time.perf_counter() - begin)
-    return statistics.median(times[args.runs:]), min(times)
+    return statistics.median(times[args.runs:]) * 1e3
 
 
 def time_costmodel(args, path, batch, runtime):
+    """Returns the sum of layers with cold and with warm caches, in milliseconds, and the section."""
     text = subprocess.run([args.costmodel, "--help"], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
     command = [args.costmodel, str(path), "--batch", str(batch), "--backend",
@@ -113,19 +115,23 @@ def time_costmodel(args, path, batch, runtime):
     return cold, warm, result["measure"]
 
 
-def row(modules, args, name):
+def compare(modules, model, path, batch, args, optimised):
+    """Prints a row: the runtime before and after costmodel, whose difference is the machine's."""
+    before = time_runtime(modules, model, batch, args, optimised)
+    cold, warm, measure = time_costmodel(args, path, batch, "compiled" if optimised else "eager")
+    after = time_runtime(modules, model, batch, args, optimised)
+    print(f"| {path.stem} | {batch} | {'optimised' if optimised else 'as it is'} "
+          f"| {before:.2f} | {after:.2f} | {cold:.2f} | {warm:.2f} "
+          f"| {cold / statistics.mean((before, after)):.2f} | {measure['version']} |", flush=True)
+
+
+def rows(modules, args, name):
     path, _, batch = name.partition(":")
     path = HERE.parent / "models" / path  # an absolute path stays as it is
     batch = int(batch or 1)
     model = with_weights(modules[0], modules[1], path)
-    plain, _ = time_runtime(modules, model, batch, args, False)
-    best, least = time_runtime(modules, model, batch, args, True)
-    eager, eager_warm, _ = time_costmodel(args, path, batch, "eager")
-    fused, fused_warm, measure = time_costmodel(args, path, batch, "compiled")
-    print(f"| {path.stem} | {batch} | {plain * 1e3:.2f} | {best * 1e3:.2f} | {least * 1e3:.2f} "
-          f"| {eager:.2f} | {eager_warm:.2f} | {eager / (plain * 1e3):.2f} "
-          f"| {fused:.2f} | {fused_warm:.2f} | {fused / (best * 1e3):.2f} "
-          f"| {measure['version']} |", flush=True)
+    for optimised in (False, True):
+        compare(modules, model, path, batch, args, optimised)
 
 
 def main():
@@ -138,11 +144,11 @@ def main():
     modules = packages()
     print(f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {args.threads} threads, "
           f"ONNX Runtime {modules[2].__version__}, load {os.getloadavg()[0]:.2f}; milliseconds\n")
-    print("| model | batch | runtime plain | optimised | its least | eager cold | warm | cold / plain "
-          "| compiled cold | warm | cold / optimised | costmodel by |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| model | batch | graph | runtime before | after | sum of layers, cold | warm "
+          "| cold / runtime | costmodel by |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name in args.names:
-        row(modules, args, name)
+        rows(modules, args, name)
     return 0
 
 
