@@ -4,6 +4,8 @@
 
 #include "api/assemble.h"
 #include "api/profiling.h"
+#include "api/sweep_layers.h"
+#include "backends/primitive.h"
 #include "costmodel/costmodel.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
@@ -23,8 +25,9 @@ struct sweeping {
     struct cm_diagnostics *said; /* messages of the profiles */
     size_t n_unsaid;             /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
-    struct cm_result **first; /* the first profile; NULL: not wanted */
-    bool failed;              /* out of memory */
+    struct cm_result **first;   /* the first profile; NULL: not wanted */
+    struct sweep_layers layers; /* arena NULL: not wanted */
+    bool failed;                /* out of memory */
 };
 
 static const char *copy(struct sweeping *sweeping, const char *text) {
@@ -210,6 +213,7 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
         take_result(sweeping, result, diag, row);
+        if (sweeping->layers.arena != NULL) sweep_layers_take(&sweeping->layers, i, result);
         const size_t dropped = sweeping->said->n_dropped;
         for (size_t k = 0; k < result->n_diagnostics; k++)
             diag_repeat(sweeping->said, &result->diagnostics[k]);
@@ -233,6 +237,7 @@ struct cm_sweep_row sweep_empty_row(int64_t batch) {
         .timed_macs = CM_UNKNOWN,
         .untimed_nodes = CM_UNKNOWN,
         .device_bytes = CM_UNKNOWN,
+        .speedup = CM_UNKNOWN,
     };
     for (size_t i = 0; i < n_columns; i++) column_set(&columns[i], &row.costs, CM_UNKNOWN);
     return row;
@@ -243,6 +248,9 @@ static void sweep_all(struct sweeping *sweeping, struct cm_sweep_row *rows) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
         const struct cm_progress at = {"batches", 0, i, sweeping->ret->n_rows};
         rows[i] = sweep_empty_row(sweeping->points[i].batch);
+        if (sweeping->options.sweep_layers)
+            rows[i].precision =
+                primitive_precision_name((int32_t)sweeping->points[i].precision);
         if (sweeping->options.progress != NULL)
             sweeping->options.progress(sweeping->options.progress_context, &at);
         if (diag == NULL)
@@ -310,7 +318,13 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
     sweep->convention = copy(sweeping, options->convention);
     sweep->backend = copy(sweeping, options->backend);
     if (sweeping->first == NULL) drop_details(&sweeping->options);
+    struct arena *layers = options->sweep_layers ? arena_new("layers", 0) : NULL;
+    if (options->sweep_layers && layers == NULL) sweeping->failed = true;
+    sweep_layers_init(&sweeping->layers, n, layers, sweep->arena);
     sweep_all(sweeping, rows);
+    if (layers != NULL) sweep_layers_finish(&sweeping->layers, rows, sweep);
+    if (layers != NULL && arena_failed(layers)) sweeping->failed = true;
+    arena_free(layers);
     tell_messages(sweeping, diagnostics);
     if (keep_messages(sweeping) != CM_OK) sweeping->failed = true;
     cm_diagnostics_free(sweeping->said);

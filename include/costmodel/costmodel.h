@@ -113,7 +113,8 @@ struct cm_times;
 
 /* Progress of a measurement. */
 struct cm_progress {
-    const char *what; /* phase: "batches", "device", "layers", "network"; static text */
+    const char *what; /* phase: "batches" (or precisions), "device", "layers", "network"; static
+                         text */
     int round;        /* measurement round of the layers: 1, 2, 3 */
     size_t done;      /* finished measurements out of `total` */
     size_t total;     /* may grow; 0 if unknown */
@@ -184,6 +185,7 @@ struct cm_options {
     const char *cache;
     enum cm_layout layout; /* image layout of the timed layers */
     int autotune;          /* algorithms to try per layer; 0 or 1: do not autotune */
+    bool sweep_layers;     /* of a sweep: list the layers with their times in each row */
     /* Called before each measurement; may be NULL. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
@@ -346,8 +348,9 @@ CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics 
 CM_API int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics,
                              const char **ret) CM_MUST_CHECK;
 
-/* The rows of a table of one profile. A table of a sweep has one row per batch. */
-enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
+/* The rows of a table. A sweep has its batches as rows, or with CM_ROWS_LAYERS each layer at
+ * each batch; a result has no such rows. */
+enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS, CM_ROWS_LAYERS };
 
 /* Number format. */
 enum cm_units {

@@ -678,6 +678,30 @@ struct cm_sweep_row {
     const char *precision;   /* of the times; NULL: none */
     size_t n_dims;           /* symbolic dims that the sweep varies */
     const struct cm_named_size *dims;
+    /* Ratio: samples per second / those of the first row. CM_UNKNOWN unless the sweep lists its
+     * layers and the same nodes have a time in both rows. */
+    int64_t speedup;
+};
+
+/* A layer in one row of a sweep. */
+struct cm_layer_time {
+    int64_t latency_ps; /* of all its nodes and their runs; CM_UNKNOWN */
+    int64_t speedup;    /* ratio: time per sample in the first row / in this one; CM_UNKNOWN */
+    const char *state;  /* as in cm_timed; "": it has no primitive in this row */
+    const char *primitive; /* this and the next: as in cm_timed, "" */
+    const char *provider;
+    const char *algorithm;
+    const char *tensor_cores;
+};
+
+/* Nodes that are the same primitive as each other in every row of a sweep. */
+struct cm_sweep_layer {
+    const char *op;   /* of the first node: "Conv" */
+    const char *path; /* of its module; "": the root */
+    const char *node; /* its name; "" */
+    int64_t nodes;
+    size_t n_times; /* one per row */
+    const struct cm_layer_time *times;
 };
 
 struct cm_sweep {
@@ -693,7 +717,9 @@ struct cm_sweep {
     const struct cm_name_count *custom_ops;
     size_t n_diagnostics; /* notes and warnings of all batches, each once; no row problems */
     const struct cm_diagnostic *diagnostics;
-    void *arena; /* private */
+    size_t n_layers;                     /* 0 unless cm_options.sweep_layers */
+    const struct cm_sweep_layer *layers; /* longest in the first row first */
+    void *arena;                         /* private */
 };
 
 /* Returns true if latency_ps is valid. */

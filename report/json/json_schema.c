@@ -274,7 +274,7 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
 
 static const char *const sweep_columns[] = {"params", "macs", "int_macs", "flops", "int_ops", NULL};
 
-const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch; `null` figures are unknown",
+const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch and precision; `null` figures are unknown",
     OPTIONAL("combination", JSON_INDEX, struct cm_sweep_row, combination, "number of the combination of a campaign, from 0"),
     OPTIONAL("model", JSON_NULLABLE, struct cm_sweep_row, model, "path, in a campaign"),
     OPTIONAL("device", JSON_NULLABLE, struct cm_sweep_row, device, "device of the times; in a campaign the name that was given, or the device that was measured"),
@@ -295,9 +295,26 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, costs.upper_bound, "keys of the metrics above that are upper bounds; missing if all are exact"),
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
-    OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"));
+    OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"),
+    OPTIONAL("speedup", JSON_RATIO, struct cm_sweep_row, speedup, "with `layers`: samples per second divided by those of the first row; `null` if the nodes with a time differ"));
 
-static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", "Costs of an ONNX model at several batches",
+static const struct json_record layer_time_record = RECORD(struct cm_layer_time, "layer_time", "A layer in one row of a sweep",
+    VALUE("latency_ps", JSON_COUNT, struct cm_layer_time, latency_ps, "picoseconds of all its nodes; `null` without a time"),
+    VALUE("speedup", JSON_RATIO, struct cm_layer_time, speedup, "time per sample in the first row divided by that in this row"),
+    VALUE("state", JSON_TEXT, struct cm_layer_time, state, "as in primitives of a profile; empty: no work of its own in this row"),
+    VALUE("primitive", JSON_TEXT, struct cm_layer_time, primitive, "description of the work of one node, one line"),
+    VALUE("provider", JSON_TEXT, struct cm_layer_time, provider, "library of the backend; empty: none"),
+    VALUE("algorithm", JSON_TEXT, struct cm_layer_time, algorithm, "algorithm; empty: none"),
+    VALUE("tensor_cores", JSON_TEXT, struct cm_layer_time, tensor_cores, "`yes`, `no`, `unknown`"));
+
+static const struct json_record sweep_layer_record = RECORD(struct cm_sweep_layer, "sweep_layer", "Nodes with the same work in every row of a sweep",
+    VALUE("op", JSON_TEXT, struct cm_sweep_layer, op, "operator of the first node"),
+    VALUE("path", JSON_TEXT, struct cm_sweep_layer, path, "path of its module; empty: the root"),
+    VALUE("node", JSON_TEXT, struct cm_sweep_layer, node, "its name; empty: none"),
+    VALUE("nodes", JSON_COUNT, struct cm_sweep_layer, nodes, "number of nodes"),
+    LIST("times", struct cm_sweep_layer, times, n_times, layer_time_record, "one entry per row, in the same order"));
+
+static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", "Costs of an ONNX model at several batches or precisions",
     VALUE("model", JSON_TEXT, struct cm_sweep, model, "path; empty: each row of a campaign has its own"),
     VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "FLOP counting convention"),
     VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "value of --backend; empty: none"),
@@ -306,7 +323,8 @@ static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", 
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: no limit"),
     OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has custom operators"),
     OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "distinct notes and warnings of all batches, except those reported in `problem` of a row"),
-    LIST("sweep", struct cm_sweep, rows, n_rows, json_sweep_row, "one row per batch, in the order of --batch, or per combination of a campaign"));
+    LIST("sweep", struct cm_sweep, rows, n_rows, json_sweep_row, "one row per batch or precision, in the order of --batch or --precision, or per combination of a campaign"),
+    OPTIONAL_MANY("layers", JSON_LIST, struct cm_sweep, layers, n_layers, &sweep_layer_record, "with --layers, or several precisions: the layers and their times, longest in the first row first"));
 
 const struct json_document json_profile = {"costmodel/profile/2", "costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
 const struct json_document json_sweep = {"costmodel/sweep/2", "costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};

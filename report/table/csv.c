@@ -84,6 +84,6 @@ int cm_result_write_csv(const struct cm_result *result, const struct cm_table_op
 int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
                        struct cm_diagnostics *diagnostics, FILE *out) {
     if (sweep == NULL || options == NULL || out == NULL) return diag_null(diagnostics);
-    const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    const struct rows_of of = listing_sweep_rows(sweep, options);
     return write_csv(&of, options, diagnostics, out);
 }

@@ -16,14 +16,13 @@
 #include "support/banned.h"
 
 const char *const rows_names[] = {
-    [ROWS_MODULES] = "modules",
-    [ROWS_NODES] = "nodes",
-    [ROWS_OPERATORS] = "operators",
-    [ROWS_BATCHES] = "batches",
+    [ROWS_MODULES] = "modules", [ROWS_NODES] = "nodes",   [ROWS_OPERATORS] = "operators",
+    [ROWS_BATCHES] = "batches", [ROWS_LAYERS] = "layers",
 };
 
 size_t rows_count(const struct rows_of *of) {
     if (of->rows == ROWS_BATCHES) return of->sweep->n_rows;
+    if (of->rows == ROWS_LAYERS) return of->sweep->n_layers * of->sweep->n_rows;
     if (of->rows == ROWS_MODULES) return of->result->n_modules;
     return of->rows == ROWS_NODES ? of->result->n_nodes : of->result->n_operators;
 }
@@ -40,8 +39,20 @@ static const struct cm_operator *operator_at(const struct rows_of *of, size_t ro
     return &of->result->operators[row];
 }
 
+/* The batch, or that of a layer. */
 static const struct cm_sweep_row *batch_at(const struct rows_of *of, size_t row) {
-    return &of->sweep->rows[row];
+    return &of->sweep->rows[row % of->sweep->n_rows];
+}
+
+static const struct cm_sweep_layer *layer_at(const struct rows_of *of, size_t row) {
+    return &of->sweep->layers[row / of->sweep->n_rows];
+}
+
+/* Checks the number of times, which may come from a JSON file. */
+static const struct cm_layer_time *layer_time_at(const struct rows_of *of, size_t row) {
+    const struct cm_sweep_layer *layer = layer_at(of, row);
+    const size_t at = row % of->sweep->n_rows;
+    return at < layer->n_times ? &layer->times[at] : NULL;
 }
 
 /* Checks the index, which may come from a JSON file. */
@@ -97,6 +108,10 @@ static const void *owner_of(enum field_owner owner, const struct rows_of *of, si
         return operator_at(of, row);
     case OWNER_BATCH:
         return batch_at(of, row);
+    case OWNER_LAYER:
+        return layer_at(of, row);
+    case OWNER_LAYER_TIME:
+        return layer_time_at(of, row);
     case OWNER_STEP:
         return step_of(of, row);
     case OWNER_ACHIEVED:
@@ -133,6 +148,15 @@ GETTER(get_index) {
     (void)field;
     (void)of;
     set_count(cell, (int64_t)row);
+}
+
+GETTER(get_speedup) {
+    const struct cm_layer_time *time = of->rows == ROWS_LAYERS ? layer_time_at(of, row) : NULL;
+    const int64_t ratio = of->rows == ROWS_BATCHES ? batch_at(of, row)->speedup
+                          : time != NULL           ? time->speedup
+                                                   : CM_UNKNOWN;
+    (void)field;
+    set_quotient(cell, ratio, CM_RATIO_ONE, 1);
 }
 
 GETTER(get_name) {
@@ -285,7 +309,7 @@ GETTER(get_timed_share) {
 }
 
 static bool has_times(const struct rows_of *of) {
-    if (of->rows != ROWS_BATCHES) return cm_result_timed(of->result);
+    if (of->sweep == NULL) return cm_result_timed(of->result);
     bool is_any = of->sweep->times[0] != '\0';
     for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
         is_any = of->sweep->rows[i].times != NULL;
@@ -293,7 +317,7 @@ static bool has_times(const struct rows_of *of) {
 }
 
 static bool is_modelled(const struct rows_of *of) {
-    if (of->rows != ROWS_BATCHES) return cm_result_modelled(of->result);
+    if (of->sweep == NULL) return cm_result_modelled(of->result);
     bool is_any = text_equal(of->sweep->times, "modelled");
     for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
         is_any = text_equal(of->sweep->rows[i].times, "modelled");
@@ -302,6 +326,26 @@ static bool is_modelled(const struct rows_of *of) {
 
 static bool is_campaign(const struct rows_of *of) {
     return of->sweep->model[0] == '\0';
+}
+
+/* Returns true for a campaign too, whose rows always show their precision. */
+static bool has_precisions(const struct rows_of *of) {
+    const char *first = NULL;
+    if (is_campaign(of)) return true;
+    for (size_t i = 0; i < of->sweep->n_rows; i++) {
+        const char *precision = of->sweep->rows[i].precision;
+        if (precision == NULL) continue;
+        if (first != NULL && !text_equal(first, precision)) return true;
+        first = precision;
+    }
+    return false;
+}
+
+static bool has_speedups(const struct rows_of *of) {
+    bool is_any = false;
+    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
+        is_any = is_known(of->sweep->rows[i].speedup);
+    return is_any;
 }
 
 static bool has_dims(const struct rows_of *of) {
@@ -324,12 +368,15 @@ static const char of_model[] = "modelled times: --device";
 static const char of_training[] = "a training step: --optimizer";
 static const char of_limit[] = "a limit: --memory-limit";
 static const char of_campaign[] = "a merged campaign";
+static const char of_precisions[] = "several precisions: --precision A,B";
+static const char of_layers[] = "layers: several precisions, or --layers";
 static const char of_dims[] = "dims of a campaign: --dim NAME=A,B";
 
 #define MODULES   FIELD_OF(ROWS_MODULES)
 #define NODES     FIELD_OF(ROWS_NODES)
 #define OPERATORS FIELD_OF(ROWS_OPERATORS)
 #define BATCHES   FIELD_OF(ROWS_BATCHES)
+#define LAYERS    FIELD_OF(ROWS_LAYERS)
 
 #define MEMBER(owner_, kind_, type, member)                                                    \
     .owner = (owner_), .kind = (kind_), .offset = offsetof(type, member)
@@ -339,9 +386,13 @@ static const struct field before_metrics[] = {
     /* key        heading      rows                         text   empty     needs, is_there, get */
     {"model",     "model",     BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, model)},
     {"device",    "device",    BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, device)},
-    {"precision", "precision", BATCHES,                     true,  NULL,     of_campaign, is_campaign, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, precision)},
+    {"type",      "type",      LAYERS,                      true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, op)},
+    {"path",      "path",      LAYERS,                      true,  "(root)", NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, path)},
+    {"name",      "name",      LAYERS,                      true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_TEXT, struct cm_sweep_layer, node)},
+    {"nodes",     "nodes",     LAYERS,                      false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_LAYER, CELL_COUNT, struct cm_sweep_layer, nodes)},
+    {"precision", "precision", BATCHES | LAYERS,            true,  NULL,     of_precisions, has_precisions, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, precision)},
     {"dims",      "dims",      BATCHES,                     true,  NULL,     of_dims, has_dims, .get = get_dims},
-    {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, batch)},
+    {"batch",     "batch",     BATCHES | LAYERS,            false, NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, batch)},
     {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, state)},
     {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, .get = get_index},
     {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, .get = get_member, MEMBER(OWNER_MODULE, CELL_TEXT, struct cm_module, path)},
@@ -373,6 +424,13 @@ static const struct field after_metrics[] = {
     {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    .get = get_speed},
     {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, .is_share = true},
     {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, cached)},
+    {"latency_ps",            "time",            LAYERS,                      false, NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_FIGURE, struct cm_layer_time, latency_ps), .unit = NUMBER_TIME},
+    {"speedup",               "speed-up",        BATCHES | LAYERS,            false, NULL, of_layers,   has_speedups, .get = get_speedup},
+    {"state",                 "state",           LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, state)},
+    {"provider",              "provider",        LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, provider)},
+    {"algorithm",             "algorithm",       LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, algorithm)},
+    {"tensor_cores",          "tensor cores",    LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, tensor_cores)},
+    {"primitive",             "primitive",       LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, primitive)},
     {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, problem)},
 };
 /* clang-format on */
@@ -449,7 +507,10 @@ const char *fields_usual(enum rows rows) {
         [ROWS_BATCHES] = "model,device,precision,dims,batch,state,params,macs,flops,peak_"
                          "activation_bytes,arena_bytes,"
                          "required_bytes,fits,latency_ps,lower_bound_ps,"
-                         "samples_per_second,timed_macs_share,problem",
+                         "samples_per_second,speedup,timed_macs_share,problem",
+        [ROWS_LAYERS] =
+            "type,path,name,nodes,batch,precision,latency_ps,speedup,state,provider,"
+            "algorithm,tensor_cores,primitive",
     };
     return usual[rows];
 }

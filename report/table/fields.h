@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The columns of modules, nodes, operators and the batches of a sweep, for --columns, --sort
- * and
- * --filter in all formats. Metrics are the rows of report/table/columns.c, each with its share
- * of the total: "macs", "macs_share".
+ * The columns of modules, nodes, operators, and the batches and layers of a sweep, for
+ * --columns, --sort and --filter in all formats. Metrics are the rows of
+ * report/table/columns.c, each with its share of the total: "macs", "macs_share".
  */
 #ifndef REPORT_TABLE_FIELDS_H
 #define REPORT_TABLE_FIELDS_H
@@ -19,9 +18,10 @@ struct cm_sweep;
 struct column;
 struct text;
 
-enum rows { ROWS_MODULES, ROWS_NODES, ROWS_OPERATORS, ROWS_BATCHES };
+enum rows { ROWS_MODULES, ROWS_NODES, ROWS_OPERATORS, ROWS_BATCHES, ROWS_LAYERS };
 
-/* The listed rows: batches of a sweep, or modules, nodes or operators of a result. */
+/* The listed rows: batches of a sweep or its layers at each batch, or modules, nodes or
+ * operators of a result. */
 struct rows_of {
     enum rows rows;
     const struct cm_result *result;
@@ -33,6 +33,8 @@ enum field_owner {
     OWNER_MODULE, /* the module, or that of the node */
     OWNER_OPERATOR,
     OWNER_BATCH,
+    OWNER_LAYER,
+    OWNER_LAYER_TIME,
     OWNER_STEP,     /* share of a training step */
     OWNER_ACHIEVED, /* achieved rates of the module */
 };

@@ -86,7 +86,7 @@ static int read_filters(struct listing *listing, const struct cm_table_options *
         status = filter_parse(options->filters[i], rows, arena, diag,
                               &listing->filters[listing->n_filters++]);
     if (status != CM_OK || options->depth < 0) return status;
-    if (rows == ROWS_OPERATORS || rows == ROWS_BATCHES)
+    if (rows == ROWS_OPERATORS || rows == ROWS_BATCHES || rows == ROWS_LAYERS)
         return diag_error(diag, DIAG_USAGE, "%s have no depth", rows_names[rows]);
     depth = arena_printf(arena, "depth<=%d", options->depth);
     if (depth == NULL) return diag_no_memory(diag);
@@ -199,6 +199,8 @@ int listing_make(const struct cm_table_options *options, const struct rows_of *o
                  const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                  struct listing *ret) {
     struct listing listing;
+    if (of->rows == ROWS_LAYERS && of->sweep == NULL)
+        return diag_error(diag, DIAG_USAGE, "rows of layers require a sweep");
     int status = listing_read(options, of->rows, usual, arena, diag, &listing);
     if (status != CM_OK) return status;
     const bool is_named = options->columns && !text_equal(options->columns, "all");
@@ -223,11 +225,18 @@ static const enum rows rows_of_option[] = {
     [CM_ROWS_MODULES] = ROWS_MODULES,
     [CM_ROWS_NODES] = ROWS_NODES,
     [CM_ROWS_OPERATORS] = ROWS_OPERATORS,
+    [CM_ROWS_LAYERS] = ROWS_LAYERS,
 };
 
 struct rows_of listing_rows(const struct cm_result *result,
                             const struct cm_table_options *options) {
     return (struct rows_of){rows_of_option[options->rows], result, NULL};
+}
+
+struct rows_of listing_sweep_rows(const struct cm_sweep *sweep,
+                                  const struct cm_table_options *options) {
+    const bool is_layers = options->rows == CM_ROWS_LAYERS;
+    return (struct rows_of){is_layers ? ROWS_LAYERS : ROWS_BATCHES, NULL, sweep};
 }
 
 enum number_units listing_units(const struct cm_table_options *options,
@@ -248,7 +257,8 @@ void cm_table_options_init(struct cm_table_options *options) {
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                            struct cm_diagnostics *diagnostics) {
     if (options == NULL) return diag_null(diagnostics);
-    const enum rows rows = of_sweep ? ROWS_BATCHES : rows_of_option[options->rows];
+    const bool of_batches = of_sweep && options->rows != CM_ROWS_LAYERS;
+    const enum rows rows = of_batches ? ROWS_BATCHES : rows_of_option[options->rows];
     const struct column *metric = NULL;
     struct listing listing;
     int status = folded_find_metric(options->metric, diagnostics, &metric);

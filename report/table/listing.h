@@ -47,6 +47,10 @@ int listing_make(const struct cm_table_options *options, const struct rows_of *o
 struct rows_of listing_rows(const struct cm_result *result,
                             const struct cm_table_options *options);
 
+/* The same of a sweep. */
+struct rows_of listing_sweep_rows(const struct cm_sweep *sweep,
+                                  const struct cm_table_options *options);
+
 /* Returns the units of figures; `automatic` replaces CM_UNITS_AUTO. */
 enum number_units listing_units(const struct cm_table_options *options,
                                 enum number_units automatic);

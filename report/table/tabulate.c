@@ -82,6 +82,6 @@ int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_opt
                          FILE *out) {
     if (sweep == NULL || options == NULL || text == NULL || out == NULL)
         return diag_null(diagnostics);
-    const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    const struct rows_of of = listing_sweep_rows(sweep, options);
     return write_table(&of, options, text, diagnostics, out);
 }

@@ -3,9 +3,11 @@
 #ifndef REPORT_TEXT_SECTIONS_H
 #define REPORT_TEXT_SECTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cm_result;
+struct cm_sweep;
 struct page;
 
 /* The default report: main figures, then a table of the most expensive modules in at most
@@ -40,5 +42,10 @@ void kernels_write(struct page *page, const struct cm_result *result);
 void input_pipeline_write(struct page *page, const struct cm_result *result);
 /* Nothing if there is no advice. */
 void advice_write(struct page *page, const struct cm_result *result);
+
+/* Returns true if the rows of the sweep differ in precision. */
+bool sweep_is_by_precision(const struct cm_sweep *sweep);
+/* Writes the layers of a sweep; nothing if it does not list them. */
+void sweep_layers_write(struct page *page, const struct cm_sweep *sweep);
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep for people: what it is of, a row a batch, and below a row why it has no figures. */
+/* A sweep for people: what it is of, a row a batch, below a row why it has no figures, and the
+ * layers. */
+#include <inttypes.h>
+
 #include "costmodel/costmodel.h"
 #include "report/page.h"
 #include "report/table/columns.h"
 #include "report/table/listing.h"
 #include "report/table/table.h"
 #include "report/text/labels.h"
+#include "report/text/sections.h"
 #include "support/arena.h"
 #include "support/checked.h"
 
@@ -15,6 +19,9 @@ static const char usual_columns[] =
     "model,device,precision,dims,batch,params,macs,int_macs,flops,int_ops,peak_activation_"
     "bytes,arena_bytes,"
     "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share";
+/* Costs and memory are the same at every precision. */
+static const char columns_by_precision[] =
+    "precision,latency_ps,lower_bound_ps,samples_per_second,speedup,timed_macs_share";
 
 /* Returns true unless the column is an integer part that is 0 at all batches. */
 static bool has_values(struct listing *listing, size_t column) {
@@ -62,6 +69,10 @@ static bool has_figures(const struct cm_sweep_row *row) {
 static void write_head(struct page *page, const struct cm_sweep *sweep) {
     label_name(page, "model", sweep->model);
     label_name(page, "convention", sweep->convention);
+    if (sweep_is_by_precision(sweep) && is_known(sweep->rows[0].batch)) {
+        label_write(page, "batch");
+        page_line(page, STYLE_PLAIN, "%" PRId64, sweep->rows[0].batch);
+    }
     label_name(page, "backend", sweep->backend);
     label_name(page, "device", sweep->device);
     label_name(page, "times", sweep->times);
@@ -116,7 +127,8 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
     if (arena == NULL) return CM_NO_MEMORY;
     cm_table_options_init(&all);
     page_init(&page, options, arena, out);
-    int status = listing_make(&all, &of, usual_columns, arena, NULL, &listing);
+    const char *keys = sweep_is_by_precision(sweep) ? columns_by_precision : usual_columns;
+    int status = listing_make(&all, &of, keys, arena, NULL, &listing);
     if (status == CM_OK) {
         size_t n = 0;
         for (size_t i = 0; i < listing.n_fields; i++)
@@ -124,6 +136,7 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
         listing.n_fields = n;
         write_head(&page, sweep);
         write_table(&page, &listing);
+        sweep_layers_write(&page, sweep);
         if (sweep->n_diagnostics > 0) page_end_line(&page);
         for (size_t i = 0; i < sweep->n_diagnostics; i++)
             label_diagnostic(&page, &sweep->diagnostics[i]);

@@ -137,6 +137,17 @@ static void depth_and_top_leave_rows_out(void **state) {
     expect(&options, "0");
 }
 
+static void refuses_layers_of_a_single_profile(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_table_options options;
+    (void)state;
+    cm_table_options_init(&options);
+    options.rows = CM_ROWS_LAYERS;
+    assert_int_equal(cm_result_write_csv(&result, &options, diag, stderr), CM_USAGE);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message, "rows of layers require a sweep");
+    cm_diagnostics_free(diag);
+}
+
 static void writes_nothing_on_errors(void **state) {
     static const struct cm_table_options faults[] = {
         {.columns = "path,none", .depth = -1},       {.columns = "", .depth = -1},
@@ -192,6 +203,7 @@ int main(void) {
         cmocka_unit_test(filters_all_hold),
         cmocka_unit_test(sorts_rows_with_unknown_values_last),
         cmocka_unit_test(depth_and_top_leave_rows_out),
+        cmocka_unit_test(refuses_layers_of_a_single_profile),
         cmocka_unit_test(writes_nothing_on_errors),
         cmocka_unit_test(truncates_long_markdown_with_a_note),
     };

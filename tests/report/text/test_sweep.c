@@ -28,7 +28,8 @@ static const struct cm_sweep_row rows[] = {
      6,    7,           8,     2,
      0,    true,        false, 3,
      NONE, CM_NO_INDEX, NULL,  NULL,
-     NULL, NULL,        0,     NULL},
+     NULL, NULL,        0,     NULL,
+     NONE},
     {MOST,
      "misfit",
      "more\x1b[2J",
@@ -48,7 +49,8 @@ static const struct cm_sweep_row rows[] = {
      "modelled",
      "fp16",
      1,
-     dims},
+     dims,
+     MOST},
     {0,
      "usage",
      "no \"reason\"",
@@ -68,7 +70,8 @@ static const struct cm_sweep_row rows[] = {
      NULL,
      NULL,
      0,
-     NULL},
+     NULL,
+     NONE},
 };
 
 static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};
@@ -78,8 +81,22 @@ static const struct cm_diagnostic notes[] = {
     {CM_WARNING, "unknown-op", "left out", "", NULL, "a hint"},
 };
 
-static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented", 5,   3,
-                                    rows,        2,       ops,      2,   notes,      NULL};
+/* The second layer lacks times, as in a file that was edited. */
+static const struct cm_layer_time times[] = {
+    {MOST, CM_RATIO_ONE, "invented", "conv\x1b[2J", "p", "a\n", "no"},
+    {1, MOST, "proxy", "conv", "p", "b", "unknown"},
+    {NONE, NONE, "", "", "", "", ""},
+    {MOST, NONE, "invented", "gemm", "", "", "no"},
+};
+
+static const struct cm_sweep_layer layers[] = {
+    {"Conv\x1b[2J", "", "a \"node\"", MOST, 3, times},
+    {"MatMul", "c\nd", "", 1, 1, &times[3]},
+};
+
+static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d",    "invented",
+                                    5,           3,       rows,     2,      ops,
+                                    2,           notes,   2,        layers, NULL};
 
 static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) {
     char *text = NULL;
@@ -112,6 +129,11 @@ static void reads_back_what_it_writes(void **state) {
     assert_string_equal(read->custom_ops[0].name, ops[0].name);
     assert_int_equal(read->n_diagnostics, 2);
     assert_string_equal(read->diagnostics[1].hint, notes[1].hint);
+    assert_int_equal(read->rows[1].speedup, INT64_MAX);
+    assert_int_equal(read->n_layers, 2);
+    assert_int_equal(read->layers[0].n_times, 3);
+    assert_int_equal(read->layers[0].times[2].latency_ps, CM_UNKNOWN);
+    assert_string_equal(read->layers[1].path, "c\nd");
     char *again = written(read, true, &size_again);
     assert_string_equal(again, text);
     arena_free(read->arena);
@@ -150,6 +172,8 @@ static void text_is_safe_and_has_every_row(void **state) {
     assert_non_null(strstr(text, "usage: no \"reason\""));
     assert_non_null(strstr(text, "samples/second"));
     assert_non_null(strstr(text, "fits"));
+    assert_non_null(strstr(text, "Conv\\x1b[2J a \"node\""));
+    assert_non_null(strstr(text, "MatMul c\\x0ad"));
     assert_non_null(strstr(text, "note:               taken \\x1b[2J as given (node "));
     assert_non_null(
         strstr(text, "warning:            left out\n                    hint: a hint"));

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The layers of a sweep: each distinct piece of work, with its time in every row. */
+#ifndef API_SWEEP_LAYERS_H
+#define API_SWEEP_LAYERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "costmodel/result.h"
+
+struct arena;
+
+/* Figures by node and row, at index node * n_rows + row. */
+struct sweep_layers {
+    struct arena *arena; /* until sweep_layers_finish */
+    struct arena *kept;  /* of the sweep */
+    size_t n_rows;
+    size_t n_nodes;                /* 0: no row had times */
+    uint32_t *primitive_of;        /* ID_NONE: the node has none in this row */
+    int64_t *latency_of;           /* picoseconds; CM_UNKNOWN */
+    struct cm_layer_time **times;  /* by row: its primitives, without times */
+    struct cm_sweep_layer *labels; /* by node: op, path and node */
+};
+
+/* Allocation failures are sticky in the arenas. */
+void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
+                       struct arena *kept);
+
+/* Takes the times of a result; nothing if it has none. */
+void sweep_layers_take(struct sweep_layers *layers, size_t row, const struct cm_result *result);
+
+/* Groups the nodes into the layers of *ret, and computes the speed-ups of layers and rows. */
+void sweep_layers_finish(struct sweep_layers *layers, struct cm_sweep_row *rows,
+                         struct cm_sweep *ret);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same layers under several settings: a row per layer, a column per row of the sweep. */
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/table/table.h"
+#include "report/text/sections.h"
+#include "report/times.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define INDENT          4
+#define MIN_ROWS        4 /* of layers, however long the lines above are */
+#define LINES_OF_LAYERS 8 /* title, headings and what is below the layers */
+
+/* The table being written. */
+struct grid {
+    struct page *page;
+    const struct cm_sweep *sweep;
+    struct table table;
+    const char **settings; /* by column: "fp16" or "batch 8" */
+    bool by_precision;     /* with speed-ups */
+    bool has_proxies;
+};
+
+bool sweep_is_by_precision(const struct cm_sweep *sweep) {
+    const char *first = sweep->n_rows > 0 ? sweep->rows[0].precision : NULL;
+    for (size_t i = 1; first != NULL && i < sweep->n_rows; i++)
+        if (sweep->rows[i].precision != NULL && !text_equal(sweep->rows[i].precision, first))
+            return sweep->model[0] != '\0';
+    return false;
+}
+
+/* "fp16", "batch 8" */
+static const char *setting_of(const struct grid *grid, size_t i) {
+    const struct cm_sweep_row *row = &grid->sweep->rows[i];
+    struct text *text = page_item(grid->page);
+    if (grid->by_precision && row->precision != NULL)
+        text_append_name(text, row->precision);
+    else if (is_known(row->batch))
+        text_printf(text, "batch %" PRId64, row->batch);
+    const char *setting = arena_strdup(grid->page->arena, text_string(text));
+    return setting == NULL ? "" : setting;
+}
+
+/* Returns NULL if out of memory. */
+static const char **headings_of(struct grid *grid, size_t *ret_n) {
+    const size_t n_rows = grid->sweep->n_rows;
+    const char **headings = arena_array(grid->page->arena, 2 * n_rows + 2, sizeof(*headings));
+    if (headings == NULL) return NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        headings[n++] = grid->settings[i];
+        if (grid->by_precision && i > 0) headings[n++] = "x";
+    }
+    headings[n++] = "nodes";
+    headings[n++] = "layer";
+    *ret_n = n;
+    return headings;
+}
+
+/* Adds the cell of a time. */
+static void add_time(struct grid *grid, int64_t ps, const char *state) {
+    struct text *text = table_cell(&grid->table);
+    if (is_known(ps))
+        times_append(text, grid->page->units, ps);
+    else
+        text_append_name(text, state[0] != '\0' ? state : "-");
+    if (text_equal(state, "proxy")) {
+        text_append(text, " *");
+        grid->has_proxies = true;
+    }
+    table_end_cell(&grid->table);
+}
+
+/* Adds the cell of a speed-up, unless row i has none. */
+static void add_speedup(struct grid *grid, size_t i, int64_t ratio) {
+    if (!grid->by_precision || i == 0) return;
+    if (is_known(ratio))
+        text_printf(table_cell(&grid->table), "%.2f", (double)ratio / CM_RATIO_ONE);
+    else
+        text_append(table_cell(&grid->table), "-");
+    table_end_cell(&grid->table);
+}
+
+static bool has_algorithm(const struct cm_layer_time *time) {
+    return time->provider[0] != '\0' || time->algorithm[0] != '\0';
+}
+
+static bool same_algorithm(const struct cm_layer_time *a, const struct cm_layer_time *b) {
+    return text_equal(a->provider, b->provider) && text_equal(a->algorithm, b->algorithm);
+}
+
+/* "cublaslt, 128x64 tile" */
+static void append_algorithm(struct text *text, const struct cm_layer_time *time) {
+    text_append_name(text, time->provider);
+    if (time->provider[0] != '\0' && time->algorithm[0] != '\0') text_append(text, ", ");
+    text_append_name(text, time->algorithm);
+}
+
+/* Returns the number of times that a layer has one for. A file may lack some. */
+static size_t n_times(const struct grid *grid, const struct cm_sweep_layer *layer) {
+    return layer->n_times < grid->sweep->n_rows ? layer->n_times : grid->sweep->n_rows;
+}
+
+/* Returns the time whose algorithm runs the layer in all rows that state one; NULL: none, or
+ * they differ. */
+static const struct cm_layer_time *find_algorithm(const struct grid *grid,
+                                                  const struct cm_sweep_layer *layer) {
+    const struct cm_layer_time *found = NULL;
+    for (size_t i = 0; i < n_times(grid, layer); i++) {
+        const struct cm_layer_time *time = &layer->times[i];
+        if (!has_algorithm(time)) continue;
+        if (found != NULL && !same_algorithm(found, time)) return NULL;
+        found = time;
+    }
+    return found;
+}
+
+/* Writes a line per algorithm below the layer: `batch 8, batch 32: cublaslt, 128x64 tile`. */
+static void write_algorithms(const struct grid *grid, const struct cm_sweep_layer *layer) {
+    const size_t n = n_times(grid, layer);
+    for (size_t i = 0; i < n; i++) {
+        bool is_listed = !has_algorithm(&layer->times[i]);
+        for (size_t k = 0; k < i; k++)
+            is_listed |= same_algorithm(&layer->times[k], &layer->times[i]);
+        if (is_listed) continue;
+        struct text *line = page_item(grid->page);
+        for (size_t k = i; k < n; k++)
+            if (same_algorithm(&layer->times[k], &layer->times[i]))
+                text_printf(line, "%s%s", k > i ? ", " : "", grid->settings[k]);
+        text_append(line, ": ");
+        append_algorithm(line, &layer->times[i]);
+        const char *words = arena_strdup(grid->page->arena, text_string(line));
+        page_indent(grid->page, INDENT);
+        page_list(grid->page, " ", 2 * INDENT);
+        page_words(grid->page, STYLE_PLAIN, words == NULL ? "" : words);
+        page_end_line(grid->page);
+    }
+}
+
+static void end_row(struct grid *grid, int64_t nodes, const char *label) {
+    text_printf(table_cell(&grid->table), "%" PRId64, nodes);
+    table_end_cell(&grid->table);
+    text_append(table_cell(&grid->table), label);
+    table_end_cell(&grid->table);
+}
+
+static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
+    static const struct cm_layer_time missing = {
+        .latency_ps = CM_UNKNOWN, .speedup = CM_UNKNOWN, .state = ""};
+    const bool is_full = grid->page->options->layers;
+    struct text label = {.arena = grid->page->arena};
+    for (size_t i = 0; i < grid->sweep->n_rows; i++) {
+        const struct cm_layer_time *time = i < layer->n_times ? &layer->times[i] : &missing;
+        add_time(grid, time->latency_ps, time->state);
+        add_speedup(grid, i, time->speedup);
+    }
+    text_append_name(&label, layer->op);
+    text_append(&label, " ");
+    text_append_name(&label, layer->path[0] != '\0' ? layer->path : layer->node);
+    const struct cm_layer_time *algorithm = is_full ? find_algorithm(grid, layer) : NULL;
+    if (algorithm != NULL) {
+        text_append(&label, " [");
+        append_algorithm(&label, algorithm);
+        text_append(&label, "]");
+    }
+    end_row(grid, layer->nodes, text_string(&label));
+}
+
+/* Returns the time of the layers from `first` on in a row; CM_UNKNOWN if one has none. */
+static int64_t sum_layers(const struct cm_sweep *sweep, size_t first, size_t row) {
+    int64_t sum = 0;
+    for (size_t i = first; i < sweep->n_layers && is_known(sum); i++) {
+        const struct cm_sweep_layer *layer = &sweep->layers[i];
+        const int64_t ps = row < layer->n_times ? layer->times[row].latency_ps : CM_UNKNOWN;
+        sum = is_known(ps) ? checked_add(sum, ps) : CM_UNKNOWN;
+    }
+    return sum;
+}
+
+static int64_t count_nodes(const struct cm_sweep *sweep, size_t first) {
+    int64_t nodes = 0;
+    for (size_t i = first; i < sweep->n_layers; i++)
+        nodes = checked_add_known(nodes, sweep->layers[i].nodes);
+    return nodes;
+}
+
+/* Adds the sum of the layers from `first` on. */
+static void add_rest(struct grid *grid, size_t first) {
+    const struct cm_sweep *sweep = grid->sweep;
+    struct text label = {.arena = grid->page->arena};
+    for (size_t row = 0; row < sweep->n_rows; row++) {
+        add_time(grid, sum_layers(sweep, first, row), "");
+        add_speedup(grid, row, CM_UNKNOWN);
+    }
+    text_printf(&label, "%zu other layers (--layers lists all)", sweep->n_layers - first);
+    end_row(grid, count_nodes(sweep, first), text_string(&label));
+}
+
+static void add_total(struct grid *grid) {
+    const struct cm_sweep *sweep = grid->sweep;
+    for (size_t row = 0; row < sweep->n_rows; row++) {
+        add_time(grid, sweep->rows[row].costs.latency_ps, "");
+        add_speedup(grid, row, sweep->rows[row].speedup);
+    }
+    end_row(grid, count_nodes(sweep, 0), "total");
+}
+
+/* Returns the number of layers that the screen has room for. */
+static size_t count_shown(const struct page *page, size_t n_layers) {
+    const struct cm_text_options *options = page->options;
+    size_t n = n_layers;
+    if (options->rows > 0) {
+        n = (size_t)options->rows;
+    } else if (!options->layers && options->height > 0) {
+        const size_t used = page->n_lines + LINES_OF_LAYERS;
+        const size_t height = (size_t)options->height;
+        n = height < used + MIN_ROWS ? MIN_ROWS : height - used;
+    }
+    return n_layers <= n + 1 ? n_layers : n;
+}
+
+/* Writes the table, and below each of its n layers the algorithms that differ. */
+static void write_grid(struct grid *grid, size_t n) {
+    struct table *table = &grid->table;
+    const bool is_full = grid->page->options->layers;
+    if (!table_begin(table)) return;
+    for (size_t row = 0; (row + 1) * table->n_columns <= table->n_cells; row++) {
+        table_write_row(table, row);
+        if (is_full && row < n && find_algorithm(grid, &grid->sweep->layers[row]) == NULL)
+            write_algorithms(grid, &grid->sweep->layers[row]);
+    }
+    table_end(table);
+}
+
+static void write_heading(const struct grid *grid) {
+    struct page *page = grid->page;
+    const char *times = grid->sweep->times;
+    page_end_line(page);
+    page_rule(page, grid->by_precision ? "Layers by precision" : "Layers by batch");
+    if (times[0] != '\0' && !text_equal(times, "measured")) {
+        page_print(page, STYLE_WARNING, "Every time is ");
+        page_name(page, STYLE_WARNING, times);
+        page_line(page, STYLE_WARNING, ".");
+    }
+    if (grid->by_precision)
+        page_line(page, STYLE_PLAIN, "x: speed-up against %s.", grid->settings[0]);
+}
+
+void sweep_layers_write(struct page *page, const struct cm_sweep *sweep) {
+    struct grid grid = {
+        .page = page, .sweep = sweep, .by_precision = sweep_is_by_precision(sweep)};
+    size_t n_columns = 0;
+    if (sweep->n_layers == 0) return;
+    grid.settings = arena_array(page->arena, sweep->n_rows, sizeof(*grid.settings));
+    if (grid.settings == NULL) return;
+    for (size_t i = 0; i < sweep->n_rows; i++) grid.settings[i] = setting_of(&grid, i);
+    const char **headings = headings_of(&grid, &n_columns);
+    const size_t n = count_shown(page, sweep->n_layers);
+    if (headings == NULL || !table_init(&grid.table, page, headings, n_columns, n + 2)) return;
+    write_heading(&grid);
+    for (size_t i = 0; i < n; i++) add_layer(&grid, &sweep->layers[i]);
+    if (n < sweep->n_layers) add_rest(&grid, n);
+    add_total(&grid);
+    write_grid(&grid, n);
+    if (grid.has_proxies)
+        page_line(page, STYLE_PLAIN, "*: a proxy of the same size ran instead");
+}
