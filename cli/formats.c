@@ -97,9 +97,9 @@ static int formula_json(const struct report *report, const struct cm_report_opti
 
 /* clang-format off */
 static const struct format formats[] = {
-    {"text", "the text report", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text, .formula = formula_text},
-    {"deepspeed", "--format deepspeed", TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_WIDTH, .sweep = NULL},
-    {"json", "--format json", TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_json, .formula = formula_json},
+    {"text", "the text report", TAKES_REPORT | TAKES_LAYERS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text, .formula = formula_text},
+    {"deepspeed", "--format deepspeed", TAKES_REPORT | TAKES_LAYERS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_WIDTH, .sweep = NULL},
+    {"json", "--format json", TAKES_LAYERS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, .sweep = sweep_json, .formula = formula_json},
     {"csv", "--format csv", TAKES_TABLE, .sweep = sweep_csv},
     {"markdown", "--format markdown", TAKES_TABLE, .sweep = sweep_markdown},
     {"folded", "--format folded", TAKES_DEPTH | TAKES_METRIC, .sweep = NULL},
@@ -112,8 +112,9 @@ static const struct format formats[] = {
 /* Text output if rows or columns are requested. */
 static const struct format table = {"table", "a table", TAKES_TABLE | TAKES_WIDTH, .sweep = sweep_table};
 
-/* Text output for several batches and for --explain: no sections of the report. */
+/* Text output for several batches or precisions and for --explain: no sections of the report. */
 static const struct format batches = {"text", "a table of batches", TAKES_UNITS | TAKES_WIDTH, .sweep = sweep_text};
+static const struct format batches_of_layers = {"text", "a table of layers", TAKES_UNITS | TAKES_TOP | TAKES_WIDTH | TAKES_LAYERS, .sweep = sweep_text};
 static const struct format explanation = {"text", "--explain", TAKES_EXPLAIN | TAKES_WIDTH, .sweep = sweep_text};
 /* clang-format on */
 
@@ -126,7 +127,8 @@ static const struct format *text_format(const struct request *request) {
         return &table;
     if (request->formula) return &formats[0];
     if (request->explain.n > 0) return &explanation;
-    return request->binding.batches.n > 1 ? &batches : &formats[0];
+    if (!request_is_sweep(request)) return &formats[0];
+    return request_lists_layers(request) ? &batches_of_layers : &batches;
 }
 
 int format_find(const struct invocation *call, struct request *request) {
@@ -166,5 +168,5 @@ int format_check(const struct invocation *call, const struct request *request) {
     if (format->is_page) return cm_html_check(call->diag);
     if (!has_columns) return CM_OK;
     const struct cm_table_options options = table_options(request);
-    return cm_table_options_check(&options, request->binding.batches.n > 1, call->diag);
+    return cm_table_options_check(&options, request_is_sweep(request), call->diag);
 }

@@ -92,19 +92,56 @@ static int read_bytes(const struct parse *parse, const struct option *row, const
                          row->name, value);
 }
 
-static int read_choice(const struct parse *parse, const struct option *row, const char *value,
-                       int *ret) {
+/* Returns the choice of that name; NULL: none. */
+static const struct option_choice *find_choice(const struct option *row, const char *name,
+                                               size_t length) {
+    const struct option_choice *choice = row->choices;
+    while (choice->name != NULL &&
+           (strlen(choice->name) != length || memcmp(choice->name, name, length) != 0))
+        choice++;
+    return choice->name == NULL ? NULL : choice;
+}
+
+/* "a, b or c" */
+static const char *list_choices(const struct parse *parse, const struct option *row) {
     struct text known = {.arena = parse->call->arena};
     for (const struct option_choice *choice = row->choices; choice->name != NULL; choice++) {
-        if (text_equal(choice->name, value)) {
-            *ret = choice->value;
-            return CM_OK;
-        }
         if (known.length > 0) text_append(&known, choice[1].name == NULL ? " or " : ", ");
         text_append(&known, choice->name);
     }
-    return options_fault(parse->call, "option --%s requires %s, got '%s'", row->name,
-                         text_string(&known), value);
+    return text_string(&known);
+}
+
+static int read_choice(const struct parse *parse, const struct option *row, const char *value,
+                       int *ret) {
+    const struct option_choice *choice = find_choice(row, value, strlen(value));
+    if (choice == NULL)
+        return options_fault(parse->call, "option --%s requires %s, got '%s'", row->name,
+                             list_choices(parse, row), value);
+    *ret = choice->value;
+    return CM_OK;
+}
+
+/* "fp32,fp16" */
+static int read_choices(const struct parse *parse, const struct option *row, const char *value,
+                        struct option_choices *ret) {
+    struct option_choices list = {.text = value};
+    for (const char *at = value; at != NULL;) {
+        const size_t length = strcspn(at, ",");
+        const struct option_choice *choice = find_choice(row, at, length);
+        if (choice == NULL)
+            return options_fault(parse->call, "option --%s requires %s, got '%.*s'", row->name,
+                                 list_choices(parse, row), (int)length, at);
+        for (size_t i = 0; i < list.n; i++)
+            if (list.values[i] == choice->value)
+                return options_fault(parse->call, "option --%s has '%s' twice", row->name,
+                                     choice->name);
+        BUG_ON(list.n == MAX_CHOICES);
+        list.values[list.n++] = choice->value;
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    *ret = list;
+    return CM_OK;
 }
 
 /* `value` is NULL only for the kinds that take none. */
@@ -128,6 +165,8 @@ static int store(const struct parse *parse, const struct walk *at, const char *v
         return read_bytes(parse, row, value, field);
     case OPTION_CHOICE:
         return read_choice(parse, row, value, field);
+    case OPTION_CHOICES:
+        return read_choices(parse, row, value, field);
     case OPTION_TEXT:
         *(const char **)field = value;
         return CM_OK;
@@ -222,6 +261,12 @@ static bool differs(const struct option *row, const char *target, const char *de
     case OPTION_INT64:
     case OPTION_BYTES:
         return *(const int64_t *)have != *(const int64_t *)was;
+    case OPTION_CHOICES: {
+        const struct option_choices *list = have;
+        const struct option_choices *before = was;
+        return list->n != before->n ||
+               memcmp(list->values, before->values, list->n * sizeof(list->values[0])) != 0;
+    }
     case OPTION_TEXT:
         return !text_equal(*(const char *const *)have, *(const char *const *)was);
     case OPTION_LIST:

@@ -14,14 +14,15 @@
 struct invocation;
 
 enum option_kind {
-    OPTION_SET,    /* bool: true */
-    OPTION_UNSET,  /* bool: false */
-    OPTION_INT,    /* int, min .. max */
-    OPTION_INT64,  /* int64_t, min .. max */
-    OPTION_BYTES,  /* int64_t, 1 .. INT64_MAX: "16GiB" */
-    OPTION_CHOICE, /* int: the value of one of `choices` */
-    OPTION_TEXT,   /* const char *, not empty */
-    OPTION_LIST,   /* struct option_list: repeatable */
+    OPTION_SET,     /* bool: true */
+    OPTION_UNSET,   /* bool: false */
+    OPTION_INT,     /* int, min .. max */
+    OPTION_INT64,   /* int64_t, min .. max */
+    OPTION_BYTES,   /* int64_t, 1 .. INT64_MAX: "16GiB" */
+    OPTION_CHOICE,  /* int: the value of one of `choices` */
+    OPTION_CHOICES, /* struct option_choices: some of `choices`, separated by commas */
+    OPTION_TEXT,    /* const char *, not empty */
+    OPTION_LIST,    /* struct option_list: repeatable */
 };
 
 struct option_list {
@@ -32,6 +33,14 @@ struct option_list {
 struct option_choice {
     const char *name; /* NULL ends the array */
     int value;
+};
+
+#define MAX_CHOICES 16
+
+struct option_choices {
+    size_t n; /* >= 1, each once */
+    int values[MAX_CHOICES];
+    const char *text; /* as given; NULL: the default */
 };
 
 struct option {

@@ -43,6 +43,12 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
+static int times_fault(const struct invocation *call, const char *option) {
+    return options_fault(
+        call, "option --%s requires times: give --measure, --device, --times or --backend",
+        option);
+}
+
 /* Refuses sections and formats that need times, if no backend was requested. If a backend has
  * no times, the report explains why. */
 static int check_times(const struct invocation *call, const struct request *request,
@@ -52,9 +58,7 @@ static int check_times(const struct invocation *call, const struct request *requ
         return diag_error(call->diag, result->measure == NULL ? DIAG_USAGE : DIAG_BACKEND,
                           "--format trace requires times, and there are none");
     if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
-    return options_fault(
-        call, "option --%s requires times: give --measure, --device, --times or --backend",
-        option);
+    return times_fault(call, option);
 }
 
 /* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
@@ -156,8 +160,26 @@ static int annotate_file(const struct request *request, struct cm_model *model,
     return streams_write(request->annotate, write_annotated, &annotating, diag);
 }
 
-/* Profiles the model: one batch into *ret, or several into *ret_sweep (NULL: one batch); a page
- * of several batches also has the profile of the first. */
+/* Profiles the model at each batch or precision. */
+static int sweep_model(const struct request *request, struct cm_model *model,
+                       const struct cm_options *options, struct cm_diagnostics *diag,
+                       struct cm_sweep **ret) {
+    const struct batches *batches = &request->binding.batches;
+    const struct option_choices *precisions = &request->timing.precisions;
+    struct cm_sweep_point points[MAX_BATCHES + MAX_CHOICES];
+    const size_t n = batches->n > 1 ? batches->n : precisions->n;
+    for (size_t i = 0; i < n; i++)
+        points[i] = (struct cm_sweep_point){
+            .batch = batches->n > 1 ? batches->items[i] : options->batch,
+            .n_dims = options->n_dims,
+            .dims = options->dims,
+            .precision = (enum cm_precision)precisions->values[batches->n > 1 ? 0 : i],
+            .backend = options->backend};
+    return cm_model_sweep_points(model, options, points, n, diag, ret);
+}
+
+/* Profiles the model: once into *ret, or several times into *ret_sweep (NULL: once); a page of
+ * several batches also has the profile of the first. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
                          struct cm_sweep **ret_sweep, bool *ret_interrupted) {
@@ -183,7 +205,7 @@ static int profile_model(const struct request *request, const struct cm_options 
         status = cm_model_sweep_first(model, &shown, batches->items, batches->n, diag,
                                       ret_sweep, ret);
     else
-        status = cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep);
+        status = sweep_model(request, model, &shown, diag, ret_sweep);
     progress_end(&progress);
     *ret_interrupted = progress.is_interrupted;
     if (status == CM_OK && request->annotate != NULL)
@@ -262,8 +284,9 @@ static int sweep_exit(const struct cm_sweep *sweep) {
     return ends[worst].exit_status;
 }
 
-/* Reports how many batches failed, and why the first of them did. */
-static void report_failures(const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
+/* Reports how many batches or precisions failed, and why the first of them did. */
+static void report_failures(const struct request *request, const struct cm_sweep *sweep,
+                            struct cm_diagnostics *diag) {
     const struct cm_sweep_row *first = NULL;
     size_t n = 0;
     for (size_t i = 0; i < sweep->n_rows; i++) {
@@ -271,9 +294,14 @@ static void report_failures(const struct cm_sweep *sweep, struct cm_diagnostics 
         if (n++ == 0) first = &sweep->rows[i];
     }
     if (first == NULL) return;
-    (void)diag_error(diag, ends[end_of(first)].code,
-                     "%zu of %zu batches failed, the first is %" PRId64 ": %s", n,
-                     sweep->n_rows, first->batch, first->problem);
+    if (request->timing.precisions.n > 1)
+        (void)diag_error(diag, ends[end_of(first)].code,
+                         "%zu of %zu precisions failed, the first is %s: %s", n, sweep->n_rows,
+                         first->precision, first->problem);
+    else
+        (void)diag_error(diag, ends[end_of(first)].code,
+                         "%zu of %zu batches failed, the first is %" PRId64 ": %s", n,
+                         sweep->n_rows, first->batch, first->problem);
 }
 
 static int find_formula(const struct request *request, const struct cm_options *options,
@@ -301,11 +329,11 @@ static int run_report(const struct invocation *call, const struct request *reque
     bool is_interrupted = false;
     if (request->formula)
         status = find_formula(request, options, diag, &formula);
-    else if (request->binding.batches.n > 1)
+    else if (request_is_sweep(request))
         status = profile_model(request, options, diag, &result, &sweep, &is_interrupted);
     else
         status = profile_model(request, options, diag, &result, NULL, &is_interrupted);
-    if (sweep != NULL) report_failures(sweep, diag);
+    if (sweep != NULL) report_failures(request, sweep, diag);
     print_messages(request, diag);
     if (status == CM_OK && result != NULL) status = check_times(call, request, result);
     if (status == CM_OK && (result != NULL || !request->format->is_page)) {
@@ -335,16 +363,43 @@ static int check_formula(const struct invocation *call, const struct request *re
     return options_fault(call, "options --formula and --%s are mutually exclusive", other);
 }
 
+/* Returns an option or format that requires a single profile; NULL: none. CM_OK, CM_NO_MEMORY.
+ */
+static int find_single(const struct invocation *call, const struct request *request,
+                       const char **ret) {
+    const struct format *format = request->format;
+    const bool is_single =
+        format->sweep == NULL || (format->is_page && request->timing.precisions.n > 1);
+    *ret = request_given(request, ONE_BATCH);
+    if (*ret == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
+        *ret = "rows";
+    if (*ret != NULL || !is_single) return CM_OK;
+    *ret = arena_printf(call->arena, "format %s", format->name);
+    return *ret == NULL ? diag_no_memory(call->diag) : CM_OK;
+}
+
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    if (request->binding.batches.n < 2) return CM_OK;
-    const char *single = request_given(request, ONE_BATCH);
-    if (single == NULL && !request->format->sweep) {
-        single = arena_printf(call->arena, "format %s", request->format->name);
-        if (single == NULL) return diag_no_memory(call->diag);
+    const char *precisions = request->timing.precisions.text;
+    const char *single = NULL;
+    if (!request_is_sweep(request)) {
+        if (request->rows != CM_ROWS_LAYERS) return CM_OK;
+        return options_fault(call,
+                             "option --rows layers requires several batches or precisions");
     }
-    if (single == NULL) return CM_OK;
-    return options_fault(call, "option --%s requires one batch, got '%s'", single,
-                         request->binding.batch);
+    if (request->binding.batches.n > 1 && request->timing.precisions.n > 1)
+        return options_fault(call,
+                             "only one of --batch and --precision may be a list, got '%s' and "
+                             "'%s'; `costmodel sweep` runs all combinations",
+                             request->binding.batch, precisions);
+    const int status = find_single(call, request, &single);
+    if (status != CM_OK) return status;
+    if (single != NULL && request->timing.precisions.n > 1)
+        return options_fault(call, "option --%s requires one precision, got '%s'", single,
+                             precisions);
+    if (single != NULL)
+        return options_fault(call, "option --%s requires one batch, got '%s'", single,
+                             request->binding.batch);
+    return CM_OK;
 }
 
 /* Context of write_calibration. */
@@ -385,6 +440,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->dump = stderr;
     options->memory_limit = request->memory_limit;
     options->sample_bytes = request->sample_bytes;
+    options->sweep_layers = request_lists_layers(request);
     const bool is_page = status == CM_OK && request->format->is_page;
     options->memory_curve =
         request->memory_curve || is_page || (status == CM_OK && request->format->draws_times);
@@ -396,6 +452,9 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK)
         status = timing_check_output(call, &request->timing, request->annotate);
     if (status == CM_OK) status = timing_read(call, &request->timing, options);
+    if (status == CM_OK && request_is_sweep(request) && options->sweep_layers &&
+        options->backend == NULL)
+        return times_fault(call, request->layers ? "layers" : "rows layers");
     if (status == CM_OK && request->sample_bytes > 0 &&
         ((options->backend == NULL && options->n_times == 0) || options->plan_only))
         return options_fault(call, "option --sample-bytes requires --measure, --backend, "

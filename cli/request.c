@@ -14,6 +14,7 @@ static const struct option_choice rows[] = {
     {"modules", CM_ROWS_MODULES},
     {"nodes", CM_ROWS_NODES},
     {"operators", CM_ROWS_OPERATORS},
+    {"layers", CM_ROWS_LAYERS},
     {NULL, 0},
 };
 
@@ -67,7 +68,7 @@ const struct option profile_options[] = {
      .value = "SECONDS", .max = INT_MAX,
      .help = "in a pipe: seconds between lines of progress (default 30)"},
     {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
-     .value = "FILE.json", .rules = NO_FORMULA,
+     .value = "FILE.json", .rules = NO_FORMULA | ONE_BATCH,
      .help = "measure the peak rates of the device and write a device description\n"
              "for --device; takes no model"},
     {.heading = "Report", .name = "format", .common = true, .letter = 'f', .kind = OPTION_TEXT,
@@ -86,9 +87,10 @@ const struct option profile_options[] = {
      .help = "also write a copy of the model with the costs of each node in its\n"
              "metadata_props, which Netron displays"},
     {.name = "rows", .common = true, .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
-     .choices = rows, .rules = ONE_BATCH | TAKES_ROWS,
-     .help = "text, csv, markdown: print a table of modules, nodes or operators; in\n"
-             "text, this and the next three options replace the report"},
+     .choices = rows, .rules = TAKES_ROWS,
+     .help = "text, csv, markdown: print a table of modules, nodes or operators, or of\n"
+             "the layers at several batches or precisions; in text, this and the next\n"
+             "three options replace the report"},
     {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
      .value = "A,B,...", .rules = TAKES_COLUMNS,
      .help = "columns of the table, or all (without shares); also the labels of dot\n"
@@ -123,8 +125,10 @@ const struct option profile_options[] = {
      .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the costs by operator"},
     {.name = "layers", .kind = OPTION_SET, .offset = AT(bool, layers),
-     .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
-     .help = "text: add each distinct primitive and its time; requires times"},
+     .rules = NO_FORMULA | TAKES_LAYERS,
+     .help = "text: add each distinct primitive and its time; with several batches or\n"
+             "precisions (also json) each layer with its times and algorithms;\n"
+             "requires times"},
     {.name = "kernels", .kind = OPTION_SET, .offset = AT(bool, kernels),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the time by kernel; requires times"},
@@ -157,6 +161,15 @@ void request_defaults(struct request *request) {
     };
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
+}
+
+bool request_is_sweep(const struct request *request) {
+    return request->binding.batches.n > 1 || request->timing.precisions.n > 1;
+}
+
+bool request_lists_layers(const struct request *request) {
+    return request->layers || request->rows == CM_ROWS_LAYERS ||
+           request->timing.precisions.n > 1;
 }
 
 const char *request_given(const struct request *request, unsigned rules) {

@@ -17,7 +17,7 @@ struct format;
 enum request_rule {
     NEEDS_MODEL = 1,  /* not with a profile as input */
     NO_FORMULA = 2,   /* not with --formula */
-    ONE_BATCH = 4,    /* not with several batches */
+    ONE_BATCH = 4,    /* not with several batches or precisions */
     TAKES_REPORT = 8, /* sections of the text report */
     TAKES_ROWS = 16,  /* --rows, --sort, --filter */
     TAKES_COLUMNS = 32,
@@ -29,8 +29,9 @@ enum request_rule {
     TAKES_EXPLAIN = 2048,
     TAKES_WIDTH = 4096,
     TAKES_PLAN = 8192, /* --memory-plan */
+    TAKES_LAYERS = 16384,
     TAKES_TABLE = TAKES_ROWS | TAKES_COLUMNS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS,
-    TAKES_ALL = 16384 - TAKES_REPORT,
+    TAKES_ALL = 32768 - TAKES_REPORT,
 };
 
 /* Value of --depth, --top, --width and --rows if not given: each format has its own default.
@@ -72,6 +73,12 @@ struct request {
 
 /* Sets the defaults of the library. */
 void request_defaults(struct request *request);
+
+/* Returns true if the model is profiled at several batches or precisions. */
+bool request_is_sweep(const struct request *request);
+
+/* Returns true if a sweep lists its layers. */
+bool request_lists_layers(const struct request *request);
 
 /* Returns the name of a given option that has one of these rules; NULL: none. */
 const char *request_given(const struct request *request, unsigned rules);

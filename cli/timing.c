@@ -71,11 +71,12 @@ const struct option timing_options[] = {
     {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
      .value = "NAME[:key=value,...]",
      .help = "take times from this backend, with these settings"},
-    {.name = "precision", .common = true, .kind = OPTION_CHOICE, .offset = AT(int, precision),
-     .value = "PRECISION", .choices = precisions,
+    {.name = "precision", .common = true, .kind = OPTION_CHOICES,
+     .offset = AT(struct option_choices, precisions), .value = "PRECISION[,...]", .choices = precisions,
      .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
              "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
-             "torch.autocast: fp16 products; norms, softmax and reductions in fp32)"},
+             "torch.autocast: fp16 products; norms, softmax and reductions in fp32);\n"
+             "profile: a list such as fp32,tf32,fp16 compares the layers' times"},
     {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
      .value = "RUNTIME", .choices = timing_runtimes,
      .help = "compiled (default with --device): chains of elementwise nodes are one\n"
@@ -108,8 +109,10 @@ const struct option timing_import[] = {
 /* clang-format on */
 
 void timing_defaults(struct timing *timing) {
-    *timing = (struct timing){
-        .cache = true, .runtime = RUNTIME_DEFAULT, .progress = PROGRESS_SECONDS};
+    *timing = (struct timing){.cache = true,
+                              .precisions = {.n = 1, .values = {CM_PRECISION_AS_STORED}},
+                              .runtime = RUNTIME_DEFAULT,
+                              .progress = PROGRESS_SECONDS};
 }
 
 const char *timing_given(const struct timing *timing) {
@@ -175,7 +178,9 @@ static int check_timing(const struct invocation *call, const struct timing *timi
         return options_fault(call, "option --end-to-end requires --measure or --backend");
     if (timing->autotune > 0 && !is_run)
         return options_fault(call, "option --autotune requires --measure or --backend");
-    if (timing->precision != CM_PRECISION_AS_STORED && !is_timed)
+    const bool has_precision =
+        timing->precisions.n > 1 || timing->precisions.values[0] != CM_PRECISION_AS_STORED;
+    if (has_precision && !is_timed)
         return options_fault(call, "option --precision requires --measure, --backend, "
                                    "--device or --cudnn-plan");
     if (timing->layout != CM_LAYOUT_AUTO && !is_timed)
@@ -218,6 +223,12 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
     return CM_OK;
 }
 
+int timing_check_one(const struct invocation *call, const struct timing *timing) {
+    if (timing->precisions.n < 2) return CM_OK;
+    return options_fault(call, "%s requires one precision, got '%s'", call->name,
+                         timing->precisions.text);
+}
+
 int timing_read(const struct invocation *call, struct timing *timing,
                 struct cm_options *options) {
     const int n = (timing->measure != MEASURE_NONE) + (timing->backend != NULL) +
@@ -225,7 +236,7 @@ int timing_read(const struct invocation *call, struct timing *timing,
     int status = check_timing(call, timing, n);
     if (status != CM_OK) return status;
     options->autotune = timing->autotune;
-    options->precision = (enum cm_precision)timing->precision;
+    options->precision = (enum cm_precision)timing->precisions.values[0];
     options->layout = (enum cm_layout)timing->layout;
     options->runtime =
         timing->runtime == CM_RUNTIME_EAGER ? CM_RUNTIME_EAGER : CM_RUNTIME_COMPILED;
@@ -278,7 +289,8 @@ static void append_left(struct text *text, const struct progress *progress,
 static void append_progress(struct text *text, const struct progress *progress,
                             const struct cm_progress *at, bool is_terminal) {
     if (progress->batches > 0)
-        text_printf(text, "batch %zu of %zu", progress->batch, progress->batches);
+        text_printf(text, "%s %zu of %zu", progress->setting, progress->batch,
+                    progress->batches);
     if (text_equal(at->what, "batches")) return;
     text_printf(text, "%s%s ", progress->batches > 0 ? ": " : "", progress->verb);
     if (!text_equal(at->what, "layers")) {
@@ -336,6 +348,7 @@ void progress_begin(struct progress *progress, const struct timing *timing,
     struct sigaction action;
     sigset_t set;
     *progress = (struct progress){.verb = timing->plan ? "planning" : "measuring",
+                                  .setting = timing->precisions.n > 1 ? "precision" : "batch",
                                   .interval = timing->progress,
                                   .written = now(),
                                   .stop = -1};

@@ -16,16 +16,16 @@ enum measure_target { MEASURE_NONE, MEASURE_CPU, MEASURE_CUDA };
 struct timing {
     int measure; /* enum measure_target: --measure */
     const char *backend;
-    const char *device;       /* of the roofline, or target of --cudnn-plan */
-    bool plan;                /* --cudnn-plan */
-    int precision;            /* enum cm_precision */
-    int runtime;              /* enum cm_runtime */
-    bool end_to_end;          /* --end-to-end */
-    bool cache;               /* use the cache of measured times */
-    int layout;               /* enum cm_layout */
-    int autotune;             /* algorithms to try; 0: not given */
-    int progress;             /* seconds between lines of progress in a pipe */
-    struct option_list times; /* --times */
+    const char *device;               /* of the roofline, or target of --cudnn-plan */
+    bool plan;                        /* --cudnn-plan */
+    struct option_choices precisions; /* enum cm_precision */
+    int runtime;                      /* enum cm_runtime */
+    bool end_to_end;                  /* --end-to-end */
+    bool cache;                       /* use the cache of measured times */
+    int layout;                       /* enum cm_layout */
+    int autotune;                     /* algorithms to try; 0: not given */
+    int progress;                     /* seconds between lines of progress in a pipe */
+    struct option_list times;         /* --times */
     size_t n_loaded;
     struct cm_times **loaded; /* timing_read fills it, timing_free frees it */
 };
@@ -45,8 +45,11 @@ void timing_defaults(struct timing *timing);
 /* Returns the name of an option that is not at its default; NULL: none. */
 const char *timing_given(const struct timing *timing);
 
-/* Sets options->backend and related members, and reads the files of --times, which timing_free
- * frees. CM_OK, CM_USAGE, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
+/* Refuses several precisions for a command that supports one. CM_OK, CM_USAGE. */
+int timing_check_one(const struct invocation *call, const struct timing *timing) CM_MUST_CHECK;
+
+/* Sets options->backend and related members, with the first precision, and reads the files of
+ * --times, which timing_free frees. CM_OK, CM_USAGE, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
 int timing_read(const struct invocation *call, struct timing *timing,
                 struct cm_options *options) CM_MUST_CHECK;
 void timing_free(struct timing *timing);
@@ -65,9 +68,10 @@ struct progress {
     bool is_interrupted; /* progress_end */
     const char *verb;    /* "measuring" */
     double interval;
-    double begin;   /* start time of the first layer, seconds */
-    double written; /* time of the last line */
-    size_t batch;   /* 1, 2, ... of `batches`; 0: one batch */
+    double begin;        /* start time of the first layer, seconds */
+    double written;      /* time of the last line */
+    const char *setting; /* what `batches` are: "batch", "precision" */
+    size_t batch;        /* 1, 2, ... of `batches`; 0: one batch */
     size_t batches;
     int stop; /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
     sigset_t before;

@@ -220,8 +220,7 @@ int check_inlined_size(struct importer *importer) {
                       importer->byte_limit >> 20);
 }
 
-/* Adds the nodes of the body to the graph and defines the outputs of the call in `outer`. The
- * caller frees the allocations in importer->scopes. */
+/* Its allocations in importer->scopes are freed by the caller. */
 static int inline_body(struct importer *importer, const struct file_node *node,
                        const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
@@ -254,8 +253,7 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }
 
-/* Adds the size of the body, which is read again at each call, to n_bytes_read. Refuses if a
- * limit of inlining is exceeded. */
+/* The bytes of a function are read again at each call. */
 static int charge_call(struct importer *importer, const struct function *function) {
     importer->n_bytes_read += function->parts.whole.size;
     if (importer->n_bytes_read <= importer->byte_limit) return check_inlined_size(importer);
