@@ -93,9 +93,11 @@ static int check_devices(const struct cm_campaign *campaign, struct arena *arena
     for (size_t i = 0; i < campaign->n_devices && status == CM_OK; i++)
         status = check_utf8("device", campaign->devices[i], diag);
     if (status < 0) return status;
-    for (size_t i = 0; i < campaign->n_devices; i++)
-        if (device_find(campaign->devices[i], arena, &model, &reason) != CM_BACKEND_OK)
-            return diag_error(diag, DIAG_USAGE, "%s", reason.text);
+    for (size_t i = 0; i < campaign->n_devices; i++) {
+        const int found = device_find(campaign->devices[i], arena, &model, &reason);
+        if (found == CM_BACKEND_NO_MEMORY) return diag_no_memory(diag);
+        if (found != CM_BACKEND_OK) return diag_error(diag, DIAG_USAGE, "%s", reason.text);
+    }
     return CM_OK;
 }
 
