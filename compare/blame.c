@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes the change of a metric to modules: each gets what no deeper module accounts for.
- */
+/* Attributes the change of a metric to modules: each gets the part that is not attributed to
+ * the modules inside it. */
 #include "costmodel/compare.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static bool is_reported_by_parent(const struct cm_diff_module *row, int depth) {
     return row->is_part || (depth >= 0 && row->depth > depth);
 }
 
-/* Returns the value of a module without its children; 0 for CM_NO_INDEX. Children that move
- * take their values along. */
+/* Returns the value of a module minus those of its children; 0 for CM_NO_INDEX and for an
+ * absent metric. So the value of a child that moves to another module moves with it. */
 static int64_t own_of(const struct cm_result *result, size_t module, size_t metric) {
     struct cm_figure all;
     if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &all)) return 0;
@@ -32,9 +32,10 @@ static int64_t own_of(const struct cm_result *result, size_t module, size_t metr
     return own;
 }
 
-/* For sums. ret[row].module is the row that reports its change. Parents precede children. */
-static void share_out(const struct cm_diff *diff, size_t metric, int depth,
-                      struct cm_blame *ret) {
+/* For metrics that are sums: adds the own values of each row to the row that reports its
+ * change, ret[row].module: itself, or that of its parent. Parents precede children. */
+static void attribute_sums(const struct cm_diff *diff, size_t metric, int depth,
+                           struct cm_blame *ret) {
     for (size_t i = 0; i < diff->n_modules; i++) {
         const struct cm_diff_module *row = &diff->modules[i];
         const int64_t was = own_of(diff->old_result, row->old_module, metric);
@@ -52,7 +53,8 @@ static void share_out(const struct cm_diff *diff, size_t metric, int depth,
     }
 }
 
-/* For metrics that are not sums: reports the deepest modules that changed. */
+/* For metrics that are not sums: keeps the difference of the deepest modules that changed, sets
+ * that of all others to 0. */
 static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
     for (size_t i = diff->n_modules; i-- > 0;) {
@@ -97,7 +99,7 @@ size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
     size_t n = 0;
     if (!cm_metric_at(metric, &row) || !row.of_modules) return 0;
     if (row.is_sum)
-        share_out(diff, metric, depth, ret);
+        attribute_sums(diff, metric, depth, ret);
     else
         keep_deepest(diff, metric, depth, ret);
     for (size_t i = 0; i < diff->n_modules; i++) {

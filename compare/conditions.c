@@ -17,7 +17,7 @@
 
 #include "support/banned.h"
 
-#define MAX_BESIDE_LISTS 24 /* conditions that do not come from a list */
+#define MAX_OTHERS 24 /* conditions that do not come from a list */
 
 struct finder {
     struct arena *arena;
@@ -115,8 +115,8 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
 }
 
 /* Special values instead of an index into descriptions. */
-#define OP_UNKNOWN   (MAP_NONE - 1)
-#define OP_DESCRIBED (MAP_NONE - 2) /* without a recorded description */
+#define OP_UNKNOWN (MAP_NONE - 1)
+#define OP_CUSTOM  (MAP_NONE - 2) /* custom operator without a recorded description */
 
 static void index_ops(struct finder *finder, const struct cm_coverage *coverage,
                       struct map *ret) {
@@ -125,7 +125,7 @@ static void index_ops(struct finder *finder, const struct cm_coverage *coverage,
     for (size_t i = 0; i < coverage->n_unknown_ops && status == CM_OK; i++)
         status = map_set(ret, coverage->unknown_ops[i].name, OP_UNKNOWN);
     for (size_t i = 0; i < coverage->n_custom_ops && status == CM_OK; i++)
-        status = map_set(ret, coverage->custom_ops[i].name, OP_DESCRIBED);
+        status = map_set(ret, coverage->custom_ops[i].name, OP_CUSTOM);
     for (size_t i = 0; i < coverage->n_descriptions && status == CM_OK; i++)
         status = map_set(ret, coverage->descriptions[i].op, (uint32_t)i);
     if (status != CM_OK) finder->failed = true;
@@ -135,8 +135,9 @@ static const char *op_key(struct finder *finder, const char *op) {
     return arena_printf(finder->arena, "op_costs.%s", op);
 }
 
-/* Returns true if the other side has the operator without a description. */
-static bool is_left_out(const struct cm_description *description, uint32_t at) {
+/* Returns true if the other side computes the operator without this description: as an unknown
+ * operator, or as the built-in one that it replaces. `at`: value of index_ops there. */
+static bool lacks_description(const struct cm_description *description, uint32_t at) {
     return at == OP_UNKNOWN || (at == MAP_NONE && description->replaces);
 }
 
@@ -152,12 +153,12 @@ static void compare_descriptions(struct finder *finder, const struct cm_coverage
         if (at < was->n_descriptions)
             add_if_differs(finder, CM_CONDITION_BREAKS, op_key(finder, now->op),
                            was->descriptions[at].digest, now->digest);
-        else if (is_left_out(now, at))
+        else if (lacks_description(now, at))
             add(finder, CM_CONDITION_BREAKS, op_key(finder, now->op), "none", now->digest);
     }
     for (size_t i = 0; i < was->n_descriptions && !finder->failed; i++) {
         const struct cm_description *old = &was->descriptions[i];
-        if (is_left_out(old, map_get(&in_now, old->op)))
+        if (lacks_description(old, map_get(&in_now, old->op)))
             add(finder, CM_CONDITION_BREAKS, op_key(finder, old->op), old->digest, "none");
     }
 }
@@ -259,7 +260,7 @@ static bool has_dim(const struct cm_result *result, const char *name) {
 
 /* Returns true if `is` was profiled with other --input or --value options, or has a bound dim
  * that `was` does not have. */
-static bool is_asked_otherwise(const struct cm_result *was, const struct cm_result *is) {
+static bool has_other_input_options(const struct cm_result *was, const struct cm_result *is) {
     if (!text_equal(or_none(was->options.given), or_none(is->options.given))) return true;
     for (size_t i = 0; i < is->options.n_dims; i++)
         if (!has_dim(was, is->options.dims[i].name)) return true;
@@ -282,7 +283,7 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
     const struct cm_result *is = diff->new_result;
     struct finder finder = {.arena = arena};
     finder.most = is->options.n_dims + was->options.n_trip_counts + is->options.n_trip_counts +
-                  was->coverage.n_descriptions + is->coverage.n_descriptions + MAX_BESIDE_LISTS;
+                  was->coverage.n_descriptions + is->coverage.n_descriptions + MAX_OTHERS;
     finder.items = arena_array(arena, finder.most, sizeof(*finder.items));
     if (!finder.items) return CM_NO_MEMORY;
     compare_options(&finder, was, is);
@@ -308,7 +309,7 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
 int conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
                             struct arena *arena, bool *ret) {
     struct finder finder = {.arena = arena};
-    *ret = is_asked_otherwise(was, is) &&
+    *ret = has_other_input_options(was, is) &&
            !text_equal(inputs_of(&finder, was, false), inputs_of(&finder, is, false));
     return finder.failed ? CM_NO_MEMORY : CM_OK;
 }

@@ -15,19 +15,24 @@
 
 #define NOWHERE SIZE_MAX
 
-/* In which results a metric describes the training step. */
-enum of_step { STEP_NEVER, STEP_WHERE_PRESENT, STEP_ALONE, STEP_TIMED };
+/*
+ * Relation of a metric to the training step:
+ *     STEP_NEVER       always describes the forward pass
+ *     STEP_IF_PRESENT  describes the training step if the result has one
+ *     STEP_ONLY        describes the training step; absent from a result without one
+ *     STEP_TIMED       the same; also absent if the step has no times
+ */
+enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED };
 
 struct extra {
     const char *key;
     const char *heading;
     enum cm_unit unit;
-    enum of_step of_step; /* STEP_ALONE: absent from a result without a training step;
-                             STEP_TIMED: and from one without its times */
-    size_t in_result;     /* offset of the int64_t in struct cm_result */
-    size_t upper_bound;   /* offset of the bool for upper bounds; NOWHERE: never one */
-    size_t in_module;     /* offset in struct cm_module; STEP_ALONE: in struct cm_step */
-    size_t in_operator;   /* offset in struct cm_operator */
+    enum of_step of_step;
+    size_t in_result;   /* offset of the int64_t in struct cm_result */
+    size_t upper_bound; /* offset of the bool for upper bounds; NOWHERE: never one */
+    size_t in_module;   /* offset in struct cm_module; STEP_ONLY: in struct cm_step */
+    size_t in_operator; /* offset in struct cm_operator */
     bool is_sum;
     bool is_cost;
 };
@@ -49,27 +54,27 @@ static const struct extra extras[] = {
      IN_RESULT(memory.arena_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
     {"arena_in_place_bytes", "arena in place", CM_UNIT_BYTES, STEP_NEVER,
      IN_RESULT(memory.arena_in_place_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
-    {"required_bytes", "required", CM_UNIT_BYTES, STEP_WHERE_PRESENT,
+    {"required_bytes", "required", CM_UNIT_BYTES, STEP_IF_PRESENT,
      IN_RESULT(memory.required_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
     {"nodes", "nodes", CM_UNIT_ELEMENTS, STEP_NEVER,
      IN_RESULT(coverage.nodes), NOWHERE, NOWHERE, IN_OPERATOR(nodes), false, false},
-    {"training.backward_macs", "bwd MACs", CM_UNIT_MACS, STEP_ALONE,
+    {"training.backward_macs", "bwd MACs", CM_UNIT_MACS, STEP_ONLY,
      IN_RESULT(training.backward_macs), NOWHERE, IN_STEP(backward_macs), NOWHERE, true, true},
-    {"training.backward_flops", "bwd flops", CM_UNIT_FLOPS, STEP_ALONE,
+    {"training.backward_flops", "bwd flops", CM_UNIT_FLOPS, STEP_ONLY,
      IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
-    {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ALONE,
+    {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ONLY,
      IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_ps", "iteration time", CM_UNIT_PS, STEP_TIMED,
      IN_RESULT(training.iteration_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_lower_bound_ps", "iteration lower bound", CM_UNIT_PS, STEP_TIMED,
      IN_RESULT(training.iteration_lower_bound_ps), NOWHERE, NOWHERE, NOWHERE, false, true},
-    {"training.saved_bytes", "saved activations", CM_UNIT_BYTES, STEP_ALONE,
+    {"training.saved_bytes", "saved activations", CM_UNIT_BYTES, STEP_ONLY,
      IN_RESULT(training.saved_bytes), NOWHERE, IN_STEP(saved_bytes), NOWHERE, true, true},
-    {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, STEP_ALONE,
+    {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, STEP_ONLY,
      IN_RESULT(training.gradient_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
-    {"training.optimizer_bytes", "optimizer states", CM_UNIT_BYTES, STEP_ALONE,
+    {"training.optimizer_bytes", "optimizer states", CM_UNIT_BYTES, STEP_ONLY,
      IN_RESULT(training.optimizer_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
-    {"training.peak_bytes", "peak of a step", CM_UNIT_BYTES, STEP_ALONE,
+    {"training.peak_bytes", "peak of a step", CM_UNIT_BYTES, STEP_ONLY,
      IN_RESULT(training.peak_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
 };
 /* clang-format on */
@@ -132,7 +137,7 @@ size_t cm_metric_find(const char *key) {
 static const struct extra *extra_at(size_t metric, const struct cm_result *result) {
     if (metric < n_columns || metric - n_columns >= N_EXTRAS) return NULL;
     const struct extra *extra = &extras[metric - n_columns];
-    const bool is_of_step = extra->of_step == STEP_ALONE || extra->of_step == STEP_TIMED;
+    const bool is_of_step = extra->of_step == STEP_ONLY || extra->of_step == STEP_TIMED;
     if (is_of_step && !result->training.present) return NULL;
     if (extra->of_step == STEP_TIMED && result->training.iteration_ps == CM_UNKNOWN)
         return NULL;
@@ -154,7 +159,7 @@ static struct cm_figure column_figure(const struct column *column,
 static bool is_upper_bound(const struct extra *extra, const struct cm_result *result) {
     bool upper_bound = false;
     if (extra->upper_bound == NOWHERE) return false;
-    if (extra->of_step == STEP_WHERE_PRESENT && result->training.present) return false;
+    if (extra->of_step == STEP_IF_PRESENT && result->training.present) return false;
     memcpy(&upper_bound, (const char *)result + extra->upper_bound, sizeof(upper_bound));
     return upper_bound;
 }
@@ -184,7 +189,7 @@ bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t m
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_module == NOWHERE) return false;
-    const bool is_of_step = extra->of_step == STEP_ALONE;
+    const bool is_of_step = extra->of_step == STEP_ONLY;
     if (is_of_step && row->training == NULL) return false;
     *ret = (struct cm_figure){
         .value = read_at(is_of_step ? (const void *)row->training : row, extra->in_module),

@@ -19,7 +19,7 @@
 
 #include "support/banned.h"
 
-#define LINE_POINTS   (POLYNOMIAL_MAX_DEGREE + 2) /* one more than determine it */
+#define LINE_POINTS   (POLYNOMIAL_MAX_DEGREE + 2) /* one more than determine a polynomial */
 #define LARGEST_BEGIN 256
 #define ANY_BATCH     7919 /* a size that models do not contain */
 #define MAX_LINES     3    /* accepted lines tried per step */
@@ -29,11 +29,12 @@ static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 10
 
 #define N_ANCHORS (sizeof(anchors) / sizeof(*anchors))
 
-/* Products of strides: mostly powers of two; also patches of 14. */
+/* Distances of sizes that are tried: products of strides, mostly powers of two, and the patch
+ * size 14. */
 static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
                                 7, 9, 10, 12, 14, 24, 28, 48, 56};
 
-/* Steps beyond the first point of a line. */
+/* Points to check the polynomial at, in steps from the first point of a line. */
 static const int64_t far[] = {13, 38, 101};
 
 #define N_FAR   (int)(sizeof(far) / sizeof(*far))
@@ -82,7 +83,7 @@ static int find_dims(struct points *points) {
     return status;
 }
 
-/* Profiles at these sizes for the message in `diag`. */
+/* Profiles the model at these sizes to get the messages in `diag`; drops the result. */
 static int explain(struct points *points, const int64_t *sizes, struct cm_diagnostics *diag) {
     struct cm_result *result = NULL;
     struct arena *arena = arena_new("trial", 0);
@@ -147,8 +148,9 @@ static void remove_batch(struct points *points, int64_t *anchor) {
     }
 }
 
-/* Gets the reason why the batch cannot be changed; none if an option fixes it. */
-static int take_reason(struct points *points, const int64_t *sizes, const char **ret_fixed) {
+/* Sets *ret_fixed to the message with which a profile at these sizes is refused: the reason why
+ * the batch cannot be changed. */
+static int find_reason(struct points *points, const int64_t *sizes, const char **ret_fixed) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (!diag) return diag_no_memory(points->diag);
     int status = explain(points, sizes, diag);
@@ -167,20 +169,21 @@ static int add_batch(struct points *points, int64_t *anchor, const char **ret_fi
     insert_batch(points, anchor);
     int status = points_at(points, anchor, &point);
     if (status < 0 || point) return status;
-    status = take_reason(points, anchor, ret_fixed);
+    status = find_reason(points, anchor, ret_fixed);
     remove_batch(points, anchor);
     return status < 0 ? status : points_at(points, anchor, &point);
 }
 
-/* Computes the sizes for one size of a variable and of the variables tied to it. */
-static void step_to(const struct search *search, size_t variable, int64_t size,
-                    int64_t *sizes) {
+/* Sets sizes[]: `size` for the variable and those tied to it, the anchor for all others. */
+static void set_sizes(const struct search *search, size_t variable, int64_t size,
+                      int64_t *sizes) {
     const struct points *points = search->points;
     for (size_t i = 0; i < points->n_variables; i++)
         sizes[i] = points->variables[i].same_as == variable ? size : search->anchor[i];
 }
 
-/* Profiles at equal steps, and some far beyond, since the line may be shorter than a stride. */
+/* Figures at sizes in equal steps, and at some far beyond them: along a line shorter than a
+ * stride, figures may look polynomial that are not. */
 struct line {
     const int64_t *values[LINE_POINTS];
     const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
@@ -190,7 +193,7 @@ static int take_point(const struct search *search, size_t variable, int64_t size
                       const int64_t **ret) {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
     const struct point *point = NULL;
-    step_to(search, variable, size, sizes);
+    set_sizes(search, variable, size, sizes);
     const int status = points_at(search->points, sizes, &point);
     if (status == CM_OK) *ret = point ? point->values : NULL;
     return status;
@@ -227,7 +230,8 @@ static int degree_of(const struct line *line, size_t figure) {
 
 /* Returns how many figures of the root are polynomial. *ret_degree: highest degree of any
  * module. */
-static size_t judge(const struct points *points, const struct line *line, int *ret_degree) {
+static size_t count_polynomials(const struct points *points, const struct line *line,
+                                int *ret_degree) {
     size_t n = 0;
     *ret_degree = 0;
     for (size_t i = 0; i < points->n_modules * points->n_metrics; i++) {
@@ -249,17 +253,19 @@ static int try_line(const struct search *search, size_t variable, struct axis ax
     struct line line = {{NULL}, {NULL}};
     const int status = take_line(search, variable, &axis, &line, ret_suits);
     if (status < 0 || !*ret_suits) return status;
-    const size_t n = judge(search->points, &line, &axis.degree) + 1;
+    const size_t n = count_polynomials(search->points, &line, &axis.degree) + 1;
     if (n > best->n_polynomials) *best = (struct best){n, axis};
     return CM_OK;
 }
 
-/* One figure may be non-polynomial: the peak is a maximum. */
+/* Returns true if at most one figure of the root is not polynomial along the best axis: the
+ * peak, which is a maximum. */
 static bool is_done(const struct search *search, const struct best *best) {
     return best->n_polynomials > search->points->n_metrics - 1;
 }
 
-/* Starts at small sizes; last at the anchor, which may be the smallest accepted size. */
+/* Tries lines with that step from sizes step, 2 * step, 4 * step, ..; if the model accepts
+ * none, the line from the anchor. */
 static int try_step(const struct search *search, size_t variable, int64_t step,
                     struct best *best) {
     const int64_t anchor = search->anchor[variable];
@@ -288,8 +294,9 @@ static int find_axis(const struct search *search, size_t variable, bool *ret_fou
     return CM_OK;
 }
 
-/* Two dims with different names may have to be equal: ties them to one variable. */
-static int find_companion(const struct search *search, size_t variable, bool *ret_found) {
+/* Finds another dim that must be equal to the variable, and ties it to the variable. Sets
+ * *ret_found if the model then accepts a line. */
+static int tie_dim(const struct search *search, size_t variable, bool *ret_found) {
     struct points *points = search->points;
     for (size_t i = variable + 1; i < points->n_variables && !*ret_found; i++) {
         if (points->variables[i].same_as != i || !points->variables[i].name) continue;
@@ -301,7 +308,8 @@ static int find_companion(const struct search *search, size_t variable, bool *re
     return CM_OK;
 }
 
-/* Returns the refused point nearest to the anchor. */
+/* Returns the refused point nearest to the anchor among those that differ from it only in the
+ * variable; NULL: none. */
 static const struct point *nearest_refused(const struct search *search, size_t variable) {
     const struct points *points = search->points;
     const struct point *nearest = NULL;
@@ -354,7 +362,7 @@ int formula_find_axes(struct points *points, int64_t *ret_anchor, const char **r
         if (points->variables[i].same_as != i) continue;
         status = find_axis(&search, i, &found);
         if (status == CM_OK && !found && points->variables[i].name)
-            status = find_companion(&search, i, &found);
+            status = tie_dim(&search, i, &found);
         if (status < 0 || found) continue;
         status = refuse_variable(&search, i);
     }

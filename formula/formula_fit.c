@@ -46,8 +46,8 @@ static int no_memory(const struct fit *fit) {
     return diag_no_memory(fit->points->diag);
 }
 
-/* Computes the sizes of all variables from those of the axes. */
-static void spread(const struct fit *fit, const int64_t *at, int64_t *sizes) {
+/* Sets the sizes of all variables from those of the axes: tied variables take equal sizes. */
+static void expand_sizes(const struct fit *fit, const int64_t *at, int64_t *sizes) {
     const struct points *points = fit->points;
     for (size_t i = 0; i < fit->n_axes; i++) sizes[fit->of_axis[i]] = at[i];
     for (size_t i = 0; i < points->n_variables; i++)
@@ -107,7 +107,7 @@ static int take_grid(struct fit *fit) {
             at[axis - 1] = line->from + (int64_t)(rest % length) * line->step;
             rest /= length;
         }
-        spread(fit, at, sizes);
+        expand_sizes(fit, at, sizes);
         const int status = points_at(fit->points, sizes, &point);
         if (status < 0) return status;
         if (!point) return refuse_point(fit, sizes);
@@ -128,7 +128,7 @@ static int take_checks(struct fit *fit) {
                 at[k] = fit->axes[k].from +
                         fit->axes[k].step *
                             (fit->axes[k].degree + distances[(i + 2 * k) % N_CHECKS] / nearer);
-            spread(fit, at, sizes);
+            expand_sizes(fit, at, sizes);
             const int status = points_at(fit->points, sizes, &point);
             if (status < 0) return status;
         }
@@ -331,7 +331,7 @@ static void drop_below(struct front *front, const wide *numerators) {
 }
 
 /* Returns true if some profile has its peak at the node. */
-static bool matters(const struct front *front, size_t figure) {
+static bool is_peak_somewhere(const struct front *front, size_t figure) {
     for (size_t k = 0; k < front->fit->points->n; k++) {
         const struct point *point = &front->fit->points->items[k];
         if (fit_covers(front->fit, point) &&
@@ -349,7 +349,7 @@ static int take_nodes(struct front *front, bool *ret_found) {
     *ret_found = true;
     for (size_t i = 0; i < fit->points->model->model->n_nodes && *ret_found; i++) {
         if (fit_interpolate(fit, front->figure + i) != FOUND) {
-            *ret_found = !matters(front, front->figure + i);
+            *ret_found = !is_peak_somewhere(front, front->figure + i);
             continue;
         }
         if (is_below_any(front, fit->numerators)) continue;

@@ -40,9 +40,11 @@ struct points {
     int64_t fixed;         /* batch of the file if it is not a variable */
 };
 
-/* Returns the options without those that do not affect a formula. */
+/* Returns the caller's options without those for times, dumps, memory limits and parts of the
+ * report, none of which affects a formula. */
 struct cm_options points_plain_options(const struct points *points);
-/* The same with the sizes of the variables; `dims` has room for the given ones too. */
+/* The same with the sizes of the variables. Fills `dims`, which must have room for the dims of
+ * the caller's options and n_variables more. */
 struct cm_options points_options(const struct points *points, const int64_t *sizes,
                                  struct cm_dim_option *dims);
 

@@ -63,7 +63,8 @@ int polynomial_prepare(struct arena *arena, const struct axis *axes, size_t n_ax
     return CM_OK;
 }
 
-/* A line of the grid becomes its differences, then its coefficients. */
+/* Replaces the values of a line of the grid by their forward differences, then by the
+ * coefficients of powers of x. Returns false past 2^127. */
 static bool transform_line(const struct interpolation *interpolation, size_t axis, wide *line,
                            size_t stride) {
     const int degree = interpolation->axes[axis].degree;
@@ -91,7 +92,8 @@ static bool transform_axis(const struct interpolation *interpolation, size_t axi
     return true;
 }
 
-/* Beyond it a difference of sixteen could pass 2^127. */
+/* Returns true if |value| < 2^120: forward differences of degree 4, up to 16 times as large,
+ * are then below 2^127. */
 static bool is_small(wide value) {
     const wide most = (wide)1 << 120;
     return value < most && value > -most;
