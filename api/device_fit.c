@@ -28,9 +28,9 @@
 #define MAX_EFFICIENCIES 16 /* >= device_efficiency_name's */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
-#define PRIOR            0.25 /* weight of a change of an efficiency beside the rows together */
-#define FAR              0.1  /* larger errors count less */
-#define MAX_CHANGE       0.3  /* of the logarithm of an efficiency in one round */
+#define PRIOR            0.25 /* weight of a change of an efficiency; of all rows together: 1 */
+#define FAR              0.1 /* pseudo-Huber loss: larger errors of a logarithm count linearly */
+#define MAX_CHANGE       0.3 /* of the logarithm of an efficiency in one round */
 #define SMALL_CHANGE     0.005
 
 /* The kernels of one measured time: distinct primitives and how often each runs. */
@@ -126,7 +126,8 @@ static void warn_left_out(const struct fitting *fitting, size_t first, size_t en
     }
 }
 
-/* Leaves the times of models that are refused without work, with a warning. */
+/* Loads and analyses the model of a group of times. If it is refused, warns and leaves its
+ * times without work. */
 static int load_group(struct fitting *fitting, size_t first, size_t end) {
     const char *path = fitting->times[first].model;
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -164,7 +165,7 @@ static int load_works(struct fitting *fitting) {
     return diag_error(fitting->diag, DIAG_USAGE, "there is no time to fit to");
 }
 
-/* Both times of the work; 0 where the device has no rate for a kernel. */
+/* Returns both times of the work; kernels for which the device has no rate count 0. */
 static struct kernel_time time_of(const struct fitting *fitting, const struct work *work,
                                   const struct device_efficiency *efficiency) {
     struct kernel_time sum = {0};

@@ -127,8 +127,8 @@ static int find_upper(struct search *search) {
     return status;
 }
 
-/* Returns a batch inside the interval; every third one is the middle, which guarantees the end.
- */
+/* Returns a batch between the largest that fits and the smallest that fails. Every third guess
+ * is the middle, so that the search ends after a logarithmic number of rounds. */
 static int64_t guess(const struct search *search, int round) {
     const struct trial *low = &search->fits;
     const struct trial *high = &search->fails;

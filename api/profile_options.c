@@ -15,7 +15,7 @@
 /* A kind of name that an option takes, and its valid names. */
 struct name_kind {
     const char *what;
-    const char *there_are;                /* before the list of them */
+    const char *list_intro;               /* before the list of them */
     const char *(*name_at)(size_t index); /* NULL past the last */
 };
 
@@ -49,7 +49,7 @@ static int refuse_name(const struct name_kind *kind, const char *name, struct ar
     }
     int status =
         diag_error(diagnostics, DIAG_USAGE, "unknown %s '%s'", kind->what, name ? name : "");
-    diag_hint(diagnostics, "%s: %s", kind->there_are, text_string(&list));
+    diag_hint(diagnostics, "%s: %s", kind->list_intro, text_string(&list));
     return status;
 }
 

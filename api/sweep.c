@@ -22,8 +22,8 @@ struct sweeping {
     struct profiling profiling;  /* of the last point and of those that share its analysis */
     int analysed;                /* status of profiling_begin */
     struct cm_diagnostics *base; /* messages of that analysis; NULL: there is none */
-    struct cm_diagnostics *said; /* messages of the profiles */
-    size_t n_unsaid;             /* messages dropped because an allocation failed */
+    struct cm_diagnostics *messages; /* messages of the profiles */
+    size_t n_lost;                   /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
     struct cm_result **first;   /* the first profile; NULL: not wanted */
     struct sweep_layers layers; /* arena NULL: not wanted */
@@ -214,11 +214,11 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
     if (status == CM_OK) {
         take_result(sweeping, result, diag, row);
         if (sweeping->layers.arena != NULL) sweep_layers_take(&sweeping->layers, i, result);
-        const size_t dropped = sweeping->said->n_dropped;
+        const size_t dropped = sweeping->messages->n_dropped;
         for (size_t k = 0; k < result->n_diagnostics; k++)
-            diag_repeat(sweeping->said, &result->diagnostics[k]);
-        const size_t unsaid = diag->n_dropped + sweeping->said->n_dropped - dropped;
-        if (unsaid > sweeping->n_unsaid) sweeping->n_unsaid = unsaid;
+            diag_repeat(sweeping->messages, &result->diagnostics[k]);
+        const size_t lost = diag->n_dropped + sweeping->messages->n_dropped - dropped;
+        if (lost > sweeping->n_lost) sweeping->n_lost = lost;
     } else {
         row->problem = copy(sweeping, sweep_first_message(diag));
     }
@@ -272,7 +272,7 @@ static bool is_problem(const struct cm_sweep *sweep, const struct cm_diagnostic 
 static int keep_messages(struct sweeping *sweeping) {
     struct message_list list;
     struct cm_sweep *sweep = sweeping->ret;
-    const int status = assemble_messages(sweeping->said, 0, sweep->arena, &list);
+    const int status = assemble_messages(sweeping->messages, 0, sweep->arena, &list);
     if (status != CM_OK) return status;
     for (size_t i = 0; i < list.n; i++)
         if (!is_problem(sweep, &list.items[i]))
@@ -282,11 +282,12 @@ static int keep_messages(struct sweeping *sweeping) {
 }
 
 /* Repeats the messages to the caller. */
-static void tell_messages(const struct sweeping *sweeping, struct cm_diagnostics *diagnostics) {
+static void repeat_messages(const struct sweeping *sweeping,
+                            struct cm_diagnostics *diagnostics) {
     if (diagnostics == NULL) return;
-    for (size_t i = 0; i < cm_diagnostics_count(sweeping->said); i++)
-        diag_repeat(diagnostics, cm_diagnostics_get(sweeping->said, i));
-    diagnostics->n_dropped += sweeping->n_unsaid;
+    for (size_t i = 0; i < cm_diagnostics_count(sweeping->messages); i++)
+        diag_repeat(diagnostics, cm_diagnostics_get(sweeping->messages, i));
+    diagnostics->n_dropped += sweeping->n_lost;
 }
 
 static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
@@ -306,11 +307,11 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
                         struct cm_sweep **ret_sweep) {
     struct cm_sweep_row *rows = NULL;
     const struct cm_options *options = &sweeping->options;
-    sweeping->said = cm_diagnostics_new();
-    struct cm_sweep *sweep = sweeping->said ? new_sweep(n, &rows) : NULL;
+    sweeping->messages = cm_diagnostics_new();
+    struct cm_sweep *sweep = sweeping->messages ? new_sweep(n, &rows) : NULL;
     sweeping->ret = sweep;
     if (sweep == NULL) {
-        cm_diagnostics_free(sweeping->said);
+        cm_diagnostics_free(sweeping->messages);
         return diag_no_memory(diagnostics);
     }
     sweep->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
@@ -325,9 +326,9 @@ static int sweep_points(struct sweeping *sweeping, size_t n, struct cm_diagnosti
     if (layers != NULL) sweep_layers_finish(&sweeping->layers, rows, sweep);
     if (layers != NULL && arena_failed(layers)) sweeping->failed = true;
     arena_free(layers);
-    tell_messages(sweeping, diagnostics);
+    repeat_messages(sweeping, diagnostics);
     if (keep_messages(sweeping) != CM_OK) sweeping->failed = true;
-    cm_diagnostics_free(sweeping->said);
+    cm_diagnostics_free(sweeping->messages);
     if (sweeping->failed || arena_failed(sweep->arena) || diag_starved(diagnostics)) {
         cm_sweep_free(sweep);
         return diag_no_memory(diagnostics);

@@ -61,7 +61,7 @@ static uint64_t binary_hundredths(struct binary value) {
     return shift_rounded(100 * value.mantissa, value.scale);
 }
 
-/* One row a threshold of DeepSpeed, the largest first; the last has divisor 1. */
+/* Thresholds of DeepSpeed with their suffixes, the largest first; the last has divisor 1. */
 struct magnitude {
     uint64_t divisor;
     const char *suffix;
@@ -251,7 +251,7 @@ void number_append_exact(struct text *text, int64_t value) {
 
 void number_append_percent(struct text *text, int64_t part, int64_t whole) {
     if (part < 0 || whole < 0 || (whole > 0 && part / whole >= MAX_RATIO)) {
-        text_append(text, "?%"); /* the unknown is negative */
+        text_append(text, "?%"); /* unknown values are negative */
         return;
     }
     uint64_t hundredths = 0;

@@ -122,7 +122,8 @@ static struct diff_module module_row(struct gatherer *gatherer, size_t row,
     return ret;
 }
 
-/* Those that account for something, then those that are only called otherwise. */
+/* Lists the modules that changed a cost, then those that were renamed, added, removed or
+ * reworked without a change of costs. */
 static void gather_modules(struct gatherer *gatherer, struct diff_document *ret) {
     const struct view *view = &gatherer->view;
     size_t n = view->n_modules;

@@ -113,7 +113,7 @@ static void write_head(struct writer *writer) {
     (void)flush(writer, MARKDOWN_MAX_BYTES);
 }
 
-/* Of a table of totals the rows that say something. */
+/* Writes the table of the totals that changed. */
 static void write_totals(struct writer *writer) {
     const struct cm_diff *diff = writer->diff;
     const char *head = "| total | old | new | change | % |\n|---|---:|---:|---:|---:|\n";
@@ -186,7 +186,7 @@ struct section {
     void (*put)(struct writer *writer, size_t index);
 };
 
-/* Rows as long as there is room, and how many there are beside. */
+/* Writes the title, the rows that fit into the comment, and the number of the others. */
 static void write_section(struct writer *writer, const struct section *section) {
     const size_t room = MARKDOWN_MAX_BYTES - ROOM_OF_ENDS;
     const size_t most = view_shown(writer->options, section->n);

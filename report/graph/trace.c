@@ -4,7 +4,8 @@
  * ("JSON Object Format";
  * docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): slices are events
  * "X" with ts and dur in microseconds, tracks are threads named by events "M", a counter is
- * "C". Nothing ran like this: medians stand back to back in the order of the nodes.
+ * "C". The timeline is not a recording: it puts the median times of the nodes one after
+ * another.
  */
 #include "costmodel/costmodel.h"
 
@@ -86,7 +87,8 @@ static void close_module(struct tracer *tracer, size_t depth) {
     end_event(json);
 }
 
-/* Closes what the node is not in, from the inside, and opens what it is in. */
+/* Closes the slices of modules that do not contain the next node, innermost first, and opens
+ * those of the modules around it. `module`: its innermost one. */
 static void enter(struct tracer *tracer, size_t module) {
     size_t chain[MAX_TRACKS];
     size_t same = 0;
@@ -109,7 +111,9 @@ static const struct cm_timed *timed_of(const struct tracer *tracer, size_t node)
     return index == CM_NO_INDEX ? NULL : &tracer->result->measure->primitives[index];
 }
 
-/* A slice; without a time an instant; nothing for what does nothing. */
+/* Writes a slice for a layer with a time, an instant if its time is unknown, nothing if it is
+ * 0.
+ */
 static void write_layer(struct tracer *tracer, const struct cm_node *node, size_t index) {
     const struct cm_timed *timed = timed_of(tracer, index);
     const bool has_time = node->costs.latency_ps > 0;
@@ -154,7 +158,7 @@ static void write_node(struct tracer *tracer, size_t index, int64_t alive) {
     if (is_known(end)) tracer->now = end;
 }
 
-/* In the order in which they run, as far as the result knows it. */
+/* Writes the nodes in the order of the memory curve, else of the schedule, else of the file. */
 static void write_nodes(struct tracer *tracer) {
     const struct cm_result *result = tracer->result;
     const struct cm_memory *memory = &result->memory;

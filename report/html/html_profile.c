@@ -27,7 +27,7 @@ static int write_text(const void *context, FILE *out) {
     struct cm_text_options options;
     cm_text_options_init(&options);
     options.detailed = false;
-    options.depth = 0; /* the table of modules has the others */
+    options.depth = 0; /* deeper modules are in the table of modules */
     return cm_result_write_text(context, &options, out);
 }
 

@@ -404,7 +404,7 @@ static int read_dims(const struct slot *slot, const int64_t **ret) {
     return read_each(slot, slot->item, read_count, (char *)dims, sizeof(*dims));
 }
 
-/* Follows the dtype, which made the type. */
+/* Sets kind, rank and dims of a type that read_dtype has started. */
 static int read_shape(const struct slot *slot) {
     struct cm_type type;
     if (json_is_null(slot->item)) return CM_OK;
@@ -420,7 +420,7 @@ static int read_shape(const struct slot *slot) {
     return CM_OK;
 }
 
-/* Follows the shape, which has the same rank. */
+/* Sets the upper bounds of the dims that read_shape has set; requires as many. */
 static int read_upper_bounds(const struct slot *slot) {
     struct cm_type type;
     if (json_is_null(slot->item)) return CM_OK;

@@ -131,7 +131,8 @@ void operators_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* A primitive by the time of all its nodes; what has none last. */
+/* A primitive with the latency of all its nodes, for sorting: largest first, CM_UNKNOWN last.
+ */
 struct layer {
     int64_t total_ps;
     size_t index;

@@ -184,29 +184,32 @@ static void write_padded(struct page *page, const char *name, size_t width) {
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
-/* `57,600 biases and on integers 2 x 1,016,064 MACs`, of a convention that tells them. */
-static void write_by_terms(struct page *page, const struct cm_explained_by *by, bool tells) {
+/* `57,600 biases and on integers 2 x 1,016,064 MACs`; without the part on integers if the
+ * convention does not separate them. */
+static void write_by_terms(struct page *page, const struct cm_explained_by *by,
+                           bool separates) {
     const bool floats = has_terms(by->terms, by->n_terms, false);
     write_terms(page, by->terms, by->n_terms, false);
-    if (!tells || !has_terms(by->terms, by->n_terms, true)) return;
+    if (!separates || !has_terms(by->terms, by->n_terms, true)) return;
     text_append(page_item(page), floats ? "and on integers" : "on integers");
     page_item_end(page, STYLE_PLAIN);
     write_terms(page, by->terms, by->n_terms, true);
 }
 
-/* All operations that it counts, whatever they are on. */
+/* Writes the sum of the operations on floats and on integers that the convention counts, then
+ * its terms. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
-    const bool tells = conventions_separate_integers(by->convention);
+    const bool separates = conventions_separate_integers(by->convention);
     struct text figure = {.arena = page->arena};
-    append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
+    append_count(&figure, separates ? checked_add_known(by->flops, by->int_ops) : by->flops);
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
     page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, text_string(&figure));
-    if (has_terms(by->terms, by->n_terms, false) || (tells && by->n_terms > 0)) {
+    if (has_terms(by->terms, by->n_terms, false) || (separates && by->n_terms > 0)) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);
-        write_by_terms(page, by, tells);
+        write_by_terms(page, by, separates);
         if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);
     }
     page_end_line(page);

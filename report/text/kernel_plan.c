@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How each distinct piece of work would run, or why it would not. What has a plan has no time:
- * nothing here may look like one.
+ * The kernel plan of each distinct primitive, or the reason why it has none. Nothing was run,
+ * so there are no times.
  */
 #include "report/text/sections.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep for people: what it is of, a row a batch, below a row why it has no figures, and the
- * layers. */
+/* A sweep as text: the model and its options, one row per batch, below a row without figures
+ * the reason, and the layers. */
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
