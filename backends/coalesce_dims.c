@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stride of 0 marks a broadcast axis until the end. */
+/* While axes are merged, a stride of 0 marks a broadcast axis; set_own_dims replaces it. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
@@ -33,8 +33,9 @@ static void add_axis(struct coalesced *sum, int n, const int64_t *strides, int64
     for (int i = 0; i < n; i++) sum->strides[i][sum->rank - 1] = strides[i];
 }
 
-/* A broadcast axis gets one element and the stride of a packed tensor. */
-static void settle(struct coalesced *sum, int n) {
+/* Sets the dims of each operand: 1 for a broadcast axis, whose stride changes from 0 to that of
+ * a packed tensor. */
+static void set_own_dims(struct coalesced *sum, int n) {
     for (int i = 0; i < n; i++) {
         int64_t packed = 1;
         for (int axis = sum->rank - 1; axis >= 0; axis--) {
@@ -51,7 +52,7 @@ bool coalesce_dims(const struct cm_tensor *const *operands, int n,
     struct coalesced sum;
     memset(&sum, 0, sizeof(sum));
     for (int axis = 0; axis < shape->rank; axis++) {
-        int64_t strides[COLLAPSE_OPERANDS] = {0};
+        int64_t strides[COALESCE_OPERANDS] = {0};
         for (int i = 0; i < n; i++)
             if (!take_axis(operands[i], shape, axis, &strides[i])) return false;
         if (shape->dims[axis] != 1) add_axis(&sum, n, strides, shape->dims[axis]);
@@ -60,7 +61,7 @@ bool coalesce_dims(const struct cm_tensor *const *operands, int n,
         sum.rank = 1;
         sum.dims[0] = 1;
     }
-    settle(&sum, n);
+    set_own_dims(&sum, n);
     *ret = sum;
     return true;
 }

@@ -12,14 +12,14 @@
 
 #include "costmodel/backend.h"
 
-#define COLLAPSE_OPERANDS (CM_MAX_INPUTS + 1)
+#define COALESCE_OPERANDS (CM_MAX_INPUTS + 1)
 
 struct coalesced {
     int rank;                  /* >= 1 */
     int64_t dims[CM_MAX_RANK]; /* dims after broadcasting */
     /* Dims of each operand: 1 if broadcast; strides as given. */
-    int64_t own[COLLAPSE_OPERANDS][CM_MAX_RANK];
-    int64_t strides[COLLAPSE_OPERANDS][CM_MAX_RANK];
+    int64_t own[COALESCE_OPERANDS][CM_MAX_RANK];
+    int64_t strides[COALESCE_OPERANDS][CM_MAX_RANK];
 };
 
 /*

@@ -78,7 +78,8 @@ struct cm_plan {
     size_t n_runs[2];
 };
 
-/* ASan and valgrind report most crashes, but not this one. */
+/* Ends the process by SIGKILL, which ASan and valgrind do not report, and without a core file.
+ */
 static void die(void) {
     const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
@@ -89,7 +90,8 @@ static void hang(void) {
     for (;;) (void)pause();
 }
 
-/* Returns the status of faults that happen before planning; CM_BACKEND_OK for the rest. */
+/* Crashes or hangs if that is the action; else returns its status, CM_BACKEND_OK if it is no
+ * fault. */
 static int inject_fault(enum fake_action action, struct cm_reason *reason) {
     if (action == FAKE_CRASH) die();
     if (action == FAKE_HANG) hang();

@@ -22,8 +22,10 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
-/* Sanitizes the texts and counts of a module. */
-static void end_texts(struct cm_measurement *ret) {
+/* Terminates the texts that a module has filled, and replaces a negative number of kernels by
+ * 0.
+ */
+static void terminate_texts(struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
     if (how->n_kernels < 0) how->n_kernels = 0;
     for (int i = 0; i < CM_MAX_KERNELS; i++) {
@@ -45,7 +47,7 @@ static void take_facts(const struct planned *planned, struct cm_measurement *ret
     if (ret->clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
     ret->how = facts.how;
     memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
-    end_texts(ret);
+    terminate_texts(ret);
     if (ret->state != CM_VIEW) return;
     memset(&ret->cold, 0, sizeof(ret->cold));
     memset(&ret->warm, 0, sizeof(ret->warm));
@@ -78,8 +80,8 @@ static int time_planned(struct planned *planned, bool is_network,
     return status;
 }
 
-/* Leaves only state and reason of a failed measurement. */
-static int settle(int status, struct cm_measurement *ret) {
+/* Clears all of a failed measurement but its state and reason. Returns `status`. */
+static int keep_reason(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK) return status;
     const struct cm_reason reason = ret->reason;
     memset(ret, 0, sizeof(*ret));
@@ -95,12 +97,12 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
     memset(ret, 0, sizeof(*ret));
     struct planned planned = {backend, device, NULL};
     int status = primitive_check(primitive, &ret->reason);
-    if (status != CM_BACKEND_OK) return settle(status, ret);
+    if (status != CM_BACKEND_OK) return keep_reason(status, ret);
     if (backend->estimate != NULL)
-        return settle(backend->estimate(device, primitive, ret, &ret->reason), ret);
+        return keep_reason(backend->estimate(device, primitive, ret, &ret->reason), ret);
     status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status == CM_BACKEND_OK) status = time_planned(&planned, false, policy, clock, ret);
-    return settle(status, ret);
+    return keep_reason(status, ret);
 }
 
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
@@ -109,12 +111,12 @@ int measure_network(const struct cm_backend *backend, struct cm_device *device,
     struct planned planned = {backend, device, NULL};
     memset(ret, 0, sizeof(*ret));
     if (backend->network == NULL || backend->estimate != NULL)
-        return settle(reason_fail(&ret->reason, CM_BACKEND_REFUSED,
-                                  "the backend does not run whole networks"),
-                      ret);
+        return keep_reason(reason_fail(&ret->reason, CM_BACKEND_REFUSED,
+                                       "the backend does not run whole networks"),
+                           ret);
     int status = backend->network(device, network, &planned.plan, &ret->reason);
     if (status == CM_BACKEND_OK) status = time_planned(&planned, true, policy, clock, ret);
-    return settle(status, ret);
+    return keep_reason(status, ret);
 }
 
 int measure_plan(const struct cm_backend *backend, struct cm_device *device,
@@ -127,7 +129,7 @@ int measure_plan(const struct cm_backend *backend, struct cm_device *device,
             reason_fail(&ret->reason, CM_BACKEND_REFUSED, "a backend that models has no plans");
     if (status == CM_BACKEND_OK)
         status = backend->plan(device, primitive, &planned.plan, &ret->reason);
-    if (status != CM_BACKEND_OK) return settle(status, ret);
+    if (status != CM_BACKEND_OK) return keep_reason(status, ret);
     take_facts(&planned, ret);
     if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
     backend->drop(planned.plan);

@@ -32,9 +32,8 @@ static void measure(struct trip_count *rounds, int round, size_t index,
     rounds->done++;
 }
 
-/* If a later round fails, the earlier time stays, flagged unstable. */
-static void keep_what_was_timed(struct cm_measurement *first,
-                                const struct cm_measurement *later) {
+/* Replaces the time by that of a later round, if it has one, and flags it unstable. */
+static void take_later_time(struct cm_measurement *first, const struct cm_measurement *later) {
     if (was_timed(later)) *first = *later;
     first->flags |= CM_FLAG_UNSTABLE;
 }
@@ -60,7 +59,7 @@ static struct cm_measurement choose(const struct cm_measurement *a,
 static void settle(struct trip_count *rounds, size_t index, const struct cm_measurement *second,
                    double drift, struct cm_measurement *first) {
     if (!was_timed(second)) {
-        keep_what_was_timed(first, second);
+        take_later_time(first, second);
         return;
     }
     struct cm_measurement third;
@@ -75,7 +74,7 @@ static void settle(struct trip_count *rounds, size_t index, const struct cm_meas
     if (was_timed(&third))
         *first = choose(first, second, &third, drift);
     else
-        keep_what_was_timed(first, second);
+        take_later_time(first, second);
 }
 
 void repeat_run(const struct repeat_job *job, size_t n, double drift,

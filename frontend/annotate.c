@@ -77,12 +77,12 @@ static uint64_t position(const struct walk *walk) {
     return source_position(walk->source);
 }
 
-/* Bytes left of the innermost message. */
+/* Returns the number of bytes left in the innermost message. */
 static uint64_t left(const struct walk *walk) {
     return walk->end - position(walk);
 }
 
-/* Malformed bytes: the file was valid when it was profiled. */
+/* Reports malformed bytes as a change of the file, which was valid when it was profiled. */
 static int has_changed(struct walk *walk) {
     return diag_error(walk->diag, DIAG_FORMAT,
                       "the file has changed since it was read (at byte %llu)",
@@ -140,8 +140,8 @@ static int add_entries(struct walk *walk, uint32_t ordinal, int64_t *growth) {
         walk, (struct edit){.at = position(walk), .kind = EDIT_ENTRIES, .ordinal = ordinal});
 }
 
-/* Passes over an entry whose field begins at `from`; removes it if its key has the prefix.
- * Adjacent removals become one edit. */
+/* Skips the entry whose field begins at `from`, or adds an edit that removes it if its key has
+ * the prefix. Adjacent removals become one edit. */
 static int pass_entry(struct walk *walk, uint64_t from, uint64_t length, int64_t *growth) {
     uint8_t head[ENTRY_HEAD];
     const char *prefix = walk->annotator->prefix;
@@ -171,7 +171,8 @@ static int pass_entry(struct walk *walk, uint64_t from, uint64_t length, int64_t
 static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, int depth,
                       int64_t *growth);
 
-/* Finds the edits in a submessage, and that of its length, which is encoded at `length_at`. */
+/* Finds the edits in a submessage; if there are any, adds one of its length, which is encoded
+ * at `length_at`. Adds the change of the size in bytes to *growth. */
 static int edit_submessage(struct walk *walk, enum message_kind kind, uint64_t length_at,
                            uint64_t length, int depth, int64_t *growth) {
     const size_t index = walk->n_edits;
@@ -271,8 +272,8 @@ static int copy(struct walk *walk, uint64_t size, char *buffer, FILE *out) {
     return status;
 }
 
-/* Writes what an edit adds. */
-static int insert(struct walk *walk, const struct edit *edit, FILE *out) {
+/* Writes the bytes that an edit adds; none if it only removes. */
+static int insert_bytes(struct walk *walk, const struct edit *edit, FILE *out) {
     uint8_t length[WIRE_LONGEST_VARINT];
     if (edit->kind == EDIT_LENGTH) return put(out, length, wire_encode(edit->length, length));
     if (edit->kind == EDIT_REMOVE) return CM_OK;
@@ -289,7 +290,7 @@ static int write_edited(struct walk *walk, FILE *out) {
         const struct edit *edit = &walk->edits[i];
         status = copy(walk, edit->at - position(walk), buffer, out);
         if (status == CM_OK) status = skip(walk, edit->removed);
-        if (status == CM_OK) status = insert(walk, edit, out);
+        if (status == CM_OK) status = insert_bytes(walk, edit, out);
     }
     return status < 0 ? status : copy(walk, left(walk), buffer, out);
 }

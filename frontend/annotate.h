@@ -11,7 +11,7 @@ struct cm_diagnostics;
 struct source;
 struct text;
 
-/* The model itself, in place of the ordinal of a node. */
+/* Used as the ordinal of the model itself. */
 #define ANNOTATE_MODEL UINT32_MAX
 
 /* Collects the entries of one node or of the model. */

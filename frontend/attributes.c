@@ -16,7 +16,7 @@ static const enum attr_kind kinds[] = {
 };
 
 /* Returns true if the field of that kind is present. */
-static bool holds(const Onnx__AttributeProto *proto, enum attr_kind kind) {
+static bool has_field(const Onnx__AttributeProto *proto, enum attr_kind kind) {
     switch (kind) {
     case ATTR_FLOAT:
         return proto->has_f;
@@ -58,10 +58,10 @@ static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                    enum attr_kind *ret) {
     enum attr_kind declared = declared_kind(proto);
     enum attr_kind held = ATTR_NONE;
-    if (declared != ATTR_NONE && declared != ATTR_OTHER && holds(proto, declared))
+    if (declared != ATTR_NONE && declared != ATTR_OTHER && has_field(proto, declared))
         held = declared;
     for (size_t i = 1; held == ATTR_NONE && i < sizeof(kinds) / sizeof(*kinds); i++)
-        if (holds(proto, kinds[i])) held = kinds[i];
+        if (has_field(proto, kinds[i])) held = kinds[i];
     *ret = declared != ATTR_NONE ? declared : held;
     bool agrees = held == declared || declared == ATTR_NONE || declared == ATTR_OTHER;
     bool empty = held == ATTR_NONE && declared != ATTR_TENSOR && declared != ATTR_GRAPH;

@@ -220,7 +220,8 @@ int check_inlined_size(struct importer *importer) {
                       importer->byte_limit >> 20);
 }
 
-/* Its allocations in importer->scopes are freed by the caller. */
+/* Adds the nodes of the body to the graph and defines the outputs of the call in `outer`. The
+ * caller frees the allocations in importer->scopes. */
 static int inline_body(struct importer *importer, const struct file_node *node,
                        const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
@@ -253,7 +254,8 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }
 
-/* The bytes of a function are read again at each call. */
+/* Adds the size of the body, which is read again at each call, to n_bytes_read. Refuses if a
+ * limit of inlining is exceeded. */
 static int charge_call(struct importer *importer, const struct function *function) {
     importer->n_bytes_read += function->parts.whole.size;
     if (importer->n_bytes_read <= importer->byte_limit) return check_inlined_size(importer);

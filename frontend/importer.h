@@ -27,8 +27,9 @@
  * NODES_PER_NODE per node of the file. */
 #define MIN_NODE_LIMIT 100000
 #define NODES_PER_NODE 64
-/* The same for memory, per byte of structure, since names grow with every enclosing call, and
- * for the bytes of function bodies read. */
+/* Limits of the memory taken while inlining, because names grow with every enclosing call, and
+ * of the bytes of function bodies read: MIN_INLINED_BYTES, or INLINED_PER_BYTE per byte of the
+ * model's structure. */
 #define MIN_INLINED_BYTES ((size_t)64 << 20)
 #define INLINED_PER_BYTE  64
 
@@ -52,8 +53,8 @@ struct importer {
     size_t byte_limit;   /* of memory while inlining, and of n_bytes_read */
     size_t n_bytes_read; /* of function bodies, once per call */
     bool sorted;         /* a graph was not in topological order and has been sorted */
-    bool takes_order;    /* the main graph is imported in file order */
-    bool out_of_order;   /* that failed: a value is used before it is defined */
+    bool takes_order;    /* this attempt imports the main graph in file order */
+    bool out_of_order;   /* the attempt failed: a value is used before it is defined */
     struct map shared;   /* strings that many nodes share; the values are not used */
     struct map places;   /* text of a place -> index into place_list */
     struct map marks;    /* names in the exporter's signature -> enum param_mark, and for

@@ -45,7 +45,9 @@ static const char *reason_of(int error) {
     }
 }
 
-/* Opens the external file, then checks what was opened: a check of the path could be outrun. */
+/* Opens the external file and checks the descriptor, because the file behind a path could
+ * change between a check and opening it. Sets *ret_reason, and not *ret, if the file cannot be
+ * used. */
 static int open_external(const struct reader *reader, const struct constant *constant,
                          struct cm_diagnostics *diag, struct source **ret,
                          const char **ret_reason) {

@@ -21,7 +21,8 @@ static inline bool is_overflow(int64_t value) {
     return value == DIM_OVERFLOW;
 }
 
-/* Returns overflow if one operand is, else unknown. Requires an operand that is not known. */
+/* Returns DIM_OVERFLOW if an operand is DIM_OVERFLOW, else DIM_UNKNOWN. Call it only if one of
+ * them is DIM_OVERFLOW or DIM_UNKNOWN. */
 static inline int64_t checked_worse(int64_t a, int64_t b) {
     return is_overflow(a) || is_overflow(b) ? DIM_OVERFLOW : DIM_UNKNOWN;
 }

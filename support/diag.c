@@ -140,8 +140,8 @@ static const struct diag_frame *frame_around(const struct diag_frame *frame, siz
     return frame;
 }
 
-/* Outermost first, though the list runs the other way. Frames are few; walking again for each
- * needs no memory. */
+/* Returns the frames as lines, outermost first. The list starts at the innermost frame and is
+ * walked once per line: frames are few, and this needs no allocation. */
 static const char *render_place(struct cm_diagnostics *sink) {
     struct text out;
     size_t n = 0;

@@ -87,9 +87,9 @@ int source_read_all(struct source *source, size_t most, struct arena *arena,
     __attribute__((warn_unused_result));
 
 /*
- * Atomic file output: writes a file without a name in the folder of `path`, with which commit
- * replaces the target, and which vanishes with abandon or with the process. A path that is not
- * a regular file (/dev/null, a pipe) is written directly.
+ * Atomic file output: writes to a file without a name in the folder of `path`. output_commit
+ * replaces the target by it; output_abandon, or the end of the process, deletes it. A path that
+ * is not a regular file (/dev/null, a pipe) is written directly.
  */
 struct output; /* opaque */
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret)

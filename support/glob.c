@@ -14,8 +14,8 @@ static const char *after_character(const char *text) {
 }
 
 bool glob_matches(const char *pattern, const char *text) {
-    const char *star = NULL; /* after the last one */
-    const char *from = NULL; /* the text that it has not matched yet */
+    const char *star = NULL; /* pattern after the last '*'; NULL: none so far */
+    const char *from = NULL; /* end of the text that this '*' matches */
     while (*text != '\0') {
         if (*pattern == '*') {
             star = ++pattern;

@@ -55,16 +55,16 @@ static void map_move(const struct map *map, struct map_slot slot) {
     map->slots[i] = slot;
 }
 
-/* The load factor is at most 70%. */
-static size_t map_room(size_t n_slots) {
+/* Returns the largest number of entries in that many slots, about 69 % of them. */
+static size_t map_max_entries(size_t n_slots) {
     return n_slots / 16 * 11;
 }
 
 /* Rehashes all entries into a larger table. */
-static int map_spread(struct map *map, size_t n) {
+static int map_rehash(struct map *map, size_t n) {
     struct map grown = *map;
     if (grown.n_slots == 0) grown.n_slots = FIRST_SLOTS;
-    while (map_room(grown.n_slots) < n) {
+    while (map_max_entries(grown.n_slots) < n) {
         if (grown.n_slots > SIZE_MAX / 2) return CM_NO_MEMORY;
         grown.n_slots *= 2;
     }
@@ -82,8 +82,8 @@ static int map_spread(struct map *map, size_t n) {
 int map_reserve(struct map *map, size_t n) {
     if (n <= map->capacity) return CM_OK;
     if (n >= MAP_NONE) return CM_NO_MEMORY;
-    if (map_room(map->n_slots) < n && map_spread(map, n) != CM_OK) return CM_NO_MEMORY;
-    const size_t capacity = map->n_entries > 0 ? map_room(map->n_slots) : n;
+    if (map_max_entries(map->n_slots) < n && map_rehash(map, n) != CM_OK) return CM_NO_MEMORY;
+    const size_t capacity = map->n_entries > 0 ? map_max_entries(map->n_slots) : n;
     struct map_entry *entries = arena_array_raw(map->arena, capacity, sizeof *entries);
     if (entries == NULL) return CM_NO_MEMORY;
     if (map->n_entries > 0) memcpy(entries, map->entries, map->n_entries * sizeof *entries);
@@ -94,7 +94,8 @@ int map_reserve(struct map *map, size_t n) {
 
 static int map_make_room(struct map *map) {
     if (map->n_entries < map->capacity) return CM_OK;
-    return map_reserve(map, map->n_entries > 0 ? map->n_entries + 1 : map_room(FIRST_SLOTS));
+    return map_reserve(map,
+                       map->n_entries > 0 ? map->n_entries + 1 : map_max_entries(FIRST_SLOTS));
 }
 
 static const struct map_entry *map_entry_of(const struct map *map, const char *key,

@@ -19,13 +19,13 @@
 
 #include "support/banned.h"
 
-#define MAX_LINKS    40 /* as Linux counts them */
+#define MAX_LINKS    40 /* symbolic links followed for one path, the limit of Linux */
 #define MAX_ATTEMPTS 100
 
 struct output {
     FILE *stream;
     char target[PATH_MAX];
-    bool is_beside; /* the stream writes a file that replaces the target */
+    bool is_temporary; /* the stream writes a file that replaces the target */
 };
 
 /* Returns the length of `path` up to its last slash, inclusive; 0 if it has none. */
@@ -60,8 +60,8 @@ static int resolve_links(struct output *output) {
     return ELOOP;
 }
 
-/* Writes the attempt's name of a temporary file in the folder of the target. Returns 0 or an
- * errno. */
+/* Writes the name of a temporary file in the folder of the target, a different one for each
+ * attempt. Returns 0 or an errno. */
 static int name_temporary(const struct output *output, int attempt, char name[PATH_MAX]) {
     const int folder = (int)folder_length(output->target);
     const int n = snprintf(name, PATH_MAX, "%.*s.costmodel-%ld-%d", folder, output->target,
@@ -119,7 +119,7 @@ static int open_beside(struct output *output, const struct stat *replaced) {
     if (replaced != NULL && access(output->target, W_OK) != 0) return errno;
     const int fd = create_unnamed(output);
     if (fd < 0) return errno;
-    output->is_beside = true;
+    output->is_temporary = true;
     if (replaced != NULL) (void)fchmod(fd, replaced->st_mode & 0777);
     output->stream = fdopen(fd, "w");
     if (output->stream != NULL) return 0;
@@ -223,7 +223,7 @@ static int finish(struct output *output) {
     sigset_t before;
     if (ferror(output->stream)) return EIO;
     if (fflush(output->stream) != 0) return errno;
-    if (!output->is_beside) return 0;
+    if (!output->is_temporary) return 0;
     /* After a crash the target must not be an incomplete file. */
     int error = sync_file(fileno(output->stream));
     if (error != 0) return error;

@@ -19,7 +19,7 @@
 #include "support/banned.h"
 
 #define WINDOW_SIZE  ((size_t)4096)
-#define LARGEST_READ ((size_t)1 << 30) /* some systems refuse more at once */
+#define LARGEST_READ ((size_t)1 << 30) /* bytes per call of read; some systems refuse more */
 
 struct source {
     char *name;
@@ -167,10 +167,10 @@ static int read_some(struct source *source, uint64_t position, void *buffer, siz
     return CM_OK;
 }
 
-/* Reads after an empty window into `buffer`, the window's own or the caller's. *ret_got is 0 at
- * the end. */
-static int read_on(struct source *source, void *buffer, size_t size, size_t *ret_got,
-                   struct cm_diagnostics *diag) {
+/* Reads up to `size` bytes at the position into `buffer`, which may be that of the window.
+ * Requires an empty window. *ret_got is 0 at the end. */
+static int read_next(struct source *source, void *buffer, size_t size, size_t *ret_got,
+                     struct cm_diagnostics *diag) {
     const uint64_t position = source_position(source);
     size_t got = 0;
     if (source->fd >= 0 && position < source->size) {
@@ -186,14 +186,14 @@ static int read_on(struct source *source, void *buffer, size_t size, size_t *ret
 }
 
 static int refill(struct source *source, size_t *ret_got, struct cm_diagnostics *diag) {
-    const int status = read_on(source, source->buffer, WINDOW_SIZE, ret_got, diag);
+    const int status = read_next(source, source->buffer, WINDOW_SIZE, ret_got, diag);
     if (status == CM_OK && *ret_got > 0) source->window.length = *ret_got;
     return status;
 }
 
 static int read_past_window(struct source *source, void *buffer, size_t size, size_t *ret_got,
                             struct cm_diagnostics *diag) {
-    const int status = read_on(source, buffer, size, ret_got, diag);
+    const int status = read_next(source, buffer, size, ret_got, diag);
     if (status == CM_OK) source->window.start += *ret_got;
     return status;
 }
@@ -313,7 +313,7 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 }
 
 #define FIRST_PIECE ((size_t)1 << 16)
-#define MAX_PIECES  48 /* each twice the one before */
+#define MAX_PIECES  48 /* each is twice as large as the previous one */
 
 /* Blocks read from a source of unknown size. */
 struct pieces {

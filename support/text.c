@@ -17,8 +17,8 @@ void text_init(struct text *text, struct arena *arena) {
     text->arena = arena;
 }
 
-/* Marks the arena as failed, too. */
-static bool give_up(struct text *text) {
+/* Marks the text and its arena as failed. Returns false. */
+static bool set_failed(struct text *text) {
     text->failed = true;
     arena_set_failed(text->arena);
     return false;
@@ -31,7 +31,7 @@ static bool text_reserve(struct text *text, size_t more) {
     size_t capacity = text->capacity == 0 ? FIRST_CAPACITY : text->capacity;
     while (capacity <= SIZE_MAX / 2 && capacity - text->length <= more) capacity *= 2;
     char *data = capacity - text->length > more ? arena_alloc(text->arena, capacity) : NULL;
-    if (data == NULL) return give_up(text);
+    if (data == NULL) return set_failed(text);
     if (text->length > 0) memcpy(data, text->data, text->length);
     text->data = data;
     text->capacity = capacity;
@@ -64,7 +64,7 @@ void text_vprintf(struct text *text, const char *format, va_list args) {
     char *end = room == 0 ? NULL : text->data + text->length;
     const int length = vsnprintf(end, room, format, args);
     bool written = length >= 0 && (size_t)length < room;
-    if (length < 0) (void)give_up(text);
+    if (length < 0) (void)set_failed(text);
     if (!written && length >= 0 && text_reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         written = true;
@@ -138,9 +138,10 @@ static size_t count_digits(const char *text) {
     return strspn(text, "0123456789");
 }
 
-/* Returns unit * 0.digits, rounded down: digit by digit, the last first. */
+/* Returns unit * 0.digits, rounded down. Horner's rule from the last digit:
+ * 0.25 = (2 + 5 / 10) / 10. */
 static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
-    int64_t part = 0; /* of the unit, in tenths of the place before it */
+    int64_t part = 0; /* unit * 0.digits[i..] */
     for (size_t i = n; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
     return part;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Security: times that another user can write could be forged. */
+/* Refuses folders and files that other users can write: their times could be forged. */
 #include "backends/cache/cache_folder.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data sheets give rates that no kernel reaches; these are reached. They are stored where the
- * roofline reads them: fp32 products at the vector rate, narrower ones at the matrix rate,
- * whether or not the device has matrix units.
+ * Measured rates replace the peak rates of data sheets, which no kernel reaches. They are
+ * stored where the roofline reads them: fp64 and fp32 products as vector rates, narrower ones
+ * as matrix rates, whether or not the device has matrix units.
  */
 #include "backends/device/calibrate.h"
 
@@ -38,8 +38,9 @@ static void take_ceilings(const struct ceilings *ceilings, struct device_model *
     ret->floor = ceilings->floor_s;
 }
 
-/* Measures the ceilings, and the shares of them that kernels reach if `ret_shares` is set. The
- * process ends before the next one starts: a device may be exclusive. */
+/* Measures the ceilings and, if `ret_shares` is set, the shares of them that kernels reach, in
+ * a child process. It ends before this returns, because a device may be limited to one process.
+ */
 static int survey(const struct subprocess_setup *setup, struct arena *arena, const bool *wanted,
                   struct cm_device_facts *ret_facts, struct ceilings *ret,
                   struct device_model *ret_shares, struct cm_reason *reason) {

@@ -30,7 +30,7 @@ bool device_is_built_in(const char *name) {
 }
 
 /* Returns true if `name` is the device, or a part of its name before a "-" if `is_part`. */
-static bool is_meant(const char *name, const char *device, bool is_part) {
+static bool name_matches(const char *name, const char *device, bool is_part) {
     for (;;) {
         while (*name == '-' || *name == '_' || *name == ' ') name++;
         if (*name == '\0' && is_part && *device == '-') return true;
@@ -42,11 +42,11 @@ static bool is_meant(const char *name, const char *device, bool is_part) {
     }
 }
 
-/* Returns how many devices are meant, and the first of them. */
-static size_t count_meant(const char *name, bool is_part, const char **ret) {
+/* Returns the number of devices that match, and sets *ret to the first of them. */
+static size_t count_matches(const char *name, bool is_part, const char **ret) {
     size_t n = 0;
     for (const struct device_text *device = device_texts; device->name != NULL; device++)
-        if (is_meant(name, device->name, is_part) && n++ == 0) *ret = device->name;
+        if (name_matches(name, device->name, is_part) && n++ == 0) *ret = device->name;
     return n;
 }
 
@@ -57,7 +57,7 @@ static int refuse_ambiguous(const char *name, size_t n, struct cm_reason *reason
     char meant[CM_REASON_SIZE] = "";
     size_t i = 0;
     for (const struct device_text *device = device_texts; device->name != NULL; device++) {
-        if (i == MAX_LISTED || !is_meant(name, device->name, true)) continue;
+        if (i == MAX_LISTED || !name_matches(name, device->name, true)) continue;
         i++;
         const size_t length = strlen(meant);
         (void)snprintf(meant + length, sizeof(meant) - length, "%s%s",
@@ -91,8 +91,8 @@ static int refuse_unknown(const char *name, struct cm_reason *reason) {
 int device_resolve(const char *name, const char **ret, struct cm_reason *reason) {
     *ret = name;
     if (device_is_built_in(name) || text_ends_with(name, ".json")) return CM_BACKEND_OK;
-    if (count_meant(name, false, ret) == 1) return CM_BACKEND_OK;
-    const size_t n = name[0] == '\0' ? 0 : count_meant(name, true, ret);
+    if (count_matches(name, false, ret) == 1) return CM_BACKEND_OK;
+    const size_t n = name[0] == '\0' ? 0 : count_matches(name, true, ret);
     if (n == 1) return CM_BACKEND_OK;
     return n == 0 ? refuse_unknown(name, reason) : refuse_ambiguous(name, n, reason);
 }

@@ -38,12 +38,12 @@ struct device_efficiency {
     double pool;            /* of the bandwidth: pooling, resizing */
     double depthwise;       /* of the bandwidth: depthwise convolutions */
     double cache_bandwidth; /* bytes per second, from the last-level cache to all units */
-    double resident;     /* of the last-level cache: operands that earlier kernels left there */
-    double group_tile;   /* channels to which each group of a convolution is padded */
-    double winograd;     /* speed-up of fp32 3x3 convolutions of stride 1 */
-    double tile_seconds; /* before and after the inner loop of a tile */
-    double launch;       /* seconds of an empty kernel */
-    double gradient;     /* of the rates of forward: kernels of backward */
+    double resident;        /* of the last-level cache: holds operands of earlier kernels */
+    double group_tile;      /* channels to which each group of a convolution is padded */
+    double winograd;        /* speed-up of fp32 3x3 convolutions of stride 1 */
+    double tile_seconds;    /* before and after the inner loop of a tile */
+    double launch;          /* seconds of an empty kernel */
+    double gradient;        /* of the rates of forward: kernels of backward */
     double grouped_gradient; /* the same: of grouped and depthwise convolutions */
 };
 

@@ -48,8 +48,9 @@ void device_efficiency_write(const struct device_efficiency *efficiency,
     json_end(json, '}');
 }
 
-/* Rounded fits to the measured devices of a generation (devices/, docs/times.md). What was not
- * measured is as in the nearest generation that was. `cache` is in units of the bandwidth. */
+/* Rounded fits to the measured devices of a generation (devices/, docs/times.md). Values that
+ * were not measured are those of the nearest measured generation. `cache` is a multiple of the
+ * memory bandwidth. */
 static const struct generation {
     const char *architecture; /* how the architecture's name begins */
     struct device_efficiency efficiency[CM_N_RUNTIMES];

@@ -18,14 +18,15 @@ static const struct {
 } tiles[] = {{256, 128}, {192, 128}, {128, 128}, {128, 64}, {128, 32},
              {128, 16},  {64, 64},   {64, 32},   {64, 16},  {32, 32}};
 
-#define MAX_SPLITS  16  /* of the sum of a product over multiprocessors */
-#define MIN_SPLIT_K 128 /* a shorter sum is not split */
+#define MAX_SPLITS  16  /* parts of the dimension k of a product (split-K) */
+#define MIN_SPLIT_K 128 /* smallest k of a part */
 #define TILE_K      64  /* step of the innermost loop of a tile */
 
 /* F(4x4, 3x3) of Lavin and Gray (CVPR 2016): 36 multiplications for 144. */
 #define WINOGRAD_SAVING 4.0
 
-/* Memory and arithmetic overlap, but not near the ridge point. */
+/* Order of the norm that combines the times of arithmetic and memory: close to the larger one,
+ * up to 26 % above it near the ridge point. */
 #define OVERLAP 3.0
 
 static double size(const struct cm_tensor *tensor, int32_t axis) {
@@ -40,8 +41,9 @@ static bool is_convolution(const struct cm_primitive *primitive) {
     return primitive->kind == CM_CONV || primitive->kind == CM_DECONV;
 }
 
-/* The product of the same FLOPs that computes a gradient: of a (m x k) from n columns, of b
- * (k x n) a sum over m rows. */
+/* Returns the matrix product, with the same FLOPs, that computes a gradient of
+ * (m x k) (k x n): that of the first operand is m x k and sums over n, that of the second is
+ * k x n and sums over m. */
 static struct geometry gradient_geometry(struct geometry forward, int32_t gradient) {
     if (gradient == CM_GRADIENT_DATA)
         return (struct geometry){forward.batch, forward.m, forward.k, forward.n};
@@ -50,7 +52,8 @@ static struct geometry gradient_geometry(struct geometry forward, int32_t gradie
     return forward;
 }
 
-/* An implicit product: one row per output element of a channel. */
+/* Returns the convolution as an implicit matrix product per group: rows are the output
+ * positions of all images, columns the output channels; sums over kernel and input channels. */
 static struct geometry convolution_geometry(const struct cm_primitive *primitive) {
     const bool transposed = primitive->kind == CM_DECONV;
     const struct cm_tensor *image = transposed ? &primitive->inputs[0] : &primitive->outputs[0];
@@ -75,7 +78,8 @@ static struct geometry matrix_geometry(const struct cm_primitive *primitive) {
                              primitive->fusion.gradient);
 }
 
-/* Seconds of one tile on one multiprocessor: its arithmetic, or its operands from the cache. */
+/* Returns the seconds of a tile of m x n x k on one multiprocessor, mostly the larger of its
+ * arithmetic and of reading its operands from the cache. `rate`: of the whole device. */
 static double tile_seconds(const struct device_model *model,
                            const struct device_efficiency *efficiency, double m, double n,
                            double k, double rate, double bytes) {
@@ -88,7 +92,8 @@ static double tile_seconds(const struct device_model *model,
     return sqrt(sqrt(squared * squared + moved * moved)) + efficiency->tile_seconds;
 }
 
-/* Seconds of the arithmetic of a product: the best tile shape and split, in whole waves. */
+/* Returns the seconds of a product in whole waves of tiles, for the fastest tile shape and
+ * split. `bytes`: of an element. */
 static double product_seconds(const struct device_model *model,
                               const struct device_efficiency *efficiency,
                               const struct geometry *product, double rate, double bytes) {
@@ -134,7 +139,7 @@ static bool is_3x3_stride_1(const struct cm_primitive *primitive) {
     return true;
 }
 
-/* Seconds of the arithmetic of a convolution with groups of several channels. */
+/* Returns the seconds of the arithmetic of a convolution with groups of several channels. */
 static double grouped_seconds(const struct device_efficiency *efficiency,
                               const struct cm_primitive *primitive, double rate) {
     const double width = convolution_geometry(primitive).n;
@@ -147,13 +152,14 @@ static double padding(double n, double tile) {
     return n > 0 ? ceil(n / tile) * tile / n : 1;
 }
 
-/* Work of fused attention beyond its FLOPs: queries and keys in tiles of 64. */
+/* Returns the ratio of the work of fused attention to its FLOPs: the numbers of queries and
+ * keys are rounded up to tiles of 64. */
 static double attention_padding(const struct cm_primitive *primitive) {
     return padding(size(&primitive->inputs[0], 2), 64) *
            padding(size(&primitive->inputs[1], 2), 64);
 }
 
-/* Seconds of the arithmetic. */
+/* Returns the seconds of the arithmetic. Requires FLOPs > 0 and a known rate. */
 static double compute_seconds(const struct device_model *model,
                               const struct device_efficiency *efficiency,
                               const struct cm_primitive *primitive, enum device_rate rate) {
@@ -182,8 +188,9 @@ static double compute_seconds(const struct device_model *model,
     return flops / peak;
 }
 
-/* Seconds of the kernel that quantizes the rows of a matrix product's first operand: a unit
- * reduces one row after another. Constants of vLLM's kernel, equal on H100 and B200. */
+/* Returns the seconds of the kernel that quantizes the rows of a matrix product's first
+ * operand: each multiprocessor reduces one row at a time. Constants of vLLM's kernel, equal on
+ * H100 and B200. */
 static double quantization_seconds(const struct device_model *model,
                                    const struct cm_primitive *primitive) {
     const double row_seconds = 0.7e-6;
@@ -194,7 +201,7 @@ static double quantization_seconds(const struct device_model *model,
            (row_seconds + product.k / elements_per_second);
 }
 
-/* Share of the peak bandwidth that kernels of this kind reach. */
+/* Returns the share of the peak bandwidth that kernels of this kind reach. */
 static double memory_share(const struct device_efficiency *efficiency,
                            const struct cm_primitive *primitive) {
     if (is_depthwise(primitive)) return efficiency->depthwise;
@@ -215,7 +222,8 @@ static double memory_share(const struct device_efficiency *efficiency,
     }
 }
 
-/* Statistics of the batch are a pass of their own over the operand. */
+/* Returns the bytes that a BatchNormalization in training reads again: computing the batch
+ * statistics is a separate pass over the operands. 0 for other kernels. */
 static int64_t statistics_bytes(const struct cm_primitive *primitive) {
     return primitive->kind == CM_NORM && primitive->algorithm == CM_NORM_BATCH_TRAINING &&
                    primitive->fusion.gradient == CM_GRADIENT_NONE
@@ -223,7 +231,8 @@ static int64_t statistics_bytes(const struct cm_primitive *primitive) {
                : 0;
 }
 
-/* Seconds of the memory traffic: operands that fit may still be in the last-level cache. */
+/* Returns the seconds of the memory traffic. Part of it is read from the last-level cache,
+ * where earlier kernels left operands. */
 static double memory_seconds(const struct device_model *model,
                              const struct device_efficiency *efficiency,
                              const struct cm_primitive *primitive) {
@@ -234,9 +243,9 @@ static double memory_seconds(const struct device_model *model,
            resident / efficiency->cache_bandwidth;
 }
 
-/* The rate of FLOPs of the cheapest known algorithm, and only compulsory traffic. The
- * last-level cache may hold all operands that fit; if more than twice as much moves, none are
- * left. */
+/* Returns the lower bound in seconds: FLOPs of the cheapest known algorithm at the highest
+ * rate, or the compulsory traffic from memory. No traffic is counted if all of it fits in the
+ * last-level cache. */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, double peak) {
     const struct cm_fusion *fusion = &primitive->fusion;
@@ -255,7 +264,8 @@ static double bound_seconds(const struct device_model *model,
     return fmax(compute, from_memory / model->bandwidth);
 }
 
-/* Share of the rates of forward that the kernel reaches. */
+/* Returns the share of the forward rates that the kernel reaches: 1 if it computes no gradient.
+ */
 static double gradient_share(const struct device_efficiency *efficiency,
                              const struct cm_primitive *primitive) {
     if (primitive->fusion.gradient == CM_GRADIENT_NONE) return 1;

@@ -36,7 +36,7 @@ static bool find_line(const char *path, const char *key, char *ret, size_t size)
     return found;
 }
 
-/* A hexadecimal mask with a comma every eight digits. */
+/* Counts the bits of Cpus_allowed, a hexadecimal mask with a comma every eight digits. */
 int machine_processors(void) {
     char mask[LONGEST_LINE];
     int n = 0;
@@ -85,7 +85,8 @@ int64_t machine_memory_bytes(void) {
     return meminfo("MemTotal");
 }
 
-/* Nanoseconds running, nanoseconds waiting for a CPU, number of slices. */
+/* Returns the seconds that a thread waited for a CPU, 0 if unknown: the second number of
+ * schedstat, in nanoseconds. */
 static double thread_waited(const char *thread) {
     char path[96];
     char text[96];

@@ -215,8 +215,8 @@ static int add_step(struct network_build *build, const struct cm_network_step *s
 }
 
 /* Reorders weights now and drops the call. */
-static int bring_weights(struct network_build *build, const struct cm_network_step *step,
-                         char *const *bytes) {
+static int reorder_weights(struct network_build *build, const struct cm_network_step *step,
+                           char *const *bytes) {
     struct cm_plan *plan = build->plan;
     const struct built *built = built_of(build, step->primitive);
     for (int i = 0; i < built->n_operands; i++) {
@@ -279,7 +279,7 @@ static int make_calls(struct network_build *build, const struct network_filling 
         const struct cm_network_step *step = &network->steps[i];
         char *bytes[MAX_OPERANDS];
         status = place_operands(build, step, built_of(build, step->primitive), bytes);
-        if (status == CM_BACKEND_OK) status = bring_weights(build, step, bytes);
+        if (status == CM_BACKEND_OK) status = reorder_weights(build, step, bytes);
         if (status == CM_BACKEND_OK) status = add_step(build, step, bytes);
     }
     plan->n_calls = build->n_calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Search path of modules. It never includes the working directory: a user who can write a file
- * there could run code as the user. */
+/* Search path of modules. It never includes the working directory: anyone who can write a file
+ * there could run code as the caller. */
 #include "backends/plugin/places.h"
 
 #include <stdlib.h>

@@ -45,7 +45,7 @@ struct skim_field {
     const char *name; /* NULL if the field is not read */
     enum field_kind kind;
     enum message_kind child; /* if FIELD_MESSAGE */
-    bool once;               /* may occur once, if FIELD_MESSAGE */
+    bool once;               /* may occur at most once, if FIELD_MESSAGE */
     uint8_t element;         /* wire type of an element that may be packed, else WIRE_BYTES */
     uint8_t wires;           /* bit w: wire type w is valid */
     uint32_t most;           /* bytes; a longer one is refused, if FIELD_TEXT or a list */
@@ -55,8 +55,8 @@ struct skim_message {
     const char *name;
     const struct skim_field *fields; /* by number */
     uint32_t n_fields;
-    bool not_empty; /* an empty one is refused: it means nothing and takes much memory */
-    uint32_t most_children; /* messages inside it; 0 if there is no limit */
+    bool not_empty; /* empty messages are refused: 2 bytes in the file take many decoded */
+    uint32_t most_children; /* largest number of messages inside it; 0: no limit */
 };
 
 extern const struct skim_message skim_messages[MESSAGE_N];

@@ -66,7 +66,8 @@ static size_t string_length(const char *start, const char *end) {
     return at < end ? (size_t)(at + 1 - start) : 0;
 }
 
-/* {1: 2} is not JSON, but would be once its number is a string. */
+/* Returns true if a colon follows: the number is then a key, as in {1: 2}, which is not JSON
+ * but would be accepted once the number is a string. */
 static bool is_key(const char *after, const char *end) {
     while (after < end && strchr(" \t\r\n", *after) != NULL) after++;
     return after < end && *after == ':';
@@ -98,7 +99,7 @@ static int mark_numbers(const char *text, size_t size, struct arena *arena,
                         struct cm_diagnostics *diag, char **ret, size_t *ret_size) {
     const char *end = text + size;
     size_t n = 0;
-    size_t n_values = 1; /* at most: the first of each array and object, and one per comma */
+    size_t n_values = 1; /* upper bound: 1 + number of ',', '[' and '{' */
     size_t length = 0;
     if (!text_is_utf8(text, size)) return diag_error(diag, DIAG_FORMAT, "not UTF-8 text");
     for (const char *at = text; at < end; at += length) {

@@ -34,7 +34,8 @@ void json_break_line(struct json_writer *json, int n_spaces, bool is_last) {
 
 enum { ESCAPED = 1, ESCAPED_IN_HTML = 2 };
 
-/* Characters that a backslash precedes, and those that become \uXXXX in a page. */
+/* ESCAPED: written with a backslash before it. ESCAPED_IN_HTML: written as \uXXXX if in_html.
+ */
 static const unsigned char escapes[256] = {
     ['"'] = ESCAPED,         ['\\'] = ESCAPED,        ['<'] = ESCAPED_IN_HTML,
     ['>'] = ESCAPED_IN_HTML, ['&'] = ESCAPED_IN_HTML,

@@ -44,12 +44,12 @@ void json_write_bool(struct json_writer *json, bool value);
 void json_write_null(struct json_writer *json);
 /* value / 10^places as an exact decimal, trailing zeros omitted except one: 0.25, 12.0. */
 void json_write_decimal(struct json_writer *json, int64_t value, int places);
-/* A double with so many significant digits. */
+/* Writes a double with `digits` significant digits. */
 void json_write_double(struct json_writer *json, double value, int digits);
 
-/* A key and the begin of its array or object. */
+/* Writes a key and the opening bracket, '[' or '{', of its value. */
 void json_open(struct json_writer *json, const char *key, char bracket);
-/* A key and its value. */
+/* Write a key and its value. */
 void json_key_string(struct json_writer *json, const char *key, const char *text);
 void json_key_integer(struct json_writer *json, const char *key, int64_t value);
 void json_key_bool(struct json_writer *json, const char *key, bool value);

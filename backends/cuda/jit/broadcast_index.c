@@ -39,12 +39,12 @@ bool broadcast_index_read(const struct cm_tensor *shape,
                           struct broadcast_index *ret) {
     struct broadcast_index index;
     memset(&index, 0, sizeof(index));
-    if (n > LATTICE_OPERANDS) return false;
+    if (n > BROADCAST_OPERANDS) return false;
     index.n = n;
     for (int i = 0; i < n; i++)
         if (operands[i]->rank > shape->rank) return false;
     for (int axis = 0; axis < shape->rank; axis++) {
-        int64_t strides[LATTICE_OPERANDS] = {0};
+        int64_t strides[BROADCAST_OPERANDS] = {0};
         for (int i = 0; i < n; i++)
             if (!take_axis(operands[i], shape, axis, &strides[i])) return false;
         if (shape->dims[axis] != 1) add_axis(&index, strides, shape->dims[axis]);

@@ -7,13 +7,13 @@
 
 #include "costmodel/backend.h"
 
-#define LATTICE_OPERANDS (CM_MAX_INPUTS + 1)
+#define BROADCAST_OPERANDS (CM_MAX_INPUTS + 1)
 
 struct broadcast_index {
     int n;                     /* number of operands, including the result */
     int rank;                  /* >= 1 */
     int64_t dims[CM_MAX_RANK]; /* last dim fastest */
-    int64_t strides[LATTICE_OPERANDS][CM_MAX_RANK]; /* 0 if broadcast */
+    int64_t strides[BROADCAST_OPERANDS][CM_MAX_RANK]; /* 0 if broadcast */
 };
 
 /* Aligns operands at their last dims, broadcasts them to `shape`, drops axes of 1 and merges

@@ -134,7 +134,7 @@ static void add_steps(struct jit *jit) {
 
 int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
                       struct cm_reason *reason) {
-    const struct cm_tensor *operands[LATTICE_OPERANDS];
+    const struct cm_tensor *operands[BROADCAST_OPERANDS];
     struct broadcast_index index;
     const int n = primitive->n_inputs;
     const int status = check_steps(primitive, reason);
