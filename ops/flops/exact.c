@@ -290,7 +290,8 @@ int64_t exact_dynamic_scale(const struct op_context *context) {
     return checked_add(checked_mul(5, op_elements(context, 0)), 5);
 }
 
-/* Each coordinate is the product of a row of theta with the position vector (x, y, .., 1). */
+/* Each coordinate is the product of a row of theta with the position (x, y, .., 1): as many
+ * products and additions as there are coordinates. */
 int64_t exact_affine_grid(const struct op_context *context) {
     const struct shape *grid = op_output_shape(context, 0);
     if (grid->rank < 1) return DIM_UNKNOWN;

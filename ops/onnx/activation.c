@@ -83,7 +83,7 @@ static int infer_dropout(struct op_context *context) {
 }
 
 /* Returns true in training mode: before opset 7 if is_test is 0; in opsets 7 to 11 if the mask
- * is an output; later if input 2 is true. */
+ * is an output; later if input 2 is a constant and true. */
 static bool dropout_trains(const struct op_context *context) {
     if (context->op->since < 7) return op_attr_int(context, "is_test") == 0;
     if (context->op->since < 12) return op_has_output(context, 1);

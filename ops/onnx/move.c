@@ -39,7 +39,8 @@ static int infer_transpose(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
-/* A Transpose is row-major if it does not reorder axes longer than 1. */
+/* Returns VIEW_SAME if the elements keep their order, that is if axes whose dim is not 1 keep
+ * theirs (perm 1,0,2 of 1x8x4), else VIEW_STRIDED. */
 static enum op_view view_transpose(const struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
     struct op_context quiet = *context; /* infer has reported what there is */

@@ -171,9 +171,9 @@ static int64_t recurrent_backward(const struct op_context *context, uint32_t ope
 }
 
 /*
- * FLOPs that DeepSpeed's profiler adds to 2 * MACs: 10 operations per cell of an LSTM, 7 of a
- * GRU, 1 of an RNN. It counts K - 1 additions for a product of K terms, but adds the biases; so
- * nodes without biases have fewer.
+ * Returns the FLOPs that DeepSpeed's profiler adds to 2 * MACs: 10 per cell of an LSTM, 7 of a
+ * GRU, 1 of an RNN. For each of the two products of a gate it counts K - 1 additions of K terms
+ * and one of the bias; without biases there are 2 less per gate, which makes -1 of an RNN.
  */
 static int64_t recurrent_flops(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
