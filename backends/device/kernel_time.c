@@ -243,9 +243,9 @@ static double memory_seconds(const struct device_model *model,
            resident / efficiency->cache_bandwidth;
 }
 
-/* Returns the lower bound in seconds: FLOPs of the cheapest known algorithm at the highest
- * rate, or the compulsory traffic from memory. No traffic is counted if all of it fits in the
- * last-level cache. */
+/* Returns the lower bound in seconds: the FLOPs of a product by the cheapest known algorithm at
+ * the highest rate, or the compulsory traffic from memory. No traffic is counted if all of it
+ * fits in the last-level cache. */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, double peak) {
     const struct cm_fusion *fusion = &primitive->fusion;
