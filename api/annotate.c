@@ -57,7 +57,8 @@ static size_t common_module(const struct cm_module *modules, size_t a, size_t b)
     return a;
 }
 
-/* Takes the figures of the first node, unknown or not, and adds those of the others. */
+/* Adds the figures of a node of the profile to those of a node of the file. A figure that is
+ * unknown for the first one stays unknown; later unknown figures count as 0. */
 static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
     struct share *share = &sharing->shares[ordinal];
     if (share->n++ == 0) {

@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-struct trip_count {
+struct rounds {
     const struct repeat_job *job;
     size_t done;
     size_t total;
@@ -24,7 +24,7 @@ static double drift_between(const struct cm_measurement *first,
     return fabs(later->cold.median / first->cold.median - 1);
 }
 
-static void measure(struct trip_count *rounds, int round, size_t index,
+static void measure(struct rounds *rounds, int round, size_t index,
                     struct cm_measurement *ret) {
     const struct repeat_job *job = rounds->job;
     if (job->progress != NULL) job->progress(job->context, round, rounds->done, rounds->total);
@@ -38,7 +38,8 @@ static void take_later_time(struct cm_measurement *first, const struct cm_measur
     first->flags |= CM_FLAG_UNSTABLE;
 }
 
-/* Selects one of three timed rounds `a`, `b`, `c`, in this order. */
+/* Returns one of the timed rounds 1, 2 and 3: `c` if it agrees with `a` or `b` within `drift`,
+ * else the one with the median time, flagged unstable. */
 static struct cm_measurement choose(const struct cm_measurement *a,
                                     const struct cm_measurement *b,
                                     const struct cm_measurement *c, double drift) {
@@ -56,7 +57,9 @@ static struct cm_measurement choose(const struct cm_measurement *a,
     return chosen;
 }
 
-static void settle(struct trip_count *rounds, size_t index, const struct cm_measurement *second,
+/* Sets *first to the measurement that is kept after round 2; runs round 3 if the first two
+ * differ by more than `drift`. */
+static void settle(struct rounds *rounds, size_t index, const struct cm_measurement *second,
                    double drift, struct cm_measurement *first) {
     if (!was_timed(second)) {
         take_later_time(first, second);
@@ -79,7 +82,7 @@ static void settle(struct trip_count *rounds, size_t index, const struct cm_meas
 
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret) {
-    struct trip_count rounds = {job, 0, n};
+    struct rounds rounds = {job, 0, n};
     struct cm_measurement second;
     for (size_t i = 0; i < n; i++) {
         measure(&rounds, 1, i, &ret[i]);

@@ -221,7 +221,7 @@ static int print_help(const struct invocation *call) {
 }
 
 /* Returns true if an argument before `--` is `word` or `letter`; other errors do not matter. */
-static bool asks_for(const struct invocation *call, const char *word, const char *letter) {
+static bool has_argument(const struct invocation *call, const char *word, const char *letter) {
     for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++) {
         if (text_equal(call->argv[i], word) || text_equal(call->argv[i], letter)) return true;
     }
@@ -241,7 +241,7 @@ static const char *convention_name(size_t index) {
 
 static int print_version(const struct invocation *call) {
     struct json_writer json = {.out = stdout, .spaced = true};
-    if (!asks_for(call, "--json", NULL)) {
+    if (!has_argument(call, "--json", NULL)) {
         printf("costmodel %s\n", cm_version());
         return command_finish(call, EXIT_DONE);
     }
@@ -304,9 +304,9 @@ static int run_help(const struct invocation *call) {
 
 static int run(struct invocation *call) {
     const struct command *command = call->argc > 0 ? find_command(call->argv[0]) : NULL;
-    if (asks_for(call, "--help", "-h"))
+    if (has_argument(call, "--help", "-h"))
         return command ? print_command_help(call, command) : print_help(call);
-    if (asks_for(call, "--version", "-V") || asks_for(call, "-v", "-v"))
+    if (has_argument(call, "--version", "-V") || has_argument(call, "-v", "-v"))
         return print_version(call);
     if (call->argc > 0 && text_equal(call->argv[0], "help")) return run_help(call);
     if (call->argc == 0) return run_command(&commands[0], call);

@@ -40,8 +40,8 @@ static void find_increases(const struct roll_up *roll_up, size_t n) {
     }
 }
 
-/* Returns the number of rows that a module makes: itself, if it has an increase of its own, and
- * its children; writes them if `ret` is not NULL. */
+/* Returns the number of rows that replace a module: the module itself if its own nodes
+ * increased, and each child that increased. Writes them to `ret` unless it is NULL. */
 static size_t expand(const struct roll_up *roll_up, size_t module, struct cm_blame *ret) {
     const struct increase *increases = roll_up->increases;
     size_t n = 0;

@@ -117,7 +117,7 @@ static void judge_values(const struct side *side, const struct limit *limit,
     }
 }
 
-/* Adds a finding for a limit that applies to nothing, so that it does not count as passed. */
+/* Adds a not-compared finding for a limit that matches no value, so that it does not pass. */
 static void judge_nothing(const char *because, struct gathered *gathered) {
     const struct cm_check_finding finding = {
         .path = "",

@@ -91,7 +91,7 @@ static void compare_dims(struct finder *finder, const struct cm_result *was,
         const uint32_t at = map_get(&map, dim->name);
         if (at == MAP_NONE) continue;
         if (was->options.dims[at].size == was->options.batch && dim->size == is->options.batch)
-            continue; /* the batch is a condition of its own */
+            continue; /* the batch is a separate condition */
         add_named(finder, "dims", dim->name, was->options.dims[at].size, dim->size);
     }
 }

@@ -183,7 +183,7 @@ static int edit_submessage(struct walk *walk, enum message_kind kind, uint64_t l
     if (status == CM_OK)
         status = find_edits(walk, kind, position(walk) + length, depth, &inside);
     if (status < 0) return status;
-    if (walk->n_edits == index + 1) { /* nothing changes */
+    if (walk->n_edits == index + 1) { /* no edits inside: the length stays */
         walk->n_edits--;
         return CM_OK;
     }

@@ -130,7 +130,8 @@ static uint64_t thousandths(uint64_t value, uint64_t divisor, bool *ret_more) {
     return value / divisor * 1000 + rest * 1000 / below;
 }
 
-/* n / unit to the nearest, half to even; `more`: n was a little larger. */
+/* Returns n / unit rounded to the nearest, half to even. `more`: the exact n is larger by less
+ * than 1, so a half is rounded up. */
 static uint64_t divide_rounded(uint64_t n, uint64_t unit, bool more) {
     const uint64_t whole = n / unit;
     const uint64_t twice = 2 * (n % unit);
@@ -138,7 +139,8 @@ static uint64_t divide_rounded(uint64_t n, uint64_t unit, bool more) {
     return twice >= unit ? whole + 1 : whole;
 }
 
-/* Three digits: "1.23", "12.3", "123"; false where rounding makes a power more of it. */
+/* Appends three digits: "1.23", "12.3", "123". Returns false if the value rounds up to `step`
+ * and there is a larger prefix: 999.6 k is 1.00 M. */
 static bool append_three(struct text *text, uint64_t value, uint64_t divisor, uint64_t step,
                          bool is_last) {
     bool more = false;

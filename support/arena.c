@@ -34,7 +34,7 @@ struct block {
     size_t created; /* arena->total at creation */
     size_t size;    /* of data */
     size_t used;
-    size_t dirty; /* bytes handed out before a restore; the rest is still zero */
+    size_t dirty; /* bytes handed out before a restore; those after them are still zero */
     alignas(max_align_t) unsigned char data[];
 };
 

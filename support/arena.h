@@ -56,7 +56,7 @@ size_t arena_used(const struct arena *arena);
 
 /* Returns true once any allocation has failed (sticky). */
 bool arena_failed(const struct arena *arena);
-/* Marks the arena as failed: an allocation on its behalf outside of it failed. */
+/* Marks the arena as failed, for an allocation outside of it that its contents depend on. */
 void arena_set_failed(struct arena *arena);
 /* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));

@@ -246,7 +246,8 @@ int cache_file_write(const struct cache_file *file, const struct cache_list *lis
     char fresh[CACHE_LONGEST_PATH];
     if ((size_t)snprintf(fresh, sizeof(fresh), "%s.new", file->path) >= sizeof(fresh))
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(ENAMETOOLONG));
-    /* Remove what a crashed writer left: we hold the lock. */
+    /* A crashed writer may have left the file; no other one is running, because we hold the
+     * lock. */
     (void)unlink(fresh);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));

@@ -24,7 +24,8 @@ struct choices {
 /* Returns NULL if there is none. */
 const struct choice *choices_find(const struct choices *choices,
                                   const struct cm_primitive *primitive);
-/* Replaces a former choice. Without memory nothing is stored. */
+/* Adds a choice, or replaces the earlier one of the primitive. Stores nothing if out of memory.
+ */
 void choices_set(struct choices *choices, const struct choice *choice);
 void choices_drop(struct choices *choices);
 

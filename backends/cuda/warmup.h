@@ -16,7 +16,8 @@
 enum warmup_stamp { WARMUP_BEGIN, WARMUP_END, WARMUP_STAMPS };
 
 struct warmup {
-    CUmodule module; /* NULL if the driver rejects it: then no function below does anything */
+    CUmodule
+        module; /* NULL if the driver rejects it: the functions below then have no effect */
     CUfunction empty, spin, stamp;
     CUdeviceptr stamps;      /* clock readings of the device: nanoseconds and cycles */
     double mhz;              /* steady clock under load; 0 if unknown */

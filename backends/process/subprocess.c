@@ -73,7 +73,7 @@ static int end_process(struct subprocess *subprocess, double patience_s) {
     subprocess->socket = -1;
     if (!reap_within(subprocess->pid, patience_s, &status)) {
         (void)kill(subprocess->pid, SIGKILL);
-        /* A process inside a driver call that hangs ends with that call, perhaps never. */
+        /* A process inside a driver call ends only when that call returns. */
         if (!reap_within(subprocess->pid, KILL_SECONDS, &status)) status = 0;
     }
     subprocess->pid = 0;

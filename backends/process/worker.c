@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process is forked before the backend opens anything: the program itself never opens a
+/* The process is forked before the backend opens a device: the program itself never opens a
  * device. It ends by _exit, because its memory is a copy of the program's. */
 #include "backends/process/worker.h"
 

@@ -36,7 +36,7 @@ static inline size_t span_size(struct span span) {
 
 bool span_equal(struct span span, const char *text);
 
-/* Each removes what it reads from the front; returns false if the bytes are malformed or too
+/* Each removes the bytes it reads from the front; returns false if they are malformed or too
  * few. */
 bool wire_long_varint(struct span *from, uint64_t *ret);
 /* Reads one element of that wire type, which is not WIRE_BYTES. */

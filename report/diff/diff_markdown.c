@@ -29,15 +29,16 @@ struct writer {
     struct view view;
     struct arena *arena;
     FILE *out;
-    struct text text; /* what is gathered */
-    size_t n_bytes;   /* that went out */
+    struct text text; /* not written yet */
+    size_t n_bytes;   /* written to `out` */
 };
 
 static void put_name(struct writer *writer, const char *name) {
     markdown_append_name(&writer->text, name, writer->arena);
 }
 
-/* Writes the buffered text if it fits into `room`, and clears it. */
+/* Writes the buffered text if the comment then has at most `room` bytes; clears it in any case.
+ * Returns true if it was written. */
 static bool flush(struct writer *writer, size_t room) {
     const bool fits = writer->n_bytes + writer->text.length <= room;
     if (fits) {

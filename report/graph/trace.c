@@ -30,7 +30,7 @@ struct tracer {
     struct json_writer json;
     size_t *timed; /* by node: index into the primitives; CM_NO_INDEX */
     size_t n_tracks;
-    size_t open[MAX_TRACKS]; /* by depth: the module whose slice is open; CM_NO_INDEX */
+    size_t open[MAX_TRACKS]; /* by depth: module whose slice is open; CM_NO_INDEX: none */
     int64_t since[MAX_TRACKS];
     int64_t now; /* picoseconds */
 };

@@ -82,8 +82,8 @@ int html_text_overview(struct html *html, html_text_writer *write, const void *c
 int html_table_section(struct html *html, const struct rows_of *of, const char *id,
                        const char *heading, int depth) __attribute__((warn_unused_result));
 
-/* Rows of a table of two columns between html_begin_facts and html_end_facts; nothing if the
- * value is unknown. */
+/* html_fact writes a row of a two-column table between html_begin_facts and html_end_facts; no
+ * row if the value is unknown. */
 void html_begin_facts(struct html *html);
 void html_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
                bool upper_bound);

@@ -218,7 +218,7 @@ static void write_by(struct page *page, const struct cm_explanation *explanation
 static void write_explanation(struct page *page, const struct cm_result *result,
                               const struct cm_explanation *explanation) {
     page_rule(page, "Explanation");
-    if (explanation->module < result->n_modules) /* a file may say anything */
+    if (explanation->module < result->n_modules) /* may be out of range in a file */
         write_module(page, &result->modules[explanation->module]);
     else
         page_name(page, STYLE_TITLE, explanation->name);

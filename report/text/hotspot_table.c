@@ -233,7 +233,7 @@ static void write_headings(struct grid *grid) {
     write_row(grid, headings, STYLE_TITLE, STYLE_PLAIN, 0);
 }
 
-/* The last row: the sum of what has no row. */
+/* Returns the last row: the sum of the modules or operators without a row. */
 static struct hotspot rest_of(const struct grid *grid) {
     const size_t n = grid->found->n_rest;
     const char *label = n == 0   ? "other operators"

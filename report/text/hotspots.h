@@ -35,7 +35,7 @@ struct hotspots {
     struct cm_costs rest;
 };
 
-/* Returns value / total; 0 if either is unknown or nothing. */
+/* Returns value / total; 0 if either is unknown or 0. */
 double hotspots_share(const struct column *column, const struct cm_costs *costs,
                       const struct cm_costs *totals);
 

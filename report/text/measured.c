@@ -134,7 +134,8 @@ static void write_network(struct page *page, const struct cm_result *result) {
     write_sum(page, "layers warm", whole->sum_warm_ps, whole->median_ps);
 }
 
-/* `fwd FLOPS:  3.9 TFLOPS, of what has a time` */
+/* `fwd FLOPS:  3.9 TFLOPS, of what has a time`: the end only if nodes with work have no time.
+ */
 static void write_flops_rate(struct page *page, const struct cm_result *result) {
     const bool is_part = timed_lacks(result) > 0;
     const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
