@@ -3,9 +3,11 @@
 #include "compare/bins.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/hash.h"
 
 #include "support/banned.h"
 
@@ -19,9 +21,7 @@ uint64_t bins_mix(uint64_t a, uint64_t b) {
 }
 
 uint64_t bins_text(const char *text) {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return bins_mix(hash, 0);
+    return bins_mix(hash_bytes(HASH_BYTES_BEGIN, text, strlen(text)), 0);
 }
 
 static size_t find_slot(const struct bins *bins, uint64_t key) {

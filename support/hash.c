@@ -30,7 +30,7 @@ static uint64_t hash_rest(const char *rest, size_t length) {
 
 uint64_t hash_text(const char *text, size_t length, uint64_t seed) {
     const uint64_t multiplier = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
-    uint64_t hash = 0xcbf29ce484222325u ^ length;
+    uint64_t hash = HASH_BYTES_BEGIN ^ length;
     uint64_t word = 0;
     for (; length >= sizeof word; length -= sizeof word, text += sizeof word) {
         memcpy(&word, text, sizeof word);
@@ -38,4 +38,10 @@ uint64_t hash_text(const char *text, size_t length, uint64_t seed) {
     }
     if (length > 0) hash = fold(hash ^ hash_rest(text, length), multiplier);
     return fold(hash ^ seed, 0xff51afd7ed558ccdu);
+}
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
 }

@@ -17,6 +17,7 @@
 #include "backends/plugin/reason.h"
 #include "backends/primitive.h"
 #include "support/arena.h"
+#include "support/hash.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -33,21 +34,12 @@ struct head {
     uint32_t entry_size;
     uint32_t key_size;
     uint32_t n_entries;
-    uint64_t sum; /* FNV-1a of everything after the header */
+    uint64_t sum; /* hash_bytes of everything after the header */
 };
-
-#define SUM_BEGIN 14695981039346656037u
-
-/* FNV-1a, 64 bits. */
-static uint64_t add_to_sum(uint64_t sum, const void *data, size_t size) {
-    const uint8_t *bytes = data;
-    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 1099511628211u;
-    return sum;
-}
 
 struct cache_file cache_file_at(const char *folder, const char *key, bool invented,
                                 struct arena *arena) {
-    const unsigned long long name = add_to_sum(SUM_BEGIN, key, strlen(key));
+    const unsigned long long name = hash_bytes(HASH_BYTES_BEGIN, key, strlen(key));
     return (struct cache_file){.folder = folder,
                                .path = arena_printf(arena, "%s/%016llx" SUFFIX, folder, name),
                                .key = key,
@@ -154,7 +146,7 @@ static const char *check_head(const struct cache_file *file, const struct head *
 
 static const char *check_body(const struct cache_file *file, const struct head *head,
                               const char *body, size_t size) {
-    if (add_to_sum(SUM_BEGIN, body, size) != head->sum) return "its sum is wrong";
+    if (hash_bytes(HASH_BYTES_BEGIN, body, size) != head->sum) return "its sum is wrong";
     return memcmp(body, file->key, head->key_size) == 0 ? NULL : "it is of another device";
 }
 
@@ -231,9 +223,9 @@ static bool write_entries(int fd, const struct cache_file *file, const struct ca
                         .key_size = (uint32_t)strlen(file->key),
                         .n_entries = (uint32_t)n};
     memcpy(head.magic, MAGIC, sizeof(head.magic));
-    head.sum = add_to_sum(SUM_BEGIN, file->key, head.key_size);
+    head.sum = hash_bytes(HASH_BYTES_BEGIN, file->key, head.key_size);
     for (size_t i = 0; i < n; i++)
-        head.sum = add_to_sum(head.sum, list->items[i], sizeof(struct cache_entry));
+        head.sum = hash_bytes(head.sum, list->items[i], sizeof(struct cache_entry));
     bool fine =
         write_whole(fd, &head, sizeof(head)) && write_whole(fd, file->key, head.key_size);
     for (size_t i = 0; fine && i < n; i++)

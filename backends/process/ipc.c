@@ -5,24 +5,16 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backends/timing.h"
+#include "support/hash.h"
 
 #include "support/banned.h"
 
 #define IPC_MAGIC 0x636d666d /* "cmfm" */
-
-/* FNV-1a, 64 bits. */
-static uint64_t sum_of(const void *data, size_t size) {
-    const uint8_t *bytes = data;
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 1099511628211u;
-    return sum;
-}
 
 static int send_all(int socket, const void *data, size_t size) {
     const char *bytes = data;
@@ -39,7 +31,7 @@ static int send_all(int socket, const void *data, size_t size) {
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) {
     const struct ipc_head head = {IPC_MAGIC, (uint32_t)kind, sequence, size,
-                                  sum_of(payload, size)};
+                                  hash_bytes(HASH_BYTES_BEGIN, payload, size)};
     const int status = send_all(socket, &head, sizeof(head));
     return status == IPC_OK ? send_all(socket, payload, size) : status;
 }
@@ -95,7 +87,8 @@ int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_
                         void *payload) {
     const int status = receive_all(socket, payload, (size_t)head->size, deadline_of(timeout_s));
     if (status != IPC_OK) return status;
-    return sum_of(payload, (size_t)head->size) == head->sum ? IPC_OK : IPC_BROKEN;
+    return hash_bytes(HASH_BYTES_BEGIN, payload, (size_t)head->size) == head->sum ? IPC_OK
+                                                                                  : IPC_BROKEN;
 }
 
 int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,

@@ -12,6 +12,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/hash.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -382,46 +383,47 @@ static int read_like(struct reading *reading) {
     return status;
 }
 
-/* FNV-1a, with the end of the text so that ("ab", "c") differs from ("a", "bc"). Blanks are not
+/* Includes the end of the text, so that ("ab", "c") differs from ("a", "bc"). Blanks are not
  * significant. */
-static void hash_text(uint64_t *hash, const char *text) {
-    const uint64_t prime = UINT64_C(0x100000001b3);
+static void digest_text(uint64_t *hash, const char *text) {
     for (; *text != '\0'; text++)
-        if (*text != ' ' && *text != '\t') *hash = (*hash ^ (unsigned char)*text) * prime;
-    *hash *= prime;
+        if (*text != ' ' && *text != '\t') *hash = hash_bytes(*hash, text, 1);
+    *hash = hash_bytes(*hash, text, 1);
 }
 
-static void hash_number(uint64_t *hash, int64_t number) {
-    for (unsigned i = 0; i < 8; i++)
-        *hash = (*hash ^ ((uint64_t)number >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
+static void digest_number(uint64_t *hash, int64_t number) {
+    uint8_t bytes[8]; /* little-endian */
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)((uint64_t)number >> (8 * i));
+    *hash = hash_bytes(*hash, bytes, sizeof bytes);
 }
 
-static void hash_texts(uint64_t *hash, const char *const *texts, size_t n) {
-    hash_number(hash, (int64_t)n);
-    for (size_t i = 0; i < n; i++) hash_text(hash, texts[i]);
+static void digest_texts(uint64_t *hash, const char *const *texts, size_t n) {
+    digest_number(hash, (int64_t)n);
+    for (size_t i = 0; i < n; i++) digest_text(hash, texts[i]);
 }
 
 /* Returns a hash of everything that affects outputs and costs. It is stored in profiles: what
  * it covers must not change. */
 static const char *digest_of(const struct cm_op_description *from, struct arena *arena) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash_text(&hash, from->like);
-    hash_number(&hash, from->like_opset);
-    hash_number(&hash, (int64_t)from->n_attributes);
+    uint64_t hash = HASH_BYTES_BEGIN;
+    digest_text(&hash, from->like);
+    digest_number(&hash, from->like_opset);
+    digest_number(&hash, (int64_t)from->n_attributes);
     for (size_t i = 0; i < from->n_attributes; i++) {
-        hash_text(&hash, from->attributes[i].name);
-        hash_number(&hash, from->attributes[i].size);
+        digest_text(&hash, from->attributes[i].name);
+        digest_number(&hash, from->attributes[i].size);
     }
-    hash_texts(&hash, from->inputs, from->n_inputs);
-    hash_number(&hash, from->required_inputs);
-    hash_texts(&hash, from->where, from->n_where);
-    hash_number(&hash, (int64_t)from->n_outputs);
+    digest_texts(&hash, from->inputs, from->n_inputs);
+    digest_number(&hash, from->required_inputs);
+    digest_texts(&hash, from->where, from->n_where);
+    digest_number(&hash, (int64_t)from->n_outputs);
     for (size_t i = 0; i < from->n_outputs; i++) {
-        hash_text(&hash, from->outputs[i].type);
-        hash_text(&hash, from->outputs[i].dims);
+        digest_text(&hash, from->outputs[i].type);
+        digest_text(&hash, from->outputs[i].dims);
     }
-    hash_text(&hash, from->macs);
-    hash_text(&hash, from->other_flops);
+    digest_text(&hash, from->macs);
+    digest_text(&hash, from->other_flops);
     return arena_printf(arena, "%016" PRIx64, hash);
 }
 

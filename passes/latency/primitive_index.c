@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "passes/latency/primitive_index.h"
 
-#include <string.h>
-
 #include "backends/primitive.h"
 #include "support/arena.h"
+#include "support/hash.h"
 
 #include "support/banned.h"
-
-static uint64_t hash_of(const struct cm_primitive *primitive) {
-    unsigned char bytes[sizeof(*primitive)];
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    memcpy(bytes, primitive, sizeof(bytes));
-    for (size_t i = 0; i < sizeof(bytes); i++) hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
-}
 
 int primitive_index_init(struct primitive_index *index, size_t capacity, struct arena *arena) {
     *index = (struct primitive_index){.capacity = 2};
@@ -26,7 +17,8 @@ int primitive_index_init(struct primitive_index *index, size_t capacity, struct 
 
 uint32_t primitive_index_add(struct primitive_index *index,
                              const struct cm_primitive *primitive) {
-    size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
+    const uint64_t hash = hash_bytes(HASH_BYTES_BEGIN, primitive, sizeof(*primitive));
+    size_t at = (size_t)hash & (index->capacity - 1);
     while (index->slots[at] != 0) {
         const uint32_t found = index->slots[at] - 1;
         if (primitive_equal(&index->items[found], primitive)) return found;
