@@ -23,6 +23,9 @@ file(GLOB onednn_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/onednn
 list(APPEND onednn_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c
   ${PROJECT_SOURCE_DIR}/backends/primitive_size.c)
 add_library(costmodel_onednn MODULE ${onednn_sources})
+# For madvise, which is not in POSIX.
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/onednn/memory.c
+  APPEND PROPERTY COMPILE_DEFINITIONS _DEFAULT_SOURCE)
 target_include_directories(costmodel_onednn PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(costmodel_onednn SYSTEM PRIVATE ${ONEDNN_INCLUDE_DIR})

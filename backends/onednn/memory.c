@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large blocks use huge pages if the system provides them (the reason is in docs/measuring.md).
- */
+/* Large blocks use huge pages if the system provides them (the reason is in docs/measuring.md):
+ * the 4 KiB pages of a block differ from run to run, and with them cache set conflicts and TLB
+ * misses. */
 #include "backends/onednn/memory.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/onednn/pages.h"
+#include <sys/mman.h>
 
 #include "support/banned.h"
 
 #define ALIGNMENT    ((size_t)64)
+#define HUGE_PAGE    ((size_t)2 << 20)
 #define PATTERN_SIZE ((size_t)65536) /* random elements, repeated */
 
 size_t memory_aligned(size_t bytes) {
@@ -21,10 +22,12 @@ size_t memory_aligned(size_t bytes) {
 
 void *memory_new(size_t bytes) {
     void *block = NULL;
-    const bool large = bytes >= PAGES_HUGE;
-    if (posix_memalign(&block, large ? PAGES_HUGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
+    const bool large = bytes >= HUGE_PAGE;
+    if (posix_memalign(&block, large ? HUGE_PAGE : ALIGNMENT, bytes > 0 ? bytes : 1) != 0)
         return NULL;
-    if (large) pages_ask_huge(block, bytes);
+#ifdef MADV_HUGEPAGE
+    if (large) (void)madvise(block, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#endif
     return block;
 }
 
