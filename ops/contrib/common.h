@@ -17,4 +17,10 @@ bool contrib_flag(const struct op_context *context, size_t i);
 /* Checks that the number of query heads is a multiple of the number of key heads. */
 int contrib_check_heads(const struct op_context *context, int64_t heads, int64_t kv_heads);
 
+/* Infers a channels-last operator, [N, spatial…, C], by the function for channels first: calls
+ * `infer` with operand x transposed to [N, C, spatial…], and transposes output 0 back. */
+int contrib_infer_channels_last(struct op_context *context, size_t x,
+                                int (*infer)(struct op_context *context))
+    __attribute__((warn_unused_result));
+
 #endif

@@ -4,12 +4,9 @@
  * of the plain operators that they replace; quantizing and dequantizing costs none by the
  * default convention.
  */
-#include "ops/channels_last.h"
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/onnx/pool.h"
-#include "support/arena.h"
 
 #include "support/banned.h"
 
@@ -118,16 +115,16 @@ static int infer_quantized_concat(struct op_context *context) {
 
 static int infer_global(struct op_context *context) {
     if (op_attr_int(context, "channels_last") == 0) return pool_infer_global(context);
-    return channels_last_infer(context, 0, pool_infer_global);
+    return contrib_infer_channels_last(context, 0, pool_infer_global);
 }
 
 static int infer_average(struct op_context *context) {
     if (op_attr_int(context, "channels_last") == 0) return pool_infer(context);
-    return channels_last_infer(context, 0, pool_infer);
+    return contrib_infer_channels_last(context, 0, pool_infer);
 }
 
 static int infer_nhwc_pool(struct op_context *context) {
-    return channels_last_infer(context, 0, pool_infer);
+    return contrib_infer_channels_last(context, 0, pool_infer);
 }
 
 static int infer_reduced(struct op_context *context, enum dtype dtype) {

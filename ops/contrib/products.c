@@ -6,14 +6,11 @@
  * plain product, out * K, or of the convolution, out * prod(W.shape[1:]), however the weight is
  * packed.
  */
-#include "ops/channels_last.h"
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"
-#include "support/arena.h"
 
 #include "support/banned.h"
 
@@ -286,7 +283,7 @@ static int infer_conv(struct op_context *context) {
 }
 
 static int infer_nhwc_conv(struct op_context *context) {
-    return channels_last_infer(context, 0, infer_conv);
+    return contrib_infer_channels_last(context, 0, infer_conv);
 }
 
 static int infer_quantized(struct op_context *context) {
@@ -295,7 +292,7 @@ static int infer_quantized(struct op_context *context) {
 
 static int infer_qlinear_conv(struct op_context *context) {
     if (op_attr_int(context, "channels_last") == 0) return infer_quantized(context);
-    return channels_last_infer(context, 0, infer_quantized);
+    return contrib_infer_channels_last(context, 0, infer_quantized);
 }
 
 /* The activation of a matrix product; the addend counts no FLOPs, as in Gemm. */
