@@ -1,63 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The families, one line each, and the search over their rows. Look-ups are linear: pass bind
- * asks once for each operator type of a model and keeps the answer.
+ * The families, each defined at the end of the file with its name, and the search over their
+ * rows. Look-ups are linear: pass bind asks once for each operator type of a model and
+ * keeps the answer.
  */
 #include "ops/registry.h"
 
-#include "ops/families.h"
 #include "support/diag.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-static const struct op_family *const families[] = {
-    &family_activation,
-    &family_arithmetic,
-    &family_attention,
-    &family_cast,
-    &family_concat,
-    &family_constant,
-    &family_control,
-    &family_convolution,
-    &family_einsum,
-    &family_elementwise,
-    &family_gather,
-    &family_logic,
-    &family_loop,
-    &family_loss,
-    &family_matmul,
-    &family_ml,
-    &family_move,
-    &family_norm,
-    &family_optimizer,
-    &family_pad,
-    &family_pool,
-    &family_quantize,
-    &family_random,
-    &family_recurrent,
-    &family_reduce,
-    &family_reshape,
-    &family_resize,
-    &family_scan,
-    &family_scatter,
-    &family_select,
-    &family_sequence,
-    &family_signal,
-    &family_slice,
-    &family_softmax,
-    &family_string,
-    &family_transformer,
-    &family_contrib,
-    &family_contrib_attention,
-    &family_contrib_data,
-    &family_contrib_elements,
-    &family_contrib_generation,
-    &family_contrib_nchwc,
-    &family_contrib_products,
-    &family_contrib_sparse,
-    &family_contrib_states,
-};
+/* clang-format off */
+#define FAMILIES(X)                                                                            \
+    X(activation) X(arithmetic) X(attention) X(cast) X(concat) X(constant) X(control)          \
+    X(convolution) X(einsum) X(elementwise) X(gather) X(logic) X(loop) X(loss) X(matmul)       \
+    X(ml) X(move) X(norm) X(optimizer) X(pad) X(pool) X(quantize) X(random) X(recurrent)       \
+    X(reduce) X(reshape) X(resize) X(scan) X(scatter) X(select) X(sequence) X(signal)          \
+    X(slice) X(softmax) X(string) X(transformer)                                               \
+    X(contrib) X(contrib_attention) X(contrib_data) X(contrib_elements)                        \
+    X(contrib_generation) X(contrib_nchwc) X(contrib_products) X(contrib_sparse)               \
+    X(contrib_states)
+/* clang-format on */
+
+#define FAMILY_DECLARED(name) extern const struct op_family family_##name;
+FAMILIES(FAMILY_DECLARED)
+
+#define FAMILY_LISTED(name) &family_##name,
+static const struct op_family *const families[] = {FAMILIES(FAMILY_LISTED)};
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
 

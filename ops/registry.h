@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All operator rows. registry.c lists the families, one per line. */
+/* All operator rows. registry.c lists the families. */
 #ifndef OPS_REGISTRY_H
 #define OPS_REGISTRY_H
 

@@ -9,7 +9,6 @@
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/product.h"
 
 #include "support/banned.h"

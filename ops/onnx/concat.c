@@ -2,7 +2,6 @@
 /* Concat: joins tensors along an axis. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/remap.h"
 
 #include "support/banned.h"

@@ -3,7 +3,6 @@
  * ConstantOfShape, Shape, Size, Range. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
 #include "support/arena.h"

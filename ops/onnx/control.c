@@ -3,7 +3,6 @@
 #include "ops/body.h"
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/merge.h"
 
 #include "support/banned.h"

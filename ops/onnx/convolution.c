@@ -11,7 +11,6 @@
 
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/product.h"
 #include "ops/window.h"
 

@@ -2,7 +2,6 @@
 /* Gather (an embedding if it reads a table of weights), GatherElements, GatherND. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/remap.h"
 #include "support/arena.h"
 

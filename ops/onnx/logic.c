@@ -7,7 +7,6 @@
 
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/fold.h"
 #include "support/text.h"
 

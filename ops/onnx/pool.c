@@ -9,7 +9,6 @@
 
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/window.h"
 
 #include "support/banned.h"

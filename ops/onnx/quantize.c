@@ -5,7 +5,6 @@
  */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"

@@ -2,7 +2,6 @@
 /* Random tensors. Never folded, because each run gives other values. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 
 #include "support/banned.h"
 

@@ -4,7 +4,6 @@
 
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/remap.h"
 
 #include "support/banned.h"

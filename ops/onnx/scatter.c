@@ -2,7 +2,6 @@
 /* Scatter, ScatterElements, ScatterND, TensorScatter: write updates into a copy of the data. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/remap.h"
 
 #include "support/banned.h"

@@ -2,7 +2,6 @@
 /* Slice, Split. */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 #include "ops/remap.h"
 #include "support/arena.h"
 

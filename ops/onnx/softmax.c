@@ -6,7 +6,6 @@
  */
 #include "ops/common.h"
 #include "ops/facets.h"
-#include "ops/families.h"
 
 #include "support/banned.h"
 

@@ -4,7 +4,6 @@
  * known only if the strings are.
  */
 #include "ops/common.h"
-#include "ops/families.h"
 
 #include "ops/facets.h"
 #include <string.h>
