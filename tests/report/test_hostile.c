@@ -113,7 +113,7 @@ static void make(struct hostile *ret) {
     };
     ret->sweep = (struct cm_sweep){names[0],   names[3],   names[1],  names[2], names[3],
                                    CM_UNKNOWN, N(names),   ret->rows, N(names), ret->custom,
-                                   N(names),   ret->notes, NULL};
+                                   N(names),   ret->notes, 0,         NULL,     NULL};
 }
 
 enum kind { TEXT, DEEPSPEED, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, HTML, JSON, N_KINDS };
