@@ -106,6 +106,7 @@ static int read_texts(const struct invocation *call, const char *option, const c
             return options_fault(
                 call, "option --%s requires names separated by commas, got '%s'", option, text);
         items[*ret_n] = arena_strndup(call->arena, at, length);
+        if (items[*ret_n] == NULL) return diag_no_memory(call->diag);
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     *ret = items;
