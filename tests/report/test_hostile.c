@@ -59,6 +59,8 @@ struct hostile {
     struct cm_node nodes[N(names)];
     size_t children[N(names)];
     struct cm_sweep_row rows[N(names)];
+    struct cm_layer_time times[N(names)];
+    struct cm_sweep_layer layers[N(names)];
     struct cm_name_count custom[N(names)];
     struct cm_diagnostic notes[N(names)];
     struct cm_result result;
@@ -96,6 +98,18 @@ static void make(struct hostile *ret) {
                                          .outputs = &output,
                                          .costs = {.macs = 7}};
         ret->custom[i] = (struct cm_name_count){names[i], 1};
+        ret->times[i] = (struct cm_layer_time){.latency_ps = 7,
+                                               .state = names[i],
+                                               .primitive = names[i],
+                                               .provider = names[i],
+                                               .algorithm = names[i],
+                                               .tensor_cores = names[i]};
+        ret->layers[i] = (struct cm_sweep_layer){.op = names[i],
+                                                 .path = names[i],
+                                                 .node = names[i],
+                                                 .nodes = 1,
+                                                 .n_times = 1,
+                                                 .times = &ret->times[i]};
         ret->rows[i] =
             (struct cm_sweep_row){.batch = 1, .state = names[i], .problem = names[i]};
         ret->notes[i] = (struct cm_diagnostic){CM_WARNING, names[i], names[i],
@@ -111,9 +125,20 @@ static void make(struct hostile *ret) {
         .nodes = ret->nodes,
         .coverage = {.n_custom_ops = N(names), .custom_ops = ret->custom},
     };
-    ret->sweep = (struct cm_sweep){names[0],   names[3],   names[1],  names[2], names[3],
-                                   CM_UNKNOWN, N(names),   ret->rows, N(names), ret->custom,
-                                   N(names),   ret->notes, 0,         NULL,     NULL};
+    ret->sweep = (struct cm_sweep){.model = names[0],
+                                   .convention = names[3],
+                                   .backend = names[1],
+                                   .device = names[2],
+                                   .times = names[3],
+                                   .memory_limit = CM_UNKNOWN,
+                                   .n_rows = N(names),
+                                   .rows = ret->rows,
+                                   .n_custom_ops = N(names),
+                                   .custom_ops = ret->custom,
+                                   .n_diagnostics = N(names),
+                                   .diagnostics = ret->notes,
+                                   .n_layers = N(names),
+                                   .layers = ret->layers};
 }
 
 enum kind { TEXT, DEEPSPEED, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, HTML, JSON, N_KINDS };
