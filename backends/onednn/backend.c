@@ -51,6 +51,9 @@ static int read_setting(const struct cm_setting *setting, struct setting_values 
 static int read_settings(const struct cm_settings *settings, struct setting_values *ret,
                          struct cm_reason *reason) {
     memset(ret, 0, sizeof(*ret));
+    if (settings->precision == CM_PRECISION_TF32)
+        return onednn_refuse(reason, CM_BACKEND_REFUSED,
+                             "precision must not be tf32: processors compute in fp32");
     for (size_t i = 0; i < settings->n; i++) {
         const int status = read_setting(&settings->items[i], ret, reason);
         if (status != CM_BACKEND_OK) return status;

@@ -131,6 +131,18 @@ static void reports_why_open_fails(void **state) {
     }
 }
 
+/* oneDNN would compute in fp32, whose times would be those of another precision. */
+static void refuses_tf32(void **state) {
+    const struct fixture *f = *state;
+    struct subprocess_setup setup = f->setup;
+    struct subprocess *subprocess = NULL;
+    struct cm_reason reason = {""};
+    setup.settings.precision = CM_PRECISION_TF32;
+    assert_int_equal(subprocess_start(&setup, f->arena, &subprocess, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "precision must not be tf32: processors compute in fp32");
+}
+
 static void describes_the_processor(void **state) {
     const struct fixture *f = *state;
     if (f->subprocess == NULL) skip();
@@ -601,6 +613,7 @@ static void flags_not_cold(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_why_open_fails),
+        cmocka_unit_test(refuses_tf32),
         cmocka_unit_test(describes_the_processor),
         cmocka_unit_test(rejects_implausible_times),
         cmocka_unit_test(runs_all_kinds_of_convolutions),
