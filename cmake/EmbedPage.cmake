@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DSTYLES=a.css;b.css -DSCRIPTS=a.js;b.js -DD3=d3.min.js -DLICENSE=file -DOUTPUT=assets.c
-# -P EmbedPage.cmake: writes the texts of a page as byte arrays (ISO C guarantees string literals
+# cmake -DSTYLES=a.css;b.css -DSCRIPTS=a.js;b.js -DDIFF=c.js -DSWEEP=d.js -DD3=d3.min.js
+# -DLICENSE=file -DOUTPUT=assets.c -P EmbedPage.cmake: writes the texts of a page as byte arrays (ISO C guarantees string literals
 # of 4095 bytes only) and their hashes for its Content-Security-Policy. D3 may be empty.
 
 # Sets `ret` to the base64 of 32 bytes that are given as 64 hexadecimal digits.
@@ -67,6 +67,8 @@ endfunction()
 set(arrays "")
 embed(style style ${STYLES})
 embed(script script ${SCRIPTS})
+embed(diff script ${DIFF})
+embed(sweep script ${SWEEP})
 set(d3 NULL)
 if(D3)
   embed(d3 script ${D3})
@@ -83,13 +85,12 @@ file(WRITE ${OUTPUT}.new "/* Made from report/html/ and d3 by cmake/EmbedPage.cm
 
 ${arrays}
 const struct html_assets html_assets = {
-    .style = (const char *)style,
-    .style_hash = \"${style_hash}\",
-    .d3 = ${d3},
-    .d3_hash = \"${d3_hash}\",
+    .style = {(const char *)style, \"${style_hash}\"},
+    .d3 = {${d3}, \"${d3_hash}\"},
     .d3_license = (const char *)license,
-    .script = (const char *)script,
-    .script_hash = \"${script_hash}\",
+    .script = {(const char *)script, \"${script_hash}\"},
+    .diff_script = {(const char *)diff, \"${diff_hash}\"},
+    .sweep_script = {(const char *)sweep, \"${sweep_hash}\"},
 };
 ")
 file(RENAME ${OUTPUT}.new ${OUTPUT})

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Embeds the styles, the scripts and d3 in the program, for the pages of report/html/.
 set(html_styles report/html/report.css)
+# A script element of every page, in this order, and those that follow it on pages of one kind.
 set(html_scripts format data parts state widgets overview modules operators kernels timeline memory
-  roofline sweep campaign diff main) # in this order: one script element
-list(TRANSFORM html_scripts REPLACE "(.+)" "report/html/\\1.js")
+  roofline sweep main)
+set(html_scripts_of_diff diff)
+set(html_scripts_of_sweep campaign)
 
 # d3 5 of Debian's node-d3; without it the program writes no pages (cm_html_check).
 find_file(COSTMODEL_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH
@@ -19,16 +21,18 @@ if(COSTMODEL_D3)
 endif()
 
 list(TRANSFORM html_styles PREPEND ${PROJECT_SOURCE_DIR}/)
-list(TRANSFORM html_scripts PREPEND ${PROJECT_SOURCE_DIR}/)
+foreach(scripts html_scripts html_scripts_of_diff html_scripts_of_sweep)
+  list(TRANSFORM ${scripts} REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/report/html/\\1.js")
+endforeach()
 set(html_license ${PROJECT_SOURCE_DIR}/report/html/d3-license.txt)
 set(html_folder ${PROJECT_BINARY_DIR}/html)
 set(html_assets ${html_folder}/html_assets.c)
 file(MAKE_DIRECTORY ${html_folder})
 add_custom_command(
   OUTPUT ${html_assets}
-  COMMAND ${CMAKE_COMMAND} "-DSTYLES=${html_styles}" "-DSCRIPTS=${html_scripts}" "-DD3=${html_d3}"
-    "-DLICENSE=${html_license}" -DOUTPUT=${html_assets} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedPage.cmake
-  DEPENDS ${html_styles} ${html_scripts} ${html_d3} ${html_license}
+  COMMAND ${CMAKE_COMMAND} "-DSTYLES=${html_styles}" "-DSCRIPTS=${html_scripts}"
+    "-DDIFF=${html_scripts_of_diff}" "-DSWEEP=${html_scripts_of_sweep}" "-DD3=${html_d3}" "-DLICENSE=${html_license}" -DOUTPUT=${html_assets} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedPage.cmake
+  DEPENDS ${html_styles} ${html_scripts} ${html_scripts_of_diff} ${html_scripts_of_sweep} ${html_d3} ${html_license}
     ${PROJECT_SOURCE_DIR}/cmake/EmbedPage.cmake
   VERBATIM)
 target_sources(layer_report_html PRIVATE ${html_assets})

@@ -252,3 +252,6 @@ function campaignSubtitle(sweep) {
   return [plural(sweep.sweep.length, 'combination')].concat(sources.length ? `times ${sources.join(', ')}` : [],
     `FLOPs as ${sweep.convention} counts them`).join(' \u00b7 ');
 }
+
+views.push({key: 'campaign', label: 'Heat map', draw: drawCampaign, isWhole: true, isFor: report => report.kind === 'sweep'});
+views.push({key: 'combinations', label: 'Combinations', draw: drawCombinations, isWhole: true, isFor: report => report.kind === 'sweep'});

@@ -182,3 +182,5 @@ function drawDiff(parent, report) {
   drawTwoIcicles(section, report, metric);
   drawDiffTables(section, report, metric);
 }
+
+views.unshift({key: 'diff', label: 'Changes', draw: drawDiff, isWhole: true, isFor: report => report.diff || report.check});

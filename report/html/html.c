@@ -21,7 +21,7 @@
 #include "support/banned.h"
 
 int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *diag) {
-    if (assets->d3 != NULL) return CM_OK;
+    if (assets->d3.text != NULL) return CM_OK;
     const int status =
         diag_error(diag, DIAG_USAGE, "format html requires a build with d3, this one has none");
     diag_hint(diag, "install d3 5 (Debian and Ubuntu: node-d3), or give cmake "
@@ -55,22 +55,24 @@ void html_append_file(struct html *html, const char *path) {
     text_append_name(&html->words, slash == NULL ? path : slash + 1);
 }
 
-void html_begin(struct html *html, const char *kind) {
+void html_begin(struct html *html, const char *kind, const struct html_asset *script) {
     FILE *out = html->out;
     const char *title = text_string(&html->words);
+    html->script = script;
     fprintf(out, "<!doctype html>\n<html lang=\"en\" data-kind=\"%s\">\n<head>\n", kind);
     fputs("<meta charset=\"utf-8\">\n", out);
     fprintf(out,
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "script-src %s %s; style-src %s; base-uri 'none'; form-action 'none'\">\n",
-            html_assets.d3_hash, html_assets.script_hash, html_assets.style_hash);
+            "script-src %s %s%s%s; style-src %s; base-uri 'none'; form-action 'none'\">\n",
+            html_assets.d3.hash, html_assets.script.hash, script != NULL ? " " : "",
+            script != NULL ? script->hash : "", html_assets.style.hash);
     fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<meta name=\"generator\" content=\"costmodel " CM_VERSION_STRING "\">\n<title>",
           out);
     markup_write(out, title);
     fprintf(out, " - costmodel</title>\n<style>%s</style>\n</head>\n<body>\n",
-            html_assets.style);
+            html_assets.style.text);
     fputs("<main id=\"report\">\n<h1>", out);
     html_words(html);
     fputs("</h1>\n", out);
@@ -80,10 +82,16 @@ void html_end_report(struct html *html) {
     fputs("</main>\n<div id=\"app\" hidden></div>\n", html->out);
 }
 
+static void put_script(struct html *html, const struct html_asset *script) {
+    fprintf(html->out, "<script>%s</script>\n", script->text);
+}
+
 int html_end(struct html *html) {
     fprintf(html->out, "<!--\n%s-->\n", html_assets.d3_license);
-    fprintf(html->out, "<script>%s</script>\n", html_assets.d3);
-    fprintf(html->out, "<script>%s</script>\n</body>\n</html>\n", html_assets.script);
+    put_script(html, &html_assets.d3);
+    put_script(html, &html_assets.script);
+    if (html->script != NULL) put_script(html, html->script);
+    fputs("</body>\n</html>\n", html->out);
     return output_flush(html->out);
 }
 

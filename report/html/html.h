@@ -18,6 +18,7 @@
 struct arena;
 struct cm_diagnostics;
 struct cm_table_options;
+struct html_asset;
 struct html_assets;
 struct json_document;
 
@@ -26,7 +27,8 @@ struct json_document;
 struct html {
     FILE *out;
     struct arena *arena;
-    struct text words; /* of the current element */
+    struct text words;               /* of the current element */
+    const struct html_asset *script; /* of this kind of page; NULL: none */
 };
 
 /* Reports an error if the assets lack d3. CM_OK, CM_USAGE. */
@@ -40,9 +42,10 @@ typedef int html_page_writer(struct html *html, const void *context);
 int html_write(html_page_writer *write, const void *context, struct cm_diagnostics *diag,
                FILE *out) __attribute__((warn_unused_result));
 
-/* Writes everything before the first section: `kind` is "profile", "diff", "check" or "sweep";
- * the title is made of the words, which are cleared. */
-void html_begin(struct html *html, const char *kind);
+/* Writes everything before the first section: `kind` is "profile", "diff", "check" or "sweep",
+ * `script` what only such pages contain, or NULL; the title is made of the words, which are
+ * cleared. */
+void html_begin(struct html *html, const char *kind, const struct html_asset *script);
 /* Ends the static report; data follow. */
 void html_end_report(struct html *html);
 /* Writes the scripts. CM_OK, CM_IO. */

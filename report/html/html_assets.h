@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that the build embeds in the program (cmake/Report.cmake), with hashes for the
- * Content-Security-Policy: 'sha256-...'. */
+/* Texts that the build embeds in the program (cmake/Report.cmake). */
 #ifndef REPORT_HTML_HTML_ASSETS_H
 #define REPORT_HTML_HTML_ASSETS_H
 
+struct html_asset {
+    const char *text;
+    const char *hash; /* for the Content-Security-Policy: 'sha256-...' */
+};
+
 struct html_assets {
-    const char *style;
-    const char *style_hash;
-    const char *d3; /* d3.min.js; NULL: built without */
-    const char *d3_hash;
+    struct html_asset style;
+    struct html_asset d3; /* d3.min.js; text NULL: built without */
     const char *d3_license;
-    const char *script;
-    const char *script_hash;
+    struct html_asset script;
+    struct html_asset diff_script;  /* more of pages of diff and check */
+    struct html_asset sweep_script; /* more of pages of sweep and merge */
 };
 
 extern const struct html_assets html_assets;

@@ -2,6 +2,7 @@
 /* The page of a regression gate: the text report, the verdict and the profile. */
 #include "costmodel/check.h"
 #include "report/html/html.h"
+#include "report/html/html_assets.h"
 #include "report/json/json_page.h"
 #include "report/json/json_schema.h"
 #include "support/diag.h"
@@ -23,7 +24,7 @@ static int write_page(struct html *html, const void *context_) {
     const struct context *context = context_;
     text_append(&html->words, "check of ");
     html_append_file(html, context->verdict->model);
-    html_begin(html, "check");
+    html_begin(html, "check", &html_assets.diff_script);
     int status = html_text_overview(html, write_text, context);
     if (status == CM_OK && context->result != NULL)
         status = html_data(html, JSON_PAGE_PROFILE, &json_profile, context->result);

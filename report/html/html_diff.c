@@ -3,6 +3,7 @@
 #include "costmodel/compare.h"
 #include "report/diff/diff_json.h"
 #include "report/html/html.h"
+#include "report/html/html_assets.h"
 #include "report/json/json_document.h"
 #include "report/json/json_schema.h"
 #include "support/diag.h"
@@ -27,7 +28,7 @@ static int write_page(struct html *html, const void *context_) {
     html_append_file(html, diff->old_result->model.path);
     text_append(&html->words, " and ");
     html_append_file(html, diff->new_result->model.path);
-    html_begin(html, "diff");
+    html_begin(html, "diff", &html_assets.diff_script);
     int status = html_text_overview(html, write_text, context);
     if (status == CM_OK)
         status = html_data(html, "costmodel-old", &json_profile, diff->old_result);

@@ -93,7 +93,7 @@ struct context {
 static int write_page(struct html *html, const void *context_) {
     const struct context *context = context_;
     append_title(html, context->result);
-    html_begin(html, "profile");
+    html_begin(html, "profile", NULL);
     int status = write_report(html, context->result, context->sweep);
     if (status < 0) return status;
     html_end_report(html);

@@ -3,6 +3,7 @@
 #include "costmodel/costmodel.h"
 
 #include "report/html/html.h"
+#include "report/html/html_assets.h"
 #include "report/json/json_schema.h"
 #include "support/diag.h"
 
@@ -12,7 +13,7 @@ static int write_page(struct html *html, const void *context) {
     const struct cm_sweep *sweep = context;
     const struct rows_of rows = {ROWS_BATCHES, NULL, sweep};
     text_append(&html->words, "sweep");
-    html_begin(html, "sweep");
+    html_begin(html, "sweep", &html_assets.sweep_script);
     int status = html_table_section(html, &rows, "combinations", "Combinations", -1);
     html_end_report(html);
     if (status == CM_OK) status = html_data(html, HTML_DATA_SWEEP, &json_sweep, sweep);

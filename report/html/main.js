@@ -2,7 +2,6 @@
 /* The frame of the page: title, tabs, module filter, and the view that the fragment names. */
 
 const views = [
-  {key: 'diff', label: 'Changes', draw: drawDiff, isWhole: true, isFor: report => report.diff || report.check},
   {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},
   {key: 'modules', label: 'Modules', draw: drawModules},
   {key: 'operators', label: 'Operators', draw: drawOperators},
@@ -11,8 +10,6 @@ const views = [
   {key: 'memory', label: 'Memory', draw: drawMemory},
   {key: 'roofline', label: 'Roofline', draw: drawRoofline},
   {key: 'sweep', label: 'Batch sweep', draw: drawSweep, isWhole: true, isFor: report => report.sweep && report.profile},
-  {key: 'campaign', label: 'Heat map', draw: drawCampaign, isWhole: true, isFor: report => report.kind === 'sweep'},
-  {key: 'combinations', label: 'Combinations', draw: drawCombinations, isWhole: true, isFor: report => report.kind === 'sweep'},
 ];
 
 function pageTitle(report) {
@@ -101,4 +98,4 @@ function startPage() {
   });
 }
 
-startPage();
+document.addEventListener('DOMContentLoaded', startPage);

@@ -95,7 +95,7 @@ static void a_flat_model_lists_a_hundred_modules(void **state) {
 
 static void a_build_without_d3_has_no_pages(void **state) {
     (void)state;
-    const struct html_assets none = {.d3 = NULL};
+    const struct html_assets none = {.d3 = {NULL, NULL}};
     struct cm_diagnostics *diag = cm_diagnostics_new();
     assert_int_equal(html_check_assets(&none, diag), CM_USAGE);
     const struct cm_diagnostic *message = cm_diagnostics_get(diag, 0);
