@@ -188,6 +188,19 @@ static double compute_seconds(const struct device_model *model,
     return flops / peak;
 }
 
+/* Returns the seconds of the arithmetic, 0 if *rate is RATE_NONE. tf32 permits kernels that
+ * compute in fp32: *rate becomes that of the faster kernel. */
+static double fastest_seconds(const struct device_model *model,
+                              const struct device_efficiency *efficiency,
+                              const struct cm_primitive *primitive, enum device_rate *rate) {
+    if (*rate == RATE_NONE || model->rates[*rate] <= 0) return 0;
+    const double seconds = compute_seconds(model, efficiency, primitive, *rate);
+    if (*rate != RATE_MATRIX_TF32 || model->rates[RATE_FP32] <= 0) return seconds;
+    const double plain = compute_seconds(model, efficiency, primitive, RATE_FP32);
+    if (plain < seconds) *rate = RATE_FP32;
+    return fmin(plain, seconds);
+}
+
 /* Returns the seconds of the kernel that quantizes the rows of a matrix product's first
  * operand: each multiprocessor reduces one row at a time. Constants of vLLM's kernel, equal on
  * H100 and B200. */
@@ -286,7 +299,7 @@ struct kernel_time kernel_time(const struct device_model *model,
                                const struct device_efficiency *efficiency,
                                const struct cm_primitive *primitive,
                                enum cm_precision precision) {
-    const enum device_rate rate =
+    enum device_rate rate =
         primitive->flops > 0 ? kernel_rate(model, primitive, precision) : RATE_NONE;
     const struct cm_fusion *fusion = &primitive->fusion;
     const double peak = rate == RATE_NONE ? 0 : model->rates[rate];
@@ -295,9 +308,7 @@ struct kernel_time kernel_time(const struct device_model *model,
     const double around =
         (double)fusion->extra_bytes / (model->bandwidth * efficiency->bandwidth) +
         (fusion->quantizes ? quantization_seconds(model, primitive) : 0);
-    const double compute = peak > 0 && primitive->flops > 0
-                               ? compute_seconds(model, efficiency, primitive, rate)
-                               : 0;
+    const double compute = fastest_seconds(model, efficiency, primitive, &rate);
     const double memory = memory_seconds(model, efficiency, primitive);
     const double together = pow(pow(compute, OVERLAP) + pow(memory, OVERLAP), 1 / OVERLAP);
     const double share = gradient_share(efficiency, primitive);

@@ -86,6 +86,26 @@ static void winograd_divides_the_bound_of_3x3_convolutions(void **state) {
     expect_near(time_of(&conv).lower_bound, (double)conv.flops / 1e13);
 }
 
+/* A device whose tensor cores compute tf32 at the rate of fp32, as the RTX 4090. */
+static void tf32_takes_the_faster_kernel_of_tf32_and_fp32(void **state) {
+    (void)state;
+    struct device_model model = device();
+    struct device_efficiency *efficiency = &model.efficiency[CM_RUNTIME_COMPILED];
+    const struct cm_primitive conv = convolution(256, 256, 1, 3);
+    efficiency->winograd = 1;
+    const double fp32 = kernel_time(&model, efficiency, &conv, CM_PRECISION_TF32).expected;
+    model.rates[RATE_MATRIX_TF32] = model.rates[RATE_FP32];
+    efficiency->winograd = 2;
+    struct kernel_time tf32 = kernel_time(&model, efficiency, &conv, CM_PRECISION_TF32);
+    assert_int_equal(tf32.rate, RATE_FP32);
+    assert_true(tf32.expected < fp32);
+    model.rates[RATE_MATRIX_TF32] *= 8;
+    const double slower = tf32.expected;
+    tf32 = kernel_time(&model, efficiency, &conv, CM_PRECISION_TF32);
+    assert_int_equal(tf32.rate, RATE_MATRIX_TF32);
+    assert_true(tf32.expected < slower);
+}
+
 /* For the default efficiencies and for ones that exceed all peaks. */
 static void expected_time_is_never_below_the_bound(void **state) {
     (void)state;
@@ -247,6 +267,7 @@ int main(void) {
         cmocka_unit_test(lower_bound_is_the_larger_of_arithmetic_and_memory),
         cmocka_unit_test(excludes_cached_bytes_from_the_bound),
         cmocka_unit_test(winograd_divides_the_bound_of_3x3_convolutions),
+        cmocka_unit_test(tf32_takes_the_faster_kernel_of_tf32_and_fp32),
         cmocka_unit_test(expected_time_is_never_below_the_bound),
         cmocka_unit_test(time_increases_with_size),
         cmocka_unit_test(products_run_in_whole_tiles_and_waves),
