@@ -61,8 +61,7 @@ static void take_how(struct assembly *assembly, const struct cm_how *how,
             .blocks_per_unit = public_ratio(from->blocks_per_unit),
             .occupancy = public_ratio(from->occupancy),
             .theoretical_occupancy = public_ratio(from->theoretical_occupancy),
-            .unit_efficiency =
-                public_ratio(from->blocks_per_unit < 1 ? from->blocks_per_unit : 1),
+            .unit_efficiency = public_ratio(estimate_unit_efficiency(from)),
         };
     }
     ret->n_kernels = (size_t)n;

@@ -467,8 +467,11 @@ struct cm_kernel_row {
     int64_t mean_ps;         /* per call */
     int64_t min_ps;          /* smallest median of the primitives */
     int64_t max_ps;          /* largest median of the primitives */
-    int64_t blocks_per_unit; /* ratio: time-weighted mean; CM_UNKNOWN */
-    int64_t occupancy;       /* ratio: time-weighted mean; CM_UNKNOWN */
+    int64_t blocks_per_unit; /* this and the next three: ratio as in cm_kernel_run, mean
+                                weighted by time; CM_UNKNOWN */
+    int64_t occupancy;
+    int64_t theoretical_occupancy;
+    int64_t unit_efficiency;
 };
 
 /* Peak rates of the device, for comparison with the layers. CM_UNKNOWN: not measured. */

@@ -223,11 +223,18 @@ static int list_untimed(const struct analysis *analysis, struct breakdown_table 
     return table->untimed ? CM_OK : CM_NO_MEMORY;
 }
 
-/* A row of the kernel table and its means, weighted by time; negative: unknown. */
+enum kernel_ratio {
+    BLOCKS_PER_UNIT,
+    OCCUPANCY,
+    THEORETICAL_OCCUPANCY,
+    UNIT_EFFICIENCY,
+    N_KERNEL_RATIOS
+};
+
+/* A row of the kernel table. */
 struct kernel_sum {
     struct cm_kernel_row row;
-    double blocks_per_unit;
-    double occupancy;
+    double means[N_KERNEL_RATIOS]; /* weighted by time; negative: unknown */
 };
 
 /* Returns the mean over the old and the added time. */
@@ -245,9 +252,14 @@ static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, i
     const int64_t total = checked_mul(median, runs);
     const int64_t each = median / calls;
     if (kernel) {
-        sum->blocks_per_unit =
-            mean(sum->blocks_per_unit, row->total_ps, kernel->blocks_per_unit, total);
-        sum->occupancy = mean(sum->occupancy, row->total_ps, kernel->occupancy, total);
+        const double ratios[N_KERNEL_RATIOS] = {
+            [BLOCKS_PER_UNIT] = kernel->blocks_per_unit,
+            [OCCUPANCY] = kernel->occupancy,
+            [THEORETICAL_OCCUPANCY] = kernel->theoretical_occupancy,
+            [UNIT_EFFICIENCY] = estimate_unit_efficiency(kernel),
+        };
+        for (int i = 0; i < N_KERNEL_RATIOS; i++)
+            sum->means[i] = mean(sum->means[i], row->total_ps, ratios[i], total);
     }
     if (row->calls == 0 || each < row->min_ps) row->min_ps = each;
     if (each > row->max_ps) row->max_ps = each;
@@ -303,7 +315,7 @@ static int sum_kernels(const struct analysis *analysis, struct kernel_sum *sums,
             return CM_NO_MEMORY;
         if (at == MAP_NONE) {
             at = (uint32_t)(*ret_n)++;
-            sums[at] = (struct kernel_sum){.blocks_per_unit = -1, .occupancy = -1};
+            sums[at] = (struct kernel_sum){.means = {-1, -1, -1, -1}};
             sums[at].row = (struct cm_kernel_row){
                 .name = kernel_name(analysis, i, kernel),
                 .primitive = kernel ? CM_NO_INDEX : i,
@@ -330,8 +342,10 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
         *row = sums[i].row;
         const bool has_mean = is_known(row->calls) && row->calls > 0 && is_known(row->total_ps);
         row->mean_ps = has_mean ? row->total_ps / row->calls : CM_UNKNOWN;
-        row->blocks_per_unit = public_ratio(sums[i].blocks_per_unit);
-        row->occupancy = public_ratio(sums[i].occupancy);
+        row->blocks_per_unit = public_ratio(sums[i].means[BLOCKS_PER_UNIT]);
+        row->occupancy = public_ratio(sums[i].means[OCCUPANCY]);
+        row->theoretical_occupancy = public_ratio(sums[i].means[THEORETICAL_OCCUPANCY]);
+        row->unit_efficiency = public_ratio(sums[i].means[UNIT_EFFICIENCY]);
     }
     if (table->n_kernels > 0)
         qsort(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);

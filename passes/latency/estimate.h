@@ -42,6 +42,11 @@ static inline int64_t estimate_ps(double seconds) {
  * modelled. */
 void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_costs *ret);
 
+/* Returns the multiprocessors that have a block / all (SM efficiency); 0: unknown. */
+static inline double estimate_unit_efficiency(const struct cm_kernel *kernel) {
+    return kernel->blocks_per_unit < 1 ? kernel->blocks_per_unit : 1;
+}
+
 /* Returns "yes", "no", or "unknown" for all other values: plug-ins are not trusted. */
 const char *estimate_tensor_cores_name(int32_t tensor_cores);
 

@@ -51,6 +51,10 @@ function kernelTitle(rows, total) {
   return `The slowest of ${plural(rows.length, 'distinct kernel')} takes ${roughly(first.total_ps / total)} of the time in ${plural(first.calls, 'call')}${top}`;
 }
 
+function ratioField(key, heading) {
+  return field(key, heading, {isNumber: true, draw: (cell, row) => cell.text(isKnown(row[key]) ? percent(row[key], 1) : '\u2013')});
+}
+
 function kernelColumns(profile, rows, total) {
   const has = key => rows.some(row => isKnown(row[key]) && row[key] !== '');
   return [
@@ -59,7 +63,8 @@ function kernelColumns(profile, rows, total) {
     field('mean_ps', 'Mean', {unit: 'ps'}), field('total_ps', 'Total', {unit: 'ps'}),
     shareColumn(row => row.total_ps, total, row => row.limited ? `on-${row.limited}` : '', 'ps'),
     field('limited', 'Limited by'), field('tensor_cores', 'Tensor cores'),
-    field('occupancy', 'Occupancy', {isNumber: true, draw: (cell, row) => cell.text(percent(row.occupancy, 1))}),
+    ratioField('occupancy', 'Occupancy'), ratioField('theoretical_occupancy', 'Theoretical occupancy'),
+    ratioField('unit_efficiency', 'SM efficiency'),
   ].filter(each => has(each.key) || (each.key === 'share' && total > 0));
 }
 

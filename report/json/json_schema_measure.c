@@ -102,7 +102,9 @@ static const struct json_record kernel_row_record = RECORD(struct cm_kernel_row,
     VALUE("min_ps", JSON_COUNT, struct cm_kernel_row, min_ps, "minimum over the primitives of the median time of a call"),
     VALUE("max_ps", JSON_COUNT, struct cm_kernel_row, max_ps, "maximum over the primitives of the median time of a call"),
     VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_row, blocks_per_unit, "mean weighted by time"),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "mean weighted by time"));
+    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy, "mean weighted by time"),
+    OPTIONAL("theoretical_occupancy", JSON_RATIO, struct cm_kernel_row, theoretical_occupancy, "mean weighted by time"),
+    OPTIONAL("unit_efficiency", JSON_RATIO, struct cm_kernel_row, unit_efficiency, "mean weighted by time"));
 
 static const struct json_record ceilings_record = RECORD(struct cm_ceilings, "ceilings", "Peak rates of the device; `null` if not measured",
     VALUE("state", JSON_TEXT, struct cm_ceilings, state, "`measured`; `published` rates of a modelled device; `invented` by a table"),

@@ -274,6 +274,28 @@ static void add_primitive_name(struct table *table, const struct cm_result *resu
     table_end_cell(table);
 }
 
+/* Returns true if the grid of some kernel is known: those of CPUs have none. */
+static bool has_grids(const struct cm_measure *measure) {
+    for (size_t i = 0; i < measure->n_kernels; i++)
+        if (measure->kernels[i].blocks_per_unit > 0) return true;
+    return false;
+}
+
+static void add_ratio(struct table *table, int64_t ratio) {
+    add_percent(table, ratio > 0 ? ratio : CM_UNKNOWN, CM_RATIO_ONE);
+}
+
+static void add_grid(struct table *table, const struct cm_kernel_row *row) {
+    if (row->blocks_per_unit > 0)
+        text_printf(table_cell(table), "%.2f", (double)row->blocks_per_unit / CM_RATIO_ONE);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
+    add_ratio(table, row->unit_efficiency);
+    add_ratio(table, row->occupancy);
+    add_ratio(table, row->theoretical_occupancy);
+}
+
 static void add_kernel(struct table *table, const struct cm_result *result,
                        const struct cm_kernel_row *row) {
     add_time(table, row->total_ps);
@@ -282,12 +304,7 @@ static void add_kernel(struct table *table, const struct cm_result *result,
     add_time(table, row->mean_ps);
     add_time(table, row->min_ps);
     add_time(table, row->max_ps);
-    if (is_known(row->blocks_per_unit) && row->blocks_per_unit > 0)
-        text_printf(table_cell(table), "%.2f", (double)row->blocks_per_unit / CM_RATIO_ONE);
-    else
-        text_append(table_cell(table), "-");
-    table_end_cell(table);
-    add_percent(table, row->occupancy > 0 ? row->occupancy : CM_UNKNOWN, CM_RATIO_ONE);
+    if (has_grids(result->measure)) add_grid(table, row);
     struct text *cell = table_cell(table);
     text_append_name(cell, row->tensor_cores);
     if (row->rule[0] != '\0') {
@@ -303,10 +320,13 @@ static void add_kernel(struct table *table, const struct cm_result *result,
 }
 
 void kernels_write(struct page *page, const struct cm_result *result) {
-    static const char *const headings[] = {"total",        "share", "calls",       "mean",
-                                           "min",          "max",   "blocks/unit", "occupancy",
-                                           "tensor cores", "kernel"};
+    static const char *const plain[] = {"total", "share", "calls",        "mean",
+                                        "min",   "max",   "tensor cores", "kernel"};
+    static const char *const with_grids[] = {
+        "total",       "share",         "calls",     "mean",        "min",          "max",
+        "blocks/unit", "SM efficiency", "occupancy", "theoretical", "tensor cores", "kernel"};
     const struct cm_measure *measure = result->measure;
+    const bool grids = has_grids(measure);
     struct table table;
     page_end_line(page);
     page_rule(page, "Kernels");
@@ -317,7 +337,9 @@ void kernels_write(struct page *page, const struct cm_result *result) {
     }
     page_paragraph(page, "The time of a layer with one kernel is that kernel's. A layer with "
                          "several or unknown kernels is listed with its own time.");
-    if (!table_init(&table, page, headings, sizeof headings / sizeof *headings,
+    if (!table_init(&table, page, grids ? with_grids : plain,
+                    grids ? sizeof with_grids / sizeof *with_grids
+                          : sizeof plain / sizeof *plain,
                     measure->n_kernels))
         return;
     for (size_t i = 0; i < measure->n_kernels; i++)

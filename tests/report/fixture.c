@@ -471,11 +471,14 @@ static const struct cm_untimed untimed[] = {{"NonZero", "the data decides its si
                                             {ESCAPE, FORGERY, INT64_MAX, CM_UNKNOWN}};
 static const struct cm_limiter_share limiters[] = {{"memory", 1, INT64_MAX}, {ESCAPE, 0, 0}};
 static const struct cm_kernel_row kernel_rows[] = {
-    {"a", CM_NO_INDEX, "yes", "name", 1, INT64_MAX, 1, 2, 3, 250000, CM_UNKNOWN},
-    {"gemm" ESCAPE, 1, "unknown", "", INT64_MAX, CM_UNKNOWN, CM_UNKNOWN, 0, 0, CM_UNKNOWN,
+    {"a", CM_NO_INDEX, "yes", "name", 1, INT64_MAX, 1, 2, 3, 250000, CM_UNKNOWN, CM_UNKNOWN,
      CM_UNKNOWN},
-    {"conv", 0, "no", FORGERY, 2, 1000, 500, 400, 600, CM_UNKNOWN, 1000000},
-    {"past the end", 7, "no", "", 2, 1000, 500, 400, 600, CM_UNKNOWN, 1000000},
+    {"gemm" ESCAPE, 1, "unknown", "", INT64_MAX, CM_UNKNOWN, CM_UNKNOWN, 0, 0, CM_UNKNOWN,
+     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN},
+    {"conv", 0, "no", FORGERY, 2, 1000, 500, 400, 600, CM_UNKNOWN, 1000000, CM_UNKNOWN,
+     CM_UNKNOWN},
+    {"past the end", 7, "no", "", 2, 1000, 500, 400, 600, CM_UNKNOWN, 1000000, CM_UNKNOWN,
+     CM_UNKNOWN},
 };
 static const struct cm_timed timed[] = {
     {.primitive = "conv f32 1x1x1 -> 1x1x1",

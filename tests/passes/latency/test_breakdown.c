@@ -61,12 +61,14 @@ static void lists_operators_by_macs_without_times(void **state) {
     bench_close(bench);
 }
 
-/* 2 ms and 6 ms of one kernel; its blocks are weighted by them. */
+/* 2 ms and 6 ms of one kernel; its ratios are weighted by them. */
 static void kernel_of_several_layers_is_one_row(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
-    name_kernel(find(bench, "a"), "sgemm", 1);
+    name_kernel(find(bench, "a"), "sgemm", 0.5);
     name_kernel(find(bench, "b"), "sgemm", 3);
+    find(bench, "a")->how.kernels[0].theoretical_occupancy = 0.5;
+    find(bench, "b")->how.kernels[0].theoretical_occupancy = 0.25;
     timed_again(bench);
     const struct cm_kernel_row *row = &bench->analysis.breakdown.kernels[0];
     assert_int_equal(bench->analysis.breakdown.n_kernels, 2);
@@ -77,8 +79,10 @@ static void kernel_of_several_layers_is_one_row(void **state) {
     assert_int_equal(row->mean_ps, 4000000000);
     assert_int_equal(row->min_ps, 2000000000);
     assert_int_equal(row->max_ps, 6000000000);
-    assert_int_equal(row->blocks_per_unit, 2.5 * CM_RATIO_ONE);
+    assert_int_equal(row->blocks_per_unit, 2.375 * CM_RATIO_ONE);
     assert_int_equal(row->occupancy, CM_UNKNOWN);
+    assert_int_equal(row->theoretical_occupancy, 0.3125 * CM_RATIO_ONE);
+    assert_int_equal(row->unit_efficiency, 0.875 * CM_RATIO_ONE); /* half, and all of them */
     bench_close(bench);
 }
 

@@ -289,6 +289,25 @@ static void ratios_come_back_exactly(void **state) {
     drop(result);
 }
 
+static void ratios_of_kernel_rows_come_back(void **state) {
+    (void)state;
+    struct cm_kernel_row row = fixture_hostile.measure->kernels[0];
+    struct cm_measure measure = *fixture_hostile.measure;
+    struct cm_result hostile = fixture_hostile;
+    row.theoretical_occupancy = 750000;
+    row.unit_efficiency = 250000;
+    measure.n_kernels = 1;
+    measure.kernels = &row;
+    hostile.measure = &measure;
+    expect_round_trip(&hostile);
+    char *json = fixture_json(&hostile);
+    struct cm_result *result = read_back(json);
+    assert_true(result->measure->kernels[0].theoretical_occupancy == 750000);
+    assert_true(result->measure->kernels[0].unit_efficiency == 250000);
+    free(json);
+    drop(result);
+}
+
 static const struct {
     const char *text;
     const char *message;
@@ -534,6 +553,7 @@ int main(void) {
         cmocka_unit_test(locates_errors),
         cmocka_unit_test(locates_errors_in_times),
         cmocka_unit_test(ratios_come_back_exactly),
+        cmocka_unit_test(ratios_of_kernel_rows_come_back),
         cmocka_unit_test(refuses_documents_that_are_not_profiles),
         cmocka_unit_test(refuses_a_profile_without_modules),
         cmocka_unit_test(refuses_a_long_string_before_reading_it),

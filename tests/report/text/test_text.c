@@ -200,6 +200,32 @@ static void prints_requested_sections_after_the_tree(void **state) {
     expect(&fixture_hostile, options, "hostile_breakdown.txt");
 }
 
+static void kernels_have_the_columns_of_their_grid(void **state) {
+    (void)state;
+    static const struct cm_kernel_row row = {.name = "sgemm",
+                                             .primitive = CM_NO_INDEX,
+                                             .tensor_cores = "no",
+                                             .rule = "",
+                                             .calls = 1,
+                                             .blocks_per_unit = 750000,
+                                             .occupancy = 187500,
+                                             .theoretical_occupancy = 250000,
+                                             .unit_efficiency = 750000};
+    struct cm_text_options options = defaults();
+    struct cm_measure measure = *fixture_hostile.measure;
+    struct cm_result result = fixture_hostile;
+    options.kernels = true;
+    measure.n_kernels = 1;
+    measure.kernels = &row;
+    result.measure = &measure;
+    char *text = fixture_text(&result, &options);
+    assert_non_null(strstr(text, "  blocks/unit  SM efficiency  occupancy  theoretical  tensor "
+                                 "cores  kernel\n"));
+    assert_non_null(strstr(
+        text, "         0.75         75.00%     18.75%       25.00%            no  sgemm\n"));
+    free(text);
+}
+
 static void prints_no_question_mark_for_a_known_model(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
@@ -320,6 +346,7 @@ int main(void) {
         cmocka_unit_test(omits_the_framework_if_it_agrees),
         cmocka_unit_test(reports_what_is_unknown),
         cmocka_unit_test(prints_requested_sections_after_the_tree),
+        cmocka_unit_test(kernels_have_the_columns_of_their_grid),
         cmocka_unit_test(prints_no_question_mark_for_a_known_model),
         cmocka_unit_test(escapes_names_for_the_terminal),
         cmocka_unit_test(the_default_page_has_100_columns),
