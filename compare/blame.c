@@ -25,7 +25,7 @@ static int64_t own_of(const struct cm_result *result, size_t module, size_t metr
     if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &all)) return 0;
     int64_t own = all.value;
     for (size_t i = 0; i < result->modules[module].n_children; i++) {
-        struct cm_figure child = {0, false};
+        struct cm_figure child = {.value = 0};
         (void)cm_metric_of_module(metric, result, result->modules[module].children[i], &child);
         own = checked_sub(own, child.value);
     }

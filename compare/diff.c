@@ -18,7 +18,8 @@
 
 bool diff_is_unchanged(const struct cm_change *change) {
     return change->in_old == change->in_new && change->old_value == change->new_value &&
-           change->old_upper_bound == change->new_upper_bound;
+           change->old_upper_bound == change->new_upper_bound &&
+           change->old_partial == change->new_partial;
 }
 
 /* Absent values are 0. */
@@ -33,13 +34,15 @@ static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new
         .difference = is_known(difference) ? difference : CM_UNKNOWN,
         .old_upper_bound = was.upper_bound,
         .new_upper_bound = is.upper_bound,
+        .old_partial = was.partial,
+        .new_partial = is.partial,
     };
 }
 
 struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
     if (diff == NULL) return (struct cm_change){0};
-    struct cm_figure was = {0, false};
-    struct cm_figure is = {0, false};
+    struct cm_figure was = {.value = 0};
+    struct cm_figure is = {.value = 0};
     const bool in_old = cm_metric_of_total(metric, diff->old_result, &was);
     const bool in_new = cm_metric_of_total(metric, diff->new_result, &is);
     return change_of(in_old, was, in_new, is);
@@ -48,8 +51,8 @@ struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
 struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_t metric) {
     if (diff == NULL) return (struct cm_change){0};
     const struct cm_diff_module *module = &diff->modules[row];
-    struct cm_figure was = {0, false};
-    struct cm_figure is = {0, false};
+    struct cm_figure was = {.value = 0};
+    struct cm_figure is = {.value = 0};
     const bool in_old = module->old_module != CM_NO_INDEX &&
                         cm_metric_of_module(metric, diff->old_result, module->old_module, &was);
     const bool in_new = module->new_module != CM_NO_INDEX &&
@@ -60,8 +63,8 @@ struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_
 struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, size_t metric) {
     if (diff == NULL) return (struct cm_change){0};
     const struct cm_diff_operator *op = &diff->operators[row];
-    struct cm_figure was = {0, false};
-    struct cm_figure is = {0, false};
+    struct cm_figure was = {.value = 0};
+    struct cm_figure is = {.value = 0};
     const bool in_old = op->old_operator != CM_NO_INDEX &&
                         cm_metric_of_operator(metric, diff->old_result, op->old_operator, &was);
     const bool in_new = op->new_operator != CM_NO_INDEX &&

@@ -152,7 +152,10 @@ bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
 
 static struct cm_figure column_figure(const struct column *column,
                                       const struct cm_costs *costs) {
-    return (struct cm_figure){column_get(column, costs), column_is_upper_bound(column, costs)};
+    const enum number_bound bound = column_bound(column, costs);
+    return (struct cm_figure){.value = column_get(column, costs),
+                              .upper_bound = bound == NUMBER_AT_MOST,
+                              .partial = bound == NUMBER_AT_LEAST};
 }
 
 /* Metrics of a training step skip bounded shapes, so they are not upper bounds. */
@@ -173,7 +176,8 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
-    *ret = (struct cm_figure){read_at(result, extra->in_result), is_upper_bound(extra, result)};
+    *ret = (struct cm_figure){.value = read_at(result, extra->in_result),
+                              .upper_bound = is_upper_bound(extra, result)};
     return true;
 }
 
@@ -211,6 +215,6 @@ bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_operator == NOWHERE) return false;
-    *ret = (struct cm_figure){read_at(row, extra->in_operator), false};
+    *ret = (struct cm_figure){.value = read_at(row, extra->in_operator)};
     return true;
 }

@@ -160,7 +160,7 @@ static struct range exactly(struct cm_figure figure) {
 
 static struct cm_figure figure_of(const struct limit *limit, const struct cm_result *result,
                                   size_t module) {
-    struct cm_figure figure = {CM_UNKNOWN, false};
+    struct cm_figure figure = {.value = CM_UNKNOWN};
     if (module == CM_NO_INDEX)
         (void)cm_metric_of_total(limit->metric, result, &figure);
     else
@@ -173,7 +173,7 @@ static struct cm_figure old_figure(const struct side *side, const struct limit *
                                    size_t module) {
     if (module == CM_NO_INDEX) return figure_of(limit, &side->old, module);
     const struct cm_diff_module *pair = &side->diff->modules[side->of_module[module]];
-    if (pair->old_module == CM_NO_INDEX) return (struct cm_figure){0, false};
+    if (pair->old_module == CM_NO_INDEX) return (struct cm_figure){.value = 0};
     return figure_of(limit, &side->old, pair->old_module);
 }
 
@@ -222,7 +222,7 @@ static void add_spread(const struct side *side, const struct limit *limit, size_
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module) {
     struct figure figure = {
         .now = exactly(figure_of(limit, side->now, module)),
-        .old = exactly((struct cm_figure){CM_UNKNOWN, false}),
+        .old = exactly((struct cm_figure){.value = CM_UNKNOWN}),
         .no_value = gap_of(&side->gaps, limit, side->now),
         .no_old = side->no_old,
         .bounds_count = side->bounds_count,

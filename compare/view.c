@@ -249,18 +249,23 @@ static void append_side(struct text *text, struct view_look look, bool is_there,
         text_append(text, "-");
         return;
     }
-    if (figure.upper_bound && is_known(figure.value)) text_append(text, look.upper_bound);
+    const enum number_bound bound = figure.upper_bound ? NUMBER_AT_MOST
+                                    : figure.partial   ? NUMBER_AT_LEAST
+                                                       : NUMBER_NO_BOUND;
+    if (is_known(figure.value)) text_append(text, number_bound_prefix(bound, look.unicode));
     append_value(text, look, figure.value);
 }
 
 void view_append_old(struct text *text, struct view_look look, const struct cm_change *change) {
-    append_side(text, look, change->in_old,
-                (struct cm_figure){change->old_value, change->old_upper_bound});
+    append_side(
+        text, look, change->in_old,
+        (struct cm_figure){change->old_value, change->old_upper_bound, change->old_partial});
 }
 
 void view_append_new(struct text *text, struct view_look look, const struct cm_change *change) {
-    append_side(text, look, change->in_new,
-                (struct cm_figure){change->new_value, change->new_upper_bound});
+    append_side(
+        text, look, change->in_new,
+        (struct cm_figure){change->new_value, change->new_upper_bound, change->new_partial});
 }
 
 void view_append_difference(struct text *text, struct view_look look, int64_t difference) {
@@ -306,6 +311,8 @@ struct cm_change view_blame_change(const struct cm_diff *diff, const struct cm_b
         .difference = blame->difference,
         .old_upper_bound = all.old_upper_bound,
         .new_upper_bound = all.new_upper_bound,
+        .old_partial = all.old_partial,
+        .new_partial = all.new_partial,
     };
 }
 

@@ -67,10 +67,11 @@ const struct cm_module *view_old_module_of(const struct cm_diff *diff, size_t ro
 struct view_look {
     enum cm_units units;
     enum cm_unit unit;
-    const char *upper_bound; /* prefix of upper bounds: CELL_UPPER_BOUND */
+    bool unicode; /* of the prefixes of bounds */
 };
 
-/* Append "14.07 GMACs", "<= 3.0 k", "?" if unknown, "-" if absent. */
+/* Append "14.07 GMACs", "<= 3.0 k", ">= 1.2 ms" (a sum that omits nodes), "?" if unknown, "-"
+ * if absent. */
 void view_append_old(struct text *text, struct view_look look, const struct cm_change *change);
 void view_append_new(struct text *text, struct view_look look, const struct cm_change *change);
 

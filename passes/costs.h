@@ -38,6 +38,7 @@ static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs,
             *figure = checked_add_known(*figure, *costs_figure(&addend, i));
         }
     sum->upper_bound |= costs->upper_bound;
+    sum->partial |= costs->partial;
 }
 
 /* Turns unknown and overflown figures into CM_UNKNOWN. */

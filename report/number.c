@@ -262,3 +262,12 @@ void number_append_percent(struct text *text, int64_t part, int64_t whole) {
             binary_times_100(binary_quotient((uint64_t)part, (uint64_t)whole)));
     text_printf(text, "%" PRIu64 ".%02" PRIu64 "%%", hundredths / 100, hundredths % 100);
 }
+
+const char *number_bound_prefix(enum number_bound bound, bool unicode) {
+    static const char *const prefixes[][2] = {
+        [NUMBER_NO_BOUND] = {"", ""},
+        [NUMBER_AT_MOST] = {"<= ", "≤ "},
+        [NUMBER_AT_LEAST] = {">= ", "≥ "},
+    };
+    return prefixes[bound][unicode];
+}

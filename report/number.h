@@ -11,6 +11,7 @@
 #ifndef REPORT_NUMBER_H
 #define REPORT_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct text;
@@ -33,6 +34,16 @@ enum number_units {
     NUMBERS_BINARY, /* the same, bytes by powers of 1024: "1.25 GiB" */
     NUMBERS_EXACT,  /* the integer: "14068146176"; times in ps */
 };
+
+/* Meaning of a figure that is not exact. */
+enum number_bound {
+    NUMBER_NO_BOUND,
+    NUMBER_AT_MOST,  /* an upper bound: data-dependent dims at their maximum */
+    NUMBER_AT_LEAST, /* a sum of times that omits nodes without a time */
+};
+
+/* Returns "", "<= " or ">= ", in Unicode "≤ " or "≥ ". */
+const char *number_bound_prefix(enum number_bound bound, bool unicode);
 
 void number_append(struct text *text, enum number_units units, enum number_unit unit,
                    int64_t value);

@@ -20,6 +20,14 @@ void times_append(struct text *text, enum number_units units, int64_t latency_ps
         number_append(text, units, NUMBER_TIME, latency_ps);
 }
 
+void times_append_sum(struct text *text, enum number_units units, const struct cm_costs *costs,
+                      bool unicode) {
+    const bool is_partial = (costs->partial & CM_COST_BIT(latency_ps)) != 0;
+    text_append(text,
+                number_bound_prefix(is_partial ? NUMBER_AT_LEAST : NUMBER_NO_BOUND, unicode));
+    times_append(text, units, costs->latency_ps);
+}
+
 const char *times_kind(const struct cm_result *result) {
     if (result->measure != NULL && result->measure->modelled) return "modelled";
     if (result->measure != NULL && result->measure->imported) return "imported";

@@ -3,15 +3,20 @@
 #ifndef REPORT_TIMES_H
 #define REPORT_TIMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/number.h"
 
+struct cm_costs;
 struct cm_result;
 struct text;
 
 /* "76.67 us", "0 s" */
 void times_append(struct text *text, enum number_units units, int64_t latency_ps);
+/* The latency of these costs: ">= 76.67 us" if it omits nodes without a time. */
+void times_append_sum(struct text *text, enum number_units units, const struct cm_costs *costs,
+                      bool unicode);
 /* Returns "modelled", "imported" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
 /* Appends " modelled" or " invented"; nothing to a measured latency. */

@@ -70,6 +70,12 @@ int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnost
     return status;
 }
 
+/* Returns the first " | " in [at, end), or `end`. */
+static const char *find_bar(const char *at, const char *end) {
+    while (at < end && !text_starts_with(at, " | ")) at++;
+    return at;
+}
+
 /* Adds each node of "[ONNX Layer: /conv1/Conv | ...]\x1f[ONNX Layer: /relu/Relu]". */
 static void add_metadata(struct times_refs *refs, const char *metadata) {
     static const char start[] = "[ONNX Layer: ";
@@ -78,10 +84,11 @@ static void add_metadata(struct times_refs *refs, const char *metadata) {
         at += strlen(start);
         const char *next = strstr(at, start);
         const char *end = next ? next : at + strlen(at);
-        const char *bar = strstr(at, " | ");
-        const bool has_more = bar != NULL && bar < end;
-        while (!has_more && end > at && *--end != ']') {}
-        if (has_more) end = bar;
+        const char *bar = find_bar(at, end);
+        if (bar < end)
+            end = bar;
+        else
+            while (end > at && *--end != ']') {}
         times_refs_add(refs, at, (size_t)(end - at), TIMES_RUNS);
         at = next;
     }

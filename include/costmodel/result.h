@@ -67,9 +67,11 @@ struct cm_costs {
     int64_t lower_bound_ps;   /* lower bound of the time of any implementation, picoseconds;
                                  valid only if cm_result_modelled */
     uint32_t upper_bound;     /* set of members that are upper bounds: CM_COST_BIT */
+    uint32_t partial; /* set of times that omit nodes without a time, so that they are too small
+                         or CM_UNKNOWN: CM_COST_BIT */
 };
 
-/* Bit of a member in `upper_bound`, for example CM_COST_BIT(macs). */
+/* Bit of a member in `upper_bound` and `partial`, for example CM_COST_BIT(macs). */
 #define CM_COST_BIT(member)                                                                    \
     (UINT32_C(1) << (offsetof(struct cm_costs, member) / sizeof(int64_t)))
 

@@ -508,6 +508,21 @@ static void apply_imported_times(const struct analysis *analysis, struct count_t
             table->nodes[id].costs.latency_ps = imported->node_ps[id];
 }
 
+/* Marks the nodes with work but without a time, which sums of times omit. The time of an opaque
+ * block is that of a module. */
+static void mark_untimed(const struct analysis *analysis, struct count_table *table) {
+    const bool is_modelled = analysis->estimate.facts.modelled;
+    if (!analysis->estimate.done) return;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const enum cm_measure_state state = estimate_state(analysis, id);
+        struct cm_costs *costs = &table->nodes[id].costs;
+        if (state == CM_VIEW || state == CM_PLANNED || state == CM_OPAQUE) continue;
+        if (!is_known(costs->latency_ps)) costs->partial = CM_COST_BIT(latency_ps);
+        if (is_modelled && !is_known(costs->lower_bound_ps))
+            costs->partial |= CM_COST_BIT(lower_bound_ps);
+    }
+}
+
 int pass_count(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
@@ -534,5 +549,6 @@ int pass_count(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < model->n_graphs; id++)
         if (dropped[id]) table->runs[id] = 0;
     apply_imported_times(analysis, table);
+    mark_untimed(analysis, table);
     return status;
 }

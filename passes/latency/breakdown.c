@@ -86,6 +86,7 @@ static void add_node(const struct analysis *analysis, uint32_t id, struct cm_ope
     add_time(&row->costs.latency_ps, costs->latency_ps);
     add_time(&row->costs.lower_bound_ps, costs->lower_bound_ps);
     const enum cm_measure_state state = estimate_state(analysis, id);
+    if (state == CM_OPAQUE) row->costs.partial |= CM_COST_BIT(latency_ps);
     totals->nodes[state]++;
     totals->macs[state] = checked_add_known(totals->macs[state], costs->macs);
 }

@@ -333,7 +333,9 @@ int times_import(const struct analysis *analysis, struct estimate_table *ret) {
     ret->done = imported->placed_share > 0;
     if (!ret->done) {
         ret->problem = imported->n == 0 ? "the imported files have no times"
-                                        : "no layer of the imported times names a node";
+                       : imported->placed_share < 0
+                           ? "the imported times are all 0"
+                           : "no layer of the imported times names a node";
         diag_warn(analysis->diag, DIAG_BACKEND, "times cannot be imported: %s", ret->problem);
         return CM_OK;
     }

@@ -42,6 +42,7 @@ static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     if (add_known_work(sum, costs)) {
         sum->upper_bound |= costs->upper_bound;
+        sum->partial |= costs->partial;
         add_known(&sum->latency_ps, costs->latency_ps);
         add_known(&sum->lower_bound_ps, costs->lower_bound_ps);
     } else {
@@ -61,28 +62,36 @@ static void add_imported(const struct module_tree *tree) {
     }
 }
 
+/* Marks the times of modules that contain nodes inside an opaque block, but not the module that
+ * has the time of the block. A parent precedes its children. */
+static void mark_inside(const struct module_tree *tree, const struct imported_layer *layer) {
+    const struct modules_table *table = tree->table;
+    const uint32_t owner = module_common(table, layer->places, layer->n_places);
+    for (size_t i = 0; i < layer->n_inside; i++) {
+        uint32_t module = table->of_node[layer->inside[i]];
+        for (uint32_t other = owner; module != other;) {
+            if (module < other) {
+                other = table->parents[other];
+                continue;
+            }
+            table->modules[module].costs.partial |= CM_COST_BIT(latency_ps);
+            module = table->parents[module];
+        }
+    }
+}
+
 /* The time of a module is unknown if none of its nodes has an imported time: they are inside an
  * opaque block, or no layer runs them. Modules with only views take no time. */
-static int hide_untimed(const struct module_tree *tree) {
+static void hide_untimed(const struct module_tree *tree) {
     const struct imported *imported = tree->analysis->estimate.imported;
     struct modules_table *table = tree->table;
-    if (imported == NULL) return CM_OK;
-    bool *is_hidden = arena_array(tree->analysis->arena, table->n_modules, sizeof *is_hidden);
-    if (!is_hidden) return diag_no_memory(tree->analysis->diag);
-    for (size_t i = 0; i < imported->n; i++)
-        for (size_t k = 0; k < imported->layers[i].n_inside; k++)
-            is_hidden[table->of_node[imported->layers[i].inside[k]]] = true;
-    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
-        const uint32_t node = tree->scopes->nodes[i];
-        if (!is_known(tree->analysis->count.nodes[node].costs.latency_ps))
-            is_hidden[table->of_node[node]] = true;
-    }
+    if (imported == NULL) return;
+    for (size_t i = 0; i < imported->n; i++) mark_inside(tree, &imported->layers[i]);
     for (size_t i = table->n_modules; i-- > 1;) {
-        if (!is_hidden[i] || table->modules[i].costs.latency_ps != 0) continue;
-        table->modules[i].costs.latency_ps = DIM_UNKNOWN;
-        is_hidden[table->parents[i]] = true;
+        struct cm_costs *costs = &table->modules[i].costs;
+        if (costs->latency_ps == 0 && (costs->partial & CM_COST_BIT(latency_ps)) != 0)
+            costs->latency_ps = DIM_UNKNOWN;
     }
-    return CM_OK;
 }
 
 static void sum_work(const struct module_tree *tree) {
@@ -186,9 +195,8 @@ static const char *overflowing(const struct cm_costs *costs) {
 
 int module_totals(const struct module_tree *tree) {
     sum_work(tree);
-    int status = hide_untimed(tree);
-    if (status < 0) return status;
-    status = unite_params(tree);
+    hide_untimed(tree);
+    const int status = unite_params(tree);
     if (status < 0) return status;
     const char *what = overflowing(&tree->table->modules[0].costs);
     if (!what) return CM_OK;

@@ -74,7 +74,7 @@ static void put_row(struct comment *comment, const struct text *row) {
 static void append_bounded(struct text *row, const char *unit, int64_t value,
                            bool upper_bound) {
     text_append(row, " | ");
-    if (upper_bound) text_append(row, CELL_UPPER_BOUND_UTF8);
+    if (upper_bound) text_append(row, number_bound_prefix(NUMBER_AT_MOST, true));
     if (is_known(value)) check_append_short(row, unit, value);
 }
 

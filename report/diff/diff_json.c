@@ -53,6 +53,8 @@ static struct diff_metric metric_row(size_t index, const struct cm_change *chang
         .change = change->difference,
         .old_upper_bound = change->old_upper_bound,
         .new_upper_bound = change->new_upper_bound,
+        .old_partial = change->old_partial,
+        .new_partial = change->new_partial,
     };
 }
 

@@ -50,7 +50,7 @@ static bool flush(struct writer *writer, size_t room) {
 }
 
 static struct view_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct view_look){writer->options->units, unit, CELL_UPPER_BOUND_UTF8};
+    return (struct view_look){writer->options->units, unit, true};
 }
 
 /* "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */

@@ -71,7 +71,7 @@ static void write_head(struct writer *writer) {
 }
 
 static struct view_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct view_look){writer->options->units, unit, CELL_UPPER_BOUND};
+    return (struct view_look){writer->options->units, unit, false};
 }
 
 /* Old, new, change, percent. */

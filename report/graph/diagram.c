@@ -48,7 +48,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
     }
     struct text figure = {.arena = arena};
     text_printf(&figure, "%s ", field->heading);
-    cell_append_shown(&figure, cell, units, CELL_UPPER_BOUND);
+    cell_append_shown(&figure, cell, units, false);
     append_words(label, language, text_string(&figure), arena);
 }
 

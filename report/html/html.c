@@ -160,7 +160,7 @@ static void put_cell(struct html *html, const struct field *field, const struct 
         const char *words = text_string(cell->words);
         text_append_name(&html->words, *words == '\0' && field->empty ? field->empty : words);
     } else if (cell->kind != CELL_NONE) {
-        cell_append_shown(&html->words, cell, NUMBERS_SI, CELL_UPPER_BOUND_UTF8);
+        cell_append_shown(&html->words, cell, NUMBERS_SI, true);
     }
     html_words(html);
 }
@@ -212,9 +212,9 @@ void html_begin_facts(struct html *html) {
 }
 
 void html_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
-               bool upper_bound) {
+               enum number_bound bound) {
     const struct cell cell = {
-        .kind = CELL_FIGURE, .unit = unit, .value = value, .upper_bound = upper_bound};
+        .kind = CELL_FIGURE, .unit = unit, .value = value, .bound = bound};
     if (!is_known(value)) return;
     fputs("<tr><th scope=\"row\">", html->out);
     text_append(&html->words, label);
@@ -222,7 +222,7 @@ void html_fact(struct html *html, const char *label, enum number_unit unit, int6
     fputs("<td", html->out);
     put_exact(html, &cell);
     fputs(">", html->out);
-    cell_append_shown(&html->words, &cell, NUMBERS_SI, CELL_UPPER_BOUND_UTF8);
+    cell_append_shown(&html->words, &cell, NUMBERS_SI, true);
     html_words(html);
     fputs("\n", html->out);
 }

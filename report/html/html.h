@@ -89,7 +89,7 @@ int html_table_section(struct html *html, const struct rows_of *of, const char *
  * row if the value is unknown. */
 void html_begin_facts(struct html *html);
 void html_fact(struct html *html, const char *label, enum number_unit unit, int64_t value,
-               bool upper_bound);
+               enum number_bound bound);
 void html_end_facts(struct html *html);
 
 #endif

@@ -33,6 +33,7 @@ static int write_text(const void *context, FILE *out) {
 
 static int write_overview(struct html *html, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
+    const enum number_bound of_arena = memory->upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND;
     html_begin_section(html, "overview", "Overview");
     html_begin_facts(html);
     for (size_t i = 0; i < n_columns; i++)
@@ -40,14 +41,14 @@ static int write_overview(struct html *html, const struct cm_result *result) {
             column_is_printed(&columns[i], &result->totals))
             html_fact(html, columns[i].heading, columns[i].unit,
                       column_get(&columns[i], &result->totals),
-                      column_is_upper_bound(&columns[i], &result->totals));
+                      column_bound(&columns[i], &result->totals));
     html_fact(html, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes,
-              memory->peak_upper_bound);
-    html_fact(html, "arena", NUMBER_BYTES, memory->arena_bytes, memory->upper_bound);
-    html_fact(html, "required memory", NUMBER_BYTES, memory->required_bytes,
-              memory->upper_bound);
+              memory->peak_upper_bound ? NUMBER_AT_MOST : NUMBER_NO_BOUND);
+    html_fact(html, "arena", NUMBER_BYTES, memory->arena_bytes, of_arena);
+    html_fact(html, "required memory", NUMBER_BYTES, memory->required_bytes, of_arena);
     if (result->measure != NULL)
-        html_fact(html, "device memory", NUMBER_BYTES, result->measure->memory_bytes, false);
+        html_fact(html, "device memory", NUMBER_BYTES, result->measure->memory_bytes,
+                  NUMBER_NO_BOUND);
     html_end_facts(html);
     const int status = html_text_report(html, write_text, result);
     html_end_section(html);

@@ -179,6 +179,7 @@ function classesAt(profile, depth) {
       rows.set(module.class, {class: `${module.class_known === false ? 'named ' : ''}${module.class}`, modules: 0});
     const row = rows.get(module.class);
     row.modules++;
+    addBounds(row, module);
     for (const metric of profile.metrics) row[metric.key] = (row[metric.key] || 0) + (+module[metric.key] || 0);
   }
   return [...rows.values()];
@@ -212,7 +213,7 @@ function drawDepth(parent, profile) {
       for (const row of most) {
         const cells = table.append('tr');
         add(cells, 'th', {scope: 'row'}, row.modules > 1 ? `${row.modules} \u00d7 ${row.class}` : row.class);
-        addNumber(cells, 'td', row[metric.key], metric.unit).attr('class', 'number');
+        addNumber(cells, 'td', row[metric.key], metric.unit, prefixOf(row, metric.key)).attr('class', 'number');
         addShare(add(cells, 'td', {class: 'number'}), row[metric.key], profile.totals[metric.key], '', metric.unit);
       }
     }

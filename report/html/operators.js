@@ -28,13 +28,14 @@ function operatorRows(profile, byShape) {
     if (module && !isInside(node, module)) continue;
     const shape = byShape ? nodeShapes(profile, node) : '';
     const key = `${node.kind} ${shape}`;
-    if (!rows.has(key)) rows.set(key, {kind: node.kind, shape, nodes: 0, products: 0, used: 0, upper_bound: []});
+    if (!rows.has(key)) rows.set(key, {kind: node.kind, shape, nodes: 0, products: 0, used: 0});
     const row = rows.get(key);
     row.nodes++;
     row.products += node.primitive && (node.primitive.product || node.cores !== '') ? 1 : 0;
     row.used += node.cores === 'used' ? 1 : 0;
     for (const each of summedKeys) if (isKnown(node[each])) row[each] = (row[each] || 0) + +node[each];
-    for (const each of node.upper_bound || []) row.upper_bound.push(each);
+    addBounds(row, node);
+    if (!isKnown(node.latency_ps)) row.partial.push('latency_ps');
   }
   return [...rows.values()].filter(row => matches(`${row.kind} ${row.shape}`));
 }

@@ -10,10 +10,10 @@ function overviewTitle(profile) {
   return bound && where ? `${bound}; ${where}` : bound || where || 'Overview';
 }
 
-function addTile(parent, name, value, unit, note, bound) {
+function addTile(parent, name, value, unit, note, prefix) {
   const tile = add(parent, 'div', {class: 'tile'});
   tile.append('dt').text(name);
-  addNumber(tile, 'dd', value, unit, bound);
+  addNumber(tile, 'dd', value, unit, prefix);
   if (note) add(tile, 'dd', {class: 'note'}, note);
 }
 
@@ -21,22 +21,23 @@ function addTiles(parent, profile) {
   const totals = profile.totals;
   const memory = profile.memory || {};
   const tiles = add(parent, 'dl', {class: 'tiles'});
-  const addTotal = (name, key, unit, note, sign) =>
-    addTile(tiles, name, totals[key], unit, note, sign || isBound(totals, key));
+  const addTotal = (name, key, unit, note, prefix) =>
+    addTile(tiles, name, totals[key], unit, note, prefix || prefixOf(totals, key));
   addTotal('Parameters', 'params', 'elements', isKnown(totals.weight_bytes) ? `${short(totals.weight_bytes, 'bytes')} of weights` : '');
   addTotal('MACs', 'macs', 'macs', isKnown(totals.flops) ? `${short(totals.flops, 'flops')} FLOPs` : '');
-  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '', memory.peak_upper_bound);
+  addTile(tiles, 'Peak activation memory', memory.peak_activation_bytes, 'bytes', isKnown(memory.required_bytes) ? `${short(memory.required_bytes, 'bytes')} ${profile.training ? 'for a training step' : 'with weights'}` : '', memory.peak_upper_bound ? atMost : '');
   if (!profile.timed) return;
   const untimed = d3.sum(profile.measure.untimed || [], row => row.nodes);
+  const isPartial = untimed > 0 || prefixOf(totals, 'latency_ps') !== '';
   addTotal(profile.timeName, 'latency_ps', 'ps', untimed > 0 ? `time of ${plural(untimed, 'node')} is unknown: see \u201cNot included\u201d`
-    : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', untimed > 0 ? '\u2265 ' : '');
+    : isKnown(totals.lower_bound_ps) ? `lower bound ${short(totals.lower_bound_ps, 'ps')}` : '', isPartial ? atLeast : '');
   const batch = profile.options.batch;
   if (!(batch > 0) || !(totals.latency_ps > 0)) return;
   const tile = add(tiles, 'div', {class: 'tile'});
   const rate = batch / (totals.latency_ps * 1e-12);
   const text = rate.toFixed(rate < 100 ? 2 : 0).replace(/\B(?=(\d{3})+$)/g, ',');
   tile.append('dt').text('Throughput');
-  add(tile, 'dd', {title: `${rate} samples/s`}, `${untimed > 0 ? '\u2264 ' : ''}${text} /s`);
+  add(tile, 'dd', {title: `${rate} samples/s`}, `${isPartial ? atMost : ''}${text} /s`);
   add(tile, 'dd', {class: 'note'}, `samples per second at batch ${batch}`);
 }
 

@@ -80,15 +80,26 @@ function matches(text) {
   return text.toLowerCase().includes(state.search.toLowerCase());
 }
 
-/* A number with all its digits as title and data-value; one that the row does not have, or no time, is a dash. */
-function addNumber(parent, tag, value, unit, isUpperBound, isChange) {
+/* A number with all its digits as title and data-value, after a prefix; a dash if the row lacks it, or has no time. */
+function addNumber(parent, tag, value, unit, prefix, isChange) {
   const text = value === undefined || unit === 'ps' && !isChange && !(value > 0) ? '\u2013' : (isChange ? signed : short)(value, unit);
   return add(parent, tag, {'data-value': isKnown(value) ? String(value) : '', title: exact(value, unit)},
-    (isUpperBound === true ? '\u2264 ' : isUpperBound || '') + text);
+    (text === '\u2013' ? '' : prefix || '') + text);
 }
 
-function isBound(row, key) { return Boolean(row.upper_bound && row.upper_bound.indexOf
-  && row.upper_bound.indexOf(key) >= 0); }
+/* Adds the keys of the figures of `from` that are not exact to those of a row that sums them. */
+function addBounds(row, from) {
+  for (const key of ['upper_bound', 'partial']) row[key] = (row[key] || []).concat(from[key] || []);
+}
+
+/* Prefixes of figures that are not exact: upper bounds, and times that omit nodes. */
+const atMost = '\u2264 ';
+const atLeast = '\u2265 ';
+
+function prefixOf(row, key) {
+  const has = keys => Boolean(keys && keys.indexOf && keys.indexOf(key) >= 0);
+  return has(row.upper_bound) ? atMost : has(row.partial) ? atLeast : '';
+}
 
 /* A chart of fixed size that scales down on narrow paper. */
 function addChart(parent, width, height, label) {
@@ -166,7 +177,7 @@ function addHead(table, columns, current) {
 function addCell(row, each, datum) {
   const unit = typeof each.unit === 'function' ? each.unit(datum) : each.unit;
   if (unit !== undefined) {
-    addNumber(row, 'td', each.value(datum), unit, isBound(datum, each.key), each.isChange).attr('class', 'number');
+    addNumber(row, 'td', each.value(datum), unit, prefixOf(datum, each.key), each.isChange).attr('class', 'number');
     return;
   }
   const cell = row.append(each.isName ? 'th' : 'td').classed('number', Boolean(each.isNumber));

@@ -40,6 +40,8 @@ struct diff_metric {
     int64_t change;
     bool old_upper_bound;
     bool new_upper_bound;
+    bool old_partial;
+    bool new_partial;
 };
 
 /* NULL texts are omitted. */

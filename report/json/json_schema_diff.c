@@ -27,7 +27,9 @@ static const struct json_record metric_record = RECORD(struct diff_metric, "metr
     GIVEN("new", struct diff_metric, new_value, in_new, "new value, likewise"),
     VALUE("change", JSON_COUNT, struct diff_metric, change, "new - old, with 0 for a missing value; `null` if either is unknown"),
     OPTIONAL("old_upper_bound", JSON_FLAG, struct diff_metric, old_upper_bound, "`old` is an upper bound, and `change` is the difference of the bounds"),
-    OPTIONAL("new_upper_bound", JSON_FLAG, struct diff_metric, new_upper_bound, "`new` is an upper bound"));
+    OPTIONAL("new_upper_bound", JSON_FLAG, struct diff_metric, new_upper_bound, "`new` is an upper bound"),
+    OPTIONAL("old_partial", JSON_FLAG, struct diff_metric, old_partial, "`old` is a sum of times that omits nodes without a time"),
+    OPTIONAL("new_partial", JSON_FLAG, struct diff_metric, new_partial, "`new` is such a sum"));
 
 static const struct json_record module_record = RECORD(struct diff_module, "diff_module", "A module that changed, those inside it included",
     VALUE("status", JSON_TEXT, struct diff_module, status, "`changed`, `renamed`, `added` or `removed`"),

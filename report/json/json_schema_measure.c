@@ -167,6 +167,7 @@ const struct json_record json_operator = RECORD(struct cm_operator, "operator", 
     COSTS_IF(JSON_FIRST, struct cm_operator, costs, operator_columns, of_operator),
     COSTS_IF(JSON_OTHERS, struct cm_operator, costs, operator_columns, of_operator),
     OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("partial", JSON_BOUNDS, struct cm_operator, costs.partial, "keys of the times that omit nodes without a time; missing if they omit none"),
     OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"));
 
 const struct json_record json_advice = RECORD(struct cm_advice, "advice", "A possible optimization, or a change without which the model does not run",

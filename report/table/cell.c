@@ -43,11 +43,11 @@ void cell_append(struct text *text, const struct cell *cell, enum number_units u
 }
 
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
-                       const char *upper_bound) {
+                       bool unicode) {
     if (!cell_is_known(cell)) {
         text_append(text, "?");
         return;
     }
-    if (cell->upper_bound) text_append(text, upper_bound);
+    text_append(text, number_bound_prefix(cell->bound, unicode));
     cell_append(text, cell, units);
 }

@@ -28,7 +28,7 @@ struct cell {
     int64_t value;
     int64_t whole;
     double real;
-    bool upper_bound; /* the figure is an upper bound */
+    enum number_bound bound;
     struct text *words;
 };
 
@@ -41,11 +41,8 @@ double cell_real(const struct cell *cell);
 /* Appends a known figure in these units; nothing for texts and missing figures. */
 void cell_append(struct text *text, const struct cell *cell, enum number_units units);
 
-/* The same for reports: an unknown figure is "?", and an upper bound is preceded by
- * CELL_UPPER_BOUND, in Markdown CELL_UPPER_BOUND_UTF8. */
+/* The same for reports: an unknown figure is "?", and a bound has its prefix. */
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
-                       const char *upper_bound);
-#define CELL_UPPER_BOUND      "<= "
-#define CELL_UPPER_BOUND_UTF8 "≤ "
+                       bool unicode);
 
 #endif

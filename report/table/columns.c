@@ -71,6 +71,11 @@ bool column_is_upper_bound(const struct column *column, const struct cm_costs *c
     return (costs->upper_bound & column_bit(column)) != 0;
 }
 
+enum number_bound column_bound(const struct column *column, const struct cm_costs *costs) {
+    if (column_is_upper_bound(column, costs)) return NUMBER_AT_MOST;
+    return (costs->partial & column_bit(column)) != 0 ? NUMBER_AT_LEAST : NUMBER_NO_BOUND;
+}
+
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {
     const bool tells = conventions_separate_integers(result->options.convention);
     return tells ? checked_add_known(flops, int_ops) : flops;
@@ -86,6 +91,7 @@ void column_set(const struct column *column, struct cm_costs *costs, int64_t val
 
 void columns_add(struct cm_costs *sum, const struct cm_costs *more) {
     sum->upper_bound |= more->upper_bound;
+    sum->partial |= more->partial;
     for (size_t i = 0; i < n_columns; i++) {
         const int64_t value = column_get(&columns[i], more);
         const int64_t so_far = column_get(&columns[i], sum);

@@ -49,7 +49,9 @@ void columns_add(struct cm_costs *sum, const struct cm_costs *more);
 const struct column *column_named(const char *key);
 /* Returns true if the figure is an upper bound. */
 bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs);
-/* Returns its bit in cm_costs.upper_bound. */
+/* Returns whether the figure is exact, an upper bound or a sum that omits nodes. */
+enum number_bound column_bound(const struct column *column, const struct cm_costs *costs);
+/* Returns its bit in cm_costs.upper_bound and partial. */
 uint32_t column_bit(const struct column *column);
 /* Returns the sum of operations on floats and integers that the convention counts. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);

@@ -141,7 +141,7 @@ GETTER(get_member) {
 /* The memory of a batch. */
 GETTER(get_memory) {
     get_member(field, of, row, cell);
-    cell->upper_bound = batch_at(of, row)->memory_upper_bound;
+    if (batch_at(of, row)->memory_upper_bound) cell->bound = NUMBER_AT_MOST;
 }
 
 GETTER(get_index) {
@@ -210,7 +210,7 @@ static const struct cm_costs *costs_of(const struct rows_of *of, size_t row) {
 GETTER(get_metric) {
     const struct cm_costs *costs = costs_of(of, row);
     set_figure(cell, field->column->unit, column_get(field->column, costs));
-    cell->upper_bound = column_is_upper_bound(field->column, costs);
+    cell->bound = column_bound(field->column, costs);
 }
 
 GETTER(get_metric_share) {
@@ -226,8 +226,8 @@ static int64_t bytes_of(const struct rows_of *of, size_t row) {
 GETTER(get_bytes) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, bytes_of(of, row));
-    cell->upper_bound = (costs_of(of, row)->upper_bound &
-                         (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0;
+    const uint32_t of_traffic = CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
+    if ((costs_of(of, row)->upper_bound & of_traffic) != 0) cell->bound = NUMBER_AT_MOST;
 }
 
 GETTER(get_intensity) {
@@ -248,7 +248,7 @@ GETTER(get_peak) {
     set_figure(cell, NUMBER_BYTES,
                of->rows == ROWS_MODULES ? module_at(of, row)->peak_activation_bytes
                                         : batch_at(of, row)->peak_activation_bytes);
-    cell->upper_bound = is_peak_upper_bound(of, row);
+    if (is_peak_upper_bound(of, row)) cell->bound = NUMBER_AT_MOST;
 }
 
 /* By the memory limit, or else the memory of the device. */
@@ -278,6 +278,11 @@ static void add_word(struct text *words, const char *word) {
     text_append(words, word);
 }
 
+/* Files of earlier versions have untimed_nodes, but not `partial`. */
+static bool omits_nodes(const struct cm_sweep_row *batch) {
+    return batch->untimed_nodes > 0 || (batch->costs.partial & CM_COST_BIT(latency_ps)) != 0;
+}
+
 /* Keys of the upper bounds, for formats that cannot mark a figure. */
 GETTER(get_upper_bound) {
     const bool is_batch = of->rows == ROWS_BATCHES;
@@ -290,8 +295,16 @@ GETTER(get_upper_bound) {
         add_word(cell->words, "peak_activation_bytes");
     if (is_batch && batch_at(of, row)->memory_upper_bound)
         add_word(cell->words, "arena_bytes required_bytes");
-    if (is_batch && batch_at(of, row)->untimed_nodes > 0)
-        add_word(cell->words, "samples_per_second");
+    if (is_batch && omits_nodes(batch_at(of, row))) add_word(cell->words, "samples_per_second");
+}
+
+/* Keys of the times that omit nodes, for formats that cannot mark a figure. */
+GETTER(get_partial) {
+    const uint32_t partial = costs_of(of, row)->partial;
+    (void)field;
+    set_text(cell, "");
+    for (size_t i = 0; i < n_columns; i++)
+        if ((partial & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
 }
 
 #define PS_PER_SECOND 1e12
@@ -300,7 +313,7 @@ GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
     set_quotient(cell, batch->batch, batch->costs.latency_ps, PS_PER_SECOND);
-    cell->upper_bound = batch->untimed_nodes > 0; /* untimed nodes only reduce throughput */
+    if (omits_nodes(batch)) cell->bound = NUMBER_AT_MOST; /* they only reduce the throughput */
 }
 
 GETTER(get_timed_share) {
@@ -413,6 +426,7 @@ static const struct field after_metrics[] = {
     {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    .get = get_fits},
     {"intensity",             "FLOP/byte",       MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         .get = get_intensity},
     {"upper_bound",           "upper bound",     MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      .get = get_upper_bound},
+    {"partial",               "omits nodes",     MODULES | OPERATORS | BATCHES, true, NULL, of_times, has_times,     .get = get_partial},
     {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, .get = get_member, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, backward_macs), .unit = NUMBER_MACS},
     {"saved_bytes",           "saved",           MODULES | NODES,             false, NULL, of_training, has_training, .get = get_member, MEMBER(OWNER_STEP, CELL_FIGURE, struct cm_step, saved_bytes), .unit = NUMBER_BYTES},
     {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_ACHIEVED, CELL_FIGURE, struct cm_achieved, flops_per_s), .unit = NUMBER_RATE},

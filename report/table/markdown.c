@@ -68,7 +68,7 @@ static void put_cell(struct text *line, const struct field *field, const struct 
         else
             markdown_append_name(line, words, arena);
     } else {
-        cell_append_shown(line, cell, units, CELL_UPPER_BOUND_UTF8);
+        cell_append_shown(line, cell, units, true);
     }
 }
 
@@ -141,13 +141,14 @@ static void put_result(struct text *text, const struct cm_result *result,
     for (size_t i = 0; i < n_columns; i++) {
         if (columns[i].ranking == NULL || !column_is_there(&columns[i], result)) continue;
         text_printf(text, " %s **", columns[i].ranking);
-        if (column_is_upper_bound(&columns[i], &result->totals))
-            text_append(text, CELL_UPPER_BOUND_UTF8);
+        text_append(text,
+                    number_bound_prefix(column_bound(&columns[i], &result->totals), true));
         number_append(text, units, columns[i].unit, column_get(&columns[i], &result->totals));
         text_append(text, "**,");
     }
     text_append(text, " peak activation **");
-    if (result->memory.peak_upper_bound) text_append(text, CELL_UPPER_BOUND_UTF8);
+    if (result->memory.peak_upper_bound)
+        text_append(text, number_bound_prefix(NUMBER_AT_MOST, true));
     number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
     put_coverage(text, &result->coverage);

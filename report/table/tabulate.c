@@ -19,7 +19,7 @@ static void put_cell(struct table *table, const struct field *field, const struc
         const char *words = text_string(cell->words);
         text_append_name(out, *words == '\0' && field->empty ? field->empty : words);
     } else {
-        cell_append_shown(out, cell, units, CELL_UPPER_BOUND);
+        cell_append_shown(out, cell, units, false);
     }
     table_end_cell(table);
 }

@@ -115,8 +115,9 @@ static void write_ranking(struct page *page, const struct cm_result *result,
         text_append(item, "'");
         text_append_name(item, groups->items[ranks[i].order].type);
         text_append(item, "': '");
-        if (column_is_upper_bound(column, &groups->items[ranks[i].order].costs))
-            text_append(item, "<= ");
+        text_append(item,
+                    number_bound_prefix(
+                        column_bound(column, &groups->items[ranks[i].order].costs), false));
         if (column->timed)
             times_append(item, page->units, ranks[i].value);
         else

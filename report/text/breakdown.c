@@ -19,11 +19,11 @@
 
 #include "support/banned.h"
 
-/* `upper_bound`: it is an upper bound. */
 static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
                         bool upper_bound) {
     struct text *cell = table_cell(table);
-    if (upper_bound && is_known(value)) text_append(cell, CELL_UPPER_BOUND);
+    if (upper_bound && is_known(value))
+        text_append(cell, number_bound_prefix(NUMBER_AT_MOST, false));
     if (value == CM_UNKNOWN)
         text_append(cell, "-");
     else
@@ -38,6 +38,14 @@ static void add_number(struct table *table, enum number_unit unit, int64_t value
 static void add_time(struct table *table, int64_t ps) {
     if (is_known(ps))
         times_append(table_cell(table), table->page->units, ps);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
+}
+
+static void add_sum(struct table *table, const struct cm_costs *costs) {
+    if (is_known(costs->latency_ps))
+        times_append_sum(table_cell(table), table->page->units, costs, false);
     else
         text_append(table_cell(table), "-");
     table_end_cell(table);
@@ -94,7 +102,7 @@ static int64_t operations_of(const struct cm_result *result, const struct cm_ope
 static void add_operator(struct table *table, const struct cm_result *result,
                          const struct cm_operator *row) {
     if (cm_result_timed(result)) {
-        add_time(table, row->costs.latency_ps);
+        add_sum(table, &row->costs);
         add_percent(table, row->costs.latency_ps, result->totals.latency_ps);
         times_append_rate(table_cell(table), table->page->units, operations_of(result, row),
                           row->costs.latency_ps);

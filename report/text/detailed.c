@@ -85,7 +85,7 @@ static void write_times(const struct tree *tree, const struct cm_module *module)
     const struct cm_result *result = tree->result;
     if (!cm_result_timed(result)) return;
     struct text *latency = page_item(page);
-    times_append(latency, page->units, module->costs.latency_ps);
+    times_append_sum(latency, page->units, &module->costs, false);
     times_append_kind(latency, result);
     page_item_end(page, STYLE_PLAIN);
     page_item_percent(page, STYLE_SHARE, module->costs.latency_ps, result->totals.latency_ps,

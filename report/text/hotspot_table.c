@@ -89,9 +89,8 @@ static void append_figure(struct grid *grid, const struct column *metric,
                           const struct cm_costs *costs, struct text *text) {
     /* MACs without the unit, which the heading has. */
     const enum number_unit unit = metric->unit == NUMBER_MACS ? NUMBER_FLOPS : metric->unit;
-    if (column_is_upper_bound(metric, costs))
-        text_append(text,
-                    grid->page->options->unicode ? CELL_UPPER_BOUND_UTF8 : CELL_UPPER_BOUND);
+    text_append(text,
+                number_bound_prefix(column_bound(metric, costs), grid->page->options->unicode));
     number_append(text, grid->page->units, unit, column_get(metric, costs));
 }
 

@@ -159,7 +159,8 @@ static void write_samples(struct page *page, const struct cm_result *result) {
     const int64_t n_lacking = timed_lacks(result);
     if (samples < 0) return;
     label_write(page, "samples/second");
-    page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "", samples);
+    page_print(page, STYLE_PLAIN, "%s%.2f", timed_is_partial(result) ? "at most " : "",
+               samples);
     if (n_lacking > 0)
         page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
                    text_plural(n_lacking));

@@ -178,7 +178,7 @@ static void write_samples(struct page *page, const struct cm_result *result) {
     const double samples = timed_samples_per_second(result);
     if (samples < 0) return;
     struct text *item = page_item(page);
-    if (timed_lacks(result) > 0) text_append(item, "at most ");
+    if (timed_is_partial(result)) text_append(item, "at most ");
     number_append_real(item, samples, 2);
     text_append(item, " samples/s");
     page_item_end(page, STYLE_TITLE);
@@ -270,7 +270,7 @@ static void write_times(struct page *page, const struct cm_result *result) {
     if (!cm_result_timed(result)) return;
     label_write(page, "time");
     page_list(page, "", 0);
-    times_append(page_item(page), page->units, result->totals.latency_ps);
+    times_append_sum(page_item(page), page->units, &result->totals, page->options->unicode);
     page_item_end(page, STYLE_TITLE);
     label_pad(page);
     page_list(page, ", ", page->label_width + page->figure_width);

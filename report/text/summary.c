@@ -177,6 +177,8 @@ static void write_totals(struct page *page, const struct cm_result *result) {
             page_print(page, STYLE_PLAIN, " ps%s%s%s", *kind == '\0' ? "" : ", ", kind,
                        cm_result_modelled(result) && !columns[i].modelled ? " expected time"
                                                                           : "");
+            if (column_bound(&columns[i], &result->totals) == NUMBER_AT_LEAST)
+                page_print(page, STYLE_PLAIN, ", at least");
         }
         page_end_line(page);
         if (text_equal(columns[i].key, "params")) write_framework(page, result);

@@ -42,7 +42,7 @@ static void put_cell(struct table *table, struct listing *listing, size_t row, s
     if (cell.kind == CELL_TEXT)
         text_append_name(out, text_string(cell.words));
     else
-        cell_append_shown(out, &cell, table->page->units, CELL_UPPER_BOUND);
+        cell_append_shown(out, &cell, table->page->units, false);
     table_end_cell(table);
 }
 

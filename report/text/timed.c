@@ -19,6 +19,10 @@ int64_t timed_lacks(const struct cm_result *result) {
     return n;
 }
 
+bool timed_is_partial(const struct cm_result *result) {
+    return timed_lacks(result) > 0 || (result->totals.partial & CM_COST_BIT(latency_ps)) != 0;
+}
+
 double timed_samples_per_second(const struct cm_result *result) {
     const int64_t latency = result->totals.latency_ps;
     if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return -1;

@@ -12,7 +12,10 @@ struct page;
 /* Returns the number of nodes with work but without a time. */
 int64_t timed_lacks(const struct cm_result *result);
 
-/* Returns the samples per second; negative: unknown. An upper bound if timed_lacks() > 0. */
+/* Returns true if the total time omits nodes. */
+bool timed_is_partial(const struct cm_result *result);
+
+/* Returns the samples per second; negative: unknown. An upper bound if timed_is_partial(). */
 double timed_samples_per_second(const struct cm_result *result);
 
 /* Returns true if some of them are of that operator. */

@@ -103,6 +103,44 @@ static void attributes_a_block_to_the_smallest_module_that_contains_it(void **st
     cm_result_free(result);
 }
 
+static bool is_partial(const struct cm_result *result, const char *path) {
+    return (module_of(result, path)->costs.partial & CM_COST_BIT(latency_ps)) != 0;
+}
+
+static void marks_times_that_omit_nodes(void **state) {
+    struct cm_result *result = profile_well("node,time_us\n" STN "/conv1/Conv,9\n", NULL);
+    (void)state;
+    assert_true(result->totals.partial == CM_COST_BIT(latency_ps));
+    assert_true(is_partial(result, "transform.input_transform"));
+    assert_false(is_partial(result, "transform.input_transform.conv1"));
+    assert_int_equal(module_of(result, "fc1")->costs.latency_ps, CM_UNKNOWN);
+    assert_true(is_partial(result, "fc1"));
+    for (size_t i = 0; i < result->n_operators; i++) {
+        const struct cm_costs *costs = &result->operators[i].costs;
+        const bool is_conv = strcmp(result->operators[i].op, "Conv") == 0;
+        if (is_conv) assert_int_equal(costs->latency_ps, 9000000);
+        if (is_conv) assert_int_equal(costs->partial, CM_COST_BIT(latency_ps)); /* 1 of 9 */
+    }
+    cm_result_free(result);
+}
+
+/* Only conv1 has a time of its own: that of its parents omits the nodes inside the block. */
+static void only_the_module_of_a_block_has_its_whole_time(void **state) {
+    struct cm_result *result = profile_well(
+        "[{\"count\": 1}, {\"name\": \"{ForeignNode[" STN
+        "/bn1/BatchNormalization.../logsoftmax/LogSoftmax]}\", \"averageMs\": 0.004}, "
+        "{\"name\": \"" STN "/conv1/Conv\", \"averageMs\": 0.002}]",
+        NULL);
+    (void)state;
+    assert_int_equal(result->totals.latency_ps, 6000000);
+    assert_int_equal(result->totals.partial, 0);
+    assert_int_equal(module_of(result, "transform")->costs.latency_ps, 2000000);
+    assert_true(is_partial(result, "transform"));
+    assert_true(is_partial(result, "transform.input_transform"));
+    assert_false(is_partial(result, "transform.input_transform.conv1"));
+    cm_result_free(result);
+}
+
 static void lists_copies_and_unknown_layers_as_rows_of_their_own(void **state) {
     struct cm_result *result = profile_well(
         "[{\"count\": 1}, {\"name\": \"Reformatting CopyNode for Input Tensor 0 to " STN
@@ -186,6 +224,8 @@ static void reports_files_that_match_no_node(void **state) {
     (void)state;
     check_fault("node,time_us\nother,2\n", NULL, NULL, CM_OK,
                 "times cannot be imported: no layer of the imported times names a node");
+    check_fault("node,time_us\n" STN "/Relu,0\n", NULL, NULL, CM_OK,
+                "times cannot be imported: the imported times are all 0");
     check_fault("{\"Layers\": []}", NULL, NULL, CM_OK,
                 "times cannot be imported: the imported files have no times");
 }
@@ -248,6 +288,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_a_fused_layer_by_expected_time),
         cmocka_unit_test(attributes_a_block_to_the_smallest_module_that_contains_it),
+        cmocka_unit_test(marks_times_that_omit_nodes),
+        cmocka_unit_test(only_the_module_of_a_block_has_its_whole_time),
         cmocka_unit_test(lists_copies_and_unknown_layers_as_rows_of_their_own),
         cmocka_unit_test(takes_nodes_from_layer_information),
         cmocka_unit_test(assigns_a_layer_of_no_name_by_dataflow_and_shape),

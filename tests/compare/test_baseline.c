@@ -212,8 +212,8 @@ static void restores_every_metric_from_the_file(void **state) {
     assert_int_equal(baseline_result(baseline, &baseline->profiles[0], arena, diag, &result),
                      CM_OK);
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        struct cm_figure want = {0, false};
-        struct cm_figure have = {0, false};
+        struct cm_figure want = {.value = 0};
+        struct cm_figure have = {.value = 0};
         assert_true(cm_metric_of_total(i, &full, &want));
         assert_true(cm_metric_of_total(i, &result, &have));
         assert_int_equal(have.value, want.value);

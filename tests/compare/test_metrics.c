@@ -25,7 +25,7 @@ static void finds_every_key_at_its_index(void **state) {
 }
 
 static int64_t total_of(const char *key, const struct cm_result *result) {
-    struct cm_figure figure = {-1, false};
+    struct cm_figure figure = {.value = -1};
     assert_true(cm_metric_of_total(cm_metric_find(key), result, &figure));
     return figure.value;
 }
@@ -42,7 +42,7 @@ static void returns_the_values_of_the_result(void **state) {
         .n_operators = 1,
         .operators = &conv,
     };
-    struct cm_figure figure = {-1, false};
+    struct cm_figure figure = {.value = -1};
     (void)state;
     assert_int_equal(total_of("params", &result), 1);
     assert_int_equal(total_of("macs", &result), 2);
@@ -66,7 +66,7 @@ static void returns_false_for_absent_metrics(void **state) {
     const struct cm_operator conv = {.op = "Conv"};
     const struct cm_result result = {
         .n_modules = 1, .modules = &module, .n_operators = 1, .operators = &conv};
-    struct cm_figure figure = {42, false};
+    struct cm_figure figure = {.value = 42};
     const struct cm_result trained = {
         .training = {.present = true}, .n_modules = 1, .modules = &module};
     const size_t kept = cm_metric_find("training.saved_bytes");
@@ -99,7 +99,7 @@ static void agrees_with_the_flags_of_the_metric(void **state) {
     struct cm_metric metric;
     (void)state;
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        struct cm_figure figure = {0, false};
+        struct cm_figure figure = {.value = 0};
         assert_true(cm_metric_of_total(i, &result, &figure));
         assert_int_equal(cm_metric_of_module(i, &result, 0, &figure), metric.of_modules);
         assert_int_equal(cm_metric_of_operator(i, &result, 0, &figure), metric.of_operators);
@@ -109,20 +109,20 @@ static void agrees_with_the_flags_of_the_metric(void **state) {
 static void measured_result_has_no_lower_bound(void **state) {
     const struct cm_measure measure = {.problem = ""};
     const struct cm_result result = {.measure = &measure};
-    struct cm_figure figure = {0, false};
+    struct cm_figure figure = {.value = 0};
     (void)state;
     assert_true(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &figure));
     assert_false(cm_metric_of_total(cm_metric_find("lower_bound_ps"), &result, &figure));
 }
 
 static bool total_is_at_most(const char *key, const struct cm_result *result) {
-    struct cm_figure figure = {0, false};
+    struct cm_figure figure = {.value = 0};
     assert_true(cm_metric_of_total(cm_metric_find(key), result, &figure));
     return figure.upper_bound;
 }
 
 static bool module_is_at_most(const char *key, const struct cm_result *result) {
-    struct cm_figure figure = {0, false};
+    struct cm_figure figure = {.value = 0};
     assert_true(cm_metric_of_module(cm_metric_find(key), result, 0, &figure));
     return figure.upper_bound;
 }
@@ -139,7 +139,7 @@ static void marks_upper_bounds(void **state) {
         .n_operators = 1,
         .operators = &conv,
     };
-    struct cm_figure figure = {0, false};
+    struct cm_figure figure = {.value = 0};
     (void)state;
     assert_true(total_is_at_most("macs", &result));
     assert_false(total_is_at_most("flops", &result));

@@ -20,18 +20,18 @@ static void formats_percentages_of_the_old_value(void **state) {
         struct cm_change change;
         const char *want;
     } cases[] = {
-        {{true, true, 100, 103, 3, false, false}, "+3.00%"},
-        {{true, true, 100, 50, -50, false, false}, "-50.00%"},
-        {{true, true, 100, 100, 0, false, false}, ""},
-        {{true, true, 25557032, 25557033, 1, false, false}, "+<0.01%"},
-        {{true, true, INT64_MAX, INT64_MAX - 1, -1, false, false}, "-<0.01%"},
-        {{true, true, 1, INT64_MAX, INT64_MAX - 1, false, false}, "+>99999999%"},
-        {{true, true, 0, 5, 5, false, false}, "new"},
-        {{true, true, 5, 0, -5, false, false}, "-100.00%"},
-        {{false, true, 0, 5, 5, false, false}, "new"},
-        {{true, false, 5, 0, -5, false, false}, "gone"},
-        {{true, true, CM_UNKNOWN, 5, CM_UNKNOWN, false, false}, "?"},
-        {{true, true, -4, -2, 2, false, false}, "+50.00%"},
+        {{true, true, 100, 103, 3, false, false, false, false}, "+3.00%"},
+        {{true, true, 100, 50, -50, false, false, false, false}, "-50.00%"},
+        {{true, true, 100, 100, 0, false, false, false, false}, ""},
+        {{true, true, 25557032, 25557033, 1, false, false, false, false}, "+<0.01%"},
+        {{true, true, INT64_MAX, INT64_MAX - 1, -1, false, false, false, false}, "-<0.01%"},
+        {{true, true, 1, INT64_MAX, INT64_MAX - 1, false, false, false, false}, "+>99999999%"},
+        {{true, true, 0, 5, 5, false, false, false, false}, "new"},
+        {{true, true, 5, 0, -5, false, false, false, false}, "-100.00%"},
+        {{false, true, 0, 5, 5, false, false, false, false}, "new"},
+        {{true, false, 5, 0, -5, false, false, false, false}, "gone"},
+        {{true, true, CM_UNKNOWN, 5, CM_UNKNOWN, false, false, false, false}, "?"},
+        {{true, true, -4, -2, 2, false, false, false, false}, "+50.00%"},
     };
     struct arena *arena = arena_new("test", 0);
     (void)state;
@@ -62,7 +62,7 @@ static void formats_differences_with_sign_and_unit(void **state) {
     struct arena *arena = arena_new("test", 0);
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct view_look look = {CM_UNITS_AUTO, cases[i].unit, ""};
+        const struct view_look look = {CM_UNITS_AUTO, cases[i].unit, false};
         struct text text;
         text_init(&text, arena);
         view_append_difference(&text, look, cases[i].difference);
@@ -71,11 +71,21 @@ static void formats_differences_with_sign_and_unit(void **state) {
     arena_free(arena);
 }
 
-static void prefixes_known_upper_bounds(void **state) {
-    const struct view_look look = {CM_UNITS_AUTO, CM_UNIT_MACS, "<= "};
-    const struct cm_change change = {true, true, 1500, CM_UNKNOWN, CM_UNKNOWN, true, true};
-    const struct cm_change exact = {true, true, 1500, 1500, 0, false, false};
-    const struct cm_change bounded = {true, true, 1500, 1500, 0, false, true};
+static void prefixes_known_bounds(void **state) {
+    const struct view_look look = {CM_UNITS_AUTO, CM_UNIT_MACS, false};
+    const struct cm_change change = {.in_old = true,
+                                     .in_new = true,
+                                     .old_value = 1500,
+                                     .new_value = CM_UNKNOWN,
+                                     .difference = CM_UNKNOWN,
+                                     .old_upper_bound = true,
+                                     .new_upper_bound = true};
+    const struct cm_change exact = {
+        .in_old = true, .in_new = true, .old_value = 1500, .new_value = 1500};
+    struct cm_change bounded = exact;
+    struct cm_change partial = exact;
+    bounded.new_upper_bound = true;
+    partial.new_partial = true;
     struct arena *arena = arena_new("test", 0);
     struct text text;
     (void)state;
@@ -85,9 +95,12 @@ static void prefixes_known_upper_bounds(void **state) {
     view_append_new(&text, look, &change);
     text_append(&text, ", ");
     view_append_old(&text, look, &exact);
-    assert_string_equal(text_string(&text), "<= 1.5 kMACs, ?, 1.5 kMACs");
+    text_append(&text, ", ");
+    view_append_new(&text, look, &partial);
+    assert_string_equal(text_string(&text), "<= 1.5 kMACs, ?, 1.5 kMACs, >= 1.5 kMACs");
     assert_true(diff_is_unchanged(&exact));
     assert_false(diff_is_unchanged(&bounded));
+    assert_false(diff_is_unchanged(&partial));
     arena_free(arena);
 }
 
@@ -135,7 +148,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_percentages_of_the_old_value),
         cmocka_unit_test(formats_differences_with_sign_and_unit),
-        cmocka_unit_test(prefixes_known_upper_bounds),
+        cmocka_unit_test(prefixes_known_bounds),
         cmocka_unit_test(formats_changed_arguments_in_the_label),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

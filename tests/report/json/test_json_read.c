@@ -84,6 +84,23 @@ static void integers_and_unknowns_come_back_exactly(void **state) {
     drop(result);
 }
 
+static void times_that_omit_nodes_come_back(void **state) {
+    struct cm_result original = fixture_hostile;
+    struct cm_operator operators[] = {original.operators[0]};
+    (void)state;
+    original.totals.partial = CM_COST_BIT(latency_ps);
+    operators[0].costs.partial = CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps);
+    original.n_operators = 1;
+    original.operators = operators;
+    char *json = fixture_json(&original);
+    struct cm_result *result = read_back(json);
+    assert_int_equal(result->totals.partial, original.totals.partial);
+    assert_int_equal(result->modules[0].costs.partial, 0);
+    assert_int_equal(result->operators[0].costs.partial, operators[0].costs.partial);
+    free(json);
+    drop(result);
+}
+
 static void types_come_back(void **state) {
     (void)state;
     char *json = fixture_json(&fixture_hostile);
@@ -549,6 +566,7 @@ int main(void) {
         cmocka_unit_test(write_read_write_gives_the_same_bytes),
         cmocka_unit_test(read_profile_gives_the_same_text_report),
         cmocka_unit_test(integers_and_unknowns_come_back_exactly),
+        cmocka_unit_test(times_that_omit_nodes_come_back),
         cmocka_unit_test(types_come_back),
         cmocka_unit_test(locates_errors),
         cmocka_unit_test(locates_errors_in_times),
