@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -174,6 +175,27 @@ static void takes_nodes_from_layer_information(void **state) {
     cm_result_free(result);
 }
 
+/* The time is linear in the size: a square of it takes longer than the limit of a test. */
+static void reads_metadata_of_a_million_nodes(void **state) {
+    static const char start[] = "[ONNX Layer: ";
+    static const char *const ends[] = {"{\"Layers\": [{\"Name\": \"__myl_7\", \"Metadata\": \"",
+                                       STN "/Relu]\"}]}"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    assert_non_null(out);
+    fputs(ends[0], out);
+    for (size_t i = 0; i < 1000000; i++) fputs(start, out);
+    fputs(ends[1], out);
+    assert_int_equal(fclose(out), 0);
+    struct cm_result *result =
+        profile_well("[{\"count\": 1}, {\"name\": \"__myl_7\", \"averageMs\": 0.001}]", text);
+    assert_int_equal(node_of(result, STN "/Relu")->costs.latency_ps, 1000000);
+    cm_result_free(result);
+    free(text);
+}
+
 #define EVENT(name, op, ts, dur)                                                               \
     "{\"cat\": \"Node\", \"name\": \"" name "_kernel_time\", \"ts\": " #ts ", \"dur\": " #dur  \
     ", \"args\": {\"op_name\": \"" op "\", \"output_type_shape\": [{\"float\": [1, 64, "       \
@@ -292,6 +314,7 @@ int main(void) {
         cmocka_unit_test(only_the_module_of_a_block_has_its_whole_time),
         cmocka_unit_test(lists_copies_and_unknown_layers_as_rows_of_their_own),
         cmocka_unit_test(takes_nodes_from_layer_information),
+        cmocka_unit_test(reads_metadata_of_a_million_nodes),
         cmocka_unit_test(assigns_a_layer_of_no_name_by_dataflow_and_shape),
         cmocka_unit_test(refuses_times_that_contradict),
         cmocka_unit_test(reports_files_that_match_no_node),
