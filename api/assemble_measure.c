@@ -37,6 +37,7 @@ const struct cm_achieved *assembly_achieved(struct assembly *assembly,
 
 static void take_how(struct assembly *assembly, const struct cm_how *how,
                      struct cm_timed *ret) {
+    const double sum = estimate_kernels_sum(how);
     const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
     ret->provider = assembly_text(assembly, how->provider);
     ret->algorithm = assembly_text(assembly, how->algorithm);
@@ -62,6 +63,8 @@ static void take_how(struct assembly *assembly, const struct cm_how *how,
             .occupancy = public_ratio(from->occupancy),
             .theoretical_occupancy = public_ratio(from->theoretical_occupancy),
             .unit_efficiency = public_ratio(estimate_unit_efficiency(from)),
+            .time_ps = picoseconds(from->seconds),
+            .share = sum > 0 ? public_ratio(from->seconds / sum) : CM_UNKNOWN,
         };
     }
     ret->n_kernels = (size_t)n;

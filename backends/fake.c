@@ -5,6 +5,8 @@
  *
  *     conv f32 1x3x224x224: 0.002 0.0021    seconds, used in turn
  *     conv: 0.001 / 0.0005                  cold / warm
+ *     conv: 0.003 | 0.001 0.004             cold and warm; two kernels and their times
+ *     conv: 0.003 | lost 0.001 0.004        whose timing loses the device
  *     pool: proxy 0.003                     as a proxy
  *     gemm: hang                            or crash, lost, refuse, memory, view
  *     open: hang                            opening the device: hang, crash, refuse
@@ -64,6 +66,8 @@ struct fake_row {
     char *prefix;
     enum fake_action action;
     struct fake_times times[2]; /* indexed by enum cm_cache */
+    enum fake_action kernels_action;
+    struct fake_times kernels; /* empty: one kernel, without a time of its own */
 };
 
 struct cm_device {
@@ -132,6 +136,17 @@ static bool take_times(char *at, struct fake_times *ret) {
     return true;
 }
 
+/* Reads the times of the kernels and cuts them off `at`. */
+static bool read_kernels(char *at, struct fake_row *ret) {
+    char *bar = strchr(at, '|');
+    if (bar == NULL) return true;
+    *bar = '\0';
+    at = trim(bar + 1);
+    ret->kernels_action = take_action(&at);
+    return take_times(at, &ret->kernels) && ret->kernels.n > 1 &&
+           ret->kernels.n <= CM_MAX_KERNELS;
+}
+
 static bool read_row(char *line, struct fake_row *ret) {
     char *colon = strchr(line, ':');
     if (colon == NULL) return false;
@@ -140,6 +155,8 @@ static bool read_row(char *line, struct fake_row *ret) {
     char *at = trim(colon + 1);
     ret->action = take_action(&at);
     if (ret->action >= FAKE_VIEW) return *at == '\0';
+    if (!read_kernels(at, ret)) return false;
+    at = trim(at);
     char *slash = strchr(at, '/');
     if (slash != NULL) *slash = '\0';
     if (!take_times(at, &ret->times[CM_COLD]) || ret->times[CM_COLD].n == 0) return false;
@@ -303,10 +320,22 @@ static void fake_plan_facts(const struct cm_plan *plan, struct cm_plan_facts *re
         (void)reason_fail(&ret->reason, 0, "a row of the table instead");
     }
     ret->how.workspace_bytes = 4096;
-    (void)snprintf(ret->how.kernels[0].name, sizeof(ret->how.kernels[0].name), "fake_%s",
-                   plan->row->prefix);
-    ret->how.kernels[0].calls = 1;
-    ret->how.n_kernels = 1;
+    ret->how.n_kernels = plan->row->kernels.n > 0 ? (int32_t)plan->row->kernels.n : 1;
+    for (int32_t i = 0; i < ret->how.n_kernels; i++) {
+        struct cm_kernel *kernel = &ret->how.kernels[i];
+        kernel->calls = 1;
+        (void)snprintf(kernel->name, sizeof(kernel->name), "fake_%s", plan->row->prefix);
+        if (i == 0) continue;
+        (void)snprintf(kernel->name, sizeof(kernel->name), "fake_%s kernel %d",
+                       plan->row->prefix, (int)i + 1);
+    }
+}
+
+static int fake_run_kernels(struct cm_plan *plan, double *ret_seconds,
+                            struct cm_reason *reason) {
+    const struct fake_times *kernels = &plan->row->kernels;
+    for (size_t i = 0; i < kernels->n; i++) ret_seconds[i] = kernels->seconds[i];
+    return inject_fault(plan->row->kernels_action, reason);
 }
 
 static void fake_drop(struct cm_plan *plan) {
@@ -333,4 +362,5 @@ const struct cm_backend fake_backend = {
     .plan_facts = fake_plan_facts,
     .drop = fake_drop,
     .network = fake_network,
+    .run_kernels = fake_run_kernels,
 };

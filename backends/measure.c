@@ -22,15 +22,14 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
-/* Terminates the texts that a module has filled, and replaces a negative number of kernels by
- * 0.
- */
-static void terminate_texts(struct cm_measurement *ret) {
+/* Terminates the texts that a module has filled, and clears what the program sets. */
+static void clean_facts(struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
     if (how->n_kernels < 0) how->n_kernels = 0;
     for (int i = 0; i < CM_MAX_KERNELS; i++) {
         how->kernels[i].name[sizeof(how->kernels[i].name) - 1] = '\0';
         how->kernels[i].rule[sizeof(how->kernels[i].rule) - 1] = '\0';
+        how->kernels[i].seconds = 0;
     }
     how->provider[sizeof(how->provider) - 1] = '\0';
     how->algorithm[sizeof(how->algorithm) - 1] = '\0';
@@ -47,11 +46,35 @@ static void take_facts(const struct planned *planned, struct cm_measurement *ret
     if (ret->clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
     ret->how = facts.how;
     memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
-    terminate_texts(ret);
+    clean_facts(ret);
     if (ret->state != CM_VIEW) return;
     memset(&ret->cold, 0, sizeof(ret->cold));
     memset(&ret->warm, 0, sizeof(ret->warm));
     ret->flags = 0;
+}
+
+static int run_kernels(void *context, double *ret_seconds, struct cm_reason *reason) {
+    const struct planned *planned = context;
+    return planned->backend->run_kernels(planned->plan, ret_seconds, reason);
+}
+
+/* Times the kernels of a plan with several, after its own time is known: a failure costs the
+ * times of the kernels only. */
+static int time_kernels(struct planned *planned, const struct timing_policy *policy,
+                        const struct timing_clock *clock, struct cm_measurement *ret) {
+    struct cm_how *how = &ret->how;
+    const struct timing_parts parts = {run_kernels, planned, how->n_kernels};
+    double medians[CM_MAX_KERNELS];
+    struct cm_reason reason = {""};
+    if (planned->backend->run_kernels == NULL || ret->state == CM_VIEW || how->n_kernels < 2 ||
+        how->n_kernels > CM_MAX_KERNELS)
+        return CM_BACKEND_OK;
+    const int status = timing_run_parts(&parts, policy, clock, medians, &reason);
+    for (int32_t i = 0; i < how->n_kernels && status == CM_BACKEND_OK; i++)
+        how->kernels[i].seconds = medians[i];
+    if (status != CM_BACKEND_BROKEN) return CM_BACKEND_OK;
+    ret->flags |= CM_FLAG_LOST;
+    return status;
 }
 
 /* Drops the plan. A network is timed warm only. */
@@ -75,6 +98,8 @@ static int time_planned(struct planned *planned, bool is_network,
         take_facts(planned, ret);
     else
         ret->reason = reason;
+    if (status == CM_BACKEND_OK && !is_network)
+        status = time_kernels(planned, policy, clock, ret);
     /* If the device is lost, any further call may block forever. */
     if (status != CM_BACKEND_BROKEN) planned->backend->drop(planned->plan);
     return status;
@@ -82,7 +107,7 @@ static int time_planned(struct planned *planned, bool is_network,
 
 /* Clears all of a failed measurement but its state and reason. Returns `status`. */
 static int keep_reason(int status, struct cm_measurement *ret) {
-    if (status == CM_BACKEND_OK) return status;
+    if (status == CM_BACKEND_OK || (ret->flags & CM_FLAG_LOST) != 0) return status;
     const struct cm_reason reason = ret->reason;
     memset(ret, 0, sizeof(*ret));
     ret->state = (int32_t)reason_state(status);

@@ -54,4 +54,17 @@ int timing_run(const struct timing_job *job, const struct timing_policy *policy,
                const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
                uint32_t *flags, struct cm_reason *reason) __attribute__((warn_unused_result));
 
+/* A job with parts, at most CM_MAX_KERNELS. Each run sets the seconds of each. */
+struct timing_parts {
+    int (*run)(void *context, double *ret_seconds, struct cm_reason *reason);
+    void *context;
+    int32_t n;
+};
+
+/* Computes the median of each part over policy->fewest_samples runs, or those of limit_s. A
+ * non-positive time is refused. */
+int timing_run_parts(const struct timing_parts *parts, const struct timing_policy *policy,
+                     const struct timing_clock *clock, double *ret_medians,
+                     struct cm_reason *reason) __attribute__((warn_unused_result));
+
 #endif

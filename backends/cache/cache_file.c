@@ -116,7 +116,8 @@ static bool is_how(const struct cm_how *how) {
                  is_text(how->algorithm, sizeof(how->algorithm));
     for (int i = 0; i < CM_MAX_KERNELS; i++)
         whole = whole && is_text(how->kernels[i].name, sizeof(how->kernels[i].name)) &&
-                is_text(how->kernels[i].rule, sizeof(how->kernels[i].rule));
+                is_text(how->kernels[i].rule, sizeof(how->kernels[i].rule)) &&
+                isfinite(how->kernels[i].seconds) && how->kernels[i].seconds >= 0;
     return whole;
 }
 

@@ -16,12 +16,14 @@
 #define DRIVER_ROW(name)          {EXPANDED(name), offsetof(struct cuda_driver, name), false},
 #define DRIVER_OPTIONAL_ROW(name) {EXPANDED(name), offsetof(struct cuda_driver, name), true},
 #define DRIVER_PLAIN_ROW(name)    {#name, offsetof(struct cuda_driver, name), false},
+#define DRIVER_FIRST_ROW(name, _) {#name, offsetof(struct cuda_driver, name), true},
 #define CUDNN_ROW(name)           {EXPANDED(name), offsetof(struct cuda_cudnn, name), false},
 #define CUBLASLT_ROW(name)        {EXPANDED(name), offsetof(struct cuda_cublaslt, name), false},
 #define NVRTC_ROW(name)           {EXPANDED(name), offsetof(struct cuda_nvrtc, name), false},
 
-static const struct library_symbol driver_symbols[] = {CUDA_DRIVER_FUNCTIONS(
-    DRIVER_ROW) CUDA_DRIVER_OPTIONAL(DRIVER_OPTIONAL_ROW) CUDA_DRIVER_PLAIN(DRIVER_PLAIN_ROW)};
+static const struct library_symbol driver_symbols[] = {
+    CUDA_DRIVER_FUNCTIONS(DRIVER_ROW) CUDA_DRIVER_OPTIONAL(DRIVER_OPTIONAL_ROW)
+        CUDA_DRIVER_PLAIN(DRIVER_PLAIN_ROW) CUDA_DRIVER_FIRST(DRIVER_FIRST_ROW)};
 static const struct library_symbol cudnn_symbols[] = {CUDA_CUDNN_FUNCTIONS(CUDNN_ROW)};
 static const struct library_symbol cublaslt_symbols[] = {CUDA_CUBLASLT_FUNCTIONS(CUBLASLT_ROW)};
 static const struct library_symbol nvrtc_symbols[] = {CUDA_NVRTC_FUNCTIONS(NVRTC_ROW)};

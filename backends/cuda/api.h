@@ -28,8 +28,15 @@
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \
     X(cuFuncGetAttribute) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-/* Present in drivers for CUDA 12.3 and later. */
-#define CUDA_DRIVER_OPTIONAL(X) X(cuFuncGetName) X(cuKernelGetFunction)
+/* The first two are in drivers for CUDA 12.3 and later, the others in older ones too. */
+#define CUDA_DRIVER_OPTIONAL(X) X(cuFuncGetName) X(cuKernelGetFunction)                        \
+    X(cuGraphGetRootNodes) X(cuGraphAddEventRecordNode)
+/* Optional, by the plain name: the headers of CUDA 13 declare a later version, with edge data,
+ * which is not in every driver. */
+#define CUDA_DRIVER_FIRST(X)                                                                   \
+    X(cuGraphNodeGetDependentNodes, (CUgraphNode, CUgraphNode *, size_t *))                    \
+    X(cuGraphAddDependencies, (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))     \
+    X(cuGraphRemoveDependencies, (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))
 /* By the plain name: the later version has the same signature but is not in every driver. */
 #define CUDA_DRIVER_PLAIN(X) X(cuEventElapsedTime)
 
@@ -68,12 +75,14 @@
     X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs)
 /* clang-format on */
 
-#define CUDA_MEMBER(name) __typeof__(&(name)) name;
+#define CUDA_MEMBER(name)                   __typeof__(&(name)) name;
+#define CUDA_FIRST_MEMBER(name, parameters) CUresult(*name) parameters;
 
 struct cuda_driver {
     CUDA_DRIVER_FUNCTIONS(CUDA_MEMBER)
     CUDA_DRIVER_OPTIONAL(CUDA_MEMBER)
     CUDA_DRIVER_PLAIN(CUDA_MEMBER)
+    CUDA_DRIVER_FIRST(CUDA_FIRST_MEMBER)
 };
 
 struct cuda_cudnn {

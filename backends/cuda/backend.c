@@ -129,6 +129,7 @@ static const struct cm_backend backend = {
     .drop = plan_drop,
     .clocks = device_clocks,
     .network = plan_network,
+    .run_kernels = plan_run_kernels,
 };
 
 __attribute__((visibility("default"))) cm_backend_entry costmodel_backend;

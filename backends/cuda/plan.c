@@ -164,9 +164,26 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     return run_series(plan, series, ret_seconds, reason);
 }
 
+int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
+    struct cm_device *device = plan->device;
+    const struct replay_job job = job_of(plan, (uint32_t)plan->sets.n, 0, plan->sets.n);
+    int status = CM_BACKEND_OK;
+    if (plan->is_network || plan->no_graphs || plan->kernels.n > CM_MAX_KERNELS)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "kernels are timed only in the graph of a primitive");
+    if (plan->kernel_times.n == 0)
+        status = kernel_times_make(device, &job, &plan->kernels, &plan->kernel_times, reason);
+    if (status == CM_BACKEND_OK) status = warmup_resume(device, reason);
+    if (status == CM_BACKEND_OK)
+        status = kernel_times_run(device, &plan->kernel_times, ret_seconds, reason);
+    warmup_busy(device);
+    return status;
+}
+
 void plan_drop_graphs(struct cm_plan *plan) {
     drop_series(plan, &plan->series[CM_COLD]);
     drop_series(plan, &plan->series[CM_WARM]);
+    kernel_times_drop(plan->device, &plan->kernel_times);
     plan->no_graphs = false;
 }
 

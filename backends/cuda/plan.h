@@ -3,7 +3,7 @@
 #ifndef BACKENDS_CUDA_PLAN_H
 #define BACKENDS_CUDA_PLAN_H
 
-#include "backends/cuda/replay.h"
+#include "backends/cuda/kernel_times.h"
 #include "backends/cuda/sets.h"
 
 /* A primitive with its step. */
@@ -41,6 +41,7 @@ struct cm_plan {
     int64_t next_set;             /* used without graphs */
     int64_t sets_used;            /* by cold executions; 0 if none ran */
     struct replay_kernels kernels;
+    struct kernel_times kernel_times;
     double plan_seconds;
 };
 
@@ -50,6 +51,8 @@ int plan_network(struct cm_device *device, const struct cm_network *network,
                  struct cm_plan **ret, struct cm_reason *reason);
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason);
+/* As cm_backend.run_kernels. */
+int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason);
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
 void plan_drop(struct cm_plan *plan);
 

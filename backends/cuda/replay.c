@@ -55,22 +55,33 @@ static int record(const struct cm_device *device, const struct replay_job *job,
     return cuda_check(device, ended, "end the capture", reason);
 }
 
-static int capture(const struct cm_device *device, const struct replay_job *job, bool timed,
-                   struct replay *ret, struct cm_reason *reason) {
-    struct replay replay = {.timed = timed};
+int replay_record(const struct cm_device *device, const struct replay_job *job,
+                  struct replay *ret, struct cm_reason *reason) {
+    *ret = (struct replay){.graph = NULL};
+    return record(device, job, ret, reason);
+}
+
+/* Uploads now: the first launch is timed. */
+int replay_instantiate(const struct cm_device *device, struct replay *replay,
+                       struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
-    int status = record(device, job, &replay, reason);
+    int status =
+        cuda_check(device, driver->cuGraphInstantiateWithFlags(&replay->exec, replay->graph, 0),
+                   "make a graph", reason);
     if (status == CM_BACKEND_OK)
-        status = cuda_check(device,
-                            driver->cuGraphInstantiateWithFlags(&replay.exec, replay.graph, 0),
-                            "make a graph", reason);
-    /* Upload now: the first launch is timed. */
-    if (status == CM_BACKEND_OK)
-        status = cuda_check(device, driver->cuGraphUpload(replay.exec, device->stream),
+        status = cuda_check(device, driver->cuGraphUpload(replay->exec, device->stream),
                             "upload a graph", reason);
     if (status == CM_BACKEND_OK)
         status = cuda_check(device, driver->cuStreamSynchronize(device->stream),
                             "upload a graph", reason);
+    return status;
+}
+
+static int capture(const struct cm_device *device, const struct replay_job *job, bool timed,
+                   struct replay *ret, struct cm_reason *reason) {
+    struct replay replay = {.timed = timed};
+    int status = record(device, job, &replay, reason);
+    if (status == CM_BACKEND_OK) status = replay_instantiate(device, &replay, reason);
     if (status == CM_BACKEND_OK)
         *ret = replay;
     else

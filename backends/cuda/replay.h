@@ -22,6 +22,12 @@ struct replay {
     bool timed; /* the graph records the device's events itself, and the SM clock around them */
 };
 
+/* Captures the executions alone, in two steps: the graph may be changed between them. Call
+ * replay_drop after a failure too. */
+int replay_record(const struct cm_device *device, const struct replay_job *job,
+                  struct replay *ret, struct cm_reason *reason);
+int replay_instantiate(const struct cm_device *device, struct replay *replay,
+                       struct cm_reason *reason);
 /* Captures the executions alone. Returns CM_BACKEND_REFUSED if something cannot be captured. */
 int replay_capture(const struct cm_device *device, const struct replay_job *job,
                    struct replay *ret, struct cm_reason *reason);
@@ -49,5 +55,8 @@ struct replay_kernels {
 };
 void replay_kernels(const struct cm_device *device, const struct replay *replay,
                     struct replay_kernels *ret);
+/* Returns the index of the kernel, copy or memset of a node; -1: it is not listed. */
+int32_t replay_kernel_at(const struct cm_device *device, CUgraphNode node,
+                         const struct replay_kernels *kernels);
 
 #endif

@@ -132,22 +132,28 @@ static bool same_launch(const struct cm_kernel *a, const struct cm_kernel *b) {
            a->shared_bytes == b->shared_bytes;
 }
 
+/* Returns the index of an equal launch in the list; -1: none. */
+static int32_t find(const struct replay_kernels *kernels, const struct cm_kernel *kernel) {
+    for (int32_t i = 0; i < kernels->n && i < CM_MAX_KERNELS; i++)
+        if (same_launch(&kernels->items[i], kernel)) return i;
+    return -1;
+}
+
 static void add(struct replay_kernels *kernels, const struct cm_kernel *kernel) {
-    const int32_t kept = kernels->n < CM_MAX_KERNELS ? kernels->n : CM_MAX_KERNELS;
-    for (int32_t i = 0; i < kept; i++) {
-        if (!same_launch(&kernels->items[i], kernel)) continue;
-        kernels->items[i].calls++;
+    const int32_t at = find(kernels, kernel);
+    if (at >= 0) {
+        kernels->items[at].calls++;
         return;
     }
-    if (kept < CM_MAX_KERNELS) kernels->items[kept] = *kernel;
+    if (kernels->n < CM_MAX_KERNELS) kernels->items[kernels->n] = *kernel;
     kernels->n++;
 }
 
-static void take_node(const struct cm_device *device, CUgraphNode node,
-                      struct replay_kernels *ret) {
+/* Returns false if the node is not a kernel, copy or memset. */
+static bool read_node(const struct cm_device *device, CUgraphNode node, struct cm_kernel *ret) {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     struct cm_kernel kernel = {.calls = 1};
-    if (device->driver.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS) return;
+    if (device->driver.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS) return false;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
         take_kernel(device, node, &kernel);
     else if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
@@ -155,16 +161,24 @@ static void take_node(const struct cm_device *device, CUgraphNode node,
     else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
         (void)snprintf(kernel.name, sizeof(kernel.name), "memset");
     else
-        return;
+        return false;
     if (type != CU_GRAPH_NODE_TYPE_KERNEL) kernel.tensor_cores = CM_TENSOR_CORES_NO;
     if (kernel.tensor_cores != CM_TENSOR_CORES_UNKNOWN)
         (void)snprintf(kernel.rule, sizeof(kernel.rule), "name");
-    add(ret, &kernel);
+    *ret = kernel;
+    return true;
+}
+
+int32_t replay_kernel_at(const struct cm_device *device, CUgraphNode node,
+                         const struct replay_kernels *kernels) {
+    struct cm_kernel kernel;
+    return read_node(device, node, &kernel) ? find(kernels, &kernel) : -1;
 }
 
 void replay_kernels(const struct cm_device *device, const struct replay *replay,
                     struct replay_kernels *ret) {
     size_t n = 0;
+    struct cm_kernel kernel;
     const struct cuda_driver *driver = &device->driver;
     memset(ret, 0, sizeof(*ret));
     if (driver->cuGraphGetNodes(replay->graph, NULL, &n) != CUDA_SUCCESS || n == 0 ||
@@ -172,6 +186,7 @@ void replay_kernels(const struct cm_device *device, const struct replay *replay,
         return;
     CUgraphNode *nodes = calloc(n, sizeof(*nodes));
     if (nodes != NULL && driver->cuGraphGetNodes(replay->graph, nodes, &n) == CUDA_SUCCESS)
-        for (size_t i = 0; i < n; i++) take_node(device, nodes[i], ret);
+        for (size_t i = 0; i < n; i++)
+            if (read_node(device, nodes[i], &kernel)) add(ret, &kernel);
     free(nodes);
 }

@@ -229,8 +229,10 @@ static void ask(struct subprocess *subprocess, const struct question *question,
         return;
     }
     const int status = request(subprocess, question, ret);
-    if (status == IPC_OK && ret->state != CM_CRASHED) return;
+    if (status == IPC_OK && ret->state != CM_CRASHED && (ret->flags & CM_FLAG_LOST) == 0)
+        return;
     if (status == IPC_OK) { /* the device is lost, the process exits by itself */
+        ret->flags &= ~(uint32_t)CM_FLAG_LOST;
         (void)end_process(subprocess, EXIT_SECONDS);
         return;
     }

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CM_BACKEND_ABI 4
+#define CM_BACKEND_ABI 5
 
 /* Name of the symbol that a module exports; its type is cm_backend_entry. */
 #define CM_BACKEND_ENTRY "costmodel_backend"
@@ -314,7 +314,9 @@ enum cm_measure_flags {
     CM_FLAG_NOT_COLD = 4,    /* caches may hold operands of the cold runs */
     CM_FLAG_THROTTLED = 8,   /* the device throttled during the measurement */
     CM_FLAG_LAUNCHES = 16,   /* every execution is a host launch: includes launch overhead */
-    CM_FLAG_CACHED = 32      /* set by the program: measured in an earlier call */
+    CM_FLAG_CACHED = 32,     /* set by the program: measured in an earlier call */
+    CM_FLAG_LOST = 64        /* set by the program, only between its processes: the device was
+                                lost after the times were measured */
 };
 
 /* Time per execution, in seconds. */
@@ -350,6 +352,8 @@ struct cm_kernel {
     double blocks_per_unit;       /* blocks of the grid / multiprocessors */
     double occupancy;             /* resident threads / maximum, for a grid of this size */
     double theoretical_occupancy; /* the same for a grid that fills the device */
+    double seconds; /* set by the program: of all calls in one execution, between events around
+                       them (run_kernels); median */
 };
 
 /* How a primitive runs; 0 and "" if unknown. */
@@ -535,6 +539,11 @@ struct cm_backend {
      * (warm), queried and dropped like the plan of a primitive. */
     int (*network)(struct cm_device *device, const struct cm_network *network,
                    struct cm_plan **ret, struct cm_reason *reason);
+    /* Runs the plan of a primitive cold, with events between its kernels. ret_seconds has
+     * CM_MAX_KERNELS entries: of all calls of cm_how.kernels[i] per execution, with the cost of
+     * the events. Called after plan_facts if these list all kernels, at least two. Refuses a
+     * plan whose kernels do not run one after the other. */
+    int (*run_kernels)(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason);
 };
 
 /*

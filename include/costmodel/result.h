@@ -366,6 +366,9 @@ struct cm_kernel_run {
     int64_t occupancy;             /* ratio: resident threads / maximum */
     int64_t theoretical_occupancy; /* ratio: the same for a grid that fills the device */
     int64_t unit_efficiency;       /* ratio: multiprocessors that have a block / all */
+    int64_t time_ps; /* of all calls in one execution, between events before and after each;
+                        CM_UNKNOWN */
+    int64_t share;   /* ratio: time_ps / the sum of the kernels; CM_UNKNOWN */
 };
 
 /* State of the device right after a measurement; 0 and "" if unknown. */
@@ -456,8 +459,9 @@ struct cm_limiter_share {
 };
 
 /*
- * A row of the kernel table. If a primitive runs as one kernel, the kernel gets its time. If it
- * runs as several kernels, or they are unknown, the row is the primitive.
+ * A row of the kernel table. If a primitive runs as one kernel, the kernel gets its time; if it
+ * runs as several and each has a share, they get their shares of it. Otherwise the row is the
+ * primitive.
  */
 struct cm_kernel_row {
     const char *name;         /* of the kernel, or the line of the primitive */

@@ -245,7 +245,7 @@ static double mean(double so_far, int64_t time_so_far, double more, int64_t time
     return so_far < 0 ? more : (so_far * (double)time_so_far + more * (double)time) / all;
 }
 
-/* Adds a primitive that takes `median` in each of its runs. `kernel`: its only one; NULL. */
+/* Adds a kernel, or a primitive (NULL), that takes `median` in each run of the primitive. */
 static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, int64_t runs,
                        int64_t median) {
     struct cm_kernel_row *row = &sum->row;
@@ -297,56 +297,111 @@ static int compare_kernels(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-/* Adds up the primitives by kernel. Returns the number of rows in *ret_n. */
-static int sum_kernels(const struct analysis *analysis, struct kernel_sum *sums,
-                       size_t *ret_n) {
-    const int64_t *runs = count_runs(analysis);
+/* The rows so far. */
+struct kernel_list {
+    const struct analysis *analysis;
     struct map index; /* by name of the kernel */
-    map_init(&index, analysis->arena);
-    if (!runs) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
-        const struct cm_measurement *measurement = &analysis->estimate.items[i];
-        const struct cm_how *how = &measurement->how;
-        const int64_t median = estimate_ps(measurement->cold.median);
-        const struct cm_kernel *kernel =
-            how->n_kernels == 1 && how->kernels[0].name[0] != '\0' ? &how->kernels[0] : NULL;
-        uint32_t at = MAP_NONE;
-        if (!estimate_has_time(measurement) || !is_known(median) || runs[i] == 0) continue;
-        if (kernel && map_add(&index, kernel->name, (uint32_t)*ret_n, &at) < 0)
-            return CM_NO_MEMORY;
-        if (at == MAP_NONE) {
-            at = (uint32_t)(*ret_n)++;
-            sums[at] = (struct kernel_sum){.means = {-1, -1, -1, -1}};
-            sums[at].row = (struct cm_kernel_row){
-                .name = kernel_name(analysis, i, kernel),
-                .primitive = kernel ? CM_NO_INDEX : i,
-                .tensor_cores = estimate_tensor_cores_name(kernel ? kernel->tensor_cores
-                                                                  : how->tensor_cores),
-                .rule = kernel ? arena_strdup(analysis->result_arena, kernel->rule) : "",
-            };
-            if (!sums[at].row.name || !sums[at].row.rule) return CM_NO_MEMORY;
-        }
-        add_kernel(&sums[at], kernel, runs[i], median);
+    size_t n;
+    struct kernel_sum *sums;
+};
+
+/* Finds or adds the row of a kernel, or of a primitive if `kernel` is NULL. */
+static int find_row(struct kernel_list *list, uint32_t primitive,
+                    const struct cm_kernel *kernel, struct kernel_sum **ret) {
+    const struct analysis *analysis = list->analysis;
+    const struct cm_how *how = &analysis->estimate.items[primitive].how;
+    uint32_t at = MAP_NONE;
+    if (kernel && map_add(&list->index, kernel->name, (uint32_t)list->n, &at) < 0)
+        return CM_NO_MEMORY;
+    *ret = &list->sums[at == MAP_NONE ? list->n++ : at];
+    if (at != MAP_NONE) return CM_OK;
+    **ret = (struct kernel_sum){.means = {-1, -1, -1, -1}};
+    (*ret)->row = (struct cm_kernel_row){
+        .name = kernel_name(analysis, primitive, kernel),
+        .primitive = kernel ? CM_NO_INDEX : primitive,
+        .tensor_cores =
+            estimate_tensor_cores_name(kernel ? kernel->tensor_cores : how->tensor_cores),
+        .rule = kernel ? arena_strdup(analysis->result_arena, kernel->rule) : "",
+    };
+    return (*ret)->row.name && (*ret)->row.rule ? CM_OK : CM_NO_MEMORY;
+}
+
+/* Returns the number of kernels that share the primitive's time; 0: the time is that of the
+ * primitive. */
+static int32_t count_shares(const struct cm_how *how) {
+    if (how->n_kernels == 1 && how->kernels[0].name[0] != '\0') return 1;
+    return estimate_kernels_sum(how) > 0 ? how->n_kernels : 0;
+}
+
+/* Adds each kernel of a primitive with its part of the median; the parts add up to it. */
+static int add_shares(struct kernel_list *list, uint32_t primitive, int64_t runs,
+                      int64_t median) {
+    const struct cm_how *how = &list->analysis->estimate.items[primitive].how;
+    const int32_t n = count_shares(how);
+    const double sum = estimate_kernels_sum(how);
+    double seconds = 0;
+    int64_t given = 0;
+    for (int32_t i = 0; i < n; i++) {
+        struct kernel_sum *row = NULL;
+        seconds += how->kernels[i].seconds;
+        int64_t end = median;
+        if (i + 1 < n) end = (int64_t)((double)median * (seconds / sum));
+        if (end > median) end = median;
+        const int status = find_row(list, primitive, &how->kernels[i], &row);
+        if (status < 0) return status;
+        add_kernel(row, &how->kernels[i], runs, end - given);
+        given = end;
     }
     return CM_OK;
 }
 
+/* Adds up the primitives by kernel. */
+static int sum_kernels(struct kernel_list *list) {
+    const struct analysis *analysis = list->analysis;
+    const int64_t *runs = count_runs(analysis);
+    if (!runs) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
+        const struct cm_measurement *measurement = &analysis->estimate.items[i];
+        const int64_t median = estimate_ps(measurement->cold.median);
+        struct kernel_sum *row = NULL;
+        if (!estimate_has_time(measurement) || !is_known(median) || runs[i] == 0) continue;
+        int status = add_shares(list, i, runs[i], median);
+        if (status == CM_OK && count_shares(&measurement->how) == 0) {
+            status = find_row(list, i, NULL, &row);
+            if (status == CM_OK) add_kernel(row, NULL, runs[i], median);
+        }
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+/* Returns the largest number of rows. */
+static size_t count_rows(const struct analysis *analysis) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < analysis->primitives.n; i++) {
+        const int32_t shares = count_shares(&analysis->estimate.items[i].how);
+        n += shares > 1 ? (size_t)shares : 1;
+    }
+    return n;
+}
+
 static int list_kernels(const struct analysis *analysis, struct breakdown_table *table) {
-    const size_t n = analysis->primitives.n;
-    struct kernel_sum *sums = arena_array(analysis->scratch, n, sizeof *sums);
-    if (!sums || sum_kernels(analysis, sums, &table->n_kernels) < 0) return CM_NO_MEMORY;
-    table->kernels =
-        arena_array(analysis->result_arena, table->n_kernels, sizeof *table->kernels);
+    struct kernel_list list = {.analysis = analysis};
+    map_init(&list.index, analysis->arena);
+    list.sums = arena_array(analysis->scratch, count_rows(analysis), sizeof *list.sums);
+    if (!list.sums || sum_kernels(&list) < 0) return CM_NO_MEMORY;
+    table->n_kernels = list.n;
+    table->kernels = arena_array(analysis->result_arena, list.n, sizeof *table->kernels);
     if (!table->kernels) return CM_NO_MEMORY;
     for (size_t i = 0; i < table->n_kernels; i++) {
         struct cm_kernel_row *row = &table->kernels[i];
-        *row = sums[i].row;
+        *row = list.sums[i].row;
         const bool has_mean = is_known(row->calls) && row->calls > 0 && is_known(row->total_ps);
         row->mean_ps = has_mean ? row->total_ps / row->calls : CM_UNKNOWN;
-        row->blocks_per_unit = public_ratio(sums[i].means[BLOCKS_PER_UNIT]);
-        row->occupancy = public_ratio(sums[i].means[OCCUPANCY]);
-        row->theoretical_occupancy = public_ratio(sums[i].means[THEORETICAL_OCCUPANCY]);
-        row->unit_efficiency = public_ratio(sums[i].means[UNIT_EFFICIENCY]);
+        row->blocks_per_unit = public_ratio(list.sums[i].means[BLOCKS_PER_UNIT]);
+        row->occupancy = public_ratio(list.sums[i].means[OCCUPANCY]);
+        row->theoretical_occupancy = public_ratio(list.sums[i].means[THEORETICAL_OCCUPANCY]);
+        row->unit_efficiency = public_ratio(list.sums[i].means[UNIT_EFFICIENCY]);
     }
     if (table->n_kernels > 0)
         qsort(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);

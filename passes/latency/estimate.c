@@ -32,6 +32,17 @@ bool estimate_has_time(const struct cm_measurement *measurement) {
            measurement->state == CM_IMPORTED || measurement->state == CM_SPLIT;
 }
 
+double estimate_kernels_sum(const struct cm_how *how) {
+    double sum = 0;
+    if (how->n_kernels < 2 || how->n_kernels > CM_MAX_KERNELS) return 0;
+    for (int32_t i = 0; i < how->n_kernels; i++) {
+        const struct cm_kernel *kernel = &how->kernels[i];
+        if (kernel->name[0] == '\0' || !(kernel->seconds > 0)) return 0;
+        sum += kernel->seconds;
+    }
+    return sum;
+}
+
 const char *estimate_tensor_cores_name(int32_t tensor_cores) {
     if (tensor_cores == CM_TENSOR_CORES_YES) return "yes";
     return tensor_cores == CM_TENSOR_CORES_NO ? "no" : "unknown";

@@ -47,6 +47,10 @@ static inline double estimate_unit_efficiency(const struct cm_kernel *kernel) {
     return kernel->blocks_per_unit < 1 ? kernel->blocks_per_unit : 1;
 }
 
+/* Returns the sum of the times of all kernels, of which there are several; 0 if the name or the
+ * time of one is unknown. */
+double estimate_kernels_sum(const struct cm_how *how);
+
 /* Returns "yes", "no", or "unknown" for all other values: plug-ins are not trusted. */
 const char *estimate_tensor_cores_name(int32_t tensor_cores);
 

@@ -23,7 +23,9 @@ static const struct json_record kernel_run_record = RECORD(struct cm_kernel_run,
     VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_run, blocks_per_unit, "blocks of the grid divided by the number of multiprocessors"),
     VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy, "resident threads divided by the maximum, for a grid of this size"),
     OPTIONAL("theoretical_occupancy", JSON_RATIO, struct cm_kernel_run, theoretical_occupancy, "the same for a grid that fills the device: limited by registers, shared memory and block size"),
-    OPTIONAL("unit_efficiency", JSON_RATIO, struct cm_kernel_run, unit_efficiency, "multiprocessors that have a block divided by all (SM efficiency)"));
+    OPTIONAL("unit_efficiency", JSON_RATIO, struct cm_kernel_run, unit_efficiency, "multiprocessors that have a block divided by all (SM efficiency)"),
+    OPTIONAL("time_ps", JSON_COUNT, struct cm_kernel_run, time_ps, "time of all calls in one execution: median of the time between events before and after them, in a run of its own; `null` if unknown"),
+    OPTIONAL("share", JSON_RATIO, struct cm_kernel_run, share, "time_ps divided by the sum over the kernels of the primitive; missing if unknown"));
 
 static const struct json_record clocks_record = RECORD(struct cm_clock_state, "clocks", "Clocks, temperature and power of a device",
     VALUE("unit_mhz", JSON_COUNT, struct cm_clock_state, unit_mhz, "clock of the multiprocessors"),
@@ -93,7 +95,7 @@ static const struct json_record limiter_record = RECORD(struct cm_limiter_share,
 
 static const struct json_record kernel_row_record = RECORD(struct cm_kernel_row, "kernel_row", "A row of the kernel table",
     VALUE("name", JSON_TEXT, struct cm_kernel_row, name, "name of the kernel, or description of a primitive"),
-    VALUE("primitive", JSON_INDEX, struct cm_kernel_row, primitive, "index into primitives if the time covers several kernels or the kernels are unknown; `null`: the time of one kernel"),
+    VALUE("primitive", JSON_INDEX, struct cm_kernel_row, primitive, "index into primitives if the time covers several kernels or the kernels are unknown; `null`: the time of one kernel, which of a primitive with several kernels is its `share` of the primitive's time"),
     VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_row, tensor_cores, "`yes`, `no`, `unknown`"),
     VALUE("rule", JSON_TEXT, struct cm_kernel_row, rule, "rule that decided tensor_cores"),
     VALUE("calls", JSON_COUNT, struct cm_kernel_row, calls, "calls in one forward pass"),

@@ -263,7 +263,7 @@ void layers_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* `gemm f32 …: a, b, and 3 more`, for a layer whose kernels were not timed one by one. */
+/* `gemm f32 …: a, b, and 3 more`, for a layer whose kernels have no times. */
 static void add_primitive_name(struct table *table, const struct cm_result *result,
                                const struct cm_kernel_row *row) {
     const struct cm_measure *measure = result->measure;
@@ -343,8 +343,10 @@ void kernels_write(struct page *page, const struct cm_result *result) {
         page_paragraph(page, "No kernel is known: nothing was run.");
         return;
     }
-    page_paragraph(page, "The time of a layer with one kernel is that kernel's. A layer with "
-                         "several or unknown kernels is listed with its own time.");
+    page_paragraph(page,
+                   "The time of a layer with one kernel is that kernel's. The time of a "
+                   "layer with several is split in proportion to the times between events "
+                   "around them; if these are unknown, the row is the layer.");
     if (!table_init(&table, page, grids ? with_grids : plain,
                     grids ? sizeof with_grids / sizeof *with_grids
                           : sizeof plain / sizeof *plain,

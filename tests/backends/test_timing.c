@@ -235,6 +235,59 @@ static void refuses_non_positive_time(void **state) {
     }
 }
 
+/* Two kernels: the second takes a tenth of the time in the table. */
+static int run_two(void *context, double *ret_seconds, struct cm_reason *reason) {
+    const int status = run(context, 1, CM_COLD, &ret_seconds[0], reason);
+    ret_seconds[1] = ret_seconds[0] / 10;
+    return status;
+}
+
+static int time_two(struct device *device, double *ret_medians, struct cm_reason *reason) {
+    const struct timing_parts parts = {run_two, device, 2};
+    const struct timing_clock clock = {now, device};
+    return timing_run_parts(&parts, &timing_default_policy, &clock, ret_medians, reason);
+}
+
+static void parts_of_a_job_have_medians(void **state) {
+    (void)state;
+    const double uneven[] = {1e-3, 3e-3, 2e-3};
+    struct device device = {.seconds = uneven, .n = 3};
+    struct cm_reason reason = {""};
+    double medians[2] = {0};
+    assert_int_equal(time_two(&device, medians, &reason), CM_BACKEND_OK);
+    assert_int_equal(device.calls, 12); /* the first is not counted */
+    expect_near(medians[0], 2e-3);
+    expect_near(medians[1], 2e-4);
+}
+
+static void parts_of_a_slow_job_run_twice(void **state) {
+    (void)state;
+    const double slow[] = {9.0};
+    struct device device = {.seconds = slow, .n = 1};
+    struct cm_reason reason = {""};
+    double medians[2] = {0};
+    assert_int_equal(time_two(&device, medians, &reason), CM_BACKEND_OK);
+    assert_int_equal(device.calls, 2);
+    expect_near(medians[1], 0.9);
+}
+
+static void refuses_parts_without_a_time(void **state) {
+    (void)state;
+    const double steady[] = {2e-3};
+    const double bad[] = {1e-3, 0};
+    double medians[2] = {0};
+    for (int at = 1; at < 4; at += 2) {
+        struct device device = {
+            .seconds = steady, .n = 1, .fail_at = at, .status = CM_BACKEND_BROKEN};
+        struct cm_reason reason = {""};
+        assert_int_equal(time_two(&device, medians, &reason), CM_BACKEND_BROKEN);
+    }
+    struct device device = {.seconds = bad, .n = 2};
+    struct cm_reason reason = {""};
+    assert_int_equal(time_two(&device, medians, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "kernel 0 took 0 s: the clock must advance");
+}
+
 static void clock_is_monotonic(void **state) {
     (void)state;
     const struct timing_clock *clock = &timing_monotonic_clock;
@@ -258,6 +311,9 @@ int main(void) {
         cmocka_unit_test(runs_very_slow_job_twice),
         cmocka_unit_test(stops_after_failed_job),
         cmocka_unit_test(refuses_non_positive_time),
+        cmocka_unit_test(parts_of_a_job_have_medians),
+        cmocka_unit_test(parts_of_a_slow_job_run_twice),
+        cmocka_unit_test(refuses_parts_without_a_time),
         cmocka_unit_test(clock_is_monotonic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

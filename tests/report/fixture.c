@@ -460,12 +460,16 @@ static const struct cm_kernel_run kernel_runs[] = {
      .blocks_per_unit = 500001,
      .occupancy = INT64_MAX,
      .theoretical_occupancy = CM_UNKNOWN,
-     .unit_efficiency = CM_UNKNOWN},
+     .unit_efficiency = CM_UNKNOWN,
+     .time_ps = CM_UNKNOWN,
+     .share = CM_UNKNOWN},
     {.name = "b \"c\"" ESCAPE,
      .tensor_cores = "unknown",
      .rule = ESCAPE,
      .theoretical_occupancy = CM_UNKNOWN,
-     .unit_efficiency = CM_UNKNOWN},
+     .unit_efficiency = CM_UNKNOWN,
+     .time_ps = CM_UNKNOWN,
+     .share = CM_UNKNOWN},
 };
 static const struct cm_untimed untimed[] = {{"NonZero", "the data decides its size", 3, 0},
                                             {ESCAPE, FORGERY, INT64_MAX, CM_UNKNOWN}};

@@ -135,6 +135,42 @@ static void loses_one_primitive_per_crash(void **state) {
     assert_int_equal(count_files(), files);
 }
 
+static void kernels_of_a_layer_have_their_own_times(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "conv: 0.003 | 0.001\n"), CM_BACKEND_REFUSED);
+    finish(&f);
+    assert_int_equal(prepare(&f, "conv: 0.003 | 0.001 0.004\n"), CM_BACKEND_OK);
+    const struct cm_primitive conv = fixture_conv();
+    const struct cm_measurement got = measure(&f, &conv);
+    assert_true(got.cold.median == 0.003);
+    assert_int_equal(got.how.n_kernels, 2);
+    assert_true(got.how.kernels[0].seconds == 0.001 && got.how.kernels[1].seconds == 0.004);
+    assert_string_equal(got.how.kernels[1].name, "fake_conv kernel 2");
+    finish(&f);
+}
+
+/* The layer keeps its time, and the next one runs in a new process. */
+static void device_lost_by_the_kernels_costs_only_their_times(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "conv: 0.003 | lost 0.001 0.004\neltwise: 0.002\n"),
+                     CM_BACKEND_OK);
+    const struct cm_primitive conv = fixture_conv();
+    const struct cm_primitive relu = fixture_relu(100);
+    for (int i = 0; i < 2; i++) {
+        const struct cm_measurement got = measure(&f, &conv);
+        assert_int_equal(got.state, CM_INVENTED);
+        assert_int_equal(got.flags, 0);
+        assert_true(got.cold.median == 0.003);
+        assert_true(got.how.kernels[0].seconds == 0 && got.how.kernels[1].seconds == 0);
+    }
+    assert_int_equal(measure(&f, &relu).state, CM_INVENTED);
+    assert_int_equal(subprocess_n_processes(f.subprocess), 3);
+    finish(&f);
+    expect_no_children();
+}
+
 static void marks_proxies_and_views(void **state) {
     (void)state;
     struct fixture f;
@@ -409,6 +445,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(returns_times_from_the_subprocess),
         cmocka_unit_test(loses_one_primitive_per_crash),
+        cmocka_unit_test(kernels_of_a_layer_have_their_own_times),
+        cmocka_unit_test(device_lost_by_the_kernels_costs_only_their_times),
         cmocka_unit_test(marks_proxies_and_views),
         cmocka_unit_test(flags_differing_samples),
         cmocka_unit_test(refuses_missing_row_and_malformed_primitive),

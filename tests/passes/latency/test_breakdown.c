@@ -119,6 +119,55 @@ static void kernel_called_twice_takes_half_per_call(void **state) {
     bench_close(bench);
 }
 
+/* 6 ms of which the events saw 3 ms and 1 ms, and 2 ms of the first kernel alone. */
+static void time_of_a_layer_is_split_in_proportion_to_its_kernels(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    name_kernel(find(bench, "a"), "first", 1);
+    name_kernel(find(bench, "b"), "first", 1);
+    struct cm_how *how = &find(bench, "b")->how;
+    how->n_kernels = 2;
+    how->kernels[0].seconds = 0.003;
+    how->kernels[1] = (struct cm_kernel){.name = "second", .calls = 2, .seconds = 0.001};
+    timed_again(bench);
+    const struct breakdown_table *table = &bench->analysis.breakdown;
+    assert_int_equal(table->n_kernels, 3); /* the third is that of the elementwise nodes */
+    assert_string_equal(table->kernels[0].name, "first");
+    assert_int_equal(table->kernels[0].primitive, CM_NO_INDEX);
+    assert_int_equal(table->kernels[0].total_ps, 6500000000);
+    assert_int_equal(table->kernels[0].min_ps, 2000000000);
+    assert_int_equal(table->kernels[0].max_ps, 4500000000);
+    assert_string_equal(table->kernels[1].name, "second");
+    assert_int_equal(table->kernels[1].total_ps, 1500000000);
+    assert_int_equal(table->kernels[1].calls, 2);
+    assert_int_equal(table->kernels[1].mean_ps, 750000000);
+    bench_close(bench);
+}
+
+/* A third of 2 ms is not a whole number of picoseconds. */
+static void parts_of_a_layer_add_up_to_its_time(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    struct cm_how *how = &find(bench, "a")->how;
+    memset(how, 0, sizeof(*how));
+    how->n_kernels = 3;
+    for (int i = 0; i < 3; i++) {
+        how->kernels[i] = (struct cm_kernel){.calls = 1, .seconds = 0.001};
+        how->kernels[i].name[0] = (char)('p' + i);
+    }
+    timed_again(bench);
+    int64_t sum = 0;
+    const struct breakdown_table *table = &bench->analysis.breakdown;
+    for (size_t i = 0; i < table->n_kernels; i++)
+        if (table->kernels[i].name[1] == '\0') sum += table->kernels[i].total_ps;
+    assert_int_equal(sum, 2000000000);
+    how->kernels[2].seconds = 0; /* one is unknown: the layer is one row */
+    timed_again(bench);
+    for (size_t i = 0; i < table->n_kernels; i++)
+        assert_int_not_equal(table->kernels[i].name[1], '\0');
+    bench_close(bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_operators_slowest_first),
@@ -126,6 +175,8 @@ int main(void) {
         cmocka_unit_test(kernel_of_several_layers_is_one_row),
         cmocka_unit_test(time_of_several_kernels_is_one_row_of_the_layer),
         cmocka_unit_test(kernel_called_twice_takes_half_per_call),
+        cmocka_unit_test(time_of_a_layer_is_split_in_proportion_to_its_kernels),
+        cmocka_unit_test(parts_of_a_layer_add_up_to_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,6 +299,8 @@ static void ratios_come_back_exactly(void **state) {
     assert_true(timed->achieved->roofline == 1500000);
     assert_true(timed->kernels[0].occupancy == INT64_MAX);
     assert_true(timed->kernels[0].blocks_per_unit == 500001);
+    assert_true(timed->kernels[0].time_ps == CM_UNKNOWN);
+    assert_true(timed->kernels[0].share == CM_UNKNOWN);
     assert_true(result->measure->measured_macs_share == CM_UNKNOWN);
     assert_true(timed->kernels[0].grid[2] == INT64_MAX);
     assert_null(result->measure->primitives[1].achieved);
@@ -306,13 +308,21 @@ static void ratios_come_back_exactly(void **state) {
     drop(result);
 }
 
-static void ratios_of_kernel_rows_come_back(void **state) {
+static void figures_of_kernels_come_back(void **state) {
     (void)state;
     struct cm_kernel_row row = fixture_hostile.measure->kernels[0];
+    struct cm_timed timed = fixture_hostile.measure->primitives[0];
+    struct cm_kernel_run run = timed.kernels[0];
     struct cm_measure measure = *fixture_hostile.measure;
     struct cm_result hostile = fixture_hostile;
     row.theoretical_occupancy = 750000;
     row.unit_efficiency = 250000;
+    run.time_ps = INT64_MAX;
+    run.share = 999999;
+    timed.n_kernels = 1;
+    timed.kernels = &run;
+    measure.n_primitives = 1;
+    measure.primitives = &timed;
     measure.n_kernels = 1;
     measure.kernels = &row;
     hostile.measure = &measure;
@@ -321,6 +331,8 @@ static void ratios_of_kernel_rows_come_back(void **state) {
     struct cm_result *result = read_back(json);
     assert_true(result->measure->kernels[0].theoretical_occupancy == 750000);
     assert_true(result->measure->kernels[0].unit_efficiency == 250000);
+    assert_true(result->measure->primitives[0].kernels[0].time_ps == INT64_MAX);
+    assert_true(result->measure->primitives[0].kernels[0].share == 999999);
     free(json);
     drop(result);
 }
@@ -571,7 +583,7 @@ int main(void) {
         cmocka_unit_test(locates_errors),
         cmocka_unit_test(locates_errors_in_times),
         cmocka_unit_test(ratios_come_back_exactly),
-        cmocka_unit_test(ratios_of_kernel_rows_come_back),
+        cmocka_unit_test(figures_of_kernels_come_back),
         cmocka_unit_test(refuses_documents_that_are_not_profiles),
         cmocka_unit_test(refuses_a_profile_without_modules),
         cmocka_unit_test(refuses_a_long_string_before_reading_it),

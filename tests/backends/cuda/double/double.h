@@ -46,6 +46,7 @@ struct double_state {
     size_t memory;          /* bytes of the device */
     bool refuse_capture;    /* launches fail during a capture */
     bool refuse_external;   /* events cannot be recorded by nodes of a graph */
+    bool branches;          /* captured kernels do not depend on each other */
     bool library_allocates; /* cuBLASLt allocates at each launch */
     int driver_version;
     int sm;

@@ -12,17 +12,22 @@
 #define MAX_NODES   4096
 #define MAX_THREADS 1024
 #define MAX_SHARED  (48u << 10)
+#define MAX_DEPS    4
 
 struct CUgraphNode_st {
+    struct CUgraph_st *graph;
     CUgraphNodeType type;
     struct double_launch launch;
     CUfunction function;
     CUevent event;
+    int n_deps;
+    size_t deps[MAX_DEPS]; /* indices of the nodes that run before it */
 };
 
 struct CUgraph_st {
     size_t n;
     struct CUgraphNode_st nodes[MAX_NODES];
+    size_t order[MAX_NODES]; /* of an executable graph: a topological order */
 };
 
 struct CUfunc_st {
@@ -69,7 +74,13 @@ CUresult graph_add(struct CUgraph_st *graph, CUgraphNodeType type,
     if (double_state.refuse_capture && type == CU_GRAPH_NODE_TYPE_KERNEL)
         return double_unsafe();
     if (graph->n == MAX_NODES) return CUDA_ERROR_OUT_OF_MEMORY;
-    graph->nodes[graph->n++] = (struct CUgraphNode_st){type, *launch, function, event};
+    struct CUgraphNode_st *node = &graph->nodes[graph->n];
+    *node = (struct CUgraphNode_st){graph, type, *launch, function, event, .n_deps = 0};
+    const bool follows =
+        graph->n > 0 && !(double_state.branches && type == CU_GRAPH_NODE_TYPE_KERNEL &&
+                          node[-1].type == CU_GRAPH_NODE_TYPE_KERNEL);
+    if (follows) node->deps[node->n_deps++] = graph->n - 1;
+    graph->n++;
     return CUDA_SUCCESS;
 }
 
@@ -273,6 +284,26 @@ EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph *ret) {
     return CUDA_SUCCESS;
 }
 
+/* Appends a node to the order after the nodes that it depends on. Returns false for a cycle. */
+static bool visit(struct CUgraph_st *graph, size_t at, char *marks, size_t *n) {
+    enum { NEW, OPEN, DONE };
+    if (marks[at] != NEW) return marks[at] == DONE;
+    marks[at] = OPEN;
+    for (int i = 0; i < graph->nodes[at].n_deps; i++)
+        if (!visit(graph, graph->nodes[at].deps[i], marks, n)) return false;
+    marks[at] = DONE;
+    graph->order[(*n)++] = at;
+    return true;
+}
+
+static bool sort_nodes(struct CUgraph_st *graph) {
+    char marks[MAX_NODES] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < graph->n; i++)
+        if (!visit(graph, i, marks, &n)) return false;
+    return true;
+}
+
 EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, CUgraph graph,
                                             unsigned long long flags) {
     (void)flags;
@@ -282,6 +313,10 @@ EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, CUgraph graph,
     struct CUgraph_st *exec = double_make("exec", sizeof(*exec));
     exec->n = graph->n;
     memcpy(exec->nodes, graph->nodes, graph->n * sizeof(graph->nodes[0]));
+    if (!sort_nodes(exec)) {
+        double_drop("exec", exec, "cuGraphInstantiateWithFlags");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     *ret = (CUgraphExec)exec;
     return CUDA_SUCCESS;
 }
@@ -308,7 +343,7 @@ EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     if (result != CUDA_SUCCESS) return result;
     double_now += DOUBLE_GAP;
     for (size_t i = 0; i < graph->n; i++) {
-        const struct CUgraphNode_st *node = &graph->nodes[i];
+        const struct CUgraphNode_st *node = &graph->nodes[graph->order[i]];
         if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
             if (double_is("event", node->event, "cuGraphLaunch"))
                 driver_record(node->event, number);
@@ -335,6 +370,118 @@ EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *ret, size_t *n) {
     if (!double_is("graph", graph, "cuGraphGetNodes")) return CUDA_ERROR_INVALID_HANDLE;
     for (size_t i = 0; ret != NULL && i < graph->n && i < *n; i++) ret[i] = &graph->nodes[i];
     *n = graph->n;
+    return CUDA_SUCCESS;
+}
+
+/* Returns the index of a node of a live graph; MAX_NODES if it is none. */
+static size_t index_of(const struct CUgraph_st *graph, CUgraphNode node, const char *call) {
+    if (double_is("graph", graph, call) && node >= graph->nodes &&
+        node < graph->nodes + graph->n)
+        return (size_t)(node - graph->nodes);
+    double_misuse("%s: not a node of the graph", call);
+    return MAX_NODES;
+}
+
+/* Returns the place of node `from` in the dependencies of `to`, or their number. */
+static int find_dep(const struct CUgraphNode_st *to, size_t from) {
+    int i = 0;
+    while (i < to->n_deps && to->deps[i] != from) i++;
+    return i;
+}
+
+/* Fills a list of nodes as the driver does: `n` is its room, then the number of nodes. */
+static CUresult fill_list(CUgraphNode *ret, size_t *n, CUgraphNode const *found,
+                          size_t n_found) {
+    for (size_t i = 0; ret != NULL && i < *n; i++) ret[i] = i < n_found ? found[i] : NULL;
+    *n = ret != NULL && n_found > *n ? *n : n_found;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *ret, size_t *n) {
+    static CUgraphNode found[MAX_NODES];
+    size_t n_found = 0;
+    TRY("cuGraphGetRootNodes");
+    if (!double_is("graph", graph, "cuGraphGetRootNodes")) return CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; i < graph->n; i++)
+        if (graph->nodes[i].n_deps == 0) found[n_found++] = &graph->nodes[i];
+    return fill_list(ret, n, found, n_found);
+}
+
+/* These have their first signature (CUDA_DRIVER_FIRST in api.h). */
+#undef cuGraphNodeGetDependentNodes
+#undef cuGraphAddDependencies
+#undef cuGraphRemoveDependencies
+EXPORT CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *ret, size_t *n);
+EXPORT CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
+                                       const CUgraphNode *to, size_t n);
+EXPORT CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
+                                          const CUgraphNode *to, size_t n);
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *ret, size_t *n) {
+    static CUgraphNode found[MAX_NODES];
+    size_t n_found = 0;
+    TRY("cuGraphNodeGetDependentNodes");
+    struct CUgraph_st *graph = node->graph;
+    const size_t at = index_of(graph, node, "cuGraphNodeGetDependentNodes");
+    if (at == MAX_NODES) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < graph->n; i++)
+        if (find_dep(&graph->nodes[i], at) < graph->nodes[i].n_deps)
+            found[n_found++] = &graph->nodes[i];
+    return fill_list(ret, n, found, n_found);
+}
+
+/* An edge that exists already, or one of a node to itself, is refused. */
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                size_t n) {
+    TRY("cuGraphAddDependencies");
+    for (size_t i = 0; i < n; i++) {
+        const size_t first = index_of(graph, from[i], "cuGraphAddDependencies");
+        const size_t second = index_of(graph, to[i], "cuGraphAddDependencies");
+        if (first == MAX_NODES || second == MAX_NODES || first == second)
+            return CUDA_ERROR_INVALID_VALUE;
+        struct CUgraphNode_st *node = &graph->nodes[second];
+        if (find_dep(node, first) < node->n_deps) return CUDA_ERROR_INVALID_VALUE;
+        if (node->n_deps == MAX_DEPS) abort();
+        node->deps[node->n_deps++] = first;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
+                                   const CUgraphNode *to, size_t n) {
+    TRY("cuGraphRemoveDependencies");
+    for (size_t i = 0; i < n; i++) {
+        const size_t first = index_of(graph, from[i], "cuGraphRemoveDependencies");
+        const size_t second = index_of(graph, to[i], "cuGraphRemoveDependencies");
+        if (first == MAX_NODES || second == MAX_NODES) return CUDA_ERROR_INVALID_VALUE;
+        struct CUgraphNode_st *node = &graph->nodes[second];
+        const int at = find_dep(node, first);
+        if (at == node->n_deps) return CUDA_ERROR_INVALID_VALUE;
+        node->deps[at] = node->deps[--node->n_deps];
+    }
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGraphAddEventRecordNode(CUgraphNode *ret, CUgraph graph,
+                                          const CUgraphNode *deps, size_t n, CUevent event) {
+    static const struct double_launch none = {.name = "event"};
+    TRY("cuGraphAddEventRecordNode");
+    if (!double_is("graph", graph, "cuGraphAddEventRecordNode") ||
+        !double_is("event", event, "cuGraphAddEventRecordNode"))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (graph->n == MAX_NODES) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct CUgraphNode_st *node = &graph->nodes[graph->n];
+    *node = (struct CUgraphNode_st){
+        graph, CU_GRAPH_NODE_TYPE_EVENT_RECORD, none, NULL, event, .n_deps = 0};
+    for (size_t i = 0; i < n; i++) {
+        if (i == MAX_DEPS) abort();
+        const size_t dep = index_of(graph, deps[i], "cuGraphAddEventRecordNode");
+        if (dep == MAX_NODES || find_dep(node, dep) < node->n_deps)
+            return CUDA_ERROR_INVALID_VALUE;
+        node->deps[node->n_deps++] = dep;
+    }
+    graph->n++;
+    *ret = node;
     return CUDA_SUCCESS;
 }
 

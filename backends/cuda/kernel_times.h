@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of the kernels of a layer, by a graph of its own: events are nodes before, between and
+ * after the kernels, so it takes longer than the graph that times the layer. */
+#ifndef BACKENDS_CUDA_KERNEL_TIMES_H
+#define BACKENDS_CUDA_KERNEL_TIMES_H
+
+#include "backends/cuda/replay.h"
+
+#define KERNEL_TIMES_MOST 256 /* timed nodes; short kernels need many, see kernel_times.c */
+
+struct kernel_times {
+    struct replay replay;
+    int32_t n;                             /* timed nodes; 0: there is no graph */
+    int32_t n_executions;                  /* that they belong to */
+    CUevent events[KERNEL_TIMES_MOST + 1]; /* before each timed node, and after the last */
+    int32_t kernels[KERNEL_TIMES_MOST];    /* index of each into replay_kernels */
+};
+
+/* Captures the executions with events around the kernels of the last ones. Refuses a graph that
+ * is not a chain of the listed kernels. */
+int kernel_times_make(const struct cm_device *device, const struct replay_job *job,
+                      const struct replay_kernels *kernels, struct kernel_times *ret,
+                      struct cm_reason *reason);
+/* Runs the graph once. ret_seconds: of all calls of each kernel per execution. */
+int kernel_times_run(const struct cm_device *device, const struct kernel_times *times,
+                     double *ret_seconds, struct cm_reason *reason);
+void kernel_times_drop(const struct cm_device *device, struct kernel_times *times);
+
+#endif
