@@ -71,7 +71,7 @@ int profile_options_check(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
         return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
-    if (options->module_source && !module_source_find(options->module_source))
+    if (options->module_source && !module_source_by_name(options->module_source))
         return refuse_name(&sources_kind, options->module_source, arena, diagnostics);
     if (options->group) {
         int status = module_groups_check(options->group, arena, diagnostics);

@@ -9,6 +9,7 @@ BUILD is a release build of the project. PYTHON is an interpreter with the packa
 onnx-tool, onnxruntime and sympy; missing packages are left out. Default: a virtual
 environment in BUILD/bench-venv. --write updates the tables in docs/performance.md instead of
 printing them. The exit status is 0 if everything ran, even if a target is missed.
+Files are in MB (10^6 bytes), memory in MiB.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -230,7 +231,7 @@ def machine(tools):
          "    except m.PackageNotFoundError: pass"], capture_output=True, text=True, check=True)
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         name = re.search(r"model name\s*: (.*)", file.read())
-    return (f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} x {name[1] if name else '?'}, "
+    return (f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs, {name[1] if name else '?'}, "
             f"{platform.python_implementation()} {platform.python_version()}; "
             f"{', '.join(versions.stdout.split(chr(10))[:-1])}; load {os.getloadavg()[0]:.1f}.")
 

@@ -230,7 +230,7 @@ static const enum number_unit unit_names[] = {
     [CM_UNIT_PS] = NUMBER_TIME,
 };
 
-static const enum number_units scales[] = {
+static const enum number_style scales[] = {
     [CM_UNITS_AUTO] = NUMBERS_PLAIN,
     [CM_UNITS_EXACT] = NUMBERS_EXACT,
     [CM_UNITS_SI] = NUMBERS_SI,

@@ -110,9 +110,9 @@ static const char *const base_units[] = {
     [NUMBER_BYTES] = "B",
 };
 
-static struct prefixes prefixes_of(enum number_units units, enum number_unit unit) {
+static struct prefixes prefixes_of(enum number_style style, enum number_unit unit) {
     if (unit == NUMBER_TIME) return (struct prefixes){1000, of_seconds};
-    if (units == NUMBERS_BINARY && (unit == NUMBER_BYTES || unit == NUMBER_TRAFFIC))
+    if (style == NUMBERS_BINARY && (unit == NUMBER_BYTES || unit == NUMBER_TRAFFIC))
         return (struct prefixes){1024, binary};
     return (struct prefixes){1000, decimal};
 }
@@ -167,9 +167,9 @@ static void append_rounded(struct text *text, uint64_t value, uint64_t divisor) 
         text_printf(text, "%" PRIu64 ".%02" PRIu64, n / 100, n % 100);
 }
 
-static void append_scaled(struct text *text, enum number_units units, enum number_unit unit,
+static void append_scaled(struct text *text, enum number_style style, enum number_unit unit,
                           uint64_t value) {
-    const struct prefixes of = prefixes_of(units, unit);
+    const struct prefixes of = prefixes_of(style, unit);
     uint64_t divisor = 1;
     size_t power = 0;
     while (value / divisor >= of.step && of.prefixes[power + 1]) {
@@ -178,7 +178,7 @@ static void append_scaled(struct text *text, enum number_units units, enum numbe
     }
     if (power == 0)
         text_printf(text, "%" PRIu64, value);
-    else if (units == NUMBERS_PLAIN)
+    else if (style == NUMBERS_PLAIN)
         append_rounded(text, value, divisor);
     else if (!append_three(text, value, divisor, of.step, !of.prefixes[power + 1])) {
         text_append(text, "1.00");
@@ -198,16 +198,16 @@ static void append_deepspeed(struct text *text, enum number_unit unit, int64_t v
     text_append(text, row->suffix);
 }
 
-void number_append(struct text *text, enum number_units units, enum number_unit unit,
+void number_append(struct text *text, enum number_style style, enum number_unit unit,
                    int64_t value) {
     if (!is_known(value))
         text_append(text, "?");
-    else if (units == NUMBERS_DEEPSPEED)
+    else if (style == NUMBERS_DEEPSPEED)
         append_deepspeed(text, unit, value);
-    else if (units == NUMBERS_EXACT || value < 0)
+    else if (style == NUMBERS_EXACT || value < 0)
         text_printf(text, "%" PRId64, value);
     else
-        append_scaled(text, units, unit, (uint64_t)value);
+        append_scaled(text, style, unit, (uint64_t)value);
 }
 
 #define MAX_PLACES 9

@@ -26,8 +26,8 @@ enum number_unit {
     NUMBER_BYTES,   /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
 };
 
-/* Units of large numbers. */
-enum number_units {
+/* How large numbers are written. */
+enum number_style {
     NUMBERS_PLAIN,     /* two decimals and a decimal prefix: "14.07 GMACs", "1.0 kMACs" */
     NUMBERS_DEEPSPEED, /* DeepSpeed's style, as above */
     NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
@@ -45,7 +45,7 @@ enum number_bound {
 /* Returns "", "<= " or ">= ", in Unicode "≤ " or "≥ ". */
 const char *number_bound_prefix(enum number_bound bound, bool unicode);
 
-void number_append(struct text *text, enum number_units units, enum number_unit unit,
+void number_append(struct text *text, enum number_style style, enum number_unit unit,
                    int64_t value);
 
 /*

@@ -15,7 +15,7 @@
 #define LABEL_WIDTH  20 /* "unknown operators: " and the like */
 #define FIGURE_WIDTH 16
 
-static const enum number_units units_of[] = {
+static const enum number_style style_of[] = {
     [CM_UNITS_AUTO] = NUMBERS_PLAIN,
     [CM_UNITS_EXACT] = NUMBERS_EXACT,
     [CM_UNITS_SI] = NUMBERS_SI,
@@ -26,7 +26,7 @@ void page_init(struct page *page, const struct cm_text_options *options, struct 
                FILE *out) {
     *page = (struct page){
         .options = options,
-        .units = units_of[options->units],
+        .units = style_of[options->units],
         .out = out,
         .arena = arena,
         .label_width = LABEL_WIDTH,

@@ -31,7 +31,7 @@ struct cm_text_options;
 
 struct page {
     const struct cm_text_options *options;
-    enum number_units units;
+    enum number_style units;
     FILE *out;
     struct arena *arena;
     struct text line;

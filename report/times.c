@@ -13,14 +13,14 @@
 
 #define PS_PER_SECOND 1e12
 
-void times_append(struct text *text, enum number_units units, int64_t latency_ps) {
-    if (latency_ps == 0 && units != NUMBERS_EXACT)
+void times_append(struct text *text, enum number_style style, int64_t latency_ps) {
+    if (latency_ps == 0 && style != NUMBERS_EXACT)
         text_append(text, "0 s");
     else
-        number_append(text, units, NUMBER_TIME, latency_ps);
+        number_append(text, style, NUMBER_TIME, latency_ps);
 }
 
-void times_append_sum(struct text *text, enum number_units units, const struct cm_costs *costs,
+void times_append_sum(struct text *text, enum number_style units, const struct cm_costs *costs,
                       bool unicode) {
     const bool is_partial = (costs->partial & CM_COST_BIT(latency_ps)) != 0;
     text_append(text,
@@ -43,7 +43,7 @@ void times_append_ratio(struct text *text, int64_t ratio) {
     number_append_percent(text, ratio, CM_RATIO_ONE);
 }
 
-void times_append_rate(struct text *text, enum number_units units, int64_t operations,
+void times_append_rate(struct text *text, enum number_style style, int64_t operations,
                        int64_t latency_ps) {
     if (!is_known(operations) || !is_known(latency_ps)) {
         text_append(text, "?");
@@ -51,5 +51,5 @@ void times_append_rate(struct text *text, enum number_units units, int64_t opera
     }
     double rate = 0;
     if (latency_ps > 0) rate = round((double)operations / (double)latency_ps * PS_PER_SECOND);
-    number_append(text, units, NUMBER_RATE, rate < 9e18 ? (int64_t)rate : DIM_OVERFLOW);
+    number_append(text, style, NUMBER_RATE, rate < 9e18 ? (int64_t)rate : DIM_OVERFLOW);
 }

@@ -13,9 +13,9 @@ struct cm_result;
 struct text;
 
 /* "76.67 us", "0 s" */
-void times_append(struct text *text, enum number_units units, int64_t latency_ps);
+void times_append(struct text *text, enum number_style style, int64_t latency_ps);
 /* The latency of these costs: ">= 76.67 us" if it omits nodes without a time. */
-void times_append_sum(struct text *text, enum number_units units, const struct cm_costs *costs,
+void times_append_sum(struct text *text, enum number_style style, const struct cm_costs *costs,
                       bool unicode);
 /* Returns "modelled", "imported" or "invented", or "" for measured times. */
 const char *times_kind(const struct cm_result *result);
@@ -23,7 +23,7 @@ const char *times_kind(const struct cm_result *result);
 void times_append_kind(struct text *text, const struct cm_result *result);
 
 /* Operations per second: "15.86 TFLOPS"; "0 FLOPS" if the time is 0; "?" if unknown. */
-void times_append_rate(struct text *text, enum number_units units, int64_t operations,
+void times_append_rate(struct text *text, enum number_style style, int64_t operations,
                        int64_t latency_ps);
 
 /* A ratio as a percentage: "37.93%". */

@@ -22,8 +22,7 @@ struct arena_mark {
     size_t total;
 };
 
-/* `name`: static text. `cap`: largest number of bytes to hand out; 0: no cap. NULL: out of
- * memory. */
+/* `name`: static text. `cap`: largest arena_used; 0: no cap. Returns NULL if out of memory. */
 struct arena *arena_new(const char *name, size_t cap);
 void arena_free(struct arena *arena);
 
@@ -35,8 +34,9 @@ void *arena_array(struct arena *arena, size_t n, size_t size);
 /* The same, not zeroed: for arrays that are written completely before they are read. */
 void *arena_array_raw(struct arena *arena, size_t n, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
+/* Copies exactly `length` bytes, NULs included, and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
-/* Returns a copy of size bytes; data may be NULL if size is 0. */
+/* Returns a copy of `size` bytes; data may be NULL if size is 0. */
 void *arena_copy(struct arena *arena, const void *data, size_t size);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -51,12 +51,13 @@ void arena_restore(struct arena *arena, struct arena_mark mark);
  * arena. */
 uint64_t arena_seed(const struct arena *arena);
 
-/* Returns the number of bytes handed out. */
+/* Returns the bytes in use: allocated and not restored, with padding. */
 size_t arena_used(const struct arena *arena);
 
 /* Returns true once any allocation has failed (sticky). */
 bool arena_failed(const struct arena *arena);
-/* Marks the arena as failed, for an allocation outside of it that its contents depend on. */
+/* Marks the arena as failed, after a failed allocation elsewhere that its contents depend on.
+ */
 void arena_set_failed(struct arena *arena);
 /* Frees the arena; returns CM_NO_MEMORY if it has failed, otherwise `status`. */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));

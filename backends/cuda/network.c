@@ -103,13 +103,13 @@ int plan_network(struct cm_device *device, const struct cm_network *network,
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the network is empty");
     struct cm_plan *plan = plan_new(device, network->n_primitives, network->n_steps);
     if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    const double begin = plan_now();
+    const double begin = monotonic_seconds();
     plan->is_network = true;
     int status = make_parts(plan, network, &workspace, reason);
     if (status == CM_BACKEND_OK) status = place_all(plan, network, workspace, reason);
     if (status == CM_BACKEND_OK) status = plan_run_once(plan, reason);
     if (status == CM_BACKEND_OK) status = plan_read_kernels(plan, reason);
-    plan->plan_seconds = plan_now() - begin;
+    plan->plan_seconds = monotonic_seconds() - begin;
     if (status == CM_BACKEND_OK)
         *ret = plan;
     else

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-double plan_now(void) {
+double monotonic_seconds(void) {
     struct timespec time = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan: one step on many sets of operands, or the steps of a network. */
+/* A plan: one primitive on many sets of operands, or a network, each step of which launches the
+ * part of its primitive. */
 #ifndef BACKENDS_CUDA_PLAN_H
 #define BACKENDS_CUDA_PLAN_H
 
 #include "backends/cuda/kernel_times.h"
 #include "backends/cuda/sets.h"
 
-/* A primitive with its step. */
+/* The step made for one primitive, and its provider. */
 struct plan_part {
     const struct cuda_provider *provider;
     struct cuda_step step;
@@ -18,7 +19,8 @@ struct plan_launch {
     struct cuda_operands operands; /* operands of the first set */
 };
 
-/* Replays of `n` executions each, together all sets once. */
+/* Captured graphs of `n` executions each. Cold: in turn they use the first sets_used sets;
+ * warm: one graph of the first set. */
 struct plan_series {
     uint32_t n; /* 0 if none */
     uint32_t n_replays;
@@ -26,7 +28,7 @@ struct plan_series {
     struct replay *replays;
 };
 
-#define PLAN_TRIES 4 /* of a sample, until the SM clock is accepted */
+#define PLAN_TRIES 4 /* replays at most per sample; the last counts whatever its SM clock */
 
 struct cm_plan {
     struct cm_device *device;
@@ -49,6 +51,7 @@ int plan_make(struct cm_device *device, const struct cm_primitive *primitive,
               struct cm_plan **ret, struct cm_reason *reason);
 int plan_network(struct cm_device *device, const struct cm_network *network,
                  struct cm_plan **ret, struct cm_reason *reason);
+/* As cm_backend.run: *ret_seconds is the total of `n` executions. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason);
 /* As cm_backend.run_kernels. */
@@ -58,11 +61,13 @@ void plan_drop(struct cm_plan *plan);
 
 /* Shared by plan_make and plan_network. */
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches);
-/* Run the first set once; then capture it and read its kernels. */
+/* Launches everything once on the first set and waits. */
 int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
+/* Captures the launches on the first set to list their kernels; sets no_graphs if that is
+ * refused. */
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
 /* Drops the captured graphs: the steps are about to change. */
 void plan_drop_graphs(struct cm_plan *plan);
-double plan_now(void);
+double monotonic_seconds(void);
 
 #endif

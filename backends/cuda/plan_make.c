@@ -174,9 +174,9 @@ static int build(struct cm_plan *plan, const struct cm_primitive *primitive,
     if (runs)
         status = sets_make(plan->device, primitive, &plan->sets, &plan->launches[0].operands,
                            reason);
-    const double begin = plan_now();
+    const double begin = monotonic_seconds();
     if (status == CM_BACKEND_OK) status = choose(plan, primitive, reason);
-    plan->plan_seconds = plan_now() - begin;
+    plan->plan_seconds = monotonic_seconds() - begin;
     if (status == CM_BACKEND_OK && runs)
         status = sets_repeat(plan->device, &plan->sets, reason);
     if (status == CM_BACKEND_OK && runs) status = plan_read_kernels(plan, reason);

@@ -48,7 +48,8 @@ struct backward {
     int32_t n_kernels; /* that compute operand gradients */
 };
 
-static bool is_activation(const struct listing *listing, uint32_t value) {
+/* Returns true for values in device memory that depend on the input. */
+static bool depends_on_input(const struct listing *listing, uint32_t value) {
     if (value == ID_NONE) return false;
     const enum storage storage = listing->analysis->liveness.storage[value];
     return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
@@ -123,7 +124,7 @@ static void add_parameter_kernels(const struct listing *listing,
         training_needs_gradient(listing->training, operation, 2))
         add_extra(fusion, 1, bytes_of(listing, node->outputs[0]));
     if (listing->analysis->options->precision == CM_PRECISION_AMP &&
-        !is_activation(listing, node->inputs[1]))
+        !depends_on_input(listing, node->inputs[1]))
         add_extra(fusion, 1, checked_mul(2 + 4, elements_of(listing, node->inputs[1])));
 }
 
@@ -145,10 +146,10 @@ static void list_operand_product(struct listing *listing, const struct backward 
     item.fusion = fusion;
     item.fusion.gradient = slot == 0 ? CM_GRADIENT_DATA : CM_GRADIENT_WEIGHT;
     add_to_gradient(listing, &item.fusion, operand);
-    if (slot == 1 && !is_activation(listing, operand))
+    if (slot == 1 && !depends_on_input(listing, operand))
         add_parameter_kernels(listing, backward, &item.fusion);
     item.fusion.compulsory_bytes = item.bytes_read;
-    if (is_activation(listing, operand))
+    if (depends_on_input(listing, operand))
         item.fusion.compulsory_bytes = checked_add(item.bytes_read, item.bytes_written);
     if (slot == 1 && training_needs_gradient(listing->training, backward->operation, 0))
         item.fusion.compulsory_bytes = checked_sub(item.fusion.compulsory_bytes, result);
@@ -169,7 +170,7 @@ static void list_single_kernel(struct listing *listing, const struct backward *b
     item.fusion.gradient = CM_GRADIENT_DATA;
     item.fusion.compulsory_bytes = backward->forward->fusion.compulsory_bytes;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (is_activation(listing, node->inputs[i]) &&
+        if (depends_on_input(listing, node->inputs[i]) &&
             training_needs_gradient(listing->training, backward->operation, i))
             add_to_gradient(listing, &item.fusion, node->inputs[i]);
     add_item(listing, &item, runs);
@@ -205,7 +206,7 @@ static void write_bytes(struct cm_primitive *kernel, int64_t bytes) {
 static void read_saved(const struct listing *listing, struct backward *backward,
                        uint32_t value) {
     const struct kernels_table *kernels = &listing->analysis->kernels;
-    if (!is_activation(listing, value)) return;
+    if (!depends_on_input(listing, value)) return;
     const uint32_t source = kernels->source[value];
     const uint32_t mark = kernels->kernel[backward->id] + 1;
     if (!listing->eager && (!kernels->stored[source] || listing->read[source] == mark)) return;
@@ -293,7 +294,7 @@ static void list_operand(const struct listing *listing, struct backward *backwar
     if (is_sum && listing->eager && *cell != '\0' && *cell != ',')
         add_extra(&backward->kernel.fusion, 1,
                   checked_mul(2, bytes_of(listing, operation->node->outputs[0])));
-    if (is_activation(listing, operand)) {
+    if (depends_on_input(listing, operand)) {
         const bool is_written = is_passed ? !listing->eager && !is_inside &&
                                                 !kernels->stored[operation->node->outputs[0]]
                                           : !is_inside;

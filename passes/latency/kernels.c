@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass kernels: maps nodes to the kernels of a runtime, and computes what each node moves
- * through memory as part of its kernel. Only for models of devices (--device).
+ * through memory as part of its kernel. Does nothing unless the backend is roofline (--device).
  *
  *   views       transposes, slices and reshapes are read with strides: no kernel
  *   products    convolutions, matrix products, attention and recurrences: one kernel each, with
  *               the bias
- *   the rest    eager: one kernel per operator; compiled: connected nodes with no product
- *               between them are one kernel, which reads each operand once and writes only what
- *               another kernel reads
+ *   the rest    eager: one kernel per operator; compiled: connected nodes of one graph and
+ * equal `stage` are one kernel, which reads each operand once and writes only what another
+ * kernel reads
  *
  * The rule of torch.compile: library products are not fused with what follows them.
  */
@@ -27,38 +27,44 @@
 
 #include "support/banned.h"
 
-enum role { ROLE_NONE, ROLE_VIEW, ROLE_PRODUCT, ROLE_ELEMENTWISE };
+enum role {
+    ROLE_NONE,
+    ROLE_VIEW,
+    ROLE_PRODUCT,
+    ROLE_FUSIBLE, /* neither view nor product */
+};
 
-/* Kernels outside its own that read a value. */
+/* Flags: who reads a value, besides the kernel that computes it. */
 enum readers { READ_BY_PRODUCT = 1, READ_BY_OTHERS = 2 };
 
 struct mapping {
     const struct analysis *analysis;
     struct kernels_table *table;
     bool eager;
-    int64_t factor_bytes; /* per float element of an operand of a product */
+    int64_t product_operand_bytes; /* per float element */
     /* By node: */
     uint8_t *role;
-    uint32_t *stage; /* products on the longest path to the node */
-    uint32_t *group; /* union-find: parent node; the root identifies the nodes that a compiler
-                        can fuse */
-    uint32_t *next;  /* the next node of the same kernel, ID_NONE */
+    uint32_t *stage;  /* number of products on the longest path to the node */
+    uint32_t *group;  /* union-find: parent node; the root identifies the nodes that a compiler
+                         can fuse */
+    uint32_t *next;   /* the next node of the same kernel, ID_NONE */
+    int64_t *largest; /* of a group's root: bytes of its largest operand */
     /* By value: */
-    uint8_t *readers;  /* enum readers */
-    uint32_t *level;   /* stage of the value's readers */
-    uint32_t *charged; /* kernel that was last charged for reading it, plus 1 */
-    uint32_t *joined;  /* group that last counted it as an operand, plus 1 */
-    int64_t *largest;  /* by node, of a group: bytes of its largest operand */
-    bool *is_end;      /* a view of it is an output of a graph */
+    uint8_t *readers;     /* enum readers */
+    uint32_t *level;      /* products on the longest path to the value, its producer included */
+    uint32_t *charged;    /* kernel that was last charged for reading it, plus 1 */
+    uint32_t *counted_by; /* group that last counted it as an operand, plus 1 */
+    bool *is_output;      /* it or a view of it is an output of a graph */
 };
 
-/* Returns the bytes of a float element in memory, except of wider results under autocast. */
+/* Returns the bytes of a float element in memory; under autocast, result_width may be larger.
+ */
 static uint8_t stored_bytes(enum cm_precision precision) {
     return precision == CM_PRECISION_AS_STORED || precision == CM_PRECISION_TF32 ? 4 : 2;
 }
 
 /* Returns the bytes of a float element of an operand of a product. */
-static uint8_t factor_bytes(enum cm_precision precision) {
+static uint8_t product_operand_bytes(enum cm_precision precision) {
     return precision == CM_PRECISION_INT8 || precision == CM_PRECISION_FP8
                ? 1
                : stored_bytes(precision);
@@ -77,7 +83,7 @@ static bool is_float(const struct mapping *mapping, uint32_t value) {
 }
 
 /* Returns true for values in device memory that depend on the input. */
-static bool is_activation(const struct mapping *mapping, uint32_t value) {
+static bool depends_on_input(const struct mapping *mapping, uint32_t value) {
     if (value == ID_NONE) return false;
     const enum storage storage = mapping->analysis->liveness.storage[value];
     return storage == STORAGE_ACTIVATION || storage == STORAGE_VIEW || storage == STORAGE_INPUT;
@@ -89,7 +95,8 @@ static const struct fused_pattern *pattern_of(const struct mapping *mapping, uin
     return index == ID_NONE ? NULL : &patterns->items[index];
 }
 
-/* The node, or the operation that an exporter decomposed, as one node. */
+/* Returns the node; if it belongs to a fused pattern, the one node that stands for the pattern.
+ */
 static const struct node *whole_node(const struct mapping *mapping, uint32_t id) {
     const struct fused_pattern *pattern = pattern_of(mapping, id);
     return pattern ? pattern->node : &mapping->analysis->model->nodes[id];
@@ -102,7 +109,7 @@ static const struct op_lowering *lowering_of(const struct mapping *mapping, uint
     return op->facets ? &op->facets->lowering : &none;
 }
 
-/* Operators that only rename or stride elements. */
+/* Transpose, Slice, Split, BitCast, Expand: the output can be read from the input's memory. */
 static bool is_strided_view(const struct op_lowering *lowering) {
     return lowering->lower == lower_transpose || lowering->lower == lower_slice ||
            lowering->lower == lower_copy || lowering->lower == lower_expand;
@@ -115,14 +122,15 @@ static bool is_vector(const struct mapping *mapping, uint32_t value) {
     return shape->rank >= 0;
 }
 
-/* Returns the matrix product whose bias the Add is, as its operand; ID_NONE if it is none. */
+/* If the node adds a bias to a matrix product: returns its operand that the product outputs.
+ * Otherwise ID_NONE. */
 static uint32_t biased_product(const struct mapping *mapping, const struct node *node) {
     const struct model *model = mapping->analysis->model;
     if (!text_equal(node->type, "Add") || node->n_inputs != 2) return ID_NONE;
     for (size_t i = 0; i < 2; i++) {
         const uint32_t x = node->inputs[i];
         const uint32_t bias = node->inputs[1 - i];
-        if (x == ID_NONE || bias == ID_NONE || is_activation(mapping, bias) ||
+        if (x == ID_NONE || bias == ID_NONE || depends_on_input(mapping, bias) ||
             !is_vector(mapping, bias) || model->values[x].node == ID_NONE ||
             model->values[x].n_uses != 1)
             continue;
@@ -133,28 +141,30 @@ static uint32_t biased_product(const struct mapping *mapping, const struct node 
     return ID_NONE;
 }
 
-/* Sets *ret_source to the viewed operand of a view. */
+/* Sets *ret_source to the viewed operand of a view. An Add of a bias is a view of the product,
+ * whose kernel adds it. */
 static enum role find_role(const struct mapping *mapping, uint32_t id, uint32_t *ret_source) {
     const struct analysis *analysis = mapping->analysis;
     const struct fused_pattern *pattern = pattern_of(mapping, id);
     const struct node *node = whole_node(mapping, id);
     const struct op_lowering *lowering = lowering_of(mapping, id);
     if (pattern && pattern->last != id) return ROLE_NONE;
-    if (node->n_outputs == 0 || !is_activation(mapping, node->outputs[0]) ||
+    if (node->n_outputs == 0 || !depends_on_input(mapping, node->outputs[0]) ||
         analysis->bind.ops[id]->memory == MEMORY_CONTROL)
         return ROLE_NONE;
     *ret_source = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
-    if (*ret_source != ID_NONE && is_activation(mapping, *ret_source) &&
+    if (*ret_source != ID_NONE && depends_on_input(mapping, *ret_source) &&
         (analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW ||
          is_strided_view(lowering)))
         return ROLE_VIEW;
     if (primitive_kind_is_product(lowering->kind)) return ROLE_PRODUCT;
     *ret_source = biased_product(mapping, node);
-    return *ret_source == ID_NONE ? ROLE_ELEMENTWISE : ROLE_VIEW;
+    return *ret_source == ID_NONE ? ROLE_FUSIBLE : ROLE_VIEW;
 }
 
-/* Under autocast, norms, softmax and reductions give fp32, and an fp32 operand makes the result
- * fp32; BatchNormalization keeps fp16. */
+/* Returns the bytes of a float element of the result. Under autocast, norms, softmax and
+ * reductions give fp32, and an fp32 operand makes the result fp32; BatchNormalization and the
+ * mean give fp16. */
 static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
     const enum cm_precision precision = mapping->analysis->options->precision;
     const struct node *node = whole_node(mapping, id);
@@ -167,10 +177,10 @@ static uint8_t result_width(const struct mapping *mapping, uint32_t id) {
     for (size_t i = 0; i < node->n_inputs; i++) {
         const uint32_t value = node->inputs[i];
         if (value == ID_NONE || !is_float(mapping, value)) continue;
-        const bool is_parameter = !is_activation(mapping, value) &&
+        const bool is_parameter = !depends_on_input(mapping, value) &&
                                   elements_of(mapping, value) > 1 &&
                                   lowering->kind == CM_ELTWISE;
-        if (is_parameter || (is_activation(mapping, value) &&
+        if (is_parameter || (depends_on_input(mapping, value) &&
                              mapping->table->width[mapping->table->source[value]] == 4))
             return 4;
     }
@@ -190,14 +200,15 @@ static uint32_t kernel_of(const struct mapping *mapping, uint32_t id) {
     return mapping->eager ? id : group_of(mapping, id);
 }
 
-/* Joins the groups of the node and of the elementwise nodes that it reads from. */
+/* Joins the groups of the node and of the fusible nodes of its stage and graph that it reads
+ * from. */
 static void join_producers(const struct mapping *mapping, uint32_t id) {
     const struct model *model = mapping->analysis->model;
     const struct node *node = whole_node(mapping, id);
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (!is_activation(mapping, node->inputs[i])) continue;
+        if (!depends_on_input(mapping, node->inputs[i])) continue;
         const uint32_t from = model->values[mapping->table->source[node->inputs[i]]].node;
-        if (from != ID_NONE && mapping->role[from] == ROLE_ELEMENTWISE &&
+        if (from != ID_NONE && mapping->role[from] == ROLE_FUSIBLE &&
             mapping->stage[from] == mapping->stage[id] &&
             model->nodes[from].graph == model->nodes[id].graph)
             mapping->group[group_of(mapping, from)] = group_of(mapping, id);
@@ -212,7 +223,7 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
     mapping->role[id] = (uint8_t)role;
     if (role == ROLE_NONE) return;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (is_activation(mapping, node->inputs[i]) &&
+        if (depends_on_input(mapping, node->inputs[i]) &&
             mapping->level[mapping->table->source[node->inputs[i]]] > stage)
             stage = mapping->level[mapping->table->source[node->inputs[i]]];
     mapping->stage[id] = stage;
@@ -224,16 +235,17 @@ static void map_node(const struct mapping *mapping, uint32_t id) {
         mapping->level[value] = role == ROLE_PRODUCT ? stage + 1 : stage;
         mapping->table->width[value] = width;
     }
-    if (role == ROLE_ELEMENTWISE) join_producers(mapping, id);
+    if (role == ROLE_FUSIBLE) join_producers(mapping, id);
 }
 
-/* Records which kernels read the value that each operand is a view of. */
+/* Marks the value behind each operand as read by a product or by others, unless the node's own
+ * kernel computes it. */
 static void mark_readers(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
-    if (!is_product && mapping->role[id] != ROLE_ELEMENTWISE) return;
+    if (!is_product && mapping->role[id] != ROLE_FUSIBLE) return;
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (!is_activation(mapping, node->inputs[i])) continue;
+        if (!depends_on_input(mapping, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         if (from != ID_NONE && kernel_of(mapping, from) == kernel_of(mapping, id)) continue;
@@ -241,7 +253,8 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
     }
 }
 
-/* Bytes of `elements` of the value at this width; other types keep their size. */
+/* Returns the bytes of so many elements of the value: `width` each if float, else the size of
+ * its dtype. */
 static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t elements,
                         int64_t width) {
     const int64_t size =
@@ -258,21 +271,22 @@ static int64_t operand_bytes(const struct mapping *mapping, uint32_t id, uint32_
     const int64_t part = elements_of(mapping, value);
     const int64_t elements = is_known(whole) && whole < part ? whole : part;
     const enum cm_precision precision = mapping->analysis->options->precision;
-    int64_t width = is_product ? mapping->factor_bytes : mapping->table->width[source];
-    if (!is_product && !is_activation(mapping, value))
+    int64_t width = is_product ? mapping->product_operand_bytes : mapping->table->width[source];
+    if (!is_product && !depends_on_input(mapping, value))
         width = precision == CM_PRECISION_AMP ? 4 : result_width(mapping, id);
     return bytes_at(mapping, source, elements, width);
 }
 
 static bool is_model_input(const struct mapping *mapping, uint32_t value) {
-    const struct value *from = &mapping->analysis->model->values[value];
-    return from->origin == VALUE_INPUT && from->graph == 0;
+    const struct value *input = &mapping->analysis->model->values[value];
+    return input->origin == VALUE_INPUT && input->graph == 0;
 }
 
-static bool is_host_operand(const struct mapping *mapping, uint32_t id, size_t slot) {
+/* Omitted, no tensor, or a known int64 constant (shape, axes). */
+static bool is_not_read(const struct mapping *mapping, uint32_t id, size_t slot) {
     const uint32_t value = whole_node(mapping, id)->inputs[slot];
     return value == ID_NONE || info_of(mapping, value)->kind != CM_TYPE_TENSOR ||
-           (!is_activation(mapping, value) && info_of(mapping, value)->value != NULL &&
+           (!depends_on_input(mapping, value) && info_of(mapping, value)->value != NULL &&
             info_of(mapping, value)->dtype == DTYPE_INT64);
 }
 
@@ -280,14 +294,14 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (is_host_operand(mapping, id, i)) continue;
+        if (is_not_read(mapping, id, i)) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
         const bool is_inside = from != ID_NONE && mapping->role[from] != ROLE_NONE &&
                                kernel_of(mapping, from) == kernel;
         if (is_inside || mapping->charged[value] == kernel + 1) continue;
-        const bool is_slice = node->inputs[i] != value;
-        if (!is_slice) mapping->charged[value] = kernel + 1;
+        const bool is_view = node->inputs[i] != value;
+        if (!is_view) mapping->charged[value] = kernel + 1;
         const int64_t bytes = operand_bytes(mapping, id, node->inputs[i]);
         mapping->table->read[id] = checked_add(mapping->table->read[id], bytes);
         if (mapping->role[id] == ROLE_PRODUCT || is_model_input(mapping, value))
@@ -296,30 +310,30 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
 }
 
 /*
- * A compiler can make a group part of one kernel of a product, which holds one operand of the
- * group. The others come from memory: Add(x, Conv(y)) reads x. Concat writes no copies if the
- * kernels of its operands write into the result.
+ * A compiler can fuse a group into the kernel of one product, which then holds one operand of
+ * the group: here the largest. The others come from memory: Add(x, Conv(y)) reads x. Concat
+ * writes no copies if the kernels of its operands write into the result.
  */
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     const uint32_t group = group_of(mapping, id);
-    if (mapping->role[id] != ROLE_ELEMENTWISE ||
-        lowering_of(mapping, id)->lower == lower_concat)
+    if (mapping->role[id] != ROLE_FUSIBLE || lowering_of(mapping, id)->lower == lower_concat)
         return;
     for (size_t i = 0; i < node->n_inputs; i++) {
-        if (!is_activation(mapping, node->inputs[i])) continue;
+        if (!depends_on_input(mapping, node->inputs[i])) continue;
         const uint32_t value = mapping->table->source[node->inputs[i]];
         const uint32_t from = mapping->analysis->model->values[value].node;
-        if (from == ID_NONE || mapping->joined[value] == group + 1 ||
+        if (from == ID_NONE || mapping->counted_by[value] == group + 1 ||
             group_of(mapping, from) == group)
             continue;
-        mapping->joined[value] = group + 1;
-        const int64_t bytes =
-            bytes_at(mapping, value, elements_of(mapping, value), mapping->factor_bytes);
-        const int64_t read = bytes < mapping->largest[group] ? bytes : mapping->largest[group];
+        mapping->counted_by[value] = group + 1;
+        const int64_t bytes = bytes_at(mapping, value, elements_of(mapping, value),
+                                       mapping->product_operand_bytes);
+        const int64_t smaller =
+            bytes < mapping->largest[group] ? bytes : mapping->largest[group];
         if (bytes > mapping->largest[group]) mapping->largest[group] = bytes;
         struct cm_fusion *fusion = &mapping->table->fusion[id];
-        fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, read);
+        fusion->compulsory_bytes = checked_add(fusion->compulsory_bytes, smaller);
     }
 }
 
@@ -329,42 +343,44 @@ static void charge_writes(const struct mapping *mapping, uint32_t id) {
     const bool is_product = mapping->role[id] == ROLE_PRODUCT;
     for (size_t i = 0; i < node->n_outputs; i++) {
         const uint32_t value = node->outputs[i];
-        if (!is_activation(mapping, value)) continue;
+        if (!depends_on_input(mapping, value)) continue;
         const int64_t elements = elements_of(mapping, value);
         const unsigned readers = mapping->readers[value];
-        const bool is_end = mapping->is_end[value];
-        const int64_t whole = bytes_at(mapping, value, elements, mapping->table->width[value]);
-        const int64_t factor = bytes_at(mapping, value, elements, mapping->factor_bytes);
+        const bool is_output = mapping->is_output[value];
+        const int64_t stored = bytes_at(mapping, value, elements, mapping->table->width[value]);
+        const int64_t for_product =
+            bytes_at(mapping, value, elements, mapping->product_operand_bytes);
         int64_t written = 0;
-        if (is_product || is_end || (readers & READ_BY_OTHERS) || mapping->eager)
-            written = whole;
+        if (is_product || is_output || (readers & READ_BY_OTHERS) || mapping->eager)
+            written = stored;
         if (!is_product && (readers & READ_BY_PRODUCT) && !mapping->eager &&
-            (written == 0 || factor != whole))
-            written = checked_add(written, factor);
+            (written == 0 || for_product != stored))
+            written = checked_add(written, for_product);
         mapping->table->written[id] = checked_add(mapping->table->written[id], written);
-        if (is_product || is_end)
+        if (is_product || is_output)
             fusion->compulsory_bytes =
-                checked_add(fusion->compulsory_bytes, is_product ? factor : whole);
-        if (mapping->eager && (readers & READ_BY_PRODUCT) && factor != whole) {
+                checked_add(fusion->compulsory_bytes, is_product ? for_product : stored);
+        if (mapping->eager && (readers & READ_BY_PRODUCT) && for_product != stored) {
             fusion->extra_kernels++; /* a cast */
-            fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_add(whole, factor));
+            fusion->extra_bytes =
+                checked_add(fusion->extra_bytes, checked_add(stored, for_product));
         }
     }
 }
 
-/* Returns true if the operand is stored wider than products of 8 bits read it, and no kernel
- * that writes it converts it. */
+/* Returns true if an 8-bit matrix product needs a kernel that quantizes this float operand: no
+ * node produces it, or a compiled product does. charge_writes counts the other conversions. */
 static bool needs_quantization(const struct mapping *mapping, uint32_t id, uint32_t operand) {
-    if (mapping->factor_bytes != 1 || lowering_of(mapping, id)->kind != CM_GEMM ||
-        !is_activation(mapping, operand) || !is_float(mapping, operand))
+    if (mapping->product_operand_bytes != 1 || lowering_of(mapping, id)->kind != CM_GEMM ||
+        !depends_on_input(mapping, operand) || !is_float(mapping, operand))
         return false;
     const uint32_t from =
         mapping->analysis->model->values[mapping->table->source[operand]].node;
     return from == ID_NONE || (mapping->role[from] == ROLE_PRODUCT && !mapping->eager);
 }
 
-/* Adds the kernel before a product that computes the scale of each row and quantizes the row.
- */
+/* Adds a kernel that runs before the product: it computes the scale of each row of operand 0
+ * and quantizes the row. */
 static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
     struct cm_fusion *fusion = &mapping->table->fusion[id];
@@ -375,9 +391,9 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     fusion->quantizes = 1;
 }
 
-/* A framework that did not export the model runs the BatchNormalization that the exporter
- * folded into a convolution: eager as a kernel, compiled fused with what follows. Statistics of
- * the batch are a pass of their own. */
+/* Without export, the framework runs the BatchNormalization that was folded into this
+ * convolution. Compiled, the following kernel absorbs it unless only products read the result.
+ * Statistics of the batch read the result once more, and are never absorbed. */
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     const struct node *node = &mapping->analysis->model->nodes[id];
@@ -398,8 +414,8 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
 static void charge_layout(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     struct cm_fusion *fusion = &mapping->table->fusion[id];
-    if (!mapping->eager || options->layout != CM_LAYOUT_NCHW || mapping->factor_bytes == 4 ||
-        lowering_of(mapping, id)->kind != CM_CONV)
+    if (!mapping->eager || options->layout != CM_LAYOUT_NCHW ||
+        mapping->product_operand_bytes == 4 || lowering_of(mapping, id)->kind != CM_CONV)
         return;
     fusion->extra_kernels += 2;
     fusion->extra_bytes = checked_add(
@@ -407,9 +423,9 @@ static void charge_layout(const struct mapping *mapping, uint32_t id) {
         checked_mul(2, checked_add(mapping->table->read[id], mapping->table->written[id])));
 }
 
-static void charge_kernel(const struct mapping *mapping, uint32_t kernel) {
+static void charge_kernel(const struct mapping *mapping, uint32_t first) {
     bool launched = false;
-    for (uint32_t id = kernel; id != ID_NONE; id = mapping->next[id]) {
+    for (uint32_t id = first; id != ID_NONE; id = mapping->next[id]) {
         struct cm_fusion *fusion = &mapping->table->fusion[id];
         *fusion = (struct cm_fusion){.in_graph = 1, .no_launch = launched};
         launched = true;
@@ -427,8 +443,7 @@ static void link_kernels(const struct mapping *mapping, uint32_t *first, uint32_
     const size_t n = mapping->analysis->model->n_nodes;
     for (uint32_t id = 0; id < n; id++) first[id] = last[id] = mapping->next[id] = ID_NONE;
     for (uint32_t id = 0; id < n; id++) {
-        if (mapping->role[id] != ROLE_PRODUCT && mapping->role[id] != ROLE_ELEMENTWISE)
-            continue;
+        if (mapping->role[id] != ROLE_PRODUCT && mapping->role[id] != ROLE_FUSIBLE) continue;
         const uint32_t kernel = kernel_of(mapping, id);
         if (first[kernel] == ID_NONE)
             first[kernel] = id;
@@ -457,9 +472,9 @@ static int make_tables(struct mapping *mapping) {
     mapping->readers = arena_array(scratch, model->n_values, sizeof(*mapping->readers));
     mapping->level = arena_array(scratch, model->n_values, sizeof(*mapping->level));
     mapping->charged = arena_array(scratch, model->n_values, sizeof(*mapping->charged));
-    mapping->joined = arena_array(scratch, model->n_values, sizeof(*mapping->joined));
+    mapping->counted_by = arena_array(scratch, model->n_values, sizeof(*mapping->counted_by));
     mapping->largest = arena_array(scratch, model->n_nodes, sizeof(*mapping->largest));
-    mapping->is_end = arena_array(scratch, model->n_values, sizeof(*mapping->is_end));
+    mapping->is_output = arena_array(scratch, model->n_values, sizeof(*mapping->is_output));
     if (arena_failed(arena) || arena_failed(scratch))
         return diag_no_memory(mapping->analysis->diag);
     for (uint32_t value = 0; value < model->n_values; value++) {
@@ -478,7 +493,7 @@ static void fill_table(const struct mapping *mapping) {
         const uint32_t node = model->values[value].node;
         mapping->table->stored[value] = mapping->eager || node == ID_NONE ||
                                         mapping->role[node] == ROLE_PRODUCT ||
-                                        mapping->readers[value] || mapping->is_end[value];
+                                        mapping->readers[value] || mapping->is_output[value];
     }
 }
 
@@ -488,7 +503,8 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     struct mapping mapping = {.analysis = analysis,
                               .table = own,
                               .eager = analysis->options->runtime == CM_RUNTIME_EAGER,
-                              .factor_bytes = factor_bytes(analysis->options->precision)};
+                              .product_operand_bytes =
+                                  product_operand_bytes(analysis->options->precision)};
     if (backend == NULL || !settings_name(backend, &roofline_backend)) return CM_OK;
     int status = make_tables(&mapping);
     uint32_t *first = arena_array(analysis->scratch, model->n_nodes, sizeof(*first));
@@ -501,7 +517,7 @@ int pass_kernels(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < model->n_nodes; id++) mark_readers(&mapping, id);
     for (uint32_t value = 0; value < model->n_values; value++)
         if (model->values[value].is_graph_output)
-            mapping.is_end[mapping.table->source[value]] = true;
+            mapping.is_output[mapping.table->source[value]] = true;
     link_kernels(&mapping, first, last);
     for (uint32_t id = 0; id < model->n_nodes; id++)
         if (first[id] != ID_NONE) charge_kernel(&mapping, first[id]);

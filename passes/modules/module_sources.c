@@ -38,7 +38,7 @@ const struct module_source *module_source_at(size_t index) {
     return index < N_SOURCES ? &sources[index] : NULL;
 }
 
-const struct module_source *module_source_find(const char *name) {
+const struct module_source *module_source_by_name(const char *name) {
     for (size_t i = 0; i < N_SOURCES; i++)
         if (text_equal(sources[i].name, name)) return &sources[i];
     return NULL;
@@ -166,7 +166,7 @@ static int find(struct scope_finder *finder, struct modules_table *table) {
     const struct analysis *analysis = finder->analysis;
     const struct model *model = finder->model;
     const char *wanted = analysis->options->module_source;
-    const struct module_source *forced = wanted ? module_source_find(wanted) : NULL;
+    const struct module_source *forced = wanted ? module_source_by_name(wanted) : NULL;
     struct scopes *scopes = finder->scopes;
     struct arena *arena = analysis->arena;
     size_t n_known = 0;

@@ -38,7 +38,7 @@ static void append_words(struct text *label, const struct diagram_language *lang
 /* `fwd MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */
 static void append_cell(struct text *label, const struct diagram_language *language,
                         const struct field *field, const struct cell *cell,
-                        enum number_units units, struct arena *arena) {
+                        enum number_style style, struct arena *arena) {
     const char *words = cell->kind == CELL_TEXT ? text_string(cell->words) : "";
     if (cell->kind == CELL_NONE || (cell->kind == CELL_TEXT && *words == '\0')) return;
     if (label->length > 0) text_append(label, language->line_end);
@@ -48,7 +48,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
     }
     struct text figure = {.arena = arena};
     text_printf(&figure, "%s ", field->heading);
-    cell_append_shown(&figure, cell, units, false);
+    cell_append_shown(&figure, cell, style, false);
     append_words(label, language, text_string(&figure), arena);
 }
 
@@ -73,14 +73,14 @@ static size_t *count_below(const struct cm_result *result, struct arena *arena) 
 
 /* Writes a box and the arrow from its parent. */
 static void put_module(struct listing *listing, const struct diagram_language *language,
-                       size_t row, enum number_units units, size_t n_below, FILE *out) {
+                       size_t row, enum number_style style, size_t n_below, FILE *out) {
     const size_t index = listing->rows[row];
     const struct cm_module *module = &listing->of->result->modules[index];
     struct text label = {.arena = listing->arena};
     for (size_t i = 0; i < listing->n_fields; i++) {
         struct cell cell;
         listing_cell(listing, row, i, &cell);
-        append_cell(&label, language, &listing->fields[i], &cell, units, listing->arena);
+        append_cell(&label, language, &listing->fields[i], &cell, style, listing->arena);
     }
     append_below(&label, language, n_below, listing->arena);
     fprintf(out, "  m%zu%s%s%s", index, language->label, text_string(&label),
@@ -93,12 +93,12 @@ static void put_modules(struct listing *listing, const struct diagram_language *
                         const struct cm_table_options *options, const size_t *below,
                         FILE *out) {
     const struct cm_module *modules = listing->of->result->modules;
-    const enum number_units units = listing_units(options, NUMBERS_SI);
+    const enum number_style style = listing_style(options, NUMBERS_SI);
     fputs(language->begin, out);
     for (size_t row = 0; row < listing->n_rows; row++) {
         const size_t index = listing->rows[row];
         const bool is_cut = modules[index].depth == options->depth;
-        put_module(listing, language, row, units, is_cut ? below[index] : 0, out);
+        put_module(listing, language, row, style, is_cut ? below[index] : 0, out);
     }
     fputs(language->end, out);
 }

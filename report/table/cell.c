@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Never prints a non-zero share or quotient as 0. */
+/* Rounded shares and quotients that are not zero are never shown as 0. NUMBERS_EXACT has at
+ * most nine decimals. */
 #include "report/table/cell.h"
 
 #include "support/checked.h"
@@ -21,7 +22,7 @@ double cell_real(const struct cell *cell) {
     return (double)cell->value;
 }
 
-/* 5 of 100000 is "<0.01%", and 0 of them "0.00%". */
+/* 4 of 100000 is "<0.01%", 5 "0.01%" and 0 "0.00%". */
 static void append_share(struct text *text, const struct cell *cell) {
     const double share = cell_real(cell);
     if (share > 0 && share < 0.00005)
@@ -30,24 +31,24 @@ static void append_share(struct text *text, const struct cell *cell) {
         number_append_percent(text, cell->value, cell->whole);
 }
 
-void cell_append(struct text *text, const struct cell *cell, enum number_units units) {
+void cell_append(struct text *text, const struct cell *cell, enum number_style style) {
     if (cell->kind == CELL_NONE || cell->kind == CELL_TEXT) return;
     if (cell->kind == CELL_COUNT)
         number_append(text, NUMBERS_EXACT, cell->unit, cell->value);
     else if (cell->kind == CELL_FIGURE)
-        number_append(text, units, cell->unit, cell->value);
-    else if (cell->kind == CELL_SHARE && units != NUMBERS_EXACT)
+        number_append(text, style, cell->unit, cell->value);
+    else if (cell->kind == CELL_SHARE && style != NUMBERS_EXACT)
         append_share(text, cell);
     else
-        number_append_real(text, cell_real(cell), units == NUMBERS_EXACT ? 9 : 2);
+        number_append_real(text, cell_real(cell), style == NUMBERS_EXACT ? 9 : 2);
 }
 
-void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
+void cell_append_shown(struct text *text, const struct cell *cell, enum number_style style,
                        bool unicode) {
     if (!cell_is_known(cell)) {
         text_append(text, "?");
         return;
     }
     text_append(text, number_bound_prefix(cell->bound, unicode));
-    cell_append(text, cell, units);
+    cell_append(text, cell, style);
 }

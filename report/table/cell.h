@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The value of one row in one column of a table, and its text in the selected units, for all
+ * The value of one row in one column of a table, and its text in the selected style, for all
  * formats.
  */
 #ifndef REPORT_TABLE_CELL_H
@@ -16,8 +16,8 @@ struct text;
 enum cell_kind {
     CELL_NONE,   /* the row has no such figure */
     CELL_TEXT,   /* `words`, as in the file: writers escape it */
-    CELL_COUNT,  /* `value` */
-    CELL_FIGURE, /* `value`, of `unit` */
+    CELL_COUNT,  /* `value`, always with all digits */
+    CELL_FIGURE, /* `value` of `unit`, in the selected style */
     CELL_SHARE,  /* `value` of `whole` */
     CELL_REAL,   /* `real`, a quotient of figures */
 };
@@ -32,17 +32,17 @@ struct cell {
     struct text *words;
 };
 
-/* Returns false if the figure is unknown; true for a text. */
+/* Returns false if the figure is missing or unknown (a negative `real`); true for a text. */
 bool cell_is_known(const struct cell *cell);
 
 /* Returns a known figure as a number; for a share, the fraction. */
 double cell_real(const struct cell *cell);
 
-/* Appends a known figure in these units; nothing for texts and missing figures. */
-void cell_append(struct text *text, const struct cell *cell, enum number_units units);
+/* Appends a known figure; nothing for texts and missing figures. */
+void cell_append(struct text *text, const struct cell *cell, enum number_style style);
 
 /* The same for reports: an unknown figure is "?", and a bound has its prefix. */
-void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
+void cell_append_shown(struct text *text, const struct cell *cell, enum number_style style,
                        bool unicode);
 
 #endif

@@ -34,18 +34,18 @@ static void put_text(const char *name, struct text *safe, FILE *out) {
 }
 
 /* Unknown figures and figures that the row lacks are empty cells. */
-static void put_cell(const struct cell *cell, enum number_units units, struct text *safe,
+static void put_cell(const struct cell *cell, enum number_style style, struct text *safe,
                      FILE *out) {
     if (cell->kind == CELL_TEXT) {
         put_text(text_string(cell->words), safe, out);
     } else if (cell_is_known(cell)) {
         text_clear(safe);
-        cell_append(safe, cell, units);
+        cell_append(safe, cell, style);
         fputs(text_string(safe), out);
     }
 }
 
-static void put_rows(struct listing *listing, enum number_units units, FILE *out) {
+static void put_rows(struct listing *listing, enum number_style style, FILE *out) {
     struct text safe = {.arena = listing->arena};
     for (size_t i = 0; i < listing->n_fields; i++)
         fprintf(out, "%s%s", i == 0 ? "" : ",", listing->fields[i].key);
@@ -55,7 +55,7 @@ static void put_rows(struct listing *listing, enum number_units units, FILE *out
             struct cell cell;
             listing_cell(listing, row, i, &cell);
             if (i > 0) fputc(',', out);
-            put_cell(&cell, units, &safe, out);
+            put_cell(&cell, style, &safe, out);
         }
         fputs("\r\n", out);
     }
@@ -68,7 +68,7 @@ static int write_csv(const struct rows_of *of, const struct cm_table_options *op
     if (arena == NULL) return CM_NO_MEMORY;
     int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
     if (status == CM_OK) {
-        put_rows(&listing, listing_units(options, NUMBERS_EXACT), out);
+        put_rows(&listing, listing_style(options, NUMBERS_EXACT), out);
         status = output_flush(out);
     }
     return arena_end(arena, status);

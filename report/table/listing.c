@@ -239,14 +239,14 @@ struct rows_of listing_sweep_rows(const struct cm_sweep *sweep,
     return (struct rows_of){is_layers ? ROWS_LAYERS : ROWS_BATCHES, NULL, sweep};
 }
 
-enum number_units listing_units(const struct cm_table_options *options,
-                                enum number_units automatic) {
-    static const enum number_units units[] = {
+enum number_style listing_style(const struct cm_table_options *options,
+                                enum number_style automatic) {
+    static const enum number_style styles[] = {
         [CM_UNITS_EXACT] = NUMBERS_EXACT,
         [CM_UNITS_SI] = NUMBERS_SI,
         [CM_UNITS_BINARY] = NUMBERS_BINARY,
     };
-    return options->units == CM_UNITS_AUTO ? automatic : units[options->units];
+    return options->units == CM_UNITS_AUTO ? automatic : styles[options->units];
 }
 
 void cm_table_options_init(struct cm_table_options *options) {

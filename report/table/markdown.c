@@ -58,7 +58,7 @@ void markdown_append_operators(struct text *text, const struct cm_name_count *op
 }
 
 static void put_cell(struct text *line, const struct field *field, const struct cell *cell,
-                     enum number_units units, struct arena *arena) {
+                     enum number_style style, struct arena *arena) {
     if (cell->kind == CELL_NONE) {
         text_append(line, "-");
     } else if (cell->kind == CELL_TEXT) {
@@ -68,23 +68,23 @@ static void put_cell(struct text *line, const struct field *field, const struct 
         else
             markdown_append_name(line, words, arena);
     } else {
-        cell_append_shown(line, cell, units, true);
+        cell_append_shown(line, cell, style, true);
     }
 }
 
 static void put_row(struct text *line, struct listing *listing, size_t row,
-                    enum number_units units) {
+                    enum number_style style) {
     for (size_t i = 0; i < listing->n_fields; i++) {
         struct cell cell;
         listing_cell(listing, row, i, &cell);
         text_append(line, i == 0 ? "| " : " | ");
-        put_cell(line, &listing->fields[i], &cell, units, listing->arena);
+        put_cell(line, &listing->fields[i], &cell, style, listing->arena);
     }
     text_append(line, " |\n");
 }
 
 /* Appends as many rows to `text` as fit. */
-static void put_rows(struct text *text, struct listing *listing, enum number_units units,
+static void put_rows(struct text *text, struct listing *listing, enum number_style style,
                      FILE *out) {
     const size_t room = MARKDOWN_MAX_BYTES - 100; /* for the last line */
     struct text line;
@@ -94,7 +94,7 @@ static void put_rows(struct text *text, struct listing *listing, enum number_uni
     for (; row < listing->n_rows; row++) {
         const struct arena_mark mark = arena_save(listing->arena);
         text_init(&line, listing->arena);
-        put_row(&line, listing, row, units);
+        put_row(&line, listing, row, style);
         n_bytes += line.length;
         if (n_bytes <= room) fputs(text_string(&line), out);
         arena_restore(listing->arena, mark);
@@ -132,7 +132,7 @@ static void put_described(struct text *text, const struct cm_name_count *operato
 }
 
 static void put_result(struct text *text, const struct cm_result *result,
-                       enum number_units units, struct arena *arena) {
+                       enum number_style style, struct arena *arena) {
     markdown_append_name(text, result->model.path, arena);
     put_batch(text, result->options.batch);
     text_append(text, ", convention ");
@@ -143,13 +143,13 @@ static void put_result(struct text *text, const struct cm_result *result,
         text_printf(text, " %s **", columns[i].ranking);
         text_append(text,
                     number_bound_prefix(column_bound(&columns[i], &result->totals), true));
-        number_append(text, units, columns[i].unit, column_get(&columns[i], &result->totals));
+        number_append(text, style, columns[i].unit, column_get(&columns[i], &result->totals));
         text_append(text, "**,");
     }
     text_append(text, " peak activation **");
     if (result->memory.peak_upper_bound)
         text_append(text, number_bound_prefix(NUMBER_AT_MOST, true));
-    number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
+    number_append(text, style, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
     put_coverage(text, &result->coverage);
     put_described(text, result->coverage.custom_ops, result->coverage.n_custom_ops, arena);
@@ -164,7 +164,7 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
     if (arena == NULL) return CM_NO_MEMORY;
     int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
     if (status == CM_OK) {
-        const enum number_units units = listing_units(options, NUMBERS_SI);
+        const enum number_style style = listing_style(options, NUMBERS_SI);
         text_init(&text, arena);
         if (of->sweep) {
             if (of->sweep->model[0] == '\0')
@@ -182,14 +182,14 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
             put_described(&text, of->sweep->custom_ops, of->sweep->n_custom_ops, arena);
             text_append(&text, "\n\n");
         } else
-            put_result(&text, of->result, units, arena);
+            put_result(&text, of->result, style, arena);
         for (size_t i = 0; i < listing.n_fields; i++)
             text_printf(&text, "%s%s", i == 0 ? "| " : " | ", listing.fields[i].heading);
         text_append(&text, " |\n");
         for (size_t i = 0; i < listing.n_fields; i++)
             text_append(&text, listing.fields[i].is_text ? "|---" : "|---:");
         text_append(&text, "|\n");
-        put_rows(&text, &listing, units, out);
+        put_rows(&text, &listing, style, out);
         status = output_flush(out);
     }
     return arena_end(arena, status);

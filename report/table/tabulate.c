@@ -11,7 +11,7 @@
 
 /* "?" for an unknown figure, "-" for one that the row lacks. */
 static void put_cell(struct table *table, const struct field *field, const struct cell *cell,
-                     enum number_units units) {
+                     enum number_style style) {
     struct text *out = table_cell(table);
     if (cell->kind == CELL_NONE) {
         text_append(out, "-");
@@ -19,14 +19,14 @@ static void put_cell(struct table *table, const struct field *field, const struc
         const char *words = text_string(cell->words);
         text_append_name(out, *words == '\0' && field->empty ? field->empty : words);
     } else {
-        cell_append_shown(out, cell, units, false);
+        cell_append_shown(out, cell, style, false);
     }
     table_end_cell(table);
 }
 
 /* `ranks`: of the columns, or NULL. */
 static void put_rows(struct page *page, struct listing *listing, const size_t *ranks,
-                     enum number_units units) {
+                     enum number_style style) {
     struct table table;
     const char **headings = arena_array(page->arena, listing->n_fields, sizeof(*headings));
     bool *is_left = arena_array(page->arena, listing->n_fields, sizeof(*is_left));
@@ -42,7 +42,7 @@ static void put_rows(struct page *page, struct listing *listing, const size_t *r
         for (size_t i = 0; i < listing->n_fields; i++) {
             struct cell cell;
             listing_cell(listing, row, i, &cell);
-            put_cell(&table, &listing->fields[i], &cell, units);
+            put_cell(&table, &listing->fields[i], &cell, style);
         }
     table_write(&table);
     if (listing->n_left_out == 0) return;
@@ -61,7 +61,7 @@ static int write_table(const struct rows_of *of, const struct cm_table_options *
         const bool is_chosen = options->columns && !text_equal(options->columns, "all");
         page_init(&page, text, arena, out);
         put_rows(&page, &listing, is_chosen ? NULL : listing_ranks(&listing),
-                 listing_units(options, NUMBERS_SI));
+                 listing_style(options, NUMBERS_SI));
         status = page_finish(&page);
     }
     return arena_end(arena, status);

@@ -288,7 +288,7 @@ static void groups_digits_of_exact_numbers_by_three(void **state) {
 /* Three significant digits, by quantize(…, ROUND_HALF_EVEN) of Python's module decimal. A number
  * that rounds to 1000 gets the next prefix: 999500 is "1.00 M". */
 static const struct {
-    enum number_units units;
+    enum number_style units;
     enum number_unit unit;
     int64_t value;
     const char *printed;
