@@ -9,7 +9,6 @@ BUILD is a release build of the project. PYTHON is an interpreter with the packa
 onnx-tool, onnxruntime and sympy; missing packages are left out. Default: a virtual
 environment in BUILD/bench-venv. --write updates the tables in docs/performance.md instead of
 printing them. The exit status is 0 if everything ran, even if a target is missed.
-Files are in MB (10^6 bytes), memory in MiB.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -49,7 +48,7 @@ PEERS = {
 IMPORTS = {"onnx": "import onnx", "onnx-tool": "import onnx_tool",
            "runtime": "import onnxruntime.tools.symbolic_shape_infer"}
 
-Measured = namedtuple("Measured", "wall_ms resident_mb status stderr")
+Measured = namedtuple("Measured", "wall_ms resident_mib status stderr")
 Model = namedtuple("Model", "name path structure")  # structure: bytes without tensor payloads
 
 
@@ -111,8 +110,8 @@ def median_ms(rounds):
     return statistics.median(one.wall_ms for one in rounds)
 
 
-def peak_mb(rounds):
-    return max(one.resident_mb for one in rounds)
+def peak_mib(rounds):
+    return max(one.resident_mib for one in rounds)
 
 
 def cell(tools, first, rounds, value):
@@ -157,8 +156,8 @@ def whole_process(tools, all_models, runs):
         table(out, model.name, size_text(model.path.stat().st_size), size_text(model.structure),
               f"{ours:.1f} ms",
               *(cell(tools, first[p], rounds.get(p), lambda r: f"{median_ms(r):.0f} ms")
-                for p in tools.peers), least, f"{peak_mb(rounds['costmodel']):.1f} MB",
-              *(cell(tools, first[p], rounds.get(p), lambda r: f"{peak_mb(r):.0f} MB")
+                for p in tools.peers), least, f"{peak_mib(rounds['costmodel']):.1f} MiB",
+              *(cell(tools, first[p], rounds.get(p), lambda r: f"{peak_mib(r):.0f} MiB")
                 for p in tools.peers))
     return out
 
@@ -179,7 +178,7 @@ def analysis(tools, all_models):
         size = int(model.name.split()[-1]) if model.name.startswith("chain") else 0
         rounds = ROUNDS.get(size, 30 if model.structure > 10 << 20 else 500)
         median, fastest, nodes = analysis_us(tools, model, rounds)
-        peak = measured(tools, command_of(tools, "costmodel", model)).resident_mb
+        peak = measured(tools, command_of(tools, "costmodel", model)).resident_mib
         table(out, model.name, f"{nodes:,}", f"{model.structure / nodes:.0f}",
               f"{median / 1e3:.2f} ms", f"{fastest / 1e3:.2f} ms", f"{median / nodes * 1e3:.0f} ns",
               f"{nodes / median * 1e6:,.0f}", f"{read_us(model.path, model.structure):.0f} us",

@@ -23,15 +23,15 @@
 struct request {
     int runtime; /* enum cm_runtime */
     const char *basis;
-    const char *models;
-    const char *rows;
+    const char *models_folder;
+    const char *rows_path;
     bool hold_out;
 };
 
 /* The last column may be missing. */
 static const char header[] = "model,node,batch,precision,layout,seconds,optimizer";
 
-#define AT(kind, member) OPTION_AT(struct request, kind, member)
+#define AT(type, member) OPTION_AT(struct request, type, member)
 
 /* clang-format off */
 const struct option fit_options[] = {
@@ -40,17 +40,18 @@ const struct option fit_options[] = {
      .help = "runtime of the measurements: compiled (default) or eager"},
     {.name = "basis", .kind = OPTION_TEXT, .offset = AT(const char *, basis), .value = "TEXT",
      .help = "what was measured, for reports; default: the file's name"},
-    {.name = "models", .kind = OPTION_TEXT, .offset = AT(const char *, models),
+    {.name = "models", .kind = OPTION_TEXT, .offset = AT(const char *, models_folder),
      .value = "FOLDER", .help = "folder of the models; default: the current folder"},
     {.name = "hold-out", .kind = OPTION_SET, .offset = AT(bool, hold_out),
-     .help = "fit to one half of the models and nodes, and compare with both"},
-    {.name = "rows", .kind = OPTION_TEXT, .offset = AT(const char *, rows), .value = "FILE",
+     .help = "fit to one half of the models and nodes; print the errors of both halves"},
+    {.name = "rows", .kind = OPTION_TEXT, .offset = AT(const char *, rows_path), .value = "FILE",
      .help = "write the rows with modelled times to a CSV file"},
     {.name = NULL},
 };
 /* clang-format on */
 
-/* A hash of the name decides: rows of one model are on the same side. */
+/* A hash of model and node decides: all rows of a whole model, or of one of its nodes, are on
+ * the same side. */
 static bool is_held_out(const char *model, const char *node) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; *model; model++) hash = (hash ^ (unsigned char)*model) * 16777619u;
@@ -72,6 +73,7 @@ static char *next_column(char **at) {
     return column;
 }
 
+/* Reads a value of the option `name`; "" leaves *ret as it is. */
 static bool read_choice(const struct option *options, const char *name, const char *text,
                         int *ret) {
     while (!text_equal(options->name, name)) options++;
@@ -84,31 +86,39 @@ static bool read_choice(const struct option *options, const char *name, const ch
 }
 
 static int read_row(const struct invocation *call, const struct request *request,
-                    const char *path, size_t line, char *text, struct cm_measured_time *ret) {
+                    const char *path, size_t line_number, char *line,
+                    struct cm_measured_time *ret) {
     char *columns[N_COLUMNS];
     int precision = 0;
     int layout = 0;
     char *end = NULL;
     size_t commas = 0;
-    for (const char *at = text; *at; at++) commas += *at == ',';
+    for (const char *at = line; *at; at++) commas += *at == ',';
     if (commas != N_COLUMNS - 1 && commas != N_COLUMNS - 2)
-        return line_fault(call, path, line, "must have 6 or 7 columns");
-    for (size_t i = 0; i < N_COLUMNS; i++) columns[i] = next_column(&text);
+        return line_fault(call, path, line_number, "must have 6 or 7 columns");
+    for (size_t i = 0; i < N_COLUMNS; i++) columns[i] = next_column(&line);
     const char *model = columns[0];
-    if (request->models) model = arena_printf(call->arena, "%s/%s", request->models, model);
+    if (request->models_folder)
+        model = arena_printf(call->arena, "%s/%s", request->models_folder, model);
     if (!model) return diag_no_memory(call->diag);
     const int64_t batch = strtoll(columns[2], &end, 10);
     if (*end != '\0' || (columns[2][0] != '\0' && batch < 1))
-        return line_fault(call, path, line, "batch must be an integer >= 1, or empty");
+        return line_fault(call, path, line_number, "batch must be an integer >= 1, or empty");
     if (!read_choice(timing_options, "precision", columns[3], &precision))
-        return line_fault(call, path, line, "precision must be as in --precision, or empty");
+        return line_fault(
+            call, path, line_number,
+            "precision must be a value of --precision of `costmodel profile`, or empty");
     if (!read_choice(timing_options, "layout", columns[4], &layout))
-        return line_fault(call, path, line, "layout must be as in --layout, or empty");
+        return line_fault(
+            call, path, line_number,
+            "layout must be a value of --layout of `costmodel profile`, or empty");
     const double seconds = strtod(columns[5], &end);
     if (end == columns[5] || *end != '\0' || !(seconds > 0) || !isfinite(seconds))
-        return line_fault(call, path, line, "seconds must be a number above 0");
+        return line_fault(call, path, line_number, "seconds must be a number above 0");
     if (columns[6][0] != '\0' && columns[1][0] != '\0')
-        return line_fault(call, path, line, "a training step must be of a whole model");
+        return line_fault(call, path, line_number,
+                          "node must be empty if optimizer is given: a training step is that "
+                          "of a whole model");
     *ret = (struct cm_measured_time){.model = model,
                                      .optimizer = columns[6][0] ? columns[6] : NULL,
                                      .node = columns[1][0] ? columns[1] : NULL,
@@ -159,7 +169,7 @@ static int read_times(const struct invocation *call, const struct request *reque
         text = next;
     }
     *ret = times;
-    return *ret_n > 0 ? CM_OK : line_fault(call, path, 2, "must be a measured time");
+    return *ret_n > 0 ? CM_OK : line_fault(call, path, 2, "must be a row with a measured time");
 }
 
 static int compare_errors(const void *a, const void *b) {
@@ -178,12 +188,13 @@ static int print_errors(const struct invocation *call, const char *title,
             errors[found++] = fabs(times[i].expected / times[i].seconds - 1);
     if (found == 0) return CM_OK;
     qsort(errors, found, sizeof(*errors), compare_errors);
-    fprintf(stderr, "%s: %zu times, median error %.1f %%, 90th percentile %.1f %%\n", title,
-            found, 100 * errors[found / 2], 100 * errors[found * 9 / 10]);
+    fprintf(stderr, "%s: %zu row%s, median error %.1f %%, 90th percentile %.1f %%\n", title,
+            found, text_plural((int64_t)found), 100 * errors[found / 2],
+            100 * errors[found * 9 / 10]);
     return CM_OK;
 }
 
-/* Writes every row with both modelled times. */
+/* Writes model, node, batch and seconds of every row, with expected time and lower bound. */
 static int write_rows(const struct invocation *call, const char *path,
                       const struct cm_measured_time *times, size_t n) {
     struct output *output = NULL;
@@ -211,7 +222,8 @@ int command_fit(const struct invocation *call) {
         status = cm_device_fit(operands.values[0], (enum cm_runtime)request.runtime,
                                request.basis ? request.basis : operands.values[1], times, n,
                                call->diag, stdout);
-    if (status == CM_OK && request.rows) status = write_rows(call, request.rows, times, n);
+    if (status == CM_OK && request.rows_path)
+        status = write_rows(call, request.rows_path, times, n);
     if (status == CM_OK) status = print_errors(call, "fitted", times, n, false);
     if (status == CM_OK) status = print_errors(call, "held out", times, n, true);
     if (status != CM_OK) return command_exit(status);

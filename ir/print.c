@@ -118,7 +118,7 @@ static void print_typed_list(const struct model *model, const uint32_t *values, 
 /* Prints in quotes, cut between two characters. */
 static void print_string(const char *string, struct text *out) {
     char shown[MAX_STRING + 1];
-    const size_t n = text_cut(string, MAX_STRING);
+    const size_t n = text_cut_length(string, MAX_STRING);
     const bool is_cut = string[n] != '\0';
     memcpy(shown, string, n);
     shown[n] = '\0';

@@ -134,8 +134,8 @@ static int64_t unit_bytes(const char *unit) {
     return 0;
 }
 
-static size_t count_digits(const char *text) {
-    return strspn(text, "0123456789");
+static size_t count_digits(const char *string) {
+    return strspn(string, "0123456789");
 }
 
 /* Returns unit * 0.digits, rounded down. Horner's rule from the last digit:
@@ -146,14 +146,14 @@ static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
     return part;
 }
 
-bool text_to_bytes(const char *text, int64_t *ret_value) {
-    const size_t n_whole = count_digits(text);
-    const char *digits = text + n_whole + (text[n_whole] == '.');
-    const size_t n_digits = text[n_whole] == '.' ? count_digits(digits) : 0;
+bool text_to_bytes(const char *string, int64_t *ret_value) {
+    const size_t n_whole = count_digits(string);
+    const char *digits = string + n_whole + (string[n_whole] == '.');
+    const size_t n_digits = string[n_whole] == '.' ? count_digits(digits) : 0;
     const int64_t unit = unit_bytes(digits + n_digits);
     int64_t whole = 0;
-    if (!text_to_int64(text, n_whole, &whole) || unit == 0) return false;
-    if (text[n_whole] == '.' && (n_digits == 0 || unit == 1)) return false;
+    if (!text_to_int64(string, n_whole, &whole) || unit == 0) return false;
+    if (string[n_whole] == '.' && (n_digits == 0 || unit == 1)) return false;
     if (__builtin_mul_overflow(whole, unit, &whole)) return false;
     return !__builtin_add_overflow(whole, fraction_of(unit, digits, n_digits), ret_value);
 }
@@ -171,8 +171,8 @@ static size_t ascii_length(const unsigned char *bytes, size_t length) {
     return i;
 }
 
-bool text_is_utf8(const char *text, size_t length) {
-    const unsigned char *bytes = (const unsigned char *)text;
+bool text_is_utf8(const char *string, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)string;
     for (size_t i = 0; i < length;) {
         i += ascii_length(bytes + i, length - i);
         if (i == length) break;
@@ -211,56 +211,56 @@ static bool point_is_safe(uint32_t point) {
 }
 
 /* Returns the length of the prefix of printable ASCII without #. */
-static size_t plain_length(const char *text, size_t n) {
+static size_t plain_length(const char *string, size_t n) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     size_t i = 0;
     for (; n - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
         uint64_t eight = 0;
-        memcpy(&eight, text + i, sizeof eight);
+        memcpy(&eight, string + i, sizeof eight);
         const uint64_t low = eight - 0x20 * ones;     /* borrows where a byte is below 0x20 */
         const uint64_t high = eight | (eight + ones); /* 0x7F and above */
         const uint64_t other = eight ^ '#' * ones;    /* 0 if the byte is # */
         if (((low | high | (other - ones)) & 0x80 * ones) != 0) break;
     }
-    while (i < n && text[i] >= 0x20 && text[i] < 0x7F && text[i] != '#') i++;
+    while (i < n && string[i] >= 0x20 && string[i] < 0x7F && string[i] != '#') i++;
     return i;
 }
 
 /* Returns true for the first three characters of "::error::", "##[error]" and "##vso[",
  * commands in the log of GitHub Actions and Azure Pipelines. */
-static bool is_command(const char *text, size_t n, char sign) {
-    if (n < 3 || text[0] != sign || text[1] != sign) return false;
-    const char lower = (char)(text[2] | 0x20);
-    return (lower >= 'a' && lower <= 'z') || (sign == '#' && text[2] == '[');
+static bool is_command(const char *string, size_t n, char sign) {
+    if (n < 3 || string[0] != sign || string[1] != sign) return false;
+    const char lower = (char)(string[2] | 0x20);
+    return (lower >= 'a' && lower <= 'z') || (sign == '#' && string[2] == '[');
 }
 
-size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length) {
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t i = plain_length(text, n); i < n;) {
+size_t text_find_unsafe(const char *string, size_t n, uint32_t *ret_point, size_t *ret_length) {
+    const unsigned char *bytes = (const unsigned char *)string;
+    for (size_t i = plain_length(string, n); i < n;) {
         uint32_t point = 0;
         const size_t length = utf8_decode(bytes + i, n - i, &point);
-        const bool is_unsafe = !point_is_safe(point) || is_command(text + i, n - i, '#');
+        const bool is_unsafe = !point_is_safe(point) || is_command(string + i, n - i, '#');
         if (length == 0 || is_unsafe) {
             *ret_point = length == 0 ? TEXT_BROKEN : point;
             *ret_length = length == 0 ? 1 : length;
             return i;
         }
         i += length;
-        i += plain_length(text + i, n - i);
+        i += plain_length(string + i, n - i);
     }
     return n;
 }
 
 /* Returns the offset of a command "::error" at the start; n if there is none. It may follow
  * blanks, also characters that are not ASCII, because some of them are blanks. */
-static size_t find_command(const char *text, size_t n) {
+static size_t find_command(const char *string, size_t n) {
     size_t i = 0;
-    while (i < n && (text[i] == ' ' || (unsigned char)text[i] >= 0x80)) i++;
-    return is_command(text + i, n - i, ':') ? i : n;
+    while (i < n && (string[i] == ' ' || (unsigned char)string[i] >= 0x80)) i++;
+    return is_command(string + i, n - i, ':') ? i : n;
 }
 
-bool text_is_plain(const char *text, size_t n) {
-    return plain_length(text, n) == n && find_command(text, n) == n;
+bool text_is_plain(const char *string, size_t n) {
+    return plain_length(string, n) == n && find_command(string, n) == n;
 }
 
 static void append_safe(struct text *text, const char *name, size_t n) {
@@ -285,28 +285,28 @@ void text_append_name(struct text *text, const char *name) {
     append_safe(text, name, strlen(name));
 }
 
-size_t text_cut(const char *text, size_t max) {
-    size_t n = strlen(text);
+size_t text_cut_length(const char *string, size_t max) {
+    size_t n = strlen(string);
     if (n <= max) return n;
     n = max;
-    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
+    while (n > 0 && ((unsigned char)string[n] & 0xC0) == 0x80) n--;
     return n;
 }
 
 void text_append_label(struct text *text, const char *name) {
-    const size_t n = text_cut(name, TEXT_LONGEST_LABEL);
+    const size_t n = text_cut_length(name, TEXT_LONGEST_LABEL);
     append_safe(text, name, n);
     if (name[n] != '\0') text_append(text, "...");
 }
 
-bool text_starts_with(const char *text, const char *prefix) {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
+bool text_starts_with(const char *string, const char *prefix) {
+    return strncmp(string, prefix, strlen(prefix)) == 0;
 }
 
-bool text_ends_with(const char *text, const char *suffix) {
-    const size_t length = strlen(text);
+bool text_ends_with(const char *string, const char *suffix) {
+    const size_t length = strlen(string);
     const size_t tail = strlen(suffix);
-    return length >= tail && memcmp(text + length - tail, suffix, tail) == 0;
+    return length >= tail && memcmp(string + length - tail, suffix, tail) == 0;
 }
 
 /* Reads the digits of a mantissa; *exponent is that of the last one. Digits after the 19th,
@@ -341,9 +341,9 @@ static bool read_exponent(const char *at, int *exponent) {
     return true;
 }
 
-bool text_to_real(const char *text, double *ret_value) {
-    const double sign = text[0] == '-' ? -1 : 1;
-    const char *digits = text[0] == '-' ? text + 1 : text;
+bool text_to_real(const char *string, double *ret_value) {
+    const double sign = string[0] == '-' ? -1 : 1;
+    const char *digits = string[0] == '-' ? string + 1 : string;
     uint64_t value = 0;
     int exponent = 0;
     if (text_equal(digits, "inf") || text_equal(digits, "nan")) {
@@ -358,21 +358,21 @@ bool text_to_real(const char *text, double *ret_value) {
     return true;
 }
 
-bool text_is_digits(const char *text) {
-    const char *end = text;
+bool text_is_digits(const char *string) {
+    const char *end = string;
     while (text_is_digit(*end)) end++;
-    return *end == '\0' && end > text;
+    return *end == '\0' && end > string;
 }
 
-bool text_to_int64(const char *text, size_t length, int64_t *ret_value) {
-    const bool negative = length > 0 && text[0] == '-';
+bool text_to_int64(const char *string, size_t length, int64_t *ret_value) {
+    const bool negative = length > 0 && string[0] == '-';
     const size_t first = negative ? 1 : 0;
     int64_t value = 0; /* kept negative: INT64_MIN has no positive */
     if (length == first) return false;
     for (size_t i = first; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9') return false;
+        if (string[i] < '0' || string[i] > '9') return false;
         if (__builtin_mul_overflow(value, 10, &value)) return false;
-        if (__builtin_sub_overflow(value, text[i] - '0', &value)) return false;
+        if (__builtin_sub_overflow(value, string[i] - '0', &value)) return false;
     }
     if (!negative && value == INT64_MIN) return false;
     *ret_value = negative ? value : -value;

@@ -35,28 +35,29 @@ void text_clear(struct text *text);
 const char *text_string(const struct text *text);
 
 /*
- * Appends a name from a file with control bytes, DEL, C1 controls, bidi overrides, invisible
- * characters and invalid UTF-8 escaped as \xNN, so that no name can control a terminal or fake
- * a line. Also escapes commands in the log of a CI job: "::error::" at the start of the name,
- * and "##[error]".
+ * Appends a name from a file. The bytes of control characters, DEL, C1 controls, bidi
+ * overrides, invisible characters and invalid UTF-8 become \xNN, so that no name can control a
+ * terminal or fake a line. So does the first byte of a CI command: "::error::" at the start
+ * (after blanks or non-ASCII too), "##[error]" and "##vso[" anywhere.
  */
 void text_append_name(struct text *text, const char *name);
-/* Returns true if the n bytes are ASCII and text_append_name appends them unchanged. */
-bool text_is_plain(const char *text, size_t n);
+/* Returns true if the n bytes are printable ASCII without '#' and text_append_name appends them
+ * unchanged. */
+bool text_is_plain(const char *string, size_t n);
 /*
- * Returns the offset of the first character that must be escaped, or of "##["; n if there is
- * neither. Sets *ret_point to the code point there, TEXT_BROKEN if the byte is not valid UTF-8,
- * and *ret_length to its length in bytes.
+ * Returns the offset of the first unsafe character, or of "##[" or "##" and a letter; n if
+ * none, then the outputs are unset. Sets *ret_point to the code point there and *ret_length to
+ * its bytes; TEXT_BROKEN and 1 if the byte is not valid UTF-8.
  */
 #define TEXT_BROKEN UINT32_MAX
-size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length);
-/* As text_append_name, but cuts a name longer than TEXT_LONGEST_LABEL bytes and appends "…".
+size_t text_find_unsafe(const char *string, size_t n, uint32_t *ret_point, size_t *ret_length);
+/* As text_append_name, but cuts a name longer than TEXT_LONGEST_LABEL bytes and appends "...".
  * For locations in messages. */
 #define TEXT_LONGEST_LABEL 256
 void text_append_label(struct text *text, const char *name);
 /* Returns the length of the longest prefix of at most `max` bytes that does not split a UTF-8
  * character. */
-size_t text_cut(const char *text, size_t max);
+size_t text_cut_length(const char *string, size_t max);
 
 /* Returns the plural suffix for n: "" for 1, else "s". */
 static inline const char *text_plural(int64_t n) {
@@ -68,26 +69,27 @@ static inline bool text_equal(const char *a, const char *b) {
     if (a == b) return true;
     return a && b && *a == *b && strcmp(a, b) == 0;
 }
-bool text_starts_with(const char *text, const char *prefix);
-bool text_ends_with(const char *text, const char *suffix);
+bool text_starts_with(const char *string, const char *prefix);
+bool text_ends_with(const char *string, const char *suffix);
 /* Returns true for '0' to '9', independent of the locale. */
 static inline bool text_is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 /* Returns true for one or more decimal digits: "0", "12" (the index of a module in a list). */
-bool text_is_digits(const char *text);
+bool text_is_digits(const char *string);
 /* Parses a decimal int64_t; returns false if the text is anything else or out of range. */
-bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
+bool text_to_int64(const char *string, size_t length, int64_t *ret_value);
 /* Parses a decimal number ("-1.5e-3"), "inf" or "nan", independent of the locale. The result is
- * exact for up to 15 digits and exponents from -22 to 22, else within one unit in the last
- * place. */
-bool text_to_real(const char *text, double *ret_value);
+ * correctly rounded for up to 15 digits if the exponent of the last digit is from -22 to 22,
+ * else within one unit in the last place. */
+bool text_to_real(const char *string, double *ret_value);
 /*
  * Parses a size in bytes: "17179869184", "16GiB", "1.5GB", rounded down. Prefixes k, M, G, T
- * are powers of 1000, Ki, Mi, Gi, Ti of 1024. Returns false if it exceeds int64_t.
+ * are powers of 1000, Ki, Mi, Gi, Ti of 1024. The unit ends in B. Returns false for other text
+ * ("16G", "1.5"), or past int64_t.
  */
-bool text_to_bytes(const char *text, int64_t *ret_value);
+bool text_to_bytes(const char *string, int64_t *ret_value);
 /* Returns true if the bytes are well-formed UTF-8 without NUL. */
-bool text_is_utf8(const char *text, size_t length);
+bool text_is_utf8(const char *string, size_t length);
 
 #endif

@@ -61,7 +61,7 @@ static dnnl_status_t replace_reference(struct building *building) {
         build_start_over(building);
         return build(building);
     }
-    (void)onednn_refuse(&building->built->proxy_note, 0,
+    (void)onednn_refuse(&building->built->note, 0,
                         "ran oneDNN's slow reference implementation");
     return dnnl_success;
 }

@@ -45,9 +45,9 @@ struct built {
     int n_operands;
     struct built_operand operands[MAX_OPERANDS];
     struct onednn_descs descs;
-    const char *algorithm;       /* NULL: oneDNN's name of the only part */
-    int32_t state;               /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    struct cm_reason proxy_note; /* proxy: what ran instead */
+    const char *algorithm; /* NULL: oneDNN's name of the only part */
+    int32_t state;         /* CM_MEASURED, CM_PROXY or CM_VIEW */
+    struct cm_reason note; /* what ran instead, or that a reference ran */
 };
 
 /* `plain`: convolutions keep the layout of the primitive instead of oneDNN's choice. On

@@ -83,7 +83,7 @@ void build_arg_any(struct building *building, int id, dnnl_query_t what, int ind
 
 void build_set_proxy(struct building *building, const char *what) {
     building->built->state = CM_PROXY;
-    (void)onednn_refuse(&building->built->proxy_note, 0, "%s", what);
+    (void)onednn_refuse(&building->built->note, 0, "%s", what);
 }
 
 struct onednn_window build_window(const struct cm_window *window) {

@@ -14,6 +14,6 @@ size_t memory_aligned(size_t bytes);
 void *memory_new(size_t bytes);
 
 /* Writes random numbers of the type; 32-bit floats are multiplied by `scale`. */
-void memory_fill(void *bytes, size_t size, dnnl_data_type_t type, double scale);
+void memory_fill(void *address, size_t size, dnnl_data_type_t type, double scale);
 
 #endif

@@ -45,7 +45,7 @@ static const struct cm_place *place_of(const struct cm_network_step *step,
     return NULL;
 }
 
-static char *bytes_at(const struct network_build *build, const struct cm_place *place) {
+static char *address_at(const struct network_build *build, const struct cm_place *place) {
     const int block = place->block == CM_BLOCK_WEIGHTS ? NETWORK_WEIGHTS : NETWORK_ARENA;
     return (char *)build->plan->blocks[block] + place->offset;
 }
@@ -98,7 +98,7 @@ static int build_all_of(const struct network_build *build, uint32_t primitive, b
     if (status == CM_BACKEND_OK) status = plan_create(plan, at, build->reason);
     if (status == CM_BACKEND_OK && built->state == CM_PROXY) {
         plan->state = CM_PROXY;
-        plan->proxy_note = built->proxy_note;
+        plan->note = built->note;
     }
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
         if (built->operands[i].plain != NULL && n < BUILT_A_PRIMITIVE - 1)
@@ -152,7 +152,7 @@ static int place_operands(struct network_build *build, const struct cm_network_s
             const int status = is_inside(build, place, bytes);
             if (status != CM_BACKEND_OK) return status;
         }
-        ret[i] = place != NULL && operand->plain == NULL ? bytes_at(build, place)
+        ret[i] = place != NULL && operand->plain == NULL ? address_at(build, place)
                                                          : take_private(build, operand);
         if (place == NULL) memory_fill(ret[i], operand->bytes, operand->type, 1);
     }
@@ -170,7 +170,7 @@ static int add_reorder(struct network_build *build, const struct cm_network_step
     const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE + reorder_of(built, operand);
     const struct built_part *part = &plan->built[at].parts[0];
     const bool back = is_output(&built->operands[operand]);
-    char *plain = bytes_at(build, place_of(step, &built->operands[operand]));
+    char *plain = address_at(build, place_of(step, &built->operands[operand]));
     struct call *call = &plan->calls[build->n_calls++];
     call->primitive = plan->primitives[at * MAX_PARTS];
     if (plan_add_arg(plan, call, DNNL_ARG_FROM, part->args[0].desc, back ? own : plain) !=
@@ -251,7 +251,7 @@ static void fill_weights(const struct network_build *build,
         if (step->inputs[i].block != CM_BLOCK_WEIGHTS ||
             is_inside(build, &step->inputs[i], bytes) != CM_BACKEND_OK)
             continue; /* an operand outside its block is refused when the step is added */
-        memory_fill(bytes_at(build, &step->inputs[i]), bytes, build_type(tensor->element),
+        memory_fill(address_at(build, &step->inputs[i]), bytes, build_type(tensor->element),
                     1.0 / (double)(summands > 0 ? summands : 1));
     }
 }
@@ -286,7 +286,7 @@ static int make_calls(struct network_build *build, const struct network_filling 
     return status;
 }
 
-static size_t most_calls(const struct network_build *build) {
+static size_t count_calls(const struct network_build *build) {
     size_t n = 1;
     for (uint32_t i = 0; i < build->network->n_steps; i++) {
         const struct built *built = built_of(build, build->network->steps[i].primitive);
@@ -309,7 +309,7 @@ static int allocate(struct network_build *build, const struct plan_limits *limit
     plan->blocks[NETWORK_PRIVATE] = memory_new(own);
     for (int i = NETWORK_ARENA; i <= NETWORK_PRIVATE; i++)
         if (plan->blocks[i] == NULL) return no_memory(build);
-    return plan_reserve(plan, most_calls(build)) ? CM_BACKEND_OK : no_memory(build);
+    return plan_reserve(plan, count_calls(build)) ? CM_BACKEND_OK : no_memory(build);
 }
 
 static int check(const struct network_build *build) {

@@ -59,7 +59,7 @@ static int count_sets(struct operands *operands, const struct plan_limits *limit
 }
 
 /* Returns the address of an operand in the set; temporaries are in the shared block. */
-static char *bytes_of(const struct operands *operands, int64_t set, int operand) {
+static char *address_of(const struct operands *operands, int64_t set, int operand) {
     const struct cm_plan *plan = operands->plan;
     if (is_shared(&plan->built->operands[operand]))
         return (char *)plan->blocks[BLOCK_SHARED] + operands->offsets[operand];
@@ -70,7 +70,7 @@ static char *bytes_of(const struct operands *operands, int64_t set, int operand)
 static void fill(const struct operands *operands, int64_t set) {
     const struct built *built = operands->plan->built;
     for (int i = 0; i < built->n_operands; i++)
-        memory_fill(bytes_of(operands, set, i), built->operands[i].bytes,
+        memory_fill(address_of(operands, set, i), built->operands[i].bytes,
                     built->operands[i].type, 1);
 }
 
@@ -83,7 +83,7 @@ static dnnl_status_t make_calls(const struct operands *operands, int64_t set) {
         for (int j = 0; j < part->n_args; j++) {
             const struct built_arg *arg = &part->args[j];
             const dnnl_status_t status = plan_add_arg(plan, call, arg->id, arg->desc,
-                                                      bytes_of(operands, set, arg->operand));
+                                                      address_of(operands, set, arg->operand));
             if (status != dnnl_success) return status;
         }
     }
@@ -125,7 +125,7 @@ int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bo
     if (status == CM_BACKEND_OK) status = make_sets(&operands, reason);
     plan->algorithm = plan->built->algorithm;
     plan->state = plan->built->state;
-    plan->proxy_note = plan->built->proxy_note;
+    plan->note = plan->built->note;
     if (status == CM_BACKEND_OK)
         *ret = plan;
     else

@@ -28,17 +28,17 @@ struct cm_plan *plan_new(const struct onednn *lib, size_t n_built) {
     return NULL;
 }
 
-bool plan_reserve(struct cm_plan *plan, size_t most_calls) {
-    plan->calls = calloc(most_calls, sizeof(*plan->calls));
-    plan->most_calls = plan->calls != NULL ? most_calls : 0;
+bool plan_reserve(struct cm_plan *plan, size_t calls_capacity) {
+    plan->calls = calloc(calls_capacity, sizeof(*plan->calls));
+    plan->calls_capacity = plan->calls != NULL ? calls_capacity : 0;
     return plan->calls != NULL;
 }
 
-int plan_create(struct cm_plan *plan, size_t built, struct cm_reason *reason) {
-    const struct built *from = &plan->built[built];
+int plan_create(struct cm_plan *plan, size_t at, struct cm_reason *reason) {
+    const struct built *from = &plan->built[at];
     for (int i = 0; i < from->n_parts; i++) {
         const dnnl_status_t status = plan->lib->api.dnnl_primitive_create(
-            &plan->primitives[built * MAX_PARTS + (size_t)i], from->parts[i].primitive);
+            &plan->primitives[at * MAX_PARTS + (size_t)i], from->parts[i].primitive);
         if (status != dnnl_success)
             return onednn_refuse(reason, CM_BACKEND_REFUSED,
                                  "oneDNN cannot create it: status %d", (int)status);
@@ -47,26 +47,26 @@ int plan_create(struct cm_plan *plan, size_t built, struct cm_reason *reason) {
 }
 
 dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id,
-                           onednn_desc desc, void *bytes) {
+                           onednn_desc desc, void *address) {
     dnnl_exec_arg_t *arg = &call->args[call->n_args++];
     arg->arg = id;
-    return plan->lib->api.dnnl_memory_create(&arg->memory, desc, plan->lib->engine, bytes);
+    return plan->lib->api.dnnl_memory_create(&arg->memory, desc, plan->lib->engine, address);
 }
 
-static void forget(const struct cm_plan *plan, struct call *call) {
+static void drop_args(const struct cm_plan *plan, struct call *call) {
     for (int i = 0; i < call->n_args; i++)
         if (call->args[i].memory != NULL)
             (void)plan->lib->api.dnnl_memory_destroy(call->args[i].memory);
     memset(call, 0, sizeof(*call));
 }
 
-int plan_run_call(struct cm_plan *plan, size_t call, struct cm_reason *reason) {
+int plan_run_call(struct cm_plan *plan, size_t index, struct cm_reason *reason) {
     const struct onednn_api *api = &plan->lib->api;
-    struct call *which = &plan->calls[call];
-    dnnl_status_t status = api->dnnl_primitive_execute(which->primitive, plan->lib->stream,
-                                                       which->n_args, which->args);
+    struct call *call = &plan->calls[index];
+    dnnl_status_t status = api->dnnl_primitive_execute(call->primitive, plan->lib->stream,
+                                                       call->n_args, call->args);
     if (status == dnnl_success) status = api->dnnl_stream_wait(plan->lib->stream);
-    forget(plan, which);
+    drop_args(plan, call);
     if (status == dnnl_success) return CM_BACKEND_OK;
     return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot run it: status %d",
                          (int)status);
@@ -89,8 +89,8 @@ static dnnl_status_t execute(struct cm_plan *plan, enum cm_cache cache) {
     return status;
 }
 
-int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
-                  struct cm_reason *reason) {
+int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+               struct cm_reason *reason) {
     dnnl_status_t status = dnnl_success;
     const double begin = now();
     for (uint32_t i = 0; i < n && status == dnnl_success; i++) status = execute(plan, cache);
@@ -101,8 +101,8 @@ int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double 
                          (int)status);
 }
 
-/* Runs a batch in which our threads did not wait for a CPU: slices of other processes are not
- * part of the cost. If there is none, takes the one that waited least. */
+/* Time in which our threads wait for a CPU, which other processes use, is not part of the cost.
+ */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
     double least = 0;
@@ -110,7 +110,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     for (int i = 0; i < MAX_TRIES && spent < MAX_SECONDS; i++) {
         double seconds = 0;
         const double before = machine_waited();
-        const int status = plan_run_once(plan, n, cache, &seconds, reason);
+        const int status = plan_run_n(plan, n, cache, &seconds, reason);
         if (status != CM_BACKEND_OK) return status;
         const double waited = (machine_waited() - before) / seconds;
         if (i == 0 || waited < least) {
@@ -144,7 +144,7 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     memset(ret, 0, sizeof(*ret));
     ret->how.n_sets = (int32_t)plan->n_sets;
     ret->state = plan->state;
-    ret->reason = plan->proxy_note;
+    ret->reason = plan->note;
     if (!plan->cold) ret->flags |= CM_FLAG_NOT_COLD;
     for (int i = 0; plan->n_built == 1 && i < plan->built->n_parts; i++)
         name_kernel(plan, &plan->built->parts[i], &ret->how);
@@ -156,7 +156,7 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
 
 void plan_drop(struct cm_plan *plan) {
     const struct onednn_api *api = &plan->lib->api;
-    for (size_t i = 0; i < plan->most_calls; i++) forget(plan, &plan->calls[i]);
+    for (size_t i = 0; i < plan->calls_capacity; i++) drop_args(plan, &plan->calls[i]);
     for (size_t i = 0; plan->primitives != NULL && i < plan->n_built * MAX_PARTS; i++)
         if (plan->primitives[i] != NULL) (void)api->dnnl_primitive_destroy(plan->primitives[i]);
     for (size_t i = 0; plan->built != NULL && i < plan->n_built; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plan: calls of oneDNN primitives on memory of its own. A primitive needs one call or a few,
- * with as many sets of operands as cold executions need (operands.c); a network has the calls
- * of all its steps (network.c).
+ * A plan: calls of oneDNN primitives on memory of its own. The plan of a cm_primitive has one
+ * call per oneDNN primitive that it is built from, and these calls once per operand set
+ * (operands.c); that of a network has the calls of all its steps (network.c).
  */
 #ifndef BACKENDS_ONEDNN_PLAN_H
 #define BACKENDS_ONEDNN_PLAN_H
@@ -10,7 +10,8 @@
 #include "backends/onednn/build.h"
 
 struct plan_limits {
-    int64_t cache_bytes;  /* cache size that cold executions must exceed */
+    int64_t
+        cache_bytes; /* cache size; all operand sets together must exceed three times this */
     int64_t memory_bytes; /* limit for operands; 0 if unknown */
 };
 
@@ -24,41 +25,44 @@ struct call {
 
 struct cm_plan {
     const struct onednn *lib;
-    struct built *built; /* one, or one per primitive of a network */
+    struct built *built; /* one; for a network per primitive itself and up to three reorders
+                            (network.c) */
     size_t n_built;
     dnnl_primitive_t *primitives; /* MAX_PARTS per element of `built` */
     struct call *calls;           /* grouped by set */
     size_t n_calls;               /* calls per set */
-    size_t most_calls;            /* capacity */
+    size_t calls_capacity;        /* allocated calls, of all sets */
     int64_t n_sets;
     int64_t next; /* set of the next cold execution */
-    bool cold;    /* the sets exceed the cache */
-    void *blocks[MAX_BLOCKS];
-    const char *algorithm; /* NULL: the name of the primitive */
-    struct cm_reason proxy_note;
+    bool cold; /* the sets exceed three times the cache; set for a network too, which runs warm
+                  only */
+    void *blocks[MAX_BLOCKS]; /* operand memory; indices in operands.c, network.h */
+    const char *algorithm;    /* NULL: oneDNN's implementation name of the first part */
+    struct cm_reason note;    /* what ran instead, or that a reference ran */
     int32_t state;
 };
 
 /* Returns NULL if out of memory; release with plan_drop. */
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built);
-/* Allocates the calls, once; returns false if out of memory. */
-bool plan_reserve(struct cm_plan *plan, size_t most_calls);
-/* Creates the oneDNN primitives of plan->built[built]. */
-int plan_create(struct cm_plan *plan, size_t built, struct cm_reason *reason);
-/* Adds memory at `bytes` as an argument of a call. */
+/* Call once: allocates the calls of all sets; returns false if out of memory. */
+bool plan_reserve(struct cm_plan *plan, size_t calls_capacity);
+/* Creates the oneDNN primitives of plan->built[at]. */
+int plan_create(struct cm_plan *plan, size_t at, struct cm_reason *reason);
+/* Adds memory at `address` as an argument of a call. */
 dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id,
-                           onednn_desc desc, void *bytes);
+                           onednn_desc desc, void *address);
 
-/* Runs one call now and drops it. */
-int plan_run_call(struct cm_plan *plan, size_t call, struct cm_reason *reason);
+/* Runs plan->calls[index] now, then destroys its arguments and zeroes it. */
+int plan_run_call(struct cm_plan *plan, size_t index, struct cm_reason *reason);
 
 /* Makes a plan of one primitive; `plain` as for build_primitive. */
 int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
               const struct plan_limits *limits, struct cm_plan **ret, struct cm_reason *reason);
-/* Runs one batch. */
-int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
-                  struct cm_reason *reason);
-/* Runs a batch without disturbance by other processes, if possible. */
+/* Executes the plan n times and waits; *ret_seconds is the total. */
+int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+               struct cm_reason *reason);
+/* As above, but repeats the n executions (16 tries or 0.1 s at most) until our threads waited
+ * for a CPU at most 1 % of the time; otherwise takes the try that waited least. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason);
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);

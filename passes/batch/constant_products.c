@@ -12,7 +12,7 @@
  * 2. p is the output of a MatMul of constants. A trial shows that p grows along axis 0 if t
  *    does: the demand is propagated to t. With w it does not fit.
  * 3. t is the output of Tile, whose operand [2,1,1] lists the repeats. A trial with [8,1,1]
- *    scales axis 0 of t: this change is added to `tiles`, and the whole chain has batch 8.
+ *    scales axis 0 of t: this change is added to `tilings`, and the whole chain has batch 8.
  * If t were a stored constant, decide_tiling would decide if the exporter tiled it.
  */
 #include "passes/batch/constant_products.h"
@@ -48,10 +48,10 @@ struct demands {
     struct demand items[MAX_PLACES]; /* each for another axis */
 };
 
-struct scaling {
+struct tiling_search {
     struct probe *probe;
     const struct change_list *changes; /* of the solution */
-    struct change_list *tiles;         /* to find */
+    struct change_list *tilings;       /* to find */
     struct demands *demands;           /* by value */
     bool *depends;                     /* by value: a constant computed by a product */
     uint32_t *blocked;   /* output of a product that no operand scales; ID_NONE if none */
@@ -59,42 +59,42 @@ struct scaling {
                             ID_NONE if none */
 };
 
-static const struct value_info *before(const struct scaling *scaling, uint32_t value) {
-    return &scaling->probe->before.table->infos[value];
+static const struct value_info *before(const struct tiling_search *search, uint32_t value) {
+    return &search->probe->before.table->infos[value];
 }
 
-static struct value_info *after(const struct scaling *scaling, uint32_t value) {
-    return &scaling->probe->after.table->infos[value];
+static struct value_info *after(const struct tiling_search *search, uint32_t value) {
+    return &search->probe->after.table->infos[value];
 }
 
-static const struct node *node_of(const struct scaling *scaling, uint32_t node) {
-    return &scaling->probe->model->nodes[node];
+static const struct node *node_of(const struct tiling_search *search, uint32_t node) {
+    return &search->probe->model->nodes[node];
 }
 
 /* Returns true for a constant that does not hold the batch. */
-static bool is_fixed(const struct scaling *scaling, uint32_t value) {
-    return before(scaling, value)->is_constant && batch_axis_power(scaling->probe, value) == 0;
+static bool is_fixed(const struct tiling_search *search, uint32_t value) {
+    return before(search, value)->is_constant && batch_axis_power(search->probe, value) == 0;
 }
 
-static bool is_fixed_node(const struct scaling *scaling, const struct node *node) {
+static bool is_fixed_node(const struct tiling_search *search, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && !is_fixed(scaling, node->outputs[i])) return false;
+        if (node->outputs[i] != ID_NONE && !is_fixed(search, node->outputs[i])) return false;
     return node->n_outputs > 0;
 }
 
 /* Sets `depends`. Returns false if there is no product of constants. */
-static bool find_products(const struct scaling *scaling) {
-    const struct probe *probe = scaling->probe;
+static bool find_products(const struct tiling_search *search) {
+    const struct probe *probe = search->probe;
     const struct graph *graph = &probe->model->graphs[0];
     bool found = false;
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct node *node = node_of(scaling, graph->nodes[i]);
-        if (!is_fixed_node(scaling, node)) continue;
+        const struct node *node = node_of(search, graph->nodes[i]);
+        if (!is_fixed_node(search, node)) continue;
         bool depends = probe->ops[graph->nodes[i]]->cost.macs;
         for (size_t k = 0; k < node->n_inputs && !depends; k++)
-            depends = node->inputs[k] != ID_NONE && scaling->depends[node->inputs[k]];
+            depends = node->inputs[k] != ID_NONE && search->depends[node->inputs[k]];
         for (size_t k = 0; k < node->n_outputs && depends; k++)
-            if (node->outputs[k] != ID_NONE) scaling->depends[node->outputs[k]] = found = true;
+            if (node->outputs[k] != ID_NONE) search->depends[node->outputs[k]] = found = true;
     }
     return found;
 }
@@ -106,11 +106,11 @@ static bool find_products(const struct scaling *scaling) {
  * shapes are valid and output `value` grew along `axis` only; with value ID_NONE, if no output
  * changed its shape.
  */
-static bool fits_with(const struct scaling *scaling, uint32_t node_id,
+static bool fits_with(const struct tiling_search *search, uint32_t node_id,
                       const struct batch_change *changes, size_t n, uint32_t value, int axis) {
-    struct probe *probe = scaling->probe;
-    const struct node *node = node_of(scaling, node_id);
-    if ((scaling->probe->trials_left -= 1 + (int64_t)node->n_inputs) < 0) return false;
+    struct probe *probe = search->probe;
+    const struct node *node = node_of(search, node_id);
+    if ((search->probe->trials_left -= 1 + (int64_t)node->n_inputs) < 0) return false;
     const struct override *overrides = probe->overrides[node_id];
     const struct arena_mark mark = arena_save(probe->arena);
     const struct op_budget budget = probe->after.budget;
@@ -118,7 +118,7 @@ static bool fits_with(const struct scaling *scaling, uint32_t node_id,
     struct value_info *saved = arena_array(probe->arena, node->n_outputs, sizeof *saved);
     bool fits = saved;
     for (size_t i = 0; i < node->n_outputs && saved; i++)
-        if (node->outputs[i] != ID_NONE) saved[i] = *after(scaling, node->outputs[i]);
+        if (node->outputs[i] != ID_NONE) saved[i] = *after(search, node->outputs[i]);
     for (size_t i = 0; i < n; i++)
         fits = fits && batch_axis_apply(probe, probe->overrides, &changes[i], PROBE_BATCH) == 0;
     probe->after.diag = NULL;
@@ -129,7 +129,7 @@ static bool fits_with(const struct scaling *scaling, uint32_t node_id,
             batch_axis_power(probe, value) == 1 && batch_axis_grown_axis(probe, value) == axis;
     for (size_t i = 0; i < node->n_outputs && saved; i++) {
         if (node->outputs[i] == ID_NONE) continue;
-        struct value_info *info = after(scaling, node->outputs[i]);
+        struct value_info *info = after(search, node->outputs[i]);
         if (value == ID_NONE) fits = fits && shape_equal(&info->shape, &saved[i].shape);
         *info = saved[i];
     }
@@ -139,43 +139,44 @@ static bool fits_with(const struct scaling *scaling, uint32_t node_id,
     return fits;
 }
 
-static bool is_scalable(const struct scaling *scaling, const struct shape *shape, int axis) {
+static bool is_scalable(const struct tiling_search *search, const struct shape *shape,
+                        int axis) {
     return axis >= 0 && axis < shape->rank && shape->dims[axis] > 0 &&
-           shape->dims[axis] % scaling->probe->batch == 0;
+           shape->dims[axis] % search->probe->batch == 0;
 }
 
-static struct batch_change dims_change(const struct scaling *scaling, uint32_t node,
+static struct batch_change dims_change(const struct tiling_search *search, uint32_t node,
                                        size_t slot, int axis) {
-    const uint32_t value = node_of(scaling, node)->inputs[slot];
+    const uint32_t value = node_of(search, node)->inputs[slot];
     return (struct batch_change){.node = node,
                                  .slot = (uint32_t)slot,
                                  .axis = axis,
-                                 .dims = &before(scaling, value)->shape};
+                                 .dims = &before(search, value)->shape};
 }
 
 /* Returns true if the operand is a constant that an exporter may have tiled. */
-static bool is_tileable(const struct scaling *scaling, uint32_t node_id, size_t slot) {
-    const uint32_t value = node_of(scaling, node_id)->inputs[slot];
-    if (value == ID_NONE || strchr("Wns", op_role(scaling->probe->ops[node_id], slot)))
+static bool is_tileable(const struct tiling_search *search, uint32_t node_id, size_t slot) {
+    const uint32_t value = node_of(search, node_id)->inputs[slot];
+    if (value == ID_NONE || strchr("Wns", op_role(search->probe->ops[node_id], slot)))
         return false;
-    return is_fixed(scaling, value) && value_info_is_complete(before(scaling, value));
+    return is_fixed(search, value) && value_info_is_complete(before(search, value));
 }
 
 /* Returns true if that axis of a tileable operand may be the batch. An axis of a weight matrix
  * must have exactly the size of the batch. */
-static bool may_hold(const struct scaling *scaling, const struct batch_change *change) {
-    const uint32_t value = node_of(scaling, change->node)->inputs[change->slot];
-    const bool is_matrix = before(scaling, value)->is_weight && change->dims->rank <= 2;
-    return is_scalable(scaling, change->dims, change->axis) &&
-           (!is_matrix || change->dims->dims[change->axis] == scaling->probe->batch);
+static bool may_hold(const struct tiling_search *search, const struct batch_change *change) {
+    const uint32_t value = node_of(search, change->node)->inputs[change->slot];
+    const bool is_matrix = before(search, value)->is_weight && change->dims->rank <= 2;
+    return is_scalable(search, change->dims, change->axis) &&
+           (!is_matrix || change->dims->dims[change->axis] == search->probe->batch);
 }
 
 /* --- Demands: where the batch axis of a constant comes from. --- */
 
 /* Returns the demand for that axis of the value, created if absent; NULL past MAX_PLACES. */
-static struct demand *demand_for(const struct scaling *scaling, uint32_t value, int axis,
+static struct demand *demand_for(const struct tiling_search *search, uint32_t value, int axis,
                                  int64_t outer) {
-    struct demands *demands = &scaling->demands[value];
+    struct demands *demands = &search->demands[value];
     for (size_t i = 0; i < demands->n; i++)
         if (demands->items[i].axis == axis) return &demands->items[i];
     if (demands->n == MAX_PLACES) return NULL;
@@ -183,11 +184,11 @@ static struct demand *demand_for(const struct scaling *scaling, uint32_t value, 
     return &demands->items[demands->n++];
 }
 
-static int demand_axis(const struct scaling *scaling, const struct batch_change *change,
+static int demand_axis(const struct tiling_search *search, const struct batch_change *change,
                        const struct demand *like, int64_t outer) {
-    const uint32_t value = node_of(scaling, change->node)->inputs[change->slot];
-    struct demand *demand = demand_for(scaling, value, change->axis, outer);
-    struct request *request = arena_alloc(scaling->probe->arena, sizeof *request);
+    const uint32_t value = node_of(search, change->node)->inputs[change->slot];
+    struct demand *demand = demand_for(search, value, change->axis, outer);
+    struct request *request = arena_alloc(search->probe->arena, sizeof *request);
     if (!request) return CM_NO_MEMORY;
     if (!demand) return CM_OK;
     *request = (struct request){*change, demand->requests};
@@ -199,9 +200,9 @@ static int demand_axis(const struct scaling *scaling, const struct batch_change 
 }
 
 /* Returns the axis that the solution scales of the operand, or -1. */
-static int changed_axis(const struct scaling *scaling, uint32_t node, size_t slot) {
-    const struct override *override = scaling->probe->overrides[node];
-    const struct change_list *list = scaling->changes;
+static int changed_axis(const struct tiling_search *search, uint32_t node, size_t slot) {
+    const struct override *override = search->probe->overrides[node];
+    const struct change_list *list = search->changes;
     for (size_t i = 0; i < list->n && override; i++)
         if (list->items[i].node == node && list->items[i].slot == slot &&
             !list->items[i].is_target)
@@ -210,36 +211,36 @@ static int changed_axis(const struct scaling *scaling, uint32_t node, size_t slo
 }
 
 /* Adds a demand to a constant operand of a node whose output holds the batch. */
-static int demand_operand(const struct scaling *scaling, uint32_t node, size_t slot) {
-    const uint32_t value = node_of(scaling, node)->inputs[slot];
-    if (value == ID_NONE || !scaling->depends[value] || !is_tileable(scaling, node, slot))
+static int demand_operand(const struct tiling_search *search, uint32_t node, size_t slot) {
+    const uint32_t value = node_of(search, node)->inputs[slot];
+    if (value == ID_NONE || !search->depends[value] || !is_tileable(search, node, slot))
         return CM_OK;
     struct demand like = {.required = true};
-    struct batch_change change = dims_change(scaling, node, slot, 0);
-    change.axis = changed_axis(scaling, node, slot);
-    if (change.axis >= 0) return demand_axis(scaling, &change, &like, 1);
+    struct batch_change change = dims_change(search, node, slot, 0);
+    change.axis = changed_axis(search, node, slot);
+    if (change.axis >= 0) return demand_axis(search, &change, &like, 1);
     like.required = false;
     for (change.axis = 0; change.axis < change.dims->rank; change.axis++)
-        if (change.dims->dims[change.axis] == scaling->probe->batch &&
-            fits_with(scaling, node, &change, 1, ID_NONE, 0))
-            return demand_axis(scaling, &change, &like, 1);
+        if (change.dims->dims[change.axis] == search->probe->batch &&
+            fits_with(search, node, &change, 1, ID_NONE, 0))
+            return demand_axis(search, &change, &like, 1);
     return CM_OK;
 }
 
-static int add_tile(const struct scaling *scaling, const struct batch_change *change) {
-    return batch_axis_push(scaling->probe->arena, scaling->tiles, change);
+static int add_tiling(const struct tiling_search *search, const struct batch_change *change) {
+    return batch_axis_push(search->probe->arena, search->tilings, change);
 }
 
 /* Finds the operand that lists the dims or repeats of the output (Tile, Expand,
  * ConstantOfShape). Sets *ret to the change that scales the output along `axis`. */
-static bool find_dims_operand(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                              int axis, struct batch_change *ret) {
-    const struct node *node = node_of(scaling, node_id);
+static bool find_dims_operand(const struct tiling_search *search, uint32_t node_id,
+                              uint32_t value, int axis, struct batch_change *ret) {
+    const struct node *node = node_of(search, node_id);
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
-        const struct constant *list = batch_axis_fixed_list(scaling->probe, node->inputs[slot]);
+        const struct constant *list = batch_axis_fixed_list(search->probe, node->inputs[slot]);
         if (!list) continue;
-        struct shape *dims = arena_alloc(scaling->probe->arena, sizeof *dims);
-        if (!dims || shape_make(scaling->probe->arena, (int)list->n_elements, NULL, dims) < 0)
+        struct shape *dims = arena_alloc(search->probe->arena, sizeof *dims);
+        if (!dims || shape_make(search->probe->arena, (int)list->n_elements, NULL, dims) < 0)
             return false;
         for (int i = 0; i < dims->rank; i++) dims->dims[i] = constant_int_at(list, i);
         *ret = (struct batch_change){.node = node_id,
@@ -247,25 +248,24 @@ static bool find_dims_operand(const struct scaling *scaling, uint32_t node_id, u
                                      .is_target = true,
                                      .axis = axis,
                                      .dims = dims};
-        if (is_scalable(scaling, dims, axis) &&
-            fits_with(scaling, node_id, ret, 1, value, axis))
+        if (is_scalable(search, dims, axis) && fits_with(search, node_id, ret, 1, value, axis))
             return true;
     }
     return false;
 }
 
 /* Adds a demand to each operand that scales the output by itself. */
-static int propagate_to_one(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                            const struct demand *demand, bool *ret_found) {
-    const struct node *node = node_of(scaling, node_id);
+static int propagate_to_one(const struct tiling_search *search, uint32_t node_id,
+                            uint32_t value, const struct demand *demand, bool *ret_found) {
+    const struct node *node = node_of(search, node_id);
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
-        if (!is_tileable(scaling, node_id, slot)) continue;
-        struct batch_change change = dims_change(scaling, node_id, slot, 0);
+        if (!is_tileable(search, node_id, slot)) continue;
+        struct batch_change change = dims_change(search, node_id, slot, 0);
         for (change.axis = 0; change.axis < change.dims->rank; change.axis++) {
-            if (!may_hold(scaling, &change) ||
-                !fits_with(scaling, node_id, &change, 1, value, demand->axis))
+            if (!may_hold(search, &change) ||
+                !fits_with(search, node_id, &change, 1, value, demand->axis))
                 continue;
-            if (demand_axis(scaling, &change, demand, demand->outer) < 0) return CM_NO_MEMORY;
+            if (demand_axis(search, &change, demand, demand->outer) < 0) return CM_NO_MEMORY;
             *ret_found = true;
             break;
         }
@@ -274,49 +274,49 @@ static int propagate_to_one(const struct scaling *scaling, uint32_t node_id, uin
 }
 
 /* Adds a demand to the operands that scale the output only together: those of Concat. */
-static int propagate_to_several(const struct scaling *scaling, uint32_t node_id, uint32_t value,
-                                const struct demand *demand, bool *ret_found) {
-    const struct node *node = node_of(scaling, node_id);
+static int propagate_to_several(const struct tiling_search *search, uint32_t node_id,
+                                uint32_t value, const struct demand *demand, bool *ret_found) {
+    const struct node *node = node_of(search, node_id);
     struct batch_change *changes =
-        arena_array(scaling->probe->arena, node->n_inputs, sizeof *changes);
+        arena_array(search->probe->arena, node->n_inputs, sizeof *changes);
     size_t n = 0;
     if (!changes) return CM_NO_MEMORY;
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
-        if (!is_tileable(scaling, node_id, slot)) continue;
-        struct batch_change change = dims_change(scaling, node_id, slot, demand->axis);
-        if (may_hold(scaling, &change)) changes[n++] = change;
+        if (!is_tileable(search, node_id, slot)) continue;
+        struct batch_change change = dims_change(search, node_id, slot, demand->axis);
+        if (may_hold(search, &change)) changes[n++] = change;
     }
-    if (n < 2 || !fits_with(scaling, node_id, changes, n, value, demand->axis)) return CM_OK;
+    if (n < 2 || !fits_with(search, node_id, changes, n, value, demand->axis)) return CM_OK;
     for (size_t i = 0; i < n; i++)
-        if (demand_axis(scaling, &changes[i], demand, demand->outer) < 0) return CM_NO_MEMORY;
+        if (demand_axis(search, &changes[i], demand, demand->outer) < 0) return CM_NO_MEMORY;
     *ret_found = true;
     return CM_OK;
 }
 
 /* Adds demands to the data of a Reshape, for each axis that may hold the batch of the output in
  * row-major order. */
-static int propagate_through_reshape(const struct scaling *scaling, uint32_t node_id,
+static int propagate_through_reshape(const struct tiling_search *search, uint32_t node_id,
                                      uint32_t value, const struct demand *demand,
                                      bool *ret_found) {
-    const struct node *node = node_of(scaling, node_id);
+    const struct node *node = node_of(search, node_id);
     struct batch_candidate places[SHAPE_MAX_RANK];
-    if (scaling->probe->ops[node_id]->target != TARGET_DIMS || node->n_inputs < 2 ||
-        demand->outer == 0 || !is_tileable(scaling, node_id, 0))
+    if (search->probe->ops[node_id]->target != TARGET_DIMS || node->n_inputs < 2 ||
+        demand->outer == 0 || !is_tileable(search, node_id, 0))
         return CM_OK;
-    const struct shape *out = &before(scaling, value)->shape;
+    const struct shape *out = &before(search, value)->shape;
     const int64_t prefix = checked_mul(shape_product(out, 0, demand->axis), demand->outer);
     struct batch_change changes[2] = {
-        dims_change(scaling, node_id, 0, 0),
+        dims_change(search, node_id, 0, 0),
         {.node = node_id, .slot = 1, .is_target = true, .axis = demand->axis, .dims = out}};
     if (!is_known(prefix)) return CM_OK;
-    const size_t n = batch_axis_locations_in(scaling->probe, changes[0].dims, prefix, places);
+    const size_t n = batch_axis_locations_in(search->probe, changes[0].dims, prefix, places);
     for (size_t i = 0; i < n; i++) {
         changes[0].axis = places[i].axis;
-        if (!may_hold(scaling, &changes[0]) ||
-            !fits_with(scaling, node_id, changes, 2, value, demand->axis))
+        if (!may_hold(search, &changes[0]) ||
+            !fits_with(search, node_id, changes, 2, value, demand->axis))
             continue;
         *ret_found = true;
-        if (demand_axis(scaling, &changes[0], demand, places[i].outer) < 0) return CM_NO_MEMORY;
+        if (demand_axis(search, &changes[0], demand, places[i].outer) < 0) return CM_NO_MEMORY;
     }
     return CM_OK;
 }
@@ -324,10 +324,10 @@ static int propagate_through_reshape(const struct scaling *scaling, uint32_t nod
 /* --- Sources. --- */
 
 /* Returns true if all elements are equal, as those of zeros and ones. */
-static bool is_uniform(const struct scaling *scaling, const struct constant *constant) {
+static bool is_uniform(const struct tiling_search *search, const struct constant *constant) {
     const struct constant *loaded =
         constant
-            ? constant_loaded(constant, &scaling->probe->model->reader, scaling->probe->arena)
+            ? constant_loaded(constant, &search->probe->model->reader, search->probe->arena)
             : NULL;
     if (!loaded || loaded->place == CONSTANT_SPLAT) return loaded;
     const bool ints = constant_has_ints(loaded);
@@ -339,15 +339,15 @@ static bool is_uniform(const struct scaling *scaling, const struct constant *con
     return true;
 }
 
-static const struct constant *constant_of(const struct scaling *scaling, uint32_t value) {
-    const struct value *source = &scaling->probe->model->values[value];
-    return source->constant ? source->constant : before(scaling, value)->value;
+static const struct constant *constant_of(const struct tiling_search *search, uint32_t value) {
+    const struct value *source = &search->probe->model->values[value];
+    return source->constant ? source->constant : before(search, value)->value;
 }
 
 /* Returns true if dims[axis] is the batch alone. */
-static bool is_batch_alone(const struct scaling *scaling, uint32_t value,
+static bool is_batch_alone(const struct tiling_search *search, uint32_t value,
                            const struct demand *demand) {
-    return before(scaling, value)->shape.dims[demand->axis] == scaling->probe->batch;
+    return before(search, value)->shape.dims[demand->axis] == search->probe->batch;
 }
 
 /*
@@ -356,72 +356,72 @@ static bool is_batch_alone(const struct scaling *scaling, uint32_t value,
  * without it, if the file records it, if all elements are equal (a zero state), or if it is a
  * batch of images. Otherwise the constant may be used as stored: it is marked undecided.
  */
-static int decide_tiling(const struct scaling *scaling, uint32_t value,
+static int decide_tiling(const struct tiling_search *search, uint32_t value,
                          const struct demand *demand) {
-    const bool is_tiled = scaling->probe->batch > 1 || demand->required || demand->is_images ||
-                          scaling->probe->model->values[value].is_repeated ||
-                          is_uniform(scaling, constant_of(scaling, value));
+    const bool is_tiled = search->probe->batch > 1 || demand->required || demand->is_images ||
+                          search->probe->model->values[value].is_repeated ||
+                          is_uniform(search, constant_of(search, value));
     if (!is_tiled) {
-        if (demand->costs) scaling->undecided[value] = value;
+        if (demand->costs) search->undecided[value] = value;
         return CM_OK;
     }
     for (const struct request *request = demand->requests; request; request = request->next)
-        if (add_tile(scaling, &request->change) < 0) return CM_NO_MEMORY;
+        if (add_tiling(search, &request->change) < 0) return CM_NO_MEMORY;
     return CM_OK;
 }
 
 /* Drops the demands for axes of other sizes than the batch, if one of exactly that size exists:
  * it is the likeliest. */
-static void keep_likeliest(const struct scaling *scaling, uint32_t value) {
-    struct demands *demands = &scaling->demands[value];
+static void keep_likeliest(const struct tiling_search *search, uint32_t value) {
+    struct demands *demands = &search->demands[value];
     size_t n = 0;
     for (size_t i = 0; i < demands->n; i++)
-        if (is_batch_alone(scaling, value, &demands->items[i]))
+        if (is_batch_alone(search, value, &demands->items[i]))
             demands->items[n++] = demands->items[i];
     if (n > 0) demands->n = n;
 }
 
 /* Decides the first demand on a constant without operands. */
-static int decide_source(const struct scaling *scaling, uint32_t value) {
-    const struct demands *demands = &scaling->demands[value];
-    keep_likeliest(scaling, value);
-    return demands->n > 0 ? decide_tiling(scaling, value, &demands->items[0]) : CM_OK;
+static int decide_source(const struct tiling_search *search, uint32_t value) {
+    const struct demands *demands = &search->demands[value];
+    keep_likeliest(search, value);
+    return demands->n > 0 ? decide_tiling(search, value, &demands->items[0]) : CM_OK;
 }
 
 /* Propagates a demand on an output of a node of constants to its operands. */
-static int propagate(const struct scaling *scaling, uint32_t node_id, uint32_t value,
+static int propagate(const struct tiling_search *search, uint32_t node_id, uint32_t value,
                      struct demand demand) {
-    const struct node *node = node_of(scaling, node_id);
-    const struct op *op = scaling->probe->ops[node_id];
+    const struct node *node = node_of(search, node_id);
+    const struct op *op = search->probe->ops[node_id];
     struct batch_change list;
-    const bool has_list = find_dims_operand(scaling, node_id, value, demand.axis, &list);
+    const bool has_list = find_dims_operand(search, node_id, value, demand.axis, &list);
     bool found = false;
     if (has_list &&
-        shape_equal(&before(scaling, node->inputs[0])->shape, &before(scaling, value)->shape))
-        return add_tile(scaling, &list);
+        shape_equal(&before(search, node->inputs[0])->shape, &before(search, value)->shape))
+        return add_tiling(search, &list);
     demand.costs = demand.costs || op->cost.macs;
     demand.is_images =
         demand.is_images || (op->cost.macs && op_role(op, 0) == 'x' && op_role(op, 1) == 'W');
-    int status = propagate_to_one(scaling, node_id, value, &demand, &found);
+    int status = propagate_to_one(search, node_id, value, &demand, &found);
     if (status == CM_OK && !found)
-        status = propagate_to_several(scaling, node_id, value, &demand, &found);
+        status = propagate_to_several(search, node_id, value, &demand, &found);
     if (status == CM_OK && !found)
-        status = propagate_through_reshape(scaling, node_id, value, &demand, &found);
+        status = propagate_through_reshape(search, node_id, value, &demand, &found);
     if (status < 0 || found) return status;
-    if (has_list) return add_tile(scaling, &list);
-    if (!is_batch_alone(scaling, value, &demand)) return CM_OK;
-    if (op->memory != MEMORY_VIEW && scaling->depends[value]) *scaling->blocked = value;
-    return decide_tiling(scaling, value, &demand);
+    if (has_list) return add_tiling(search, &list);
+    if (!is_batch_alone(search, value, &demand)) return CM_OK;
+    if (op->memory != MEMORY_VIEW && search->depends[value]) *search->blocked = value;
+    return decide_tiling(search, value, &demand);
 }
 
 /* Propagates the demands on all outputs of a node of constants. */
-static int propagate_outputs(const struct scaling *scaling, uint32_t node_id) {
-    const struct node *node = node_of(scaling, node_id);
+static int propagate_outputs(const struct tiling_search *search, uint32_t node_id) {
+    const struct node *node = node_of(search, node_id);
     for (size_t k = 0; k < node->n_outputs; k++) {
         const uint32_t value = node->outputs[k];
-        if (value != ID_NONE) keep_likeliest(scaling, value);
-        for (size_t i = 0; value != ID_NONE && i < scaling->demands[value].n; i++) {
-            int status = propagate(scaling, node_id, value, scaling->demands[value].items[i]);
+        if (value != ID_NONE) keep_likeliest(search, value);
+        for (size_t i = 0; value != ID_NONE && i < search->demands[value].n; i++) {
+            int status = propagate(search, node_id, value, search->demands[value].items[i]);
             if (status < 0) return status;
         }
     }
@@ -429,79 +429,81 @@ static int propagate_outputs(const struct scaling *scaling, uint32_t node_id) {
 }
 
 /* Collects and propagates demands from the last node to the first. */
-static int propagate_demands(const struct scaling *scaling) {
-    const struct model *model = scaling->probe->model;
+static int propagate_demands(const struct tiling_search *search) {
+    const struct model *model = search->probe->model;
     const struct graph *graph = &model->graphs[0];
     int status = CM_OK;
     for (size_t i = graph->n_nodes; i-- > 0 && status == CM_OK;) {
         const uint32_t id = graph->nodes[i];
-        const struct node *node = node_of(scaling, id);
-        if (is_fixed_node(scaling, node) && node->n_inputs == 0)
+        const struct node *node = node_of(search, id);
+        if (is_fixed_node(search, node) && node->n_inputs == 0)
             for (size_t k = 0; k < node->n_outputs && status == CM_OK; k++)
-                status = decide_source(scaling, node->outputs[k]);
-        else if (is_fixed_node(scaling, node))
-            status = propagate_outputs(scaling, id);
+                status = decide_source(search, node->outputs[k]);
+        else if (is_fixed_node(search, node))
+            status = propagate_outputs(search, id);
         for (size_t slot = 0;
-             slot < node->n_inputs && status == CM_OK && !is_fixed_node(scaling, node); slot++)
-            status = demand_operand(scaling, id, slot);
+             slot < node->n_inputs && status == CM_OK && !is_fixed_node(search, node); slot++)
+            status = demand_operand(search, id, slot);
     }
     for (uint32_t value = 0; value < model->n_values && status == CM_OK; value++)
-        if (model->values[value].node == ID_NONE) status = decide_source(scaling, value);
+        if (model->values[value].node == ID_NONE) status = decide_source(search, value);
     return status;
 }
 
 /* --- Interface. --- */
 
 int constant_products_find(struct probe *probe, const struct change_list *changes,
-                           struct change_list *tiles, struct scaling **ret) {
+                           struct change_list *tilings, struct tiling_search **ret) {
     const size_t n_values = probe->model->n_values;
-    struct scaling *scaling = arena_alloc(probe->arena, sizeof *scaling);
+    struct tiling_search *search = arena_alloc(probe->arena, sizeof *search);
     *ret = NULL;
-    if (!scaling) return CM_NO_MEMORY;
-    *scaling = (struct scaling){
+    if (!search) return CM_NO_MEMORY;
+    *search = (struct tiling_search){
         .probe = probe,
         .changes = changes,
-        .tiles = tiles,
-        .demands = arena_array(probe->arena, n_values, sizeof *scaling->demands),
-        .depends = arena_array(probe->arena, n_values, sizeof *scaling->depends),
-        .undecided = arena_array(probe->arena, n_values, sizeof *scaling->undecided),
-        .blocked = arena_array(probe->arena, 1, sizeof *scaling->blocked),
+        .tilings = tilings,
+        .demands = arena_array(probe->arena, n_values, sizeof *search->demands),
+        .depends = arena_array(probe->arena, n_values, sizeof *search->depends),
+        .undecided = arena_array(probe->arena, n_values, sizeof *search->undecided),
+        .blocked = arena_array(probe->arena, 1, sizeof *search->blocked),
     };
-    if (!scaling->demands || !scaling->depends || !scaling->undecided || !scaling->blocked)
+    if (!search->demands || !search->depends || !search->undecided || !search->blocked)
         return CM_NO_MEMORY;
-    *scaling->blocked = ID_NONE;
-    if (!find_products(scaling)) return CM_OK;
-    for (uint32_t id = 0; id < n_values; id++) scaling->undecided[id] = ID_NONE;
-    *ret = scaling;
-    return propagate_demands(scaling);
+    *search->blocked = ID_NONE;
+    if (!find_products(search)) return CM_OK;
+    for (uint32_t id = 0; id < n_values; id++) search->undecided[id] = ID_NONE;
+    *ret = search;
+    return propagate_demands(search);
 }
 
 /* Returns the undecided constant that the node is computed from; ID_NONE if none. Marks the
  * outputs that have a demand but do not hold the batch as undecided too. */
-static uint32_t propagate_undecided(const struct scaling *scaling, const struct node *node) {
+static uint32_t propagate_undecided(const struct tiling_search *search,
+                                    const struct node *node) {
     uint32_t source = ID_NONE;
     bool is_open = false;
     for (size_t i = 0; i < node->n_inputs && source == ID_NONE; i++)
-        if (node->inputs[i] != ID_NONE) source = scaling->undecided[node->inputs[i]];
+        if (node->inputs[i] != ID_NONE) source = search->undecided[node->inputs[i]];
     for (size_t i = 0; i < node->n_outputs && source != ID_NONE; i++) {
         const uint32_t value = node->outputs[i];
-        if (value == ID_NONE || scaling->demands[value].n == 0 ||
-            batch_axis_grown_axis(scaling->probe, value) >= 0)
+        if (value == ID_NONE || search->demands[value].n == 0 ||
+            batch_axis_grown_axis(search->probe, value) >= 0)
             continue;
-        scaling->undecided[value] = source;
+        search->undecided[value] = source;
         is_open = true;
     }
     return is_open ? source : ID_NONE;
 }
 
-uint32_t constant_products_undecided(const struct scaling *scaling, uint32_t *ret_constant) {
-    const struct probe *probe = scaling->probe;
+uint32_t constant_products_undecided(const struct tiling_search *search,
+                                     uint32_t *ret_constant) {
+    const struct probe *probe = search->probe;
     const struct graph *graph = &probe->model->graphs[0];
-    *ret_constant = *scaling->blocked;
+    *ret_constant = *search->blocked;
     if (*ret_constant != ID_NONE) return probe->model->values[*ret_constant].node;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const uint32_t id = graph->nodes[i];
-        *ret_constant = propagate_undecided(scaling, node_of(scaling, id));
+        *ret_constant = propagate_undecided(search, node_of(search, id));
         if (*ret_constant != ID_NONE && probe->ops[id]->cost.macs) return id;
     }
     return ID_NONE;

@@ -372,7 +372,7 @@ static void note_fixed_outputs(const struct search *search, const struct solutio
 
 /* Starts the search again from the first node. */
 static int restart(struct search *search) {
-    rebatch_undo_changes(search, search->n_tiles);
+    rebatch_undo_changes(search, search->n_tilings);
     search->n_choices = search->n_settled = 0;
     return walk_start(&search->probe.after);
 }
@@ -419,15 +419,15 @@ static uint32_t first_difference(const struct search *search, const struct solut
 }
 
 /* Searches again with constants that are repeated for each sample. */
-static int solve_tiled(struct search *search, const struct change_list *tiles,
+static int solve_tiled(struct search *search, const struct change_list *tilings,
                        struct solution *found, uint32_t first) {
     load_solution(search, found);
     memset(search->probe.overrides, 0,
            search->analysis->model->n_nodes * sizeof *search->probe.overrides);
     search->changes.n = 0;
-    for (size_t i = 0; i < tiles->n; i++)
-        if (rebatch_add_change(search, &tiles->items[i]) < 0) return CM_NO_MEMORY;
-    search->n_tiles = tiles->n;
+    for (size_t i = 0; i < tilings->n; i++)
+        if (rebatch_add_change(search, &tilings->items[i]) < 0) return CM_NO_MEMORY;
+    search->n_tilings = tilings->n;
     search->reason = NULL;
     int status = solve_widening(search, search->probe.squares, first);
     if (status < 0) return status;
@@ -455,20 +455,20 @@ static int refuse_undecided(const struct search *search, uint32_t node, uint32_t
  * between. A constant that scales now may require others to scale, hence the rounds.
  */
 static int scale_products(struct search *search, struct solution *found, uint32_t first) {
-    struct change_list tiles = {0};
-    struct scaling *scaling = NULL;
+    struct change_list tilings = {0};
+    struct tiling_search *tiling = NULL;
     uint32_t constant = ID_NONE;
     for (int round = 0; round < MAX_TILING_ROUNDS; round++) {
-        const size_t n_tiles = tiles.n;
+        const size_t n_tilings = tilings.n;
         load_solution(search, found);
-        int status = constant_products_find(&search->probe, &found->changes, &tiles, &scaling);
-        if (status < 0 || !scaling) return status;
+        int status = constant_products_find(&search->probe, &found->changes, &tilings, &tiling);
+        if (status < 0 || !tiling) return status;
         if (search->probe.trials_left < 0) return too_many(search);
-        if (tiles.n == n_tiles) break;
-        status = solve_tiled(search, &tiles, found, first);
+        if (tilings.n == n_tilings) break;
+        status = solve_tiled(search, &tilings, found, first);
         if (status < 0) return status;
     }
-    const uint32_t node = constant_products_undecided(scaling, &constant);
+    const uint32_t node = constant_products_undecided(tiling, &constant);
     return node == ID_NONE ? CM_OK : refuse_undecided(search, node, constant, first);
 }
 

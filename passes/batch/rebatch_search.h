@@ -29,7 +29,8 @@ struct search {
     struct infer_table before; /* at the batch of the file */
     struct infer_table after;  /* at PROBE_BATCH */
     struct change_list changes;
-    size_t n_tiles; /* leading changes that hold for every path: of constants that were tiled */
+    size_t
+        n_tilings; /* leading changes that hold for every path: of constants that were tiled */
     struct choice *choices;
     size_t n_choices;
     size_t choices_capacity;

@@ -28,7 +28,7 @@ struct text *table_cell(struct table *table) {
 void table_end_cell(struct table *table) {
     struct arena *arena = table->page->arena;
     const char *whole = text_string(&table->page->item);
-    const size_t length = text_cut(whole, TEXT_LONGEST_LABEL);
+    const size_t length = text_cut_length(whole, TEXT_LONGEST_LABEL);
     const char *cell = whole[length] == '\0'
                            ? arena_strdup(arena, whole)
                            : arena_printf(arena, "%.*s...", (int)length, whole);

@@ -118,7 +118,7 @@ static void append_run(const struct chart *chart, size_t from, size_t to, struct
     size_t used = 0;
     if (chart->result->modules[module].depth == 1 && to - from >= LEAST_NAME) {
         const char *name = chart->result->modules[module].name;
-        size_t length = text_cut(name, to - from - 1);
+        size_t length = text_cut_length(name, to - from - 1);
         char *shown = arena_array(chart->page->arena, length + 1, 1);
         if (shown == NULL) return;
         memcpy(shown, name, length);

@@ -292,8 +292,8 @@ static void truncates_labels_between_characters(void **state) {
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     memcpy(name + TEXT_LONGEST_LABEL - 1, "\xc3\xa4", 2);
-    assert_int_equal(text_cut(name, TEXT_LONGEST_LABEL), TEXT_LONGEST_LABEL - 1);
-    assert_int_equal(text_cut(name, sizeof name), sizeof name - 1);
+    assert_int_equal(text_cut_length(name, TEXT_LONGEST_LABEL), TEXT_LONGEST_LABEL - 1);
+    assert_int_equal(text_cut_length(name, sizeof name), sizeof name - 1);
     text_init(&text, *state);
     text_append_label(&text, name);
     assert_int_equal(text.length, TEXT_LONGEST_LABEL - 1 + strlen("..."));

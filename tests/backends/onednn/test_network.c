@@ -190,7 +190,7 @@ static void passes_outputs_to_the_next_step(void **state) {
         plan_facts(plan, &facts);
         assert_int_equal(facts.state, CM_MEASURED);
         /* Once: it writes over its own input. */
-        assert_int_equal(plan_run_once(plan, 1, CM_WARM, &seconds, &reason), CM_BACKEND_OK);
+        assert_int_equal(plan_run_n(plan, 1, CM_WARM, &seconds, &reason), CM_BACKEND_OK);
         assert_true(seconds > 0);
         expect_numbers(plan, last);
         plan_drop(plan);
