@@ -290,7 +290,7 @@ static int read_job(struct job *job) {
     if (status == CM_OK) status = read_operands(job, &operands);
     if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
     if (status == CM_OK) status = binding_check_one(call, &request->binding);
-    if (status == CM_OK) status = timing_check_one(call, &request->timing);
+    if (status == CM_OK) status = timing_check_one_precision(call, &request->timing);
     if (status == CM_OK) status = timing_read(call, &request->timing, &job->options);
     if (status == CM_OK) status = read_metric(call, request->sort, &job->look.metric);
     const bool is_page = request->format == FORMAT_HTML;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options for times. --measure and --device are shorthands for --backend. */
+/* Options for times, and progress and Ctrl-C of a measurement. --measure and --device are
+ * shorthands for --backend. */
 #include "cli/timing.h"
 
 #include <poll.h>
@@ -76,7 +77,8 @@ const struct option timing_options[] = {
      .help = "compute precision of fp32 tensors: fp32 (default), tf32, fp16, bf16,\n"
              "int8 or fp8 (operands of products, the rest in fp16), or amp (as\n"
              "torch.autocast: fp16 products; norms, softmax and reductions in fp32);\n"
-             "profile: a list such as fp32,tf32,fp16 compares the layers' times"},
+             "`costmodel profile` compares the layers' times of a list such as\n"
+             "fp32,tf32,fp16"},
     {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
      .value = "RUNTIME", .choices = timing_runtimes,
      .help = "compiled (default with --device): chains of elementwise nodes are one\n"
@@ -84,8 +86,8 @@ const struct option timing_options[] = {
              "eager (default with --measure): each operator on its own"},
     {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
      .value = "LAYOUT", .choices = layouts,
-     .help = "image layout: nchw, nhwc or auto (default: as in the file, or a layout\n"
-             "that the backend runs faster)"},
+     .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
+             "runs another layout faster"},
     {.name = "autotune", .kind = OPTION_INT, .offset = AT(int, autotune),
      .value = "K", .min = 1, .max = 1000,
      .help = "try up to K algorithms per layer and keep the fastest, if the backend\n"
@@ -130,9 +132,9 @@ static int set_backend(const struct invocation *call, const char *setting, const
     return options->backend ? CM_OK : diag_no_memory(call->diag);
 }
 
-/* With --cudnn-plan, --device names the target GPU, not the roofline backend. */
-static int read_plan(const struct invocation *call, const struct timing *timing,
-                     struct cm_options *options) {
+/* With --cudnn-plan, --device names the target GPU, not a device of the roofline. */
+static int set_plan_options(const struct invocation *call, const struct timing *timing,
+                            struct cm_options *options) {
     if (timing->measure != MEASURE_NONE)
         return options_fault(call, "options --measure and --cudnn-plan are mutually exclusive");
     if (timing->backend != NULL && timing->device != NULL)
@@ -162,18 +164,20 @@ int timing_cache(struct arena *arena, const char **ret) {
     return CM_OK;
 }
 
-/* Checks that options for times are given with a source of times, and options that run layers
- * with a backend that measures. */
-static int check_timing(const struct invocation *call, const struct timing *timing, int n) {
-    const char *measuring = timing->measure != MEASURE_NONE ? "measure"
-                            : timing->backend != NULL       ? "backend"
-                            : timing->plan                  ? "cudnn-plan"
-                                                            : NULL;
-    if (timing->times.n > 0 && measuring != NULL)
+/* Checks that --precision and --layout are given with --measure, --backend, --device or
+ * --cudnn-plan, and --end-to-end and --autotune with --measure or --backend; and that no
+ * options exclude each other. */
+static int check_timing(const struct invocation *call, const struct timing *timing,
+                        int n_sources) {
+    const char *source_option = timing->measure != MEASURE_NONE ? "measure"
+                                : timing->backend != NULL       ? "backend"
+                                : timing->plan                  ? "cudnn-plan"
+                                                                : NULL;
+    if (timing->times.n > 0 && source_option != NULL)
         return options_fault(call, "options --times and --%s are mutually exclusive",
-                             measuring);
-    const bool is_timed = n > 0 || timing->plan;
-    const bool is_run = n > 0 && !timing->plan && timing->device == NULL;
+                             source_option);
+    const bool is_timed = n_sources > 0 || timing->plan;
+    const bool is_run = n_sources > 0 && !timing->plan && timing->device == NULL;
     if (timing->end_to_end && !is_run)
         return options_fault(call, "option --end-to-end requires --measure or --backend");
     if (timing->autotune > 0 && !is_run)
@@ -187,11 +191,12 @@ static int check_timing(const struct invocation *call, const struct timing *timi
         return options_fault(call, "option --layout requires --measure, --backend, --device "
                                    "or --cudnn-plan");
     if (timing->runtime == CM_RUNTIME_COMPILED && timing->end_to_end)
-        return options_fault(call, "option --end-to-end requires --runtime eager");
-    if (n > 1 && !timing->plan)
+        return options_fault(
+            call, "options --end-to-end and --runtime compiled are mutually exclusive");
+    if (n_sources > 1 && !timing->plan)
         return options_fault(
             call, "options --measure, --backend and --device are mutually exclusive, got %d",
-            n);
+            n_sources);
     return CM_OK;
 }
 
@@ -223,7 +228,7 @@ int timing_check_output(const struct invocation *call, const struct timing *timi
     return CM_OK;
 }
 
-int timing_check_one(const struct invocation *call, const struct timing *timing) {
+int timing_check_one_precision(const struct invocation *call, const struct timing *timing) {
     if (timing->precisions.n < 2) return CM_OK;
     return options_fault(call, "%s requires one precision, got '%s'", call->name,
                          timing->precisions.text);
@@ -231,16 +236,16 @@ int timing_check_one(const struct invocation *call, const struct timing *timing)
 
 int timing_read(const struct invocation *call, struct timing *timing,
                 struct cm_options *options) {
-    const int n = (timing->measure != MEASURE_NONE) + (timing->backend != NULL) +
-                  (timing->device != NULL);
-    int status = check_timing(call, timing, n);
+    const int n_sources = (timing->measure != MEASURE_NONE) + (timing->backend != NULL) +
+                          (timing->device != NULL);
+    int status = check_timing(call, timing, n_sources);
     if (status != CM_OK) return status;
     options->autotune = timing->autotune;
     options->precision = (enum cm_precision)timing->precisions.values[0];
     options->layout = (enum cm_layout)timing->layout;
     options->runtime =
         timing->runtime == CM_RUNTIME_EAGER ? CM_RUNTIME_EAGER : CM_RUNTIME_COMPILED;
-    if (timing->plan) return read_plan(call, timing, options);
+    if (timing->plan) return set_plan_options(call, timing, options);
     options->fuse = timing->device == NULL && timing->runtime == CM_RUNTIME_COMPILED;
     options->end_to_end = timing->end_to_end;
     if (timing->cache && timing_cache(call->arena, &options->cache) != CM_OK)
@@ -288,11 +293,11 @@ static void append_left(struct text *text, const struct progress *progress,
 
 static void append_progress(struct text *text, const struct progress *progress,
                             const struct cm_progress *at, bool is_terminal) {
-    if (progress->batches > 0)
-        text_printf(text, "%s %zu of %zu", progress->setting, progress->batch,
-                    progress->batches);
+    if (progress->n_settings > 0)
+        text_printf(text, "%s %zu of %zu", progress->setting, progress->setting_index,
+                    progress->n_settings);
     if (text_equal(at->what, "batches")) return;
-    text_printf(text, "%s%s ", progress->batches > 0 ? ": " : "", progress->verb);
+    text_printf(text, "%s%s ", progress->n_settings > 0 ? ": " : "", progress->verb);
     if (!text_equal(at->what, "layers")) {
         text_printf(text, "the %s", at->what);
         return;
@@ -311,8 +316,8 @@ static void progress_show(void *context, const struct cm_progress *at) {
     struct progress *progress = context;
     const bool is_terminal = isatty(STDERR_FILENO) == 1;
     if (text_equal(at->what, "batches")) {
-        progress->batch = at->done + 1;
-        progress->batches = at->total;
+        progress->setting_index = at->done + 1;
+        progress->n_settings = at->total;
     }
     if (at->done == 0) progress->begin = now();
     if (!is_terminal && now() - progress->written < progress->interval) return;
@@ -327,12 +332,12 @@ static void progress_show(void *context, const struct cm_progress *at) {
     else
         fprintf(stderr, "costmodel: %s\n", text_string(&text));
     (void)fflush(stderr);
-    progress->shown = is_terminal;
+    progress->has_line = is_terminal;
     arena_free(arena);
 }
 
 /* Returns a descriptor that becomes readable when a blocked signal of the set arrives; -1 if
- * the system has none. */
+ * the system has no such descriptors or opening one fails. */
 static int open_signals(const sigset_t *set) {
 #ifdef __linux__
     return signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -369,13 +374,14 @@ void progress_begin(struct progress *progress, const struct timing *timing,
 void progress_end(struct progress *progress) {
     sigset_t pending;
     int number = 0;
-    if (progress->shown) fputs("\r\033[K", stderr);
+    if (progress->has_line) fputs("\r\033[K", stderr);
     if (progress->stop < 0) return;
     (void)sigpending(&pending);
     progress->is_interrupted = sigismember(&pending, SIGINT) == 1;
     (void)sigemptyset(&pending);
     (void)sigaddset(&pending, SIGINT);
-    if (progress->is_interrupted) (void)sigwait(&pending, &number); /* removes it */
+    /* takes the pending SIGINT: unblocking it would end the program */
+    if (progress->is_interrupted) (void)sigwait(&pending, &number);
     (void)close(progress->stop);
     (void)sigprocmask(SIG_SETMASK, &progress->before, NULL);
 }

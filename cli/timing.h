@@ -46,7 +46,8 @@ void timing_defaults(struct timing *timing);
 const char *timing_given(const struct timing *timing);
 
 /* Refuses several precisions for a command that supports one. CM_OK, CM_USAGE. */
-int timing_check_one(const struct invocation *call, const struct timing *timing) CM_MUST_CHECK;
+int timing_check_one_precision(const struct invocation *call,
+                               const struct timing *timing) CM_MUST_CHECK;
 
 /* Sets options->backend and related members, with the first precision, and reads the files of
  * --times, which timing_free frees. CM_OK, CM_USAGE, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
@@ -64,16 +65,16 @@ extern const struct option timing_import[];
  * line every `interval` seconds; and Ctrl-C, which ends measuring.
  */
 struct progress {
-    bool shown;
+    bool has_line;       /* on the terminal */
     bool is_interrupted; /* progress_end */
     const char *verb;    /* "measuring" */
     double interval;
-    double begin;        /* start time of the first layer, seconds */
-    double written;      /* time of the last line */
-    const char *setting; /* what `batches` are: "batch", "precision" */
-    size_t batch;        /* 1, 2, ... of `batches`; 0: one batch */
-    size_t batches;
-    int stop; /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
+    double begin;         /* start time of the first layer, seconds */
+    double written;       /* time of the last line */
+    const char *setting;  /* what changes between profiles: "batch", "precision" */
+    size_t setting_index; /* from 1 */
+    size_t n_settings;    /* 0: one profile */
+    int stop;             /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
     sigset_t before;
 };
 /* Starts, and sets the members of `options` that report progress. Ctrl-C ends measuring if the

@@ -178,7 +178,7 @@ render_line(struct arena *arena, const char *format, va_list args) {
     text_init(&raw, arena);
     text_init(&safe, arena);
     text_vprintf(&raw, format, args);
-    const size_t shown = text_cut(text_string(&raw), LONGEST_LINE);
+    const size_t shown = text_cut_length(text_string(&raw), LONGEST_LINE);
     const bool is_cut = shown < raw.length;
     if (is_cut) raw.data[shown] = '\0';
     text_append_name(&safe, text_string(&raw));

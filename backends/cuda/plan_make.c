@@ -11,9 +11,9 @@
 
 #include "support/banned.h"
 
-#define MAX_TRIALS     4 /* candidates per provider */
-#define AUTOTUNE_RUNS  5
-#define AUTOTUNE_TAKES 3
+#define MAX_TRIALS       4 /* candidates of a provider that are tried until one runs */
+#define AUTOTUNE_RUNS    5
+#define AUTOTUNE_SAMPLES 3
 
 /* "cublaslt: ...; cudnn graph: ..." */
 static void add_reason(const char *name, const struct cm_reason *from, struct cm_reason *ret) {
@@ -27,9 +27,8 @@ static void drop_step(struct cuda_step *step) {
     *step = (struct cuda_step){.own = NULL};
 }
 
-/*
- * Makes a candidate, reserves its workspace and runs it once. *ret_made: the candidate exists.
- */
+/* Makes a candidate; unless only planning, reserves its workspace and runs it once. *ret_made:
+ * the provider made it, even if it then fails to run. */
 static int make_candidate(struct cm_plan *plan, const struct cuda_provider *provider,
                           const struct cm_primitive *primitive, int32_t candidate,
                           bool *ret_made, struct cm_reason *reason) {
@@ -48,22 +47,24 @@ static int make_candidate(struct cm_plan *plan, const struct cuda_provider *prov
     return status;
 }
 
-/* Returns the least of a few back-to-back timings. */
+/* Sets *ret_seconds to the shortest of AUTOTUNE_SAMPLES samples of AUTOTUNE_RUNS warm
+ * executions. */
 static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
     double least = INFINITY;
     int status = CM_BACKEND_OK;
-    for (int i = 0; i < AUTOTUNE_TAKES && status == CM_BACKEND_OK; i++) {
+    for (int i = 0; i < AUTOTUNE_SAMPLES && status == CM_BACKEND_OK; i++) {
         double seconds = 0;
         status = plan_run(plan, AUTOTUNE_RUNS, CM_WARM, &seconds, reason);
         least = fmin(least, seconds);
     }
-    /* After a failure too: its graphs must not time the next candidate. */
+    /* Also after a failure: plan_run would replay these graphs for the next candidate. */
     plan_drop_graphs(plan);
     *ret_seconds = least;
     return status;
 }
 
-/* Returns true if a proxy would be the choice, which must not compete with the work itself. */
+/* Returns true if the candidate just made is a proxy: it does other work, so its time must not
+ * compete. */
 static bool is_proxy(const struct cm_plan *plan) {
     return plan->parts[0].step.state == CM_PROXY;
 }
@@ -102,12 +103,13 @@ static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason 
     return status;
 }
 
-/* After out of memory, try the next candidate: it may need less workspace. */
-static int ask_provider(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
+/* Tries candidates from choice->candidate on until one runs, also after out of memory: the next
+ * may need less workspace. If none runs, returns the status and reason of the first. */
+static int try_provider(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
     const int32_t first = choice->candidate;
     int status = CM_BACKEND_OK;
     bool made = true;
-    if (!plan->device->has_driver && !choice->provider->plans_only)
+    if (!plan->device->has_driver && !choice->provider->plans_without_device)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "cannot plan without a device");
     for (int32_t i = 0; i < MAX_TRIALS && made; i++) {
         struct cm_reason why = {""};
@@ -121,7 +123,8 @@ static int ask_provider(struct cm_plan *plan, struct choice *choice, struct cm_r
     return status;
 }
 
-static int ask_all(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
+static int try_all_providers(struct cm_plan *plan, struct choice *choice,
+                             struct cm_reason *reason) {
     struct cm_reason all = {""};
     int status = CM_BACKEND_REFUSED;
     const struct cuda_provider *const *at = providers_for(choice->primitive.kind);
@@ -131,7 +134,7 @@ static int ask_all(struct cm_plan *plan, struct choice *choice, struct cm_reason
         struct cm_reason why = {""};
         choice->provider = *at;
         choice->candidate = 0;
-        const int asked = ask_provider(plan, choice, &why);
+        const int asked = try_provider(plan, choice, &why);
         if (asked == CM_BACKEND_OK) return asked;
         add_reason((*at)->name, &why, &all);
         if (asked == CM_BACKEND_BROKEN) {
@@ -144,8 +147,8 @@ static int ask_all(struct cm_plan *plan, struct choice *choice, struct cm_reason
     return status;
 }
 
-/* The former choice if there is one, then the fastest if autotuning, then the first that runs.
- */
+/* The former choice; without one, the fastest if autotuning. If there is neither or it does not
+ * run, the first that runs. */
 static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
                   struct cm_reason *reason) {
     struct cm_device *device = plan->device;
@@ -158,11 +161,11 @@ static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
         status = autotune(plan, &choice, reason);
     if (status != CM_BACKEND_OK) return status;
     if (choice.provider != NULL) {
-        status = ask_provider(plan, &choice, reason);
+        status = try_provider(plan, &choice, reason);
         if (status == CM_BACKEND_BROKEN) return status;
     }
     if (choice.provider == NULL || status != CM_BACKEND_OK)
-        status = ask_all(plan, &choice, reason);
+        status = try_all_providers(plan, &choice, reason);
     if (status == CM_BACKEND_OK) choices_set(&device->choices, &choice);
     return status;
 }

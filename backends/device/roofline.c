@@ -115,7 +115,7 @@ static bool has_matrix_units(const struct device_model *model) {
 /* Copies a text, truncated between characters. */
 static void copy_fact(char *ret, size_t size, const char *text) {
     if (text == NULL) return;
-    (void)snprintf(ret, size, "%.*s", (int)text_cut(text, size - 1), text);
+    (void)snprintf(ret, size, "%.*s", (int)text_cut_length(text, size - 1), text);
 }
 
 _Static_assert(N_RATES <= CM_MAX_RATES, "every rate of a device is a fact");

@@ -16,7 +16,7 @@ int reason_fail(struct cm_reason *reason, int status, const char *format, ...) {
     va_start(args, format);
     (void)vsnprintf(whole, sizeof(whole), format, args);
     va_end(args);
-    const size_t length = text_cut(whole, sizeof(reason->text) - 1);
+    const size_t length = text_cut_length(whole, sizeof(reason->text) - 1);
     memset(reason, 0, sizeof(*reason));
     memcpy(reason->text, whole, length);
     return status;

@@ -172,7 +172,7 @@ static int prepare(struct check *check) {
     const struct invocation *call = check->call;
     struct check_request *request = &check->request;
     int status = binding_read(call, &request->binding, &check->plan.options);
-    if (status == CM_OK) status = timing_check_one(call, &request->timing);
+    if (status == CM_OK) status = timing_check_one_precision(call, &request->timing);
     if (status == CM_OK) status = timing_read(call, &request->timing, &check->plan.options);
     if (status == CM_OK) status = read_budget(check);
     if (status == CM_OK) status = read_baseline(check);

@@ -301,19 +301,19 @@ static int infer_separate(struct op_context *context) {
 
 /* FLOPs per score: scaling, masks, biases and softmax. */
 static int64_t exact_attention(const struct op_context *context) {
-    return exact_scores(attention_masks(context), attention_scores(context),
-                        attention_rows(context));
+    return exact_attention_scores_flops(attention_masks(context), attention_scores(context),
+                                        attention_rows(context));
 }
 
 /* FLOPs of the softmax: thop counts no products without a weight. */
 static int64_t thop_attention(const struct op_context *context) {
-    return thop_rows(attention_scores(context), attention_rows(context));
+    return thop_softmax_flops(attention_scores(context), attention_rows(context));
 }
 
 /* clang-format off */
 FACETS(CONTRIB, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "at 1 a score"),
-    THOP(.extra = thop_attention, .extra_description = "at 3 a score less 1 a row"), NO_PRIMITIVE(NO_FUSED)};
+    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "operations: 1 per score"),
+    THOP(.extra = thop_attention, .extra_description = "operations: 3 per score, less 1 per row"), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED),
     INTEGERS_OF(attention_projection)};
 FACETS(CONTRIB, DecoderMaskedSelfAttention) {NO_PRIMITIVE(NO_FUSED)};
@@ -330,7 +330,7 @@ FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = macs_attention,                                                       \
                  .macs_formula = "projection, and scores x (columns of a key and of a value)", \
-                 .extra = attention_scores, .extra_description = "at 1 a score"},      \
+                 .extra = attention_scores, .extra_description = "operations: 1 per score"},      \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 

@@ -172,29 +172,29 @@ static const struct op_attr simplified_layer_normalization[] = {
 
 /* clang-format off */
 FACETS(CONTRIB, Gelu) {
-    EXACT(.extra = exact_gelu, .extra_description = "at 5 an output element, 8 by tanh"),
+    EXACT(.extra = exact_gelu, .extra_description = "operations: 5 per output element, 8 by tanh"),
     PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = TOOL_EXP + 2), LOWER_ELTWISE(lower_gelu, CM_GELU, NULL)};
 FACETS(CONTRIB, FastGelu) {
-    EXACT(.extra = exact_fast_gelu, .extra_description = "at 8 an output element, 9 with a bias"),
+    EXACT(.extra = exact_fast_gelu, .extra_description = "operations: 8 per output element, 9 with a bias"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BiasGelu) {EXACT(.per_output = 6), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BiasSplitGelu) {EXACT(.per_input = 1, .per_output = 6), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BiasAdd) {EXACT(.per_output = 2), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BiasSoftmax) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipLayerNormalization) {
-    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 7 an input element, 1 less without a shift, and 2 a row"),
+    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 7 per input element, 1 less without a shift, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipSimplifiedLayerNormalization) {
-    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 4 an input element, and 2 a row"),
+    EXACT(.extra = exact_skip_norm, .extra_description = "sums, 4 per input element, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, EmbedLayerNormalization) {
-    EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 an output element, and 2 a row"),
+    EXACT(.extra = exact_embedding_norm, .extra_description = "sums, 7 per output element, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GroupNorm) {
-    EXACT(.extra = exact_contrib_group_norm, .extra_description = "at 7 an input element, 5 a SiLU, and 2 a row"),
+    EXACT(.extra = exact_contrib_group_norm, .extra_description = "operations: 7 per input element, 5 per SiLU, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, SkipGroupNorm) {
-    EXACT(.extra = exact_contrib_group_norm, .extra_description = "sums, 7 an input element, 5 a SiLU, and 2 a row"),
+    EXACT(.extra = exact_contrib_group_norm, .extra_description = "sums, 7 per input element, 5 per SiLU, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QLinearAdd) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, QLinearMul) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
@@ -210,7 +210,7 @@ FACETS(CONTRIB, QLinearAveragePool) {EXACT(EXACT_AVERAGE_POOL), NO_PRIMITIVE(NO_
     INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, QLinearReduceMean) {EXACT(.per_input = 1), NO_PRIMITIVE(NO_QUANTIZED),
     INTEGERS(INTEGERS_NONE)};
-FACETS(CONTRIB, ReduceSumInteger) {EXACT(JOINS), NO_PRIMITIVE(NO_QUANTIZED)};
+FACETS(CONTRIB, ReduceSumInteger) {EXACT(REDUCTION), NO_PRIMITIVE(NO_QUANTIZED)};
 FACETS(CONTRIB, NhwcMaxPool) {EXACT(EXACT_MAX_POOL), NO_PRIMITIVE(NO_CHANNELS_LAST)};
 FACETS(CONTRIB, MulInteger) {EXACT(.per_output = 1), NO_PRIMITIVE(NO_QUANTIZED)};
 FACETS(CONTRIB, QuantizeLinear) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2),

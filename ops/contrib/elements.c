@@ -143,20 +143,20 @@ FACETS(CONTRIB, BiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)}
 FACETS(CONTRIB, BitmaskBiasDropout) {EXACT(EXACT_BIAS_DROPOUT), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BitmaskDropout) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, BranchwiseRMSNorm) {
-    EXACT(.extra = exact_branch_norm, .extra_description = "at 4 an input element, 1 less without a scale, and 2 a row"),
+    EXACT(.extra = exact_branch_norm, .extra_description = "operations: 4 per input element, 1 less without a scale, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GatedRMSNorm) {
-    EXACT(.extra = exact_gated_norm, .extra_description = "at 10 an input element, 1 less by a Sigmoid, and 2 a row"),
+    EXACT(.extra = exact_gated_norm, .extra_description = "operations: 10 per input element, 1 less with a Sigmoid, and 2 per row"),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QOrderedLayerNormalization) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_NONE)};
 FACETS(CONTRIB, QEmbedLayerNormalization) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, GemmaRotaryEmbedding) {
-    EXACT(.extra = exact_gemma_rotary, .extra_description = "at 2 an angle and 3 a turned element"),
+    EXACT(.extra = exact_gemma_rotary, .extra_description = "operations: 2 per angle and 3 per rotated element"),
     NO_PRIMITIVE(NO_ROTARY)};
 FACETS(CONTRIB, MRotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
 FACETS(CONTRIB, RelativePositionBias) {NO_PRIMITIVE(NO_CONTRIB)};
 FACETS(CONTRIB, LinearAttentionGate) {
-    EXACT(.extra = exact_gates, .extra_description = "at 5 a decay and 4 a rate"), NO_PRIMITIVE(NO_FUSED)};
+    EXACT(.extra = exact_gates, .extra_description = "operations: 5 per decay and 4 per rate"), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, EngramGate) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, HyperConnectionPreMix) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, HyperConnectionPostMix) {NO_PRIMITIVE(NO_FUSED)};

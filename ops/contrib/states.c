@@ -218,7 +218,7 @@ static void macs_delta(const struct op_context *context, struct product *ret) {
 FACETS(CONTRIB, DynamicQuantizeLSTM) {NO_PRIMITIVE(NO_QUANTIZED), INTEGERS(INTEGERS_PRODUCTS)};
 FACETS(CONTRIB, AttnLSTM) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, CausalConvWithState) {
-    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 a SiLU"),
+    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 per SiLU"),
     NO_PRIMITIVE(NO_FUSED),
     MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation)};
 FACETS(CONTRIB, VarlenCausalConvWithState) {NO_PRIMITIVE(NO_FUSED)};

@@ -69,7 +69,7 @@ int64_t exact_softmax(const struct op_context *context) {
     return checked_sub(flops, checked_mul(2, term_rows_along_axis(context)));
 }
 
-int64_t exact_scores(int masks, int64_t scores, int64_t rows) {
+int64_t exact_attention_scores_flops(int masks, int64_t scores, int64_t rows) {
     if (scores == 0) return 0; /* no keys: empty rows */
     return checked_sub(checked_mul(6 + masks, scores), checked_mul(2, rows));
 }

@@ -68,12 +68,12 @@ int64_t thop_matmul(const struct op_context *context) {
 }
 
 /* Per row of n: n exponentials, n - 1 additions, n quotients. */
-int64_t thop_rows(int64_t elements, int64_t rows) {
+int64_t thop_softmax_flops(int64_t elements, int64_t rows) {
     return elements == 0 ? 0 : checked_sub(checked_mul(3, elements), rows);
 }
 
 int64_t thop_softmax(const struct op_context *context) {
-    return thop_rows(op_elements(context, 0), term_rows_along_axis(context));
+    return thop_softmax_flops(op_elements(context, 0), term_rows_along_axis(context));
 }
 
 /* Per output element: nearest 1, linear 5, bilinear 11, bicubic 259; trilinear 0, as thop does

@@ -29,7 +29,7 @@ int64_t term_operands(const struct op_context *context) {
     return checked_mul((int64_t)context->n_inputs - 1, op_output_elements(context, 0));
 }
 
-int64_t term_joins(const struct op_context *context) {
+int64_t term_reduction(const struct op_context *context) {
     int64_t joins = checked_sub(op_elements(context, 0), op_output_elements(context, 0));
     return is_known(joins) && joins < 0 ? 0 : joins; /* < 0: a reduction of no elements */
 }

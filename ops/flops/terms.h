@@ -8,23 +8,25 @@
 
 struct op_context;
 
-/* Returns one addition per output element if the node has a bias (`bias` of its row). */
+/* Returns one addition per output element if the node has the input `bias` of its operator row;
+ * else 0. */
 int64_t term_biases(const struct op_context *context);
 #define BIASES .extra = term_biases, .extra_description = "biases"
 /* Returns 2 FLOPs per input element, 5 in training. */
 int64_t term_batch_norm(const struct op_context *context);
 /* Returns one FLOP per output element for each of bias and SiLU. */
 int64_t term_causal_conv(const struct op_context *context);
-/* Returns one operation per output element for each operand after the first: 3 out for a Sum of
- * four operands. */
+/* Returns one operation per output element for each operand after the first: 3 per output
+ * element for a Sum of four operands. */
 int64_t term_operands(const struct op_context *context);
 #define OPERANDS                                                                               \
     .extra = term_operands,                                                                    \
     .extra_description = "output elements for each operand after the first"
 /* Returns n - out, the operations of a reduction of n elements to `out` results; 0 if n < out.
  */
-int64_t term_joins(const struct op_context *context);
-#define JOINS .extra = term_joins, .extra_description = "input elements less output elements"
+int64_t term_reduction(const struct op_context *context);
+#define REDUCTION                                                                              \
+    .extra = term_reduction, .extra_description = "input elements less output elements"
 
 /* Functions of one convention: `extra` of struct op_flops. */
 #define FLOPS_FUNCTION(name) int64_t name(const struct op_context *context)
@@ -48,8 +50,6 @@ FLOPS_FUNCTION(exact_frames);
 FLOPS_FUNCTION(exact_determinant);
 FLOPS_FUNCTION(exact_likelihood);
 FLOPS_FUNCTION(exact_cross_entropy);
-FLOPS_FUNCTION(exact_rotary);
-FLOPS_FUNCTION(exact_linear_attention);
 FLOPS_FUNCTION(exact_causal_convolution);
 FLOPS_FUNCTION(exact_adagrad);
 FLOPS_FUNCTION(exact_adam);
@@ -71,6 +71,9 @@ FLOPS_FUNCTION(exact_branch_norm);
 FLOPS_FUNCTION(exact_gated_norm);
 FLOPS_FUNCTION(exact_gemma_rotary);
 FLOPS_FUNCTION(exact_gates);
+/* ops/onnx/transformer.c */
+FLOPS_FUNCTION(exact_rotary);
+FLOPS_FUNCTION(exact_linear_attention);
 /* pytorch.c */
 FLOPS_FUNCTION(fvcore_planar_input);
 FLOPS_FUNCTION(fvcore_resize);
@@ -93,42 +96,54 @@ FLOPS_FUNCTION(onnx_tool_recurrence);
 #define EXACT_RECURRENCE                                                                       \
     .extra = exact_recurrence, .extra_description = "for gates, states and biases of the "     \
                                                     "cells"
+/* exact_attention and exact_tree_votes are static functions of the files that use the macros.
+ */
 #define EXACT_ATTENTION                                                                        \
     .extra = exact_attention,                                                                  \
-    .extra_description = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"
-#define EXACT_FUSED       .extra = exact_fused, .extra_description = "biases, sums and activations"
-#define EXACT_BUTTERFLIES .extra = exact_butterflies, .extra_description = "sums in no MAC"
-#define EXACT_INTERCEPTS  .extra = exact_intercepts, .extra_description = "intercepts"
-#define EXACT_TREE_VOTES  .extra = exact_tree_votes, .extra_description = "trees for each row"
+    .extra_description =                                                                       \
+        "operations: 6 per score, 1 more for a mask and for a bias, less 2 per row"
+#define EXACT_FUSED .extra = exact_fused, .extra_description = "biases, sums and activations"
+#define EXACT_BUTTERFLIES                                                                      \
+    .extra = exact_butterflies, .extra_description = "additions outside MACs"
+#define EXACT_INTERCEPTS .extra = exact_intercepts, .extra_description = "intercepts"
+#define EXACT_TREE_VOTES                                                                       \
+    .extra = exact_tree_votes, .extra_description = "additions, one per tree and row"
 #define EXACT_RMS_NORM                                                                         \
-    .extra = exact_rms_norm, .extra_description = "at 4 an input element, and 2 a row"
+    .extra = exact_rms_norm,                                                                   \
+    .extra_description = "operations: 4 per input element, and 2 per row"
 #define EXACT_SOFTMAX                                                                          \
-    .extra = exact_softmax, .extra_description = "at 5 an input element less 2 a row"
+    .extra = exact_softmax,                                                                    \
+    .extra_description = "operations: 5 per input element, less 2 per row"
 #define EXACT_MAX_POOL                                                                         \
-    .extra = exact_max_pool, .extra_description = "at window less 1 an output element"
+    .extra = exact_max_pool, .extra_description = "operations: (window - 1) per output "       \
+                                                  "element"
 #define EXACT_AVERAGE_POOL                                                                     \
-    .extra = exact_average_pool, .extra_description = "at window an output element"
+    .extra = exact_average_pool, .extra_description = "operations: window per output element"
 #define EXACT_RESIZE                                                                           \
-    .extra = exact_resize, .extra_description = "at 2 a neighbour less 1, an output element"
+    .extra = exact_resize,                                                                     \
+    .extra_description = "operations: (2 x neighbours - 1) per output element"
 #define EXACT_BIAS_DROPOUT                                                                     \
-    .extra = exact_bias_dropout, .extra_description = "biases and what is added"
-#define EXACT_ROTARY .extra = exact_rotary, .extra_description = "at 3 a turned element"
+    .extra = exact_bias_dropout, .extra_description = "biases and residuals"
+#define EXACT_ROTARY                                                                           \
+    .extra = exact_rotary, .extra_description = "operations: 3 per rotated element"
 #define FVCORE_RESIZE                                                                          \
-    .extra = fvcore_resize, .extra_description = "at 1 or 4 an output element of an image"
+    .extra = fvcore_resize,                                                                    \
+    .extra_description = "operations: 1 or 4 per output element of an image"
 #define PTFLOPS_RECURRENCE                                                                     \
     .extra = ptflops_recurrence,                                                               \
     .extra_description = "for gates, states and biases of the cells"
 #define THOP_RECURRENCE                                                                        \
     .extra = thop_recurrence, .extra_description = "for gates, states and biases of the cells"
 #define THOP_RESIZE                                                                            \
-    .extra = thop_resize, .extra_description = "at 1, 5, 11 or 259 an output element"
+    .extra = thop_resize, .extra_description = "operations: 1, 5, 11 or 259 per output "       \
+                                               "element"
 #define ONNX_TOOL_RECURRENCE                                                                   \
     .extra = onnx_tool_recurrence,                                                             \
     .extra_description = "for gates, states and biases of the cells"
 #define ONNX_TOOL_POOL                                                                         \
-    .extra = onnx_tool_pool, .extra_description = "at window an output element"
+    .extra = onnx_tool_pool, .extra_description = "operations: window per output element"
 #define ONNX_TOOL_RESIZE                                                                       \
-    .extra = onnx_tool_resize, .extra_description = "at 4 or 8 an output element"
+    .extra = onnx_tool_resize, .extra_description = "operations: 4 or 8 per output element"
 #define LINEAR_BIAS .extra = ptflops_linear_bias, .extra_description = "biases of a Linear"
 
 /* x86 instructions per element, as onnx-tool estimates them. */
@@ -140,12 +155,12 @@ FLOPS_FUNCTION(onnx_tool_recurrence);
 #define TOOL_TANH (TOOL_EXP + 2 + TOOL_DIV)
 #define TOOL_ATAN (TOOL_SQRT + 3 + 1 + TOOL_DIV)
 
-/* Returns (6 + masks) * scores - 2 * rows, the `exact` FLOPs of attention without its products;
- * `masks` counts masks and biases. */
-int64_t exact_scores(int masks, int64_t scores, int64_t rows);
+/* Returns the `exact` FLOPs of attention besides those of its MACs: (6 + masks) * scores -
+ * 2 * rows, where `masks` counts masks and biases; 0 without scores. */
+int64_t exact_attention_scores_flops(int masks, int64_t scores, int64_t rows);
 /* Returns the `thop` FLOPs of a softmax: exponentials, sums and quotients of `rows` rows with
  * `elements` scores in all. */
-int64_t thop_rows(int64_t elements, int64_t rows);
+int64_t thop_softmax_flops(int64_t elements, int64_t rows);
 /* Returns steps * batch * directions * hidden of LSTM, GRU, RNN. */
 int64_t term_cells(const struct op_context *context);
 /* Returns the number of gates of LSTM, GRU, RNN: 4, 3, 1. */

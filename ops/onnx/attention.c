@@ -184,22 +184,22 @@ static int64_t attention_backward(const struct op_context *context, uint32_t ope
 
 /* FLOPs per score: scaling, masks, biases and softmax. */
 static int64_t exact_attention(const struct op_context *context) {
-    return exact_scores(attention_masks(context), attention_scores(context),
-                        attention_rows(context));
+    return exact_attention_scores_flops(attention_masks(context), attention_scores(context),
+                                        attention_rows(context));
 }
 
 /* FLOPs of the softmax: thop counts no products without a weight. */
 static int64_t thop_attention(const struct op_context *context) {
-    return thop_rows(attention_scores(context), attention_rows(context));
+    return thop_softmax_flops(attention_scores(context), attention_rows(context));
 }
 
 /* clang-format off */
 FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "at 1 a score"),
-    THOP(.extra = thop_attention, .extra_description = "at 3 a score less 1 a row"),
+    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "operations: 1 per score"),
+    THOP(.extra = thop_attention, .extra_description = "operations: 3 per score, less 1 per row"),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
 FACETS(PREVIEW, FlexAttention) {
-    EXACT(.per_mac = 2, .extra = exact_attention, .extra_description = "at 6 a score less 2 a row"),
+    EXACT(.per_mac = 2, .extra = exact_attention, .extra_description = "operations: 6 per score, less 2 per row"),
     NO_PRIMITIVE("its scores are computed by a body"), NO_BOUNDS};
 
 #define ATTENTION(signature, infer_fn, count, ...)                                             \
@@ -208,7 +208,7 @@ FACETS(PREVIEW, FlexAttention) {
         .cost = {.macs = count,                                                                \
                  .macs_formula = "scores x (columns of a query and of a value)",               \
                  .extra = attention_scores,                                                    \
-                 .extra_description = "at 1 a score"},                                         \
+                 .extra_description = "operations: 1 per score"},                                         \
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 
@@ -228,7 +228,7 @@ static const struct op rows[] = {
     ATTENTION(SIGNATURE(ONNX, Attention, 25), infer_attention, macs_attention, FUSED),
     {SIGNATURE(PREVIEW, FlexAttention, 1), .infer = infer_flex_attention,
      .cost = {.macs = macs_attention, .macs_formula = "scores x (columns of a query and of a value)",
-              .extra = attention_scores, .extra_description = "at 1 a score"},
+              .extra = attention_scores, .extra_description = "operations: 1 per score"},
      .param_roles = "x", .backward.saved_for_backward = "012ye", .backward.extra = row_sums,
      .backward.macs = attention_backward},
 };

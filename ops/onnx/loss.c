@@ -42,10 +42,10 @@ static int64_t log_probabilities(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, NegativeLogLikelihoodLoss) {
-    EXACT(.extra = exact_likelihood, .extra_description = "at 2 a target, 1 more for weights, 1 less where nothing is put together"),
+    EXACT(.extra = exact_likelihood, .extra_description = "operations: 2 per target, 1 more for weights, 1 less without a reduction"),
     NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
 FACETS(ONNX, SoftmaxCrossEntropyLoss) {
-    EXACT(.extra = exact_cross_entropy, .extra_description = "at 5 a score, and the likelihood of the targets"),
+    EXACT(.extra = exact_cross_entropy, .extra_description = "operations: 5 per score, and the likelihood of the targets"),
     NO_PRIMITIVE(NO_LOSS), NO_BOUNDS};
 
 #define LOSS(name, from, class, keeps, ...)                                                    \

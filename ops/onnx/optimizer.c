@@ -63,12 +63,12 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
 }
 
 /* clang-format off */
-FACETS(TRAINING, Adagrad) {EXACT(.extra = exact_adagrad, .extra_description = "at 9 a number that moves"),
+FACETS(TRAINING, Adagrad) {EXACT(.extra = exact_adagrad, .extra_description = "operations: 9 per updated element"),
     NO_PRIMITIVE(NO_OPTIMIZER)};
-FACETS(TRAINING, Adam) {EXACT(.extra = exact_adam, .extra_description = "at 14 a number that moves"),
+FACETS(TRAINING, Adam) {EXACT(.extra = exact_adam, .extra_description = "operations: 14 per updated element"),
     NO_PRIMITIVE(NO_OPTIMIZER)};
 FACETS(TRAINING, Momentum) {
-    EXACT(.extra = exact_momentum, .extra_description = "at 7 a number that moves"),
+    EXACT(.extra = exact_momentum, .extra_description = "operations: 7 per updated element"),
     NO_PRIMITIVE(NO_OPTIMIZER)};
 FACETS(TRAINING, Gradient) {NO_PRIMITIVE(NO_OPTIMIZER)};
 

@@ -230,18 +230,18 @@ FACETS(ONNX, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), T
     BOUNDS("d")};
 FACETS(ONNX, LpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
 FACETS(ONNX, GlobalAveragePool) {EXACT(.per_input = 1),
-    FVCORE(.extra = fvcore_planar_input, .extra_description = "at 1 an input element of an image"),
+    FVCORE(.extra = fvcore_planar_input, .extra_description = "operations: 1 per input element of an image"),
     PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
     ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
-FACETS(ONNX, GlobalMaxPool) {EXACT(JOINS), PTFLOPS(.per_input = 1),
+FACETS(ONNX, GlobalMaxPool) {EXACT(REDUCTION), PTFLOPS(.per_input = 1),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_MAX, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
 FACETS(ONNX, GlobalLpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
 FACETS(ONNX, MaxUnpool) {
     NO_PRIMITIVE("it puts elements where indices say: no primitive does without updates"), NO_BOUNDS};
 FACETS(ONNX, MaxRoiPool) {NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
 FACETS(ONNX, RoiAlign) {
-    EXACT(.extra = exact_roi_align, .extra_description = "at 8 a sample of an output element"),
+    EXACT(.extra = exact_roi_align, .extra_description = "operations: 8 per sample of an output element"),
     NO_PRIMITIVE(NO_SAMPLING), BOUNDS("d")};
 FACETS(ONNX, Col2Im) {EXACT(.per_input = 1),
     NO_PRIMITIVE("it sums where blocks overlap: no primitive does"), NO_BOUNDS};

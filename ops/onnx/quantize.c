@@ -83,7 +83,7 @@ FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 
     LOWER(lower_dequantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
     INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
 FACETS(ONNX, DynamicQuantizeLinear) {
-    EXACT(.extra = exact_dynamic_scale, .extra_description = "at 5 an input element, and 5"),
+    EXACT(.extra = exact_dynamic_scale, .extra_description = "operations: 5 per input element, and 5"),
     NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};
 FACETS(ONNX, ConvInteger) {LOWER(lower_conv, CM_CONV, 0, IMAGES_HERE, LIMIT_SPATIAL_3),
     BOUNDS("d-")};

@@ -258,17 +258,17 @@ static int fold_cumsum(struct op_context *context) {
 }
 
 /* clang-format off */
-FACETS(ONNX, ReduceSum) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+FACETS(ONNX, ReduceSum) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
 FACETS(ONNX, ReduceMean) {EXACT(.per_input = 1), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MEAN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceMax) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+FACETS(ONNX, ReduceMax) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MAX, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceMin) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+FACETS(ONNX, ReduceMin) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_MIN, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("v-")};
-FACETS(ONNX, ReduceProd) {EXACT(JOINS), ONNX_TOOL(.per_input = 1),
+FACETS(ONNX, ReduceProd) {EXACT(REDUCTION), ONNX_TOOL(.per_input = 1),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_PRODUCT, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("p-")};
-FACETS(ONNX, ReduceL1) {EXACT(.per_input = 1, JOINS),
+FACETS(ONNX, ReduceL1) {EXACT(.per_input = 1, REDUCTION),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L1, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
 FACETS(ONNX, ReduceL2) {EXACT(.per_input = 2), ONNX_TOOL(.per_input = 1 + TOOL_SQRT),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_L2, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
@@ -279,11 +279,11 @@ FACETS(ONNX, ReduceLogSum) {EXACT(.per_input = 1),
 FACETS(ONNX, ReduceLogSumExp) {EXACT(.per_input = 2),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_LOG_SUM_EXP, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-"),
     INTEGERS(INTEGERS_NONE)};
-FACETS(ONNX, ReduceSumSquare) {EXACT(.per_input = 1, JOINS),
+FACETS(ONNX, ReduceSumSquare) {EXACT(.per_input = 1, REDUCTION),
     LOWER(lower_reduce, CM_REDUCE, CM_REDUCE_SUM_SQUARE, IMAGES_FOLLOW, LIMIT_REDUCTION), BOUNDS("d-")};
-FACETS(ONNX, ArgMax) {EXACT(JOINS), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL),
+FACETS(ONNX, ArgMax) {EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MAX, IMAGES_FOLLOW, NULL),
     BOUNDS("d")};
-FACETS(ONNX, ArgMin) {EXACT(JOINS), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MIN, IMAGES_FOLLOW, NULL),
+FACETS(ONNX, ArgMin) {EXACT(REDUCTION), LOWER(lower_arg, CM_REDUCE, CM_REDUCE_ARG_MIN, IMAGES_FOLLOW, NULL),
     BOUNDS("d")};
 FACETS(ONNX, CumSum) {EXACT(.per_output = 1), ONNX_TOOL(.per_output = 1),
     NO_PRIMITIVE("no primitive runs sums along an axis"), BOUNDS("d-")};

@@ -339,7 +339,7 @@ FACETS(ONNX, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMI
 FACETS(CONTRIB, GridSample) {EXACT(EXACT_RESIZE), FVCORE(.per_output = 4), NO_PRIMITIVE(NO_SAMPLING),
     INTEGERS(INTEGERS_NONE), NO_BOUNDS};
 FACETS(ONNX, AffineGrid) {
-    EXACT(.extra = exact_affine_grid, .extra_description = "at 2 an axis of an output element"),
+    EXACT(.extra = exact_affine_grid, .extra_description = "operations: 2 per axis of an output element"),
     NO_PRIMITIVE(NO_SAMPLING), NO_BOUNDS};
 
 #define ROW(of, name, from, infer_fn, letters, keeps)                                          \

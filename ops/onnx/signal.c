@@ -220,7 +220,7 @@ FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUND
 FACETS(ONNX, DFT) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
 FACETS(ONNX, STFT) {
-    EXACT(.per_mac = 2, .extra = exact_frames, .extra_description = "sums in no MAC and the window"),
+    EXACT(.per_mac = 2, .extra = exact_frames, .extra_description = "additions outside MACs, and the window"),
     UNKNOWN_TO_TORCH_TOOLS, NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};
 FACETS(CONTRIB, Rfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,
     NO_PRIMITIVE(NO_FOURIER), NO_BOUNDS};

@@ -191,7 +191,7 @@ FACETS(CONTRIB, LinearAttention) {
     EXACT(.per_mac = 2, .extra = exact_linear_attention, .extra_description = "for decay, rates and scale"),
     NO_PRIMITIVE(NO_LINEAR_ATTENTION), NO_BOUNDS};
 FACETS(ONNX, CausalConvWithState) {
-    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 a SiLU"),
+    EXACT(.per_mac = 2, .extra = exact_causal_convolution, .extra_description = "biases, and 5 per SiLU"),
     NO_PRIMITIVE("a convolution and its state are more than one primitive"),
     MULTIPLIES(2, scale_causal_conv_sums, .is_none = scale_has_state, .does_more = scale_has_activation),
     NO_BOUNDS};

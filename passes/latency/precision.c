@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces fp32. fp16 and bf16 apply to all operands. 8-bit types apply to the operands of
- * products only, with the output type of the libraries:
+ * Replaces fp32; other types are unchanged. fp16 and bf16 apply to all operands. 8-bit types
+ * apply to the operands of products only, with the output type of the libraries:
+ *
  *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); i8 for convolutions, which a deployed
- * network requantizes in the same kernel, after adding an f32 bias fp8   f16 for cuBLASLt (e4m3
- * operands, CUBLAS_COMPUTE_32F) All other nodes are then fp16, also attention and recurrences:
- * their 8-bit forms need scales that an fp32 file does not contain. Types other than fp32 are
- * unchanged.
+ *           network requantizes in the same kernel, after adding an f32 bias
+ *     fp8   f16 for cuBLASLt (e4m3 operands, CUBLAS_COMPUTE_32F)
+ *
+ * All other nodes are then fp16, also attention and recurrences: their 8-bit forms need scales
+ * that an fp32 file does not contain.
  */
 #include "passes/latency/precision.h"
 

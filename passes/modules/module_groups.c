@@ -85,32 +85,32 @@ static int group_all(const char *expression, const struct paths *paths, struct p
 
 /* Makes each group a scope and a module with one call. */
 static int replace(const struct analysis *analysis, const struct paths *groups,
-                   const uint32_t *of_path, struct scopes *scopes, struct module_paths *names) {
+                   const uint32_t *of_path, struct scopes *scopes, struct module_paths *paths) {
     size_t n_params = analysis->params.n_params;
     for (size_t i = 0; i < scopes->n_nodes; i++) {
         uint32_t node = scopes->nodes[i];
-        scopes->of_node[node] = of_path[names->of_scope[scopes->of_node[node]]];
+        scopes->of_node[node] = of_path[paths->of_scope[scopes->of_node[node]]];
     }
     for (size_t i = 0; i < n_params; i++)
-        names->of_param[i] = of_path[names->of_param_module[names->of_param[i]]];
-    names->paths = names->of_params = scopes->paths = *groups;
-    names->of_scope = arena_array(analysis->arena, groups->n, sizeof *names->of_scope);
-    names->repeat = arena_array(analysis->arena, groups->n, sizeof *names->repeat);
-    if (!names->of_scope || !names->repeat) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < groups->n; i++) names->of_scope[i] = i;
-    names->of_param_module = names->of_scope;
+        paths->of_param[i] = of_path[paths->of_param_module[paths->of_param[i]]];
+    paths->paths = paths->of_params = scopes->paths = *groups;
+    paths->of_scope = arena_array(analysis->arena, groups->n, sizeof *paths->of_scope);
+    paths->repeat = arena_array(analysis->arena, groups->n, sizeof *paths->repeat);
+    if (!paths->of_scope || !paths->repeat) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < groups->n; i++) paths->of_scope[i] = i;
+    paths->of_param_module = paths->of_scope;
     return CM_OK;
 }
 
 int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
-                       struct module_paths *names) {
+                       struct module_paths *paths) {
     const char *expression = analysis->options->group;
     struct paths groups;
     const struct scope_notes root = {.class = scopes_notes(scopes, 0)->class};
-    uint32_t *of_path = arena_array(analysis->arena, names->paths.n, sizeof *of_path);
+    uint32_t *of_path = arena_array(analysis->arena, paths->paths.n, sizeof *of_path);
     if (!of_path || paths_init(&groups, analysis->arena, NO_SEPARATOR) < 0 ||
-        group_all(expression, &names->paths, &groups, of_path) < 0 ||
-        replace(analysis, &groups, of_path, scopes, names) < 0)
+        group_all(expression, &paths->paths, &groups, of_path) < 0 ||
+        replace(analysis, &groups, of_path, scopes, paths) < 0)
         return diag_no_memory(analysis->diag);
     scopes->n_notes = 0;
     struct scope_notes *notes = scopes_note(scopes, 0);

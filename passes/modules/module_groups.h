@@ -14,6 +14,6 @@ int module_groups_check(const char *expression, struct arena *arena,
                         struct cm_diagnostics *diag) CM_MUST_CHECK;
 /* Replaces scopes and modules by groups. */
 int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
-                       struct module_paths *names) CM_MUST_CHECK;
+                       struct module_paths *paths) CM_MUST_CHECK;
 
 #endif

@@ -91,7 +91,7 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct outp
         bool replay = tree->replayed[module] && again;
         if (tree->first_scope[module] == scope && !replay && add(outputs, module, value) < 0)
             return CM_NO_MEMORY;
-        again = replay || tree->names->repeat[scope] > 0;
+        again = replay || tree->paths->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;
     }
     return CM_OK;
@@ -120,8 +120,8 @@ static int list_outputs(const struct module_tree *tree, const struct outputs *ou
     const size_t n = table->n_modules;
     uint32_t *fill = arena_array(tree->analysis->arena, n, sizeof *fill);
     if (outputs->n > UINT32_MAX) return CM_NO_MEMORY;
-    table->first_output = arena_array(tree->tables, n + 1, sizeof *table->first_output);
-    table->outputs = arena_array(tree->tables, outputs->n, sizeof *table->outputs);
+    table->first_output = arena_array(tree->table_arena, n + 1, sizeof *table->first_output);
+    table->outputs = arena_array(tree->table_arena, outputs->n, sizeof *table->outputs);
     if (!fill || !table->first_output || !table->outputs) return CM_NO_MEMORY;
     for (size_t i = 0; i < outputs->n; i++) table->first_output[outputs->items[i].module + 1]++;
     for (size_t i = 0; i < n; i++) {

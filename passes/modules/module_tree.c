@@ -104,16 +104,16 @@ static int collect_children(const struct builder *builder) {
 
 static void place_scopes_and_params(const struct builder *builder) {
     struct module_tree *tree = builder->tree;
-    const struct module_paths *names = tree->names;
+    const struct module_paths *paths = tree->paths;
     for (size_t i = 0; i < tree->table->n_modules; i++) tree->first_scope[i] = ID_NONE;
     for (uint32_t scope = 0; scope < tree->scopes->paths.n; scope++) {
-        uint32_t module = builder->number[names->of_scope[scope]];
+        uint32_t module = builder->number[paths->of_scope[scope]];
         tree->of_scope[scope] = module;
         tree->table->modules[module].calls++;
         if (tree->first_scope[module] == ID_NONE) tree->first_scope[module] = scope;
     }
     for (size_t i = 0; i < tree->analysis->params.n_params; i++)
-        tree->of_param[i] = builder->number[names->of_param_module[names->of_param[i]]];
+        tree->of_param[i] = builder->number[paths->of_param_module[paths->of_param[i]]];
 }
 
 /* Returns how often each child was called, 0 if they differ or are not numbered. */
@@ -149,11 +149,11 @@ int module_tree_build(struct module_tree *tree) {
     struct arena *arena = analysis->arena;
     struct modules_table *table = tree->table;
     const struct scopes *scopes = tree->scopes;
-    const size_t n = tree->names->paths.n;
+    const size_t n = tree->paths->paths.n;
     table->modules = arena_array(analysis->result_arena, n, sizeof *table->modules);
-    table->parents = arena_array(tree->tables, n, sizeof *table->parents);
+    table->parents = arena_array(tree->table_arena, n, sizeof *table->parents);
     table->of_node =
-        arena_array(tree->tables, analysis->model->n_nodes, sizeof *table->of_node);
+        arena_array(tree->table_arena, analysis->model->n_nodes, sizeof *table->of_node);
     tree->of_scope = arena_array(arena, scopes->paths.n, sizeof *tree->of_scope);
     tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
@@ -162,12 +162,12 @@ int module_tree_build(struct module_tree *tree) {
     const struct arena_mark mark = arena_save(arena);
     struct builder builder = {
         .tree = tree,
-        .paths = &tree->names->paths,
+        .paths = &tree->paths->paths,
         .number = arena_array(arena, n, sizeof *builder.number),
         .lengths = arena_array(arena, n, sizeof *builder.lengths),
     };
     if (arena_failed(arena) || arena_failed(analysis->result_arena) ||
-        arena_failed(tree->tables) || number_modules(&builder) < 0 ||
+        arena_failed(tree->table_arena) || number_modules(&builder) < 0 ||
         collect_children(&builder) < 0)
         return diag_no_memory(analysis->diag);
     place_scopes_and_params(&builder);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass modules: recovers the module hierarchy and sums the costs of each module, in steps: the
- * scope of each node (module_sources), the module of each scope (module_paths), the tree
- * (module_tree), and the costs, outputs and classes of modules (module_totals, module_outputs,
- * module_types).
+ * scope of each node (module_sources), the module of each scope (module_paths), with --group
+ * the groups that replace both (module_groups), the tree (module_tree), and the costs, outputs
+ * and classes of modules (module_totals, module_outputs, module_classes).
  */
 #include "passes/modules/module_groups.h"
 #include "passes/modules/module_sources.h"
@@ -12,24 +12,24 @@
 
 #include "support/banned.h"
 
-/* The trees of scopes and paths are in scratch memory: they are larger than the table. */
 int pass_modules(const struct analysis *analysis, void *own) {
-    struct analysis building = *analysis;
-    building.arena = analysis->scratch;
+    /* the trees of scopes and paths are larger than the table and end with the pass */
+    struct analysis on_scratch = *analysis;
+    on_scratch.arena = analysis->scratch;
     struct scopes scopes = {0};
-    struct module_paths names = {0};
-    struct module_tree tree = {.analysis = &building,
+    struct module_paths paths = {0};
+    struct module_tree tree = {.analysis = &on_scratch,
                                .scopes = &scopes,
-                               .names = &names,
+                               .paths = &paths,
                                .table = own,
-                               .tables = analysis->arena};
-    int status = module_sources_find_scopes(&building, &scopes, own);
-    if (status == CM_OK) status = module_paths_find(&building, &scopes, &names);
+                               .table_arena = analysis->arena};
+    int status = module_sources_find_scopes(&on_scratch, &scopes, own);
+    if (status == CM_OK) status = module_paths_find(&on_scratch, &scopes, &paths);
     if (status == CM_OK && analysis->options->group)
-        status = module_groups_make(&building, &scopes, &names);
+        status = module_groups_make(&on_scratch, &scopes, &paths);
     if (status == CM_OK) status = module_tree_build(&tree);
     if (status == CM_OK) status = module_totals(&tree);
     if (status == CM_OK) status = module_outputs(&tree);
-    if (status == CM_OK) status = module_types(&tree);
+    if (status == CM_OK) status = module_classes(&tree);
     return status;
 }

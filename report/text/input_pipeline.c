@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --sample-bytes: the demand for input samples beside the rates of links. */
+/* --sample-bytes: the bytes per second that the samples need, and which storage and networks
+ * deliver them. */
 #include "costmodel/costmodel.h"
 #include "report/number.h"
 #include "report/page.h"
@@ -10,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* `demand:   5.9 GB/s = 256 samples of 500 kB in 21.7 ms` */
+/* `demand:                     5.90 GB/s = 256 samples of 500 kB in 21.7 ms` */
 static void write_demand(struct page *page, const struct cm_input_pipeline *pipeline) {
     label_write(page, "demand");
     page_list(page, " ", page->label_width);
@@ -26,12 +27,14 @@ static void write_demand(struct page *page, const struct cm_input_pipeline *pipe
 }
 
 static void write_link(struct page *page, const char *name, int64_t bytes_per_s,
-                       bool suffices) {
+                       int64_t demand) {
+    const bool is_compared = is_known(bytes_per_s) && is_known(demand);
+    const bool suffices = bytes_per_s >= demand;
     page_name(page, STYLE_PLAIN, name);
     label_write(page, "");
     page_list(page, " ", page->label_width);
     page_item_number(page, STYLE_PLAIN, NUMBER_TRAFFIC, bytes_per_s);
-    if (is_known(bytes_per_s))
+    if (is_compared)
         page_item_print(page, suffices ? STYLE_PLAIN : STYLE_WARNING,
                         suffices ? "suffices" : "too slow");
     page_end_line(page);
@@ -45,11 +48,10 @@ void input_pipeline_write(struct page *page, const struct cm_result *result) {
     page_line(page, STYLE_TITLE, "input pipeline");
     page->label_width = 28;
     write_demand(page, pipeline);
-    write_link(page, "host link of the device", pipeline->host_link,
-               pipeline->host_link >= pipeline->bytes_per_s);
+    const int64_t demand = pipeline->bytes_per_s;
+    write_link(page, "host to device", pipeline->host_link, demand);
     for (size_t i = 0; i < pipeline->n_links; i++)
-        write_link(page, pipeline->links[i].name, pipeline->links[i].bytes_per_s,
-                   pipeline->links[i].suffices);
+        write_link(page, pipeline->links[i].name, pipeline->links[i].bytes_per_s, demand);
     page_paragraph(page, pipeline->advice);
     page->label_width = label_width;
 }

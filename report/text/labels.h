@@ -16,7 +16,7 @@ struct page;
 /* Label of the operators whose costs come from --op-costs. */
 #define LABEL_DESCRIBED "as described"
 
-/* Starts a line; an empty label continues the line above. */
+/* Writes a label and indents to the column of values; an empty label only indents. */
 void label_write(struct page *page, const char *label);
 /* Writes `label: text` with a name from a file; nothing if the text is empty. */
 void label_name(struct page *page, const char *label, const char *text);

@@ -335,6 +335,6 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
 const struct cuda_provider cudnn_graph_provider = {
     .name = "cudnn graph",
     .tensor_core_rule = "cudnn note",
-    .plans_only = true,
+    .plans_without_device = true,
     .make = make,
 };

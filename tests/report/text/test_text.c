@@ -42,7 +42,6 @@ static void a_known_model_has_three_sections(void **state) {
     expect(&fixture_pointnet, defaults(), "pointnet.txt");
 }
 
-/* Of nodes that are none, too. */
 static void a_plan_has_no_times(void **state) {
     (void)state;
     struct cm_measure measure = *fixture_hostile.measure;
@@ -102,13 +101,13 @@ static void draws_curves_in_block_elements_if_the_locale_has_them(void **state) 
     expect(&fixture_pointnet, options, "pointnet_unicode.txt");
 }
 
-struct said {
+struct fit_case {
     struct cm_fit fit;
     const char *words;
 };
 
 static void reports_what_fits(void **state) {
-    static const struct said rows[] = {
+    static const struct fit_case rows[] = {
         {{1000, true, 7, 990, 1010, "exact", ""},
          "limit:              1.0 kB          (1,000), fits\n"
          "largest batch:      7               7 takes 990, 8 would take 1,010\n"},
@@ -166,6 +165,26 @@ static void explains_the_difference_to_the_framework(void **state) {
         if (strstr(text, rows[i].words) == NULL) fail_msg("row %zu: %s", i, text);
         free(text);
     }
+}
+
+static void compares_no_link_with_an_unknown_demand(void **state) {
+    (void)state;
+    const struct cm_input_link links[] = {
+        {.name = "SATA SSD", .bytes_per_s = 560000000, .suffices = false, .source = ""}};
+    const struct cm_input_pipeline pipeline = {.sample_bytes = 1000,
+                                               .samples = 1,
+                                               .bytes_per_s = CM_UNKNOWN,
+                                               .host_link = 32000000000,
+                                               .n_links = 1,
+                                               .links = links,
+                                               .advice = ""};
+    struct cm_text_options options = defaults();
+    struct cm_result result = fixture_pointnet;
+    result.input_pipeline = &pipeline;
+    char *text = fixture_text(&result, &options);
+    assert_non_null(strstr(text, "host to device              32.0 GB/s\n"
+                                 "SATA SSD                    560.0 MB/s\n"));
+    free(text);
 }
 
 static void omits_the_framework_if_it_agrees(void **state) {
@@ -343,6 +362,7 @@ int main(void) {
         cmocka_unit_test(draws_curves_in_block_elements_if_the_locale_has_them),
         cmocka_unit_test(reports_what_fits),
         cmocka_unit_test(explains_the_difference_to_the_framework),
+        cmocka_unit_test(compares_no_link_with_an_unknown_demand),
         cmocka_unit_test(omits_the_framework_if_it_agrees),
         cmocka_unit_test(reports_what_is_unknown),
         cmocka_unit_test(prints_requested_sections_after_the_tree),

@@ -279,10 +279,11 @@ static int type_by_scopes(struct typer *typer) {
     return CM_OK;
 }
 
-int module_types(const struct module_tree *tree) {
+int module_classes(const struct module_tree *tree) {
     struct typer typer = {
         .tree = tree, .result_arena = tree->analysis->result_arena, .last = ""};
-    map_init(&typer.classes, tree->tables); /* analysis->arena is restored after each leaf */
+    map_init(&typer.classes,
+             tree->table_arena); /* analysis->arena is restored after each leaf */
     int status = list_leaves(&typer);
     if (status == CM_OK) status = type_by_scopes(&typer);
     if (status == CM_OK) status = type_modules(&typer);
