@@ -13,7 +13,8 @@
 
 #include "support/banned.h"
 
-enum step { STEP_SAME, STEP_KIND, STEP_PLACE };
+/* What two items must have in common to be paired; the steps run in this order. */
+enum step { STEP_EQUAL, STEP_KIND, STEP_POSITION };
 
 /* A part of both sequences. */
 struct span {
@@ -33,7 +34,7 @@ static void pair(const struct aligner *aligner, size_t before, size_t after) {
 }
 
 static uint64_t key_of(const struct align_item *item, enum step step) {
-    return step == STEP_SAME ? item->whole : item->kind;
+    return step == STEP_KIND ? item->kind : item->whole;
 }
 
 static bool have_equal_keys(const struct aligner *aligner, size_t before, size_t after,
@@ -68,7 +69,7 @@ static size_t collect(const struct align_item *items, size_t from, size_t to, en
                       struct keyed *ret) {
     size_t n = 0;
     for (size_t i = from; i < to; i++)
-        if (step != STEP_SAME || items[i].anchors)
+        if (step != STEP_EQUAL || items[i].anchors)
             ret[n++] = (struct keyed){key_of(&items[i], step), i};
     if (n > 0) qsort(ret, n, sizeof(*ret), compare_keyed);
     return n;
@@ -160,11 +161,11 @@ static int align_gaps(const struct aligner *aligner, enum step step, const struc
 /* The recursion depth is the number of steps. */
 static int align_span(const struct aligner *aligner, enum step step, struct span span) {
     const struct arena_mark mark = arena_save(aligner->arena);
-    if (step != STEP_PLACE) trim(aligner, step, &span);
+    if (step != STEP_POSITION) trim(aligner, step, &span);
     const size_t n_before = span.before_end - span.before;
     const size_t n_after = span.after_end - span.after;
     if (n_before == 0 || n_after == 0) return CM_OK;
-    if (step == STEP_PLACE) {
+    if (step == STEP_POSITION) {
         for (size_t i = 0; n_before == n_after && i < n_after; i++)
             pair(aligner, span.before + i, span.after + i);
         return CM_OK;
@@ -183,5 +184,5 @@ int align(struct align_items before, struct align_items after, struct arena *are
     const struct span all = {0, before.n, 0, after.n};
     for (size_t i = 0; i < before.n; i++) before.items[i].mate = CM_NO_INDEX;
     for (size_t i = 0; i < after.n; i++) after.items[i].mate = CM_NO_INDEX;
-    return align_span(&aligner, STEP_SAME, all);
+    return align_span(&aligner, STEP_EQUAL, all);
 }

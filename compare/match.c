@@ -178,7 +178,7 @@ static int descend(struct matcher *matcher) {
 enum likeness {
     LIKE_SIBLING, /* a child of the same parent */
     LIKE_NAMED,   /* of the same name, elsewhere */
-    LIKE_INSIDE,
+    LIKE_CONTENT, /* nothing else */
     N_LIKENESSES
 };
 
@@ -195,7 +195,7 @@ static uint64_t likeness_key(const struct matcher *matcher, const struct side *s
         return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(whole, parent);
     }
     if (!has_weight(module)) return BINS_NO_KEY;
-    return likeness == LIKE_NAMED ? bins_mix(whole, bins_text(module->name)) : whole;
+    return likeness == LIKE_CONTENT ? whole : bins_mix(whole, bins_text(module->name));
 }
 
 struct sized {

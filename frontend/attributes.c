@@ -166,8 +166,8 @@ static int value_of(struct importer *importer, const Onnx__AttributeProto *proto
     }
 }
 
-int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
-                     const struct scope *scope, uint32_t node_id, struct attr *ret) {
+static int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
+                            const struct scope *scope, uint32_t node_id, struct attr *ret) {
     *ret = (struct attr){.n = 1};
     ret->name = import_shared(importer, span_of_bytes(&proto->name));
     if (!ret->name) return diag_no_memory(importer->diag);

@@ -134,10 +134,6 @@ int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
 int import_attributes(struct importer *importer, const struct file_node *node,
                       const struct scope *scope, uint32_t node_id, const struct attr **ret,
                       size_t *ret_n) CM_MUST_CHECK;
-/* One attribute: the default of a function's attribute. */
-int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
-                     const struct scope *scope, uint32_t node_id,
-                     struct attr *ret) CM_MUST_CHECK;
 
 /* graphs.c: the main graph, or a body. */
 int import_graph(struct importer *importer, const struct message *parts,

@@ -22,9 +22,6 @@
 #define REQUIRED_ATTR(name_, kind_)                                                            \
     { .name = name_, .kind = kind_, .required = true }
 
-/* An optimization hint of opset 1 without effect on shapes or costs. */
-#define CONSUMED_INPUTS OPTIONAL_ATTR("consumed_inputs", ATTR_INTS)
-
 /* Sets output 0 to the type and shape of input 0. */
 int common_infer_same(struct op_context *context);
 /* Sets output 0 to the dtype and the shape of input 0. */

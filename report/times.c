@@ -20,12 +20,12 @@ void times_append(struct text *text, enum number_style style, int64_t latency_ps
         number_append(text, style, NUMBER_TIME, latency_ps);
 }
 
-void times_append_sum(struct text *text, enum number_style units, const struct cm_costs *costs,
+void times_append_sum(struct text *text, enum number_style style, const struct cm_costs *costs,
                       bool unicode) {
     const bool is_partial = (costs->partial & CM_COST_BIT(latency_ps)) != 0;
     text_append(text,
                 number_bound_prefix(is_partial ? NUMBER_AT_LEAST : NUMBER_NO_BOUND, unicode));
-    times_append(text, units, costs->latency_ps);
+    times_append(text, style, costs->latency_ps);
 }
 
 const char *times_kind(const struct cm_result *result) {

@@ -25,7 +25,6 @@
 #define MAGIC         "cmtimes\n"
 #define SUFFIX        ".times"
 #define FORMAT        1
-#define MAX_KEY       65536
 #define LOCK_ATTEMPTS 200 /* of 10 ms each; another writer finishes long before */
 
 struct head {

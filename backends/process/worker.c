@@ -45,7 +45,8 @@ void *worker_pack(const struct cm_network *network, struct arena *arena, size_t 
 _Static_assert(sizeof(struct network_head) % 8 == 0 && sizeof(struct cm_primitive) % 8 == 0,
                "what follows is aligned");
 
-bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret) {
+/* Unpacks a network that points into `bytes`; returns false if they are invalid. */
+static bool unpack(const void *bytes, size_t size, struct cm_network *ret) {
     struct network_head head;
     const char *at = bytes;
     if (size < sizeof(head)) return false;
@@ -96,8 +97,7 @@ static int answer_network(const struct serving *serving, const struct ipc_head *
     void *bytes = arena ? arena_alloc(arena, (size_t)head->size) : NULL;
     int frame = IPC_CLOSED;
     if (bytes != NULL) frame = ipc_receive_payload(serving->socket, head, -1, bytes);
-    if (frame == IPC_OK && !worker_unpack(bytes, (size_t)head->size, &network))
-        frame = IPC_BROKEN;
+    if (frame == IPC_OK && !unpack(bytes, (size_t)head->size, &network)) frame = IPC_BROKEN;
     if (frame == IPC_OK)
         *ret_status = measure_network(serving->setup->backend, serving->device, &network,
                                       &serving->setup->policy, &timing_monotonic_clock, ret);

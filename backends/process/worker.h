@@ -24,8 +24,6 @@ struct worker_opened {
 
 /* Packs a network into one block in `arena`; returns NULL if out of memory. */
 void *worker_pack(const struct cm_network *network, struct arena *arena, size_t *ret_size);
-/* Unpacks a network that points into `bytes`; returns false if they are invalid. */
-bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret);
 
 /* Serves until the socket is closed. `parent` is the process that forked it. */
 _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid_t parent);

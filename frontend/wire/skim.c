@@ -355,7 +355,8 @@ enum metadata_key skim_metadata_key(struct span key) {
     return (enum metadata_key)i;
 }
 
-bool skim_reads_metadata(struct span entry) {
+/* Returns true if the entry (StringStringEntryProto) is read. */
+static bool is_metadata_read(struct span entry) {
     enum metadata_key key = N_METADATA_KEYS;
     size_t size = 0;
     for (struct wire_field field; wire_next(&entry, &field);) {
@@ -446,7 +447,7 @@ static int close_message(struct skimmer *skimmer) {
     if (message->kind == MESSAGE_METADATA) {
         struct span entry;
         status = last_bytes(skimmer, next_place(skimmer) - message->contents, &entry);
-        if (status == CM_OK && !skim_reads_metadata(entry))
+        if (status == CM_OK && !is_metadata_read(entry))
             return drop_from(skimmer, message->begin);
     }
     return status < 0 ? status : set_length(skimmer, message);

@@ -52,7 +52,4 @@ enum metadata_key {
 /* Returns N_METADATA_KEYS if the key is not read. */
 enum metadata_key skim_metadata_key(struct span key);
 
-/* Returns true if the entry (StringStringEntryProto) is read. */
-bool skim_reads_metadata(struct span entry);
-
 #endif

@@ -24,7 +24,7 @@ enum message_kind {
     MESSAGE_SHAPE,
     MESSAGE_DIMENSION,
     MESSAGE_ENTRY,
-    MESSAGE_METADATA, /* of a graph, node or value; kept only if skim_reads_metadata */
+    MESSAGE_METADATA, /* of a graph, node or value; kept only if is_metadata_read */
     MESSAGE_OPSET,
     MESSAGE_N
 };

@@ -40,12 +40,14 @@ double roofline_bounds_bandwidth(const struct analysis *analysis) {
     return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
 }
 
-double roofline_bounds_rate(const struct analysis *analysis, int32_t element) {
+/* Returns the peak rate of products of such elements in operations per second; 0: unknown. */
+static double peak_rate(const struct analysis *analysis, int32_t element) {
     const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
     return is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
 }
 
-double roofline_bounds_floor(const struct analysis *analysis) {
+/* Returns the seconds that an empty primitive takes; 0: unknown. */
+static double launch_floor(const struct analysis *analysis) {
     const double measured = analysis->estimate.ceilings.floor_s;
     return measured > 0 ? measured : analysis->estimate.facts.floor;
 }
@@ -61,7 +63,7 @@ static double memory_lower_bound(const struct analysis *analysis,
  * product is too low for a compute limit: 0. */
 static double compute_lower_bound(const struct analysis *analysis,
                                   const struct cm_primitive *primitive) {
-    const double rate = roofline_bounds_rate(analysis, primitive->inputs[0].element);
+    const double rate = peak_rate(analysis, primitive->inputs[0].element);
     if (rate > 0) return (double)primitive->flops / rate;
     return primitive_is_product(primitive) ? -1 : 0;
 }
@@ -98,7 +100,7 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
     const double memory = memory_lower_bound(analysis, primitive);
     const double compute = compute_lower_bound(analysis, primitive);
     if (memory >= 0 && compute >= 0) ret->lower_bound_s = fmax(memory, compute);
-    if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
+    if (seconds < LAUNCH_FLOORS * launch_floor(analysis))
         ret->limited_by = LIMITED_BY_LAUNCH;
     else if (is_tiny_grid(&measurement->how))
         ret->limited_by = LIMITED_BY_OCCUPANCY;
@@ -112,7 +114,7 @@ static void judge_import(const struct analysis *analysis,
     const double seconds = measurement->cold.median;
     if (measurement->lower_bound <= 0) return;
     judge_model(measurement, ret);
-    if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
+    if (seconds < LAUNCH_FLOORS * launch_floor(analysis))
         ret->limited_by = LIMITED_BY_LAUNCH;
     else if (ret->lower_bound_s < MIN_SHARE * seconds)
         ret->limited_by = LIMITED_BY_OCCUPANCY;

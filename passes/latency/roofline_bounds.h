@@ -12,10 +12,6 @@ const char *roofline_bounds_name(enum limited_by limited_by);
 double roofline_bounds_bytes(const struct cm_primitive *primitive);
 /* Returns the peak bandwidth in bytes per second; 0: unknown. */
 double roofline_bounds_bandwidth(const struct analysis *analysis);
-/* Returns the peak rate of products of such elements in operations per second; 0: unknown. */
-double roofline_bounds_rate(const struct analysis *analysis, int32_t element);
-/* Returns the seconds that an empty primitive takes; 0: unknown. */
-double roofline_bounds_floor(const struct analysis *analysis);
 
 /* Computes the roofline of a primitive, measured or modelled. */
 void roofline_bounds_compute(const struct analysis *analysis,

@@ -49,7 +49,8 @@ void check_append_short(struct text *text, const char *unit, int64_t value) {
     number_append_exact(text, value);
 }
 
-void check_append_figure(struct text *text, const char *unit, int64_t value) {
+/* "4.41 GMACs (4,412,112,896)"; short: "4.41 GMACs"; "?" */
+static void append_figure(struct text *text, const char *unit, int64_t value) {
     check_append_short(text, unit, value);
     if (!is_known(value) || value < 1000) return;
     text_append(text, " (");
@@ -80,7 +81,7 @@ void check_append_title(struct text *text, const struct cm_check_case *case_) {
 static void append_bounded(struct text *text, const char *unit, int64_t value,
                            bool upper_bound) {
     if (upper_bound) text_append(text, "at most ");
-    check_append_figure(text, unit, value);
+    append_figure(text, unit, value);
 }
 
 void check_append_sentence(struct text *text, const struct cm_check_case *case_,
@@ -103,9 +104,9 @@ void check_append_sentence(struct text *text, const struct cm_check_case *case_,
     }
     if (is_known(finding->over)) {
         text_append(text, "; ");
-        check_append_figure(text, case_->unit, finding->over);
+        append_figure(text, case_->unit, finding->over);
         text_append(text, " more than the limit of ");
-        check_append_figure(text, case_->unit, finding->allowed);
+        append_figure(text, case_->unit, finding->allowed);
     }
     if (finding->because[0] == '\0') return;
     text_append(text, "; ");

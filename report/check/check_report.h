@@ -29,8 +29,6 @@ extern const size_t check_n_looks;
 /* Returns the row of a state; ambiguous is a regression if the verdict has fail_ambiguous. */
 const struct check_look *check_look(const struct cm_verdict *verdict, const char *state);
 
-/* "4.41 GMACs (4,412,112,896)"; short: "4.41 GMACs"; "?" */
-void check_append_figure(struct text *text, const char *unit, int64_t value);
 void check_append_short(struct text *text, const char *unit, int64_t value);
 /* "+7.90%", "new" if the old value is 0; "" if either value is unknown. */
 void check_append_change(struct text *text, int64_t value, int64_t old);

@@ -19,10 +19,9 @@
 
 #include "support/banned.h"
 
-#define PROCESS      1
-#define LAYERS       0  /* the track of the layers; modules of depth d are on the d + 1st */
-#define MAX_TRACKS   64 /* deeper modules are left out: the trace would be unreadable */
-#define PS_PER_MICRO 1000000
+#define PROCESS    1
+#define LAYERS     0  /* the track of the layers; modules of depth d are on the d + 1st */
+#define MAX_TRACKS 64 /* deeper modules are left out: the trace would be unreadable */
 
 struct tracer {
     const struct cm_result *result;

@@ -45,7 +45,8 @@ int html_write(html_page_writer *write, const void *context, struct cm_diagnosti
     return arena_end(html.arena, status);
 }
 
-void html_words(struct html *html) {
+/* Writes the words, escaped, and clears them. */
+static void write_words(struct html *html) {
     markup_write(html->out, text_string(&html->words));
     text_clear(&html->words);
 }
@@ -74,7 +75,7 @@ void html_begin(struct html *html, const char *kind, const struct html_asset *sc
     fprintf(out, " - costmodel</title>\n<style>%s</style>\n</head>\n<body>\n",
             html_assets.style.text);
     fputs("<main id=\"report\">\n<h1>", out);
-    html_words(html);
+    write_words(html);
     fputs("</h1>\n", out);
 }
 
@@ -149,7 +150,7 @@ static void put_exact(struct html *html, const struct cell *cell) {
     if (cell->kind != CELL_FIGURE || !cell_is_known(cell)) return;
     fputs(" data-value=\"", html->out);
     cell_append(&html->words, cell, NUMBERS_EXACT);
-    html_words(html);
+    write_words(html);
     fputs("\"", html->out);
 }
 
@@ -162,7 +163,7 @@ static void put_cell(struct html *html, const struct field *field, const struct 
     } else if (cell->kind != CELL_NONE) {
         cell_append_shown(&html->words, cell, NUMBERS_SI, true);
     }
-    html_words(html);
+    write_words(html);
 }
 
 static void put_row(struct html *html, struct listing *listing, size_t row) {
@@ -186,7 +187,7 @@ static int write_table(struct html *html, const struct rows_of *of,
         const struct field *field = &listing.fields[i];
         fprintf(html->out, "<th scope=\"col\"%s>", field->is_text ? " class=\"text\"" : "");
         text_append(&html->words, field->heading);
-        html_words(html);
+        write_words(html);
     }
     fputs("\n<tbody>\n", html->out);
     for (size_t row = 0; row < listing.n_rows; row++) put_row(html, &listing, row);
@@ -218,12 +219,12 @@ void html_fact(struct html *html, const char *label, enum number_unit unit, int6
     if (!is_known(value)) return;
     fputs("<tr><th scope=\"row\">", html->out);
     text_append(&html->words, label);
-    html_words(html);
+    write_words(html);
     fputs("<td", html->out);
     put_exact(html, &cell);
     fputs(">", html->out);
     cell_append_shown(&html->words, &cell, NUMBERS_SI, true);
-    html_words(html);
+    write_words(html);
     fputs("\n", html->out);
 }
 

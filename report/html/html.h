@@ -58,8 +58,6 @@ void html_end_data(struct html *html);
 int html_data(struct html *html, const char *id, const struct json_document *document,
               const void *base) __attribute__((warn_unused_result));
 
-/* Writes the words, escaped, and clears them. */
-void html_words(struct html *html);
 /* Appends the last part of a path to the words. */
 void html_append_file(struct html *html, const char *path);
 

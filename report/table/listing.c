@@ -93,8 +93,13 @@ static int read_filters(struct listing *listing, const struct cm_table_options *
     return filter_parse(depth, rows, arena, diag, &listing->filters[listing->n_filters++]);
 }
 
-int listing_read(const struct cm_table_options *options, enum rows rows, const char *usual,
-                 struct arena *arena, struct cm_diagnostics *diag, struct listing *ret) {
+/*
+ * Parses the options into columns, sort key and filters. `usual`: default keys; those that the
+ * profile lacks are omitted. CM_OK, CM_USAGE, CM_NO_MEMORY.
+ */
+static int read_options(const struct cm_table_options *options, enum rows rows,
+                        const char *usual, struct arena *arena, struct cm_diagnostics *diag,
+                        struct listing *ret) {
     struct listing listing = {.arena = arena};
     text_init(&listing.words, arena);
     const char *keys = options->columns ? options->columns : usual;
@@ -201,7 +206,7 @@ int listing_make(const struct cm_table_options *options, const struct rows_of *o
     struct listing listing;
     if (of->rows == ROWS_LAYERS && of->sweep == NULL)
         return diag_error(diag, DIAG_USAGE, "rows of layers require a sweep");
-    int status = listing_read(options, of->rows, usual, arena, diag, &listing);
+    int status = read_options(options, of->rows, usual, arena, diag, &listing);
     if (status != CM_OK) return status;
     const bool is_named = options->columns && !text_equal(options->columns, "all");
     status = check_fields(&listing, of, is_named, diag);
@@ -265,7 +270,7 @@ int cm_table_options_check(const struct cm_table_options *options, bool of_sweep
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("options", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
-    status = listing_read(options, rows, fields_usual(rows), arena, diagnostics, &listing);
+    status = read_options(options, rows, fields_usual(rows), arena, diagnostics, &listing);
     status = arena_end(arena, status);
     return diag_finish(diagnostics, status);
 }

@@ -30,14 +30,6 @@ struct listing {
     struct text words;
 };
 
-/*
- * Parses the options into columns, sort key and filters. `usual`: default keys; those that the
- * profile lacks are omitted. CM_OK, CM_USAGE, CM_NO_MEMORY.
- */
-int listing_read(const struct cm_table_options *options, enum rows rows, const char *usual,
-                 struct arena *arena, struct cm_diagnostics *diag, struct listing *ret)
-    __attribute__((warn_unused_result));
-
 /* Parses the options and selects the rows. */
 int listing_make(const struct cm_table_options *options, const struct rows_of *of,
                  const char *usual, struct arena *arena, struct cm_diagnostics *diag,

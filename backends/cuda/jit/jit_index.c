@@ -8,7 +8,8 @@
 
 #define VECTOR_BYTES 16
 
-const char *jit_index_type(const struct broadcast_index *index) {
+/* Returns "unsigned", or "u64" if an offset or a count needs it. */
+static const char *index_type(const struct broadcast_index *index) {
     int64_t most = broadcast_index_elements(index);
     for (int i = 0; i < index->n; i++) {
         int64_t last = 0;
@@ -31,7 +32,7 @@ int jit_index_vector(const struct broadcast_index *index,
 }
 
 void jit_index(struct jit *jit, const struct broadcast_index *index, int vector) {
-    const char *type = jit_index_type(index);
+    const char *type = index_type(index);
     const int last = index->rank - 1;
     jit_add(jit, "    const %s i = blockIdx.x * (%s)%d + threadIdx.x;\n", type, type,
             JIT_BLOCK);

@@ -8,8 +8,6 @@
 
 #define JIT_BLOCK 256
 
-/* Returns "unsigned", or "u64" if an offset or a count needs it. */
-const char *jit_index_type(const struct broadcast_index *index);
 /* Declares i, the index of this thread's first element divided by `vector`, and o0, o1, .., its
  * offset in every operand. Threads beyond the last element return. */
 void jit_index(struct jit *jit, const struct broadcast_index *index, int vector);
