@@ -59,7 +59,7 @@ static size_t common_module(const struct cm_module *modules, size_t a, size_t b)
 
 /* Adds the figures of a node of the profile to those of a node of the file. A figure that is
  * unknown for the first one stays unknown; later unknown figures count as 0. */
-static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
+static void add_costs(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
     struct share *share = &sharing->shares[ordinal];
     if (share->n++ == 0) {
         share->costs = node->costs;
@@ -73,13 +73,13 @@ static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node
     share->module = common_module(sharing->result->modules, share->module, node->module);
 }
 
-static void take_node(struct sharing *sharing, uint32_t id) {
+static void add_node(struct sharing *sharing, uint32_t id) {
     const struct node *node = &sharing->model->nodes[id];
     const struct cm_node *profiled = &sharing->result->nodes[id];
-    take(sharing, node->ordinal, profiled);
+    add_costs(sharing, node->ordinal, profiled);
     sharing->shares[node->ordinal].times++;
     for (uint32_t call = node->call; call != ID_NONE; call = sharing->model->calls[call].outer)
-        take(sharing, sharing->model->calls[call].ordinal, profiled);
+        add_costs(sharing, sharing->model->calls[call].ordinal, profiled);
 }
 
 /* Unknown and overflown sums are both written as "unknown". */
@@ -173,7 +173,7 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
     if (sharing.shares == NULL) {
         status = diag_no_memory(diagnostics);
     } else {
-        for (uint32_t id = 0; id < sharing.model->n_nodes; id++) take_node(&sharing, id);
+        for (uint32_t id = 0; id < sharing.model->n_nodes; id++) add_node(&sharing, id);
         status = annotate_write(model->source, &annotator, diagnostics, out);
     }
     status = arena_end(sharing.arena, status);

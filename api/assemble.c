@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-static const int64_t *take_dims(struct assembly *assembly, const struct shape *shape) {
+static const int64_t *copy_dims(struct assembly *assembly, const struct shape *shape) {
     size_t n = (size_t)shape->rank;
     int64_t *dims = assembly_array(assembly, n, sizeof(*dims));
     for (size_t i = 0; dims && i < n; i++) dims[i] = public_count(shape->dims[i]);
@@ -26,20 +26,20 @@ static const int64_t *take_dims(struct assembly *assembly, const struct shape *s
 }
 
 /* Recurses over nested types, whose depth ops/merge.c limits. `most`: upper bounds. */
-static void take_type(struct assembly *assembly, const struct value_info *info,
+static void copy_type(struct assembly *assembly, const struct value_info *info,
                       const struct value_info *most, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};
     if (info->dtype != DTYPE_UNDEFINED) type->dtype = dtype_name(info->dtype);
     if (shape_has_rank(&info->shape)) {
         type->rank = info->shape.rank;
-        type->dims = take_dims(assembly, &info->shape);
+        type->dims = copy_dims(assembly, &info->shape);
         if (most->is_upper_bound && most->shape.rank == info->shape.rank)
-            type->dims_upper_bound = take_dims(assembly, &most->shape);
+            type->dims_upper_bound = copy_dims(assembly, &most->shape);
     }
     if (info->element) {
         struct cm_type *element = assembly_array(assembly, 1, sizeof(*element));
         const struct value_info *within = most->element ? most->element : info->element;
-        if (element) take_type(assembly, info->element, within, element);
+        if (element) copy_type(assembly, info->element, within, element);
         type->element = element;
     }
 }
@@ -51,7 +51,7 @@ static bool is_same_type(const struct value_info *a, const struct value_info *b)
 }
 
 /* Consecutive values often have the same type and then share its dims. */
-static void take_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
+static void copy_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
     const struct value_info *info = &infer->infos[id];
     const struct value_info *most = &infer->upper->infos[id];
@@ -61,7 +61,7 @@ static void take_value(struct assembly *assembly, uint32_t id, const struct cm_v
         *value = *before;
     } else {
         value->bytes = public_count(liveness_bytes(most));
-        take_type(assembly, info, most, &value->type);
+        copy_type(assembly, info, most, &value->type);
     }
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
 }
@@ -80,7 +80,7 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
 }
 
 /* `from`: by node or module; NULL without a training step. */
-static struct cm_step *take_steps(struct assembly *assembly, const struct cm_step *from,
+static struct cm_step *copy_steps(struct assembly *assembly, const struct cm_step *from,
                                   size_t n) {
     struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
     for (size_t i = 0; steps && i < n; i++)
@@ -116,12 +116,12 @@ static size_t count_inputs(const struct model *model) {
 }
 
 /* The rows are those of pass count, in the result's arena. */
-static void take_nodes(struct assembly *assembly) {
+static void complete_nodes(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     const size_t n = model->n_nodes;
     struct cm_node *nodes = assembly->analysis->count.nodes;
     const char **inputs = assembly_array(assembly, count_inputs(model), sizeof(*inputs));
-    const struct cm_step *steps = take_steps(assembly, assembly->analysis->training.of_node, n);
+    const struct cm_step *steps = copy_steps(assembly, assembly->analysis->training.of_node, n);
     for (uint32_t id = 0; id < n && !assembly->failed; id++) {
         complete_node(assembly, id, inputs, &nodes[id]);
         nodes[id].training = steps ? &steps[id] : NULL;
@@ -146,11 +146,11 @@ static void complete_module(struct assembly *assembly, size_t index, struct cm_m
 }
 
 /* The rows are those of pass modules, in the result's arena. */
-static void take_modules(struct assembly *assembly) {
+static void complete_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_result *result = assembly->result;
     const struct cm_step *steps =
-        take_steps(assembly, assembly->analysis->training.of_module, table->n_modules);
+        copy_steps(assembly, assembly->analysis->training.of_module, table->n_modules);
     for (size_t i = 0; i < table->n_modules && !assembly->failed; i++) {
         complete_module(assembly, i, &table->modules[i]);
         table->modules[i].training = steps ? &steps[i] : NULL;
@@ -162,7 +162,7 @@ static void take_modules(struct assembly *assembly) {
     result->totals = table->modules[0].costs;
 }
 
-static void take_framework(struct assembly *assembly) {
+static void copy_framework(struct assembly *assembly) {
     const struct framework_table *table = &assembly->analysis->params.framework;
     assembly->result->framework = (struct cm_framework){
         .params = public_count(table->elements),
@@ -182,7 +182,7 @@ static const size_t *node_list(struct assembly *assembly,
     return nodes;
 }
 
-static void take_fused_patterns(struct assembly *assembly) {
+static void copy_fused_patterns(struct assembly *assembly) {
     const struct fused_patterns_table *table = &assembly->analysis->fused_patterns;
     struct cm_fused_pattern *list = assembly_array(assembly, table->n, sizeof(*list));
     for (size_t i = 0; list && i < table->n; i++) {
@@ -201,7 +201,7 @@ static void take_fused_patterns(struct assembly *assembly) {
     assembly->result->fused_patterns = list;
 }
 
-static void take_inputs(struct assembly *assembly) {
+static void copy_inputs(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     const struct graph *graph = &model->graphs[0];
     struct cm_value *list = assembly_array(assembly, graph->n_inputs, sizeof(*list));
@@ -213,7 +213,7 @@ static void take_inputs(struct assembly *assembly) {
     assembly->result->model.inputs = list;
 }
 
-static void take_model(struct assembly *assembly) {
+static void copy_model(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     struct cm_result *result = assembly->result;
     struct cm_named_size *opsets = assembly_array(assembly, model->n_opsets, sizeof(*opsets));
@@ -228,7 +228,7 @@ static void take_model(struct assembly *assembly) {
     result->model.n_outputs = model->graphs[0].n_outputs;
     result->model.outputs =
         assembly_values(assembly, model->graphs[0].outputs, model->graphs[0].n_outputs);
-    take_inputs(assembly);
+    copy_inputs(assembly);
 }
 
 static const char *mode_name(enum cm_mode mode) {
@@ -266,7 +266,7 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
     return text_string(&text);
 }
 
-static void take_options(struct assembly *assembly) {
+static void copy_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
     struct cm_result *result = assembly->result;
@@ -293,7 +293,7 @@ static void take_options(struct assembly *assembly) {
     result->options.given = given_text(assembly, options);
 }
 
-static void take_rebatched(struct assembly *assembly) {
+static void copy_rebatched(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct batch_table *batch = &analysis->batch;
     struct cm_rebatched *list = assembly_array(assembly, batch->n_rebatched, sizeof(*list));
@@ -322,14 +322,14 @@ static const char *const phase_names[] = {
     [PHASE_STEP] = "step",
 };
 
-static const char *const *take_patterns(struct assembly *assembly, const char *const *patterns,
+static const char *const *copy_patterns(struct assembly *assembly, const char *const *patterns,
                                         size_t n) {
     const char **list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++) list[i] = assembly_text(assembly, patterns[i]);
     return list;
 }
 
-static void take_training(struct assembly *assembly) {
+static void copy_training(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_options *options = analysis->options;
     const struct training_table *table = &analysis->training;
@@ -340,9 +340,9 @@ static void take_training(struct assembly *assembly) {
         .optimizer = assembly_text(assembly, table->optimizer->name),
         .amp = options->amp,
         .n_freeze = options->n_freeze,
-        .freeze = take_patterns(assembly, options->freeze, options->n_freeze),
+        .freeze = copy_patterns(assembly, options->freeze, options->n_freeze),
         .n_checkpoint = options->n_checkpoint,
-        .checkpoint = take_patterns(assembly, options->checkpoint, options->n_checkpoint),
+        .checkpoint = copy_patterns(assembly, options->checkpoint, options->n_checkpoint),
         .learned = public_count(table->learned),
         .frozen = public_count(table->frozen),
         .backward_macs = public_count(table->backward_macs),
@@ -369,7 +369,7 @@ static void take_training(struct assembly *assembly) {
 }
 
 /* Rows that passes have filled, in the result's memory. */
-static void take_rows(struct assembly *assembly) {
+static void set_rows(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     struct cm_result *result = assembly->result;
     result->n_explanations = analysis->explain.n;
@@ -416,7 +416,7 @@ int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct ar
     return CM_OK;
 }
 
-static void take_messages(struct assembly *assembly, const struct message_list *first,
+static void copy_messages(struct assembly *assembly, const struct message_list *first,
                           const struct message_list *then) {
     struct cm_diagnostic *items = assembly_array(assembly, first->n + then->n, sizeof(*items));
     size_t n = 0;
@@ -437,22 +437,22 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
     size_t n = assembly.analysis->model->n_values;
     assembly.values = assembly_array(&assembly, n, sizeof(*assembly.values));
     for (uint32_t id = 0; id < n && !assembly.failed; id++)
-        take_value(&assembly, id, id > 0 ? &assembly.values[id - 1] : NULL);
+        copy_value(&assembly, id, id > 0 ? &assembly.values[id - 1] : NULL);
     if (!assembly.failed) {
         assembly.result->arena = assembly.arena;
         assembly.result->coverage = extras->coverage;
-        take_model(&assembly);
-        take_options(&assembly);
-        take_nodes(&assembly);
-        take_modules(&assembly);
-        take_framework(&assembly);
-        take_fused_patterns(&assembly);
-        take_rebatched(&assembly);
+        copy_model(&assembly);
+        copy_options(&assembly);
+        complete_nodes(&assembly);
+        complete_modules(&assembly);
+        copy_framework(&assembly);
+        copy_fused_patterns(&assembly);
+        copy_rebatched(&assembly);
         assemble_memory(&assembly);
-        take_training(&assembly);
+        copy_training(&assembly);
         assemble_measure(&assembly);
-        take_rows(&assembly);
-        take_messages(&assembly, &extras->loading, &extras->analysis);
+        set_rows(&assembly);
+        copy_messages(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed || arena_failed(assembly.arena) || arena_failed(analysis->arena))
         return diag_no_memory(analysis->diag);

@@ -35,7 +35,7 @@ const struct cm_achieved *assembly_achieved(struct assembly *assembly,
     return achieved;
 }
 
-static void take_how(struct assembly *assembly, const struct cm_how *how,
+static void copy_how(struct assembly *assembly, const struct cm_how *how,
                      struct cm_timed *ret) {
     const double sum = estimate_kernels_sum(how);
     const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
@@ -72,7 +72,7 @@ static void take_how(struct assembly *assembly, const struct cm_how *how,
     ret->more_kernels = how->n_kernels - n;
 }
 
-static struct cm_clock_state take_clocks(struct assembly *assembly,
+static struct cm_clock_state copy_clocks(struct assembly *assembly,
                                          const struct cm_clocks *from) {
     const struct cm_clock_state none = {.present = false, .throttle = ""};
     if (from->unit_mhz <= 0 && from->temperature_c <= 0 && !(from->power_w > 0)) return none;
@@ -96,7 +96,7 @@ static const char *primitive_text(struct assembly *assembly,
     return text_string(&text);
 }
 
-static void take_timed(struct assembly *assembly, size_t index, struct cm_timed *ret) {
+static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_primitive *primitive = &analysis->primitives.items[index];
     const struct cm_measurement *from = &analysis->estimate.items[index];
@@ -116,7 +116,7 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .flops = public_count(primitive->flops),
         .bytes = public_count(checked_add(primitive->bytes_read, primitive->bytes_written)),
         .achieved = assembly_achieved(assembly, &analysis->roofline_bounds.of_primitive[index]),
-        .clocks = take_clocks(assembly, &from->clocks),
+        .clocks = copy_clocks(assembly, &from->clocks),
         .median_ps = picoseconds(from->cold.median),
         .q1_ps = is_cold ? picoseconds(from->cold.q1) : CM_UNKNOWN,
         .q3_ps = is_cold ? picoseconds(from->cold.q3) : CM_UNKNOWN,
@@ -128,7 +128,7 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .samples = from->cold.n_samples,
         .drift = public_ratio(from->drift),
     };
-    take_how(assembly, &from->how, ret);
+    copy_how(assembly, &from->how, ret);
 }
 
 /* The work of a layer is that of its nodes. */
@@ -165,13 +165,13 @@ static struct achieved achieved_of_layer(const struct analysis *analysis,
     return sum;
 }
 
-static const size_t *take_indices(struct assembly *assembly, const uint32_t *from, size_t n) {
+static const size_t *copy_indices(struct assembly *assembly, const uint32_t *from, size_t n) {
     size_t *list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++) list[i] = from[i];
     return list;
 }
 
-static void take_layer(struct assembly *assembly, const struct imported_layer *from,
+static void copy_layer(struct assembly *assembly, const struct imported_layer *from,
                        struct cm_timed *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct cm_timing *timing = &from->timing;
@@ -197,9 +197,9 @@ static void take_layer(struct assembly *assembly, const struct imported_layer *f
                    .expected_ps = picoseconds(from->expected_s),
                    .module = CM_NO_INDEX,
                    .n_inside = from->n_inside,
-                   .inside = take_indices(assembly, from->inside, from->n_inside)},
+                   .inside = copy_indices(assembly, from->inside, from->n_inside)},
         .n_nodes = from->n_nodes,
-        .nodes = take_indices(assembly, from->nodes, from->n_nodes),
+        .nodes = copy_indices(assembly, from->nodes, from->n_nodes),
     };
     if (from->n_nodes == 0)
         ret->import.module = module_common(&analysis->modules, from->places, from->n_places);
@@ -207,11 +207,11 @@ static void take_layer(struct assembly *assembly, const struct imported_layer *f
     ret->achieved = assembly_achieved(assembly, &achieved);
 }
 
-static void take_imported(struct assembly *assembly, struct cm_measure *ret) {
+static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
     const struct imported *imported = assembly->analysis->estimate.imported;
     struct cm_timed *list = assembly_array(assembly, imported->n, sizeof(*list));
     for (size_t i = 0; list && i < imported->n; i++)
-        take_layer(assembly, &imported->layers[i], &list[i]);
+        copy_layer(assembly, &imported->layers[i], &list[i]);
     ret->imported = true;
     ret->placed_share = public_ratio(imported->placed_share);
     ret->backend = assembly_text(assembly, imported->tools);
@@ -221,7 +221,7 @@ static void take_imported(struct assembly *assembly, struct cm_measure *ret) {
 }
 
 /* Lists the nodes of each primitive: counts them first. */
-static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
+static void copy_nodes(struct assembly *assembly, struct cm_timed *list) {
     const struct analysis *analysis = assembly->analysis;
     const struct primitives_table *table = &analysis->primitives;
     const size_t n_nodes = analysis->model->n_nodes;
@@ -242,7 +242,7 @@ static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
     }
 }
 
-static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
+static void copy_limiters(struct assembly *assembly, struct cm_measure *ret) {
     const struct roofline_bounds_table *table = &assembly->analysis->roofline_bounds;
     struct cm_limiter_share *limiters =
         assembly_array(assembly, N_LIMITED_BY, sizeof(*limiters));
@@ -254,7 +254,7 @@ static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
     ret->limiters = limiters;
 }
 
-static void take_facts(struct assembly *assembly, struct cm_measure *ret) {
+static void copy_facts(struct assembly *assembly, struct cm_measure *ret) {
     const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
     ret->modelled = facts->modelled != 0;
     if (ret->modelled)
@@ -287,25 +287,25 @@ static const char *date_text(struct assembly *assembly, int64_t seconds) {
     return assembly_text(assembly, text);
 }
 
-static void take_primitives(struct assembly *assembly, struct cm_measure *ret) {
+static void copy_primitives(struct assembly *assembly, struct cm_measure *ret) {
     const size_t n = assembly->analysis->primitives.n;
     struct cm_timed *list = assembly_array(assembly, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) take_timed(assembly, i, &list[i]);
+    for (size_t i = 0; list && i < n; i++) copy_timed(assembly, i, &list[i]);
     if (!list) return;
-    take_nodes(assembly, list);
+    copy_nodes(assembly, list);
     ret->n_primitives = n;
     ret->primitives = list;
 }
 
-static void take_times(struct assembly *assembly, struct cm_measure *ret) {
+static void copy_times(struct assembly *assembly, struct cm_measure *ret) {
     const struct breakdown_table *breakdown = &assembly->analysis->breakdown;
     const struct estimate_table *estimate = &assembly->analysis->estimate;
-    take_limiters(assembly, ret);
-    take_facts(assembly, ret);
+    copy_limiters(assembly, ret);
+    copy_facts(assembly, ret);
     if (estimate->imported)
-        take_imported(assembly, ret);
+        copy_imported(assembly, ret);
     else
-        take_primitives(assembly, ret);
+        copy_primitives(assembly, ret);
     ret->n_untimed = breakdown->n_untimed;
     ret->untimed = breakdown->untimed;
     ret->n_states = breakdown->n_states;
@@ -319,7 +319,7 @@ static void take_times(struct assembly *assembly, struct cm_measure *ret) {
 }
 
 /* Lists only the rates that were measured. */
-static void take_ceilings(struct assembly *assembly, struct cm_measure *measure) {
+static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure) {
     const struct ceilings *from = &assembly->analysis->estimate.ceilings;
     const bool is_tf32 = assembly->analysis->options->precision == CM_PRECISION_TF32;
     struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
@@ -342,7 +342,7 @@ static void take_ceilings(struct assembly *assembly, struct cm_measure *measure)
 }
 
 /* The same of a modelled device: its published rates. */
-static void take_published(struct assembly *assembly, struct cm_measure *measure) {
+static void copy_published(struct assembly *assembly, struct cm_measure *measure) {
     const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
     struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
     struct cm_named_size *rates = assembly_array(assembly, CM_MAX_RATES, sizeof(*rates));
@@ -358,7 +358,7 @@ static void take_published(struct assembly *assembly, struct cm_measure *measure
     measure->ceilings = ret;
 }
 
-static void take_network(struct assembly *assembly, struct cm_measure *measure) {
+static void copy_network(struct assembly *assembly, struct cm_measure *measure) {
     const struct analysis *analysis = assembly->analysis;
     const struct network_time *from = &analysis->estimate.network;
     const struct cm_timing *timing = &from->measurement.warm;
@@ -411,9 +411,9 @@ void assemble_measure(struct assembly *assembly) {
         .measured_macs_share = CM_UNKNOWN,
         .cached_since = "",
     };
-    if (analysis->estimate.done) take_times(assembly, measure);
-    if (analysis->estimate.network.included) take_network(assembly, measure);
-    if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
-    if (measure->modelled) take_published(assembly, measure);
+    if (analysis->estimate.done) copy_times(assembly, measure);
+    if (analysis->estimate.network.included) copy_network(assembly, measure);
+    if (analysis->estimate.has_ceilings) copy_ceilings(assembly, measure);
+    if (measure->modelled) copy_published(assembly, measure);
     assembly->result->measure = measure;
 }

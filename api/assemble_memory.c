@@ -6,7 +6,7 @@
 
 #include "support/banned.h"
 
-static void take_live(struct assembly *assembly, struct cm_memory *memory) {
+static void copy_live(struct assembly *assembly, struct cm_memory *memory) {
     const struct peak_memory_table *table = &assembly->analysis->peak_memory;
     struct cm_live *live = assembly_array(assembly, table->n_live, sizeof(*live));
     for (size_t i = 0; live && i < table->n_live; i++)
@@ -16,7 +16,7 @@ static void take_live(struct assembly *assembly, struct cm_memory *memory) {
     memory->live = live;
 }
 
-static void take_planners(struct assembly *assembly, struct cm_memory *memory) {
+static void copy_planners(struct assembly *assembly, struct cm_memory *memory) {
     const int64_t *bytes = assembly->analysis->arena_plan.by_planner;
     size_t n = bytes ? N_ARENA_PLANNERS : 0;
     struct cm_name_count *list = assembly_array(assembly, n, sizeof(*list));
@@ -34,7 +34,7 @@ static size_t last_node(const struct analysis *analysis, uint32_t value) {
 }
 
 /* Lists every value with an offset in the arena, in the order of the file. */
-static void take_arena_plan(struct assembly *assembly, struct cm_memory *memory) {
+static void copy_arena_plan(struct assembly *assembly, struct cm_memory *memory) {
     const struct analysis *analysis = assembly->analysis;
     size_t n = analysis->options->memory_plan ? analysis->model->n_values : 0;
     struct cm_placed *placed = assembly_array(assembly, n, sizeof(*placed));
@@ -54,7 +54,7 @@ static void take_arena_plan(struct assembly *assembly, struct cm_memory *memory)
 
 /* Lists the scheduled order of nodes if --schedule min-memory is given, even if it is that of
  * the file. */
-static void take_schedule(struct assembly *assembly, struct cm_memory *memory) {
+static void copy_schedule(struct assembly *assembly, struct cm_memory *memory) {
     const struct liveness_table *liveness = &assembly->analysis->liveness;
     bool is_requested = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
     size_t n = is_requested ? liveness->n_steps : 0;
@@ -66,7 +66,7 @@ static void take_schedule(struct assembly *assembly, struct cm_memory *memory) {
     memory->schedule = nodes;
 }
 
-static void take_curve(struct assembly *assembly, struct cm_memory *memory) {
+static void copy_curve(struct assembly *assembly, struct cm_memory *memory) {
     const struct liveness_table *liveness = &assembly->analysis->liveness;
     size_t n = assembly->analysis->options->memory_curve ? liveness->n_steps : 0;
     struct cm_curve_point *curve = assembly_array(assembly, n, sizeof(*curve));
@@ -77,7 +77,7 @@ static void take_curve(struct assembly *assembly, struct cm_memory *memory) {
     memory->curve = curve;
 }
 
-static void take_fit(struct assembly *assembly, struct cm_memory *memory) {
+static void copy_fit(struct assembly *assembly, struct cm_memory *memory) {
     if (!assembly->fit) return;
     struct cm_fit *fit = assembly_array(assembly, 1, sizeof(*fit));
     if (!fit) return;
@@ -106,10 +106,10 @@ void assemble_memory(struct assembly *assembly) {
         .required_bytes = public_count(required->required_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };
-    take_schedule(assembly, memory);
-    take_curve(assembly, memory);
-    take_fit(assembly, memory);
-    take_live(assembly, memory);
-    take_planners(assembly, memory);
-    take_arena_plan(assembly, memory);
+    copy_schedule(assembly, memory);
+    copy_curve(assembly, memory);
+    copy_fit(assembly, memory);
+    copy_live(assembly, memory);
+    copy_planners(assembly, memory);
+    copy_arena_plan(assembly, memory);
 }

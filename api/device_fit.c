@@ -57,8 +57,8 @@ static bool selects(const struct cm_measured_time *time, const struct node *node
 }
 
 /* Keeps the primitives of the nodes that the time covers. */
-static int take_work(struct fitting *fitting, const struct analysis *analysis,
-                     const struct cm_measured_time *time, struct work *ret) {
+static int collect_work(struct fitting *fitting, const struct analysis *analysis,
+                        const struct cm_measured_time *time, struct work *ret) {
     const struct primitives_table *table = &analysis->primitives;
     const struct gradient_kernels_table *gradients = &analysis->gradient_kernels;
     double *runs = arena_array(analysis->arena, table->n, sizeof(*runs));
@@ -72,18 +72,18 @@ static int take_work(struct fitting *fitting, const struct analysis *analysis,
     }
     for (size_t i = 0; i < table->n; i++) n += runs[i] > 0;
     n += gradients->n;
-    double *kept_runs = arena_array(fitting->arena, n, sizeof(*kept_runs));
-    struct cm_primitive *kept = arena_array(fitting->arena, n, sizeof(*kept));
-    if (!kept_runs || !kept) return diag_no_memory(fitting->diag);
-    *ret = (struct work){0, kept, kept_runs, analysis->options->precision};
+    double *runs = arena_array(fitting->arena, n, sizeof(*runs));
+    struct cm_primitive *items = arena_array(fitting->arena, n, sizeof(*items));
+    if (!runs || !items) return diag_no_memory(fitting->diag);
+    *ret = (struct work){0, items, runs, analysis->options->precision};
     for (size_t i = 0; i < table->n; i++) {
         if (runs[i] == 0) continue;
-        kept[ret->n] = table->items[i];
-        kept_runs[ret->n++] = runs[i];
+        items[ret->n] = table->items[i];
+        runs[ret->n++] = runs[i];
     }
     for (size_t i = 0; i < gradients->n; i++) {
-        kept[ret->n] = gradients->items[i];
-        kept_runs[ret->n++] = (double)gradients->runs[i];
+        items[ret->n] = gradients->items[i];
+        runs[ret->n++] = (double)gradients->runs[i];
     }
     return CM_OK;
 }
@@ -105,7 +105,7 @@ static int analyse(struct fitting *fitting, struct cm_model *model, size_t first
     if (!options.backend || !analysis.arena) return diag_no_memory(fitting->diag);
     int status = pipeline_run_to(&analysis, time->optimizer ? HAS_GRADIENT_KERNELS : HAS_COSTS);
     for (size_t i = first; i < end && status == CM_OK; i++)
-        status = take_work(fitting, &analysis, &fitting->times[i], &fitting->works[i]);
+        status = collect_work(fitting, &analysis, &fitting->times[i], &fitting->works[i]);
     arena_free(analysis.arena);
     return status;
 }

@@ -79,7 +79,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
 }
 
 /* Narrows the interval by a trial. */
-static void take_trial(struct search *search, struct trial trial) {
+static void narrow_interval(struct search *search, struct trial trial) {
     if (search->fits.batch > 0 &&
         (trial.batch > search->fits.batch) != (trial.bytes >= search->fits.bytes))
         search->uneven = true;
@@ -92,13 +92,13 @@ static void take_trial(struct search *search, struct trial trial) {
         search->fails = trial;
 }
 
-static int try_and_take(struct search *search, int64_t batch) {
+static int try_and_narrow(struct search *search, int64_t batch) {
     const struct analysis *analysis = search->analysis;
     struct trial trial = {0};
     search->is_ended = !work_run(analysis->work, analysis->model->n_nodes);
     if (search->is_ended) return CM_OK;
     int status = try_batch(search, batch, &trial);
-    if (status == CM_OK && !search->why) take_trial(search, trial);
+    if (status == CM_OK && !search->why) narrow_interval(search, trial);
     return status;
 }
 
@@ -119,7 +119,7 @@ static int find_upper(struct search *search) {
     while (status == CM_OK && !search->why && !search->is_ended && search->fails.batch == 0 &&
            search->fits.batch < MAX_BATCH) {
         before = search->fits;
-        status = try_and_take(search, next < MAX_BATCH ? next : MAX_BATCH);
+        status = try_and_narrow(search, next < MAX_BATCH ? next : MAX_BATCH);
         if (search->fails.batch > 0 || search->fits.batch == before.batch) continue;
         next = meet_limit(&before, &search->fits, search->limit) + 1;
         if (next <= search->fits.batch) next = 2 * search->fits.batch;
@@ -144,13 +144,13 @@ static int bisect(struct search *search) {
     for (int round = 0; status == CM_OK && !search->why && !search->is_ended &&
                         search->fits.batch > 0 && search->fails.batch - search->fits.batch > 1;
          round++)
-        status = try_and_take(search, guess(search, round));
+        status = try_and_narrow(search, guess(search, round));
     return status;
 }
 
 static int find_largest(struct search *search) {
     int status = CM_OK;
-    if (search->fits.batch == 0 && search->fails.batch != 1) status = try_and_take(search, 1);
+    if (search->fits.batch == 0 && search->fails.batch != 1) status = try_and_narrow(search, 1);
     if (status == CM_OK && search->fits.batch > 0 && search->fails.batch == 0)
         status = find_upper(search);
     if (status == CM_OK && search->fails.batch > 0) status = bisect(search);
@@ -205,7 +205,8 @@ int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
     *ret = fit;
     if (!is_known(batch)) return CM_OK;
     if (batch > 0)
-        take_trial(&search, (struct trial){batch, is_known(required) ? required : TOO_MUCH});
+        narrow_interval(&search,
+                        (struct trial){batch, is_known(required) ? required : TOO_MUCH});
     if (find_largest(&search) < 0) return diag_no_memory(analysis->diag);
     report_search(&search, fit);
     return CM_OK;

@@ -76,7 +76,7 @@ static int64_t untimed_nodes(const struct cm_measure *measure) {
     return sum;
 }
 
-static void take_times(struct sweeping *sweeping, const struct cm_result *result,
+static void fill_times(struct sweeping *sweeping, const struct cm_result *result,
                        struct cm_sweep_row *row) {
     if (!cm_result_timed(result)) return;
     row->timed_macs = timed_macs(result);
@@ -91,7 +91,7 @@ static void take_times(struct sweeping *sweeping, const struct cm_result *result
     sweeping->ret->device = copy(sweeping, result->measure->device);
 }
 
-static void take_described(struct sweeping *sweeping, const struct cm_coverage *coverage) {
+static void copy_custom_ops(struct sweeping *sweeping, const struct cm_coverage *coverage) {
     const size_t n = coverage->n_custom_ops;
     if (n == 0 || sweeping->ret->n_custom_ops > 0) return;
     struct cm_name_count *list = arena_array(sweeping->ret->arena, n, sizeof(*list));
@@ -114,8 +114,8 @@ static uint32_t cost_bits_of_sweep(void) {
     return bits;
 }
 
-static void take_result(struct sweeping *sweeping, const struct cm_result *result,
-                        const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
+static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
+                     const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
     const bool timeless = result->measure && !cm_result_timed(result);
     if (!is_known(row->batch)) row->batch = result->options.batch;
     row->costs = result->totals;
@@ -126,8 +126,8 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->required_bytes = result->memory.required_bytes;
     row->peak_upper_bound = result->memory.peak_upper_bound;
     row->memory_upper_bound = result->memory.upper_bound;
-    take_times(sweeping, result, row);
-    take_described(sweeping, &result->coverage);
+    fill_times(sweeping, result, row);
+    copy_custom_ops(sweeping, &result->coverage);
     if (timeless || !cm_result_complete(result)) {
         row->state = "incomplete";
         row->problem = copy(sweeping, sweep_first_message(diag));
@@ -212,8 +212,8 @@ static void profile_one(struct sweeping *sweeping, size_t i, struct cm_diagnosti
     row->state = sweep_state(status);
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
-        take_result(sweeping, result, diag, row);
-        if (sweeping->layers.arena != NULL) sweep_layers_take(&sweeping->layers, i, result);
+        fill_row(sweeping, result, diag, row);
+        if (sweeping->layers.arena != NULL) sweep_layers_add(&sweeping->layers, i, result);
         const size_t dropped = sweeping->messages->n_dropped;
         for (size_t k = 0; k < result->n_diagnostics; k++)
             diag_repeat(sweeping->messages, &result->diagnostics[k]);

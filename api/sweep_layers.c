@@ -18,8 +18,9 @@
 #include "support/banned.h"
 
 void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
-                       struct arena *kept) {
-    *layers = (struct sweep_layers){.arena = arena, .kept = kept, .n_rows = n_rows};
+                       struct arena *result_arena) {
+    *layers =
+        (struct sweep_layers){.arena = arena, .result_arena = result_arena, .n_rows = n_rows};
 }
 
 /* Returns false if out of memory. */
@@ -39,45 +40,44 @@ static bool allocate(struct sweep_layers *layers, size_t n_nodes) {
     return true;
 }
 
-static void take_label(struct sweep_layers *layers, const struct cm_result *result,
+static void copy_label(struct sweep_layers *layers, const struct cm_result *result,
                        size_t node) {
     const struct cm_node *from = &result->nodes[node];
     struct cm_sweep_layer *label = &layers->labels[node];
     if (label->op != NULL) return;
-    label->op = arena_strdup(layers->kept, from->op);
-    label->path = arena_strdup(layers->kept, result->modules[from->module].path);
-    label->node = arena_strdup(layers->kept, from->name);
+    label->op = arena_strdup(layers->result_arena, from->op);
+    label->path = arena_strdup(layers->result_arena, result->modules[from->module].path);
+    label->node = arena_strdup(layers->result_arena, from->name);
 }
 
-static void take_primitive(struct sweep_layers *layers, size_t row, size_t index,
+static void copy_primitive(struct sweep_layers *layers, size_t row, size_t index,
                            const struct cm_result *result) {
     const struct cm_timed *from = &result->measure->primitives[index];
-    struct arena *kept = layers->kept;
+    struct arena *result_arena = layers->result_arena;
     layers->times[row][index] = (struct cm_layer_time){
-        .state = arena_strdup(kept, from->state),
-        .primitive = arena_strdup(kept, from->primitive),
-        .provider = arena_strdup(kept, from->provider),
-        .algorithm = arena_strdup(kept, from->algorithm),
-        .tensor_cores = arena_strdup(kept, from->tensor_cores),
+        .state = arena_strdup(result_arena, from->state),
+        .primitive = arena_strdup(result_arena, from->primitive),
+        .provider = arena_strdup(result_arena, from->provider),
+        .algorithm = arena_strdup(result_arena, from->algorithm),
+        .tensor_cores = arena_strdup(result_arena, from->tensor_cores),
     };
     for (size_t i = 0; i < from->n_nodes; i++) {
         const size_t node = from->nodes[i];
         const size_t at = node * layers->n_rows + row;
         layers->primitive_of[at] = (uint32_t)index;
         layers->latency_of[at] = result->nodes[node].costs.latency_ps;
-        take_label(layers, result, node);
+        copy_label(layers, result, node);
     }
 }
 
-void sweep_layers_take(struct sweep_layers *layers, size_t row,
-                       const struct cm_result *result) {
+void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result) {
     if (!cm_result_timed(result)) return;
     if (layers->n_nodes == 0 && !allocate(layers, result->n_nodes)) return;
     BUG_ON(result->n_nodes != layers->n_nodes);
     const size_t n = result->measure->n_primitives;
     layers->times[row] = arena_array(layers->arena, n, sizeof(struct cm_layer_time));
     if (layers->times[row] == NULL) return;
-    for (size_t i = 0; i < n; i++) take_primitive(layers, row, i, result);
+    for (size_t i = 0; i < n; i++) copy_primitive(layers, row, i, result);
 }
 
 /* Sets group_of[node] to the number of its layer, ID_NONE for nodes without a primitive.
@@ -120,7 +120,7 @@ static void add_node(const struct sweep_layers *layers, size_t node, struct cm_s
 }
 
 /* Returns true unless the layer takes no time in any row, as a view. */
-static bool takes_time(const struct cm_sweep_layer *layer) {
+static bool has_time(const struct cm_sweep_layer *layer) {
     for (size_t i = 0; i < layer->n_times; i++) {
         const struct cm_layer_time *time = &layer->times[i];
         if (is_known(time->latency_ps) ? time->latency_ps > 0 : time->state[0] != '\0')
@@ -183,13 +183,13 @@ static void sort_layers(struct sweep_layers *layers, const struct cm_sweep_layer
                         size_t n_found, struct cm_sweep_row *rows, struct cm_sweep *ret) {
     const size_t n_rows = layers->n_rows;
     struct ranked *order = arena_array(layers->arena, n_found, sizeof(*order));
-    struct cm_sweep_layer *list = arena_array(layers->kept, n_found, sizeof(*list));
-    struct cm_layer_time *times = arena_array(layers->kept, n_found * n_rows, sizeof(*times));
+    struct cm_sweep_layer *list = arena_array(layers->result_arena, n_found, sizeof(*list));
+    struct cm_layer_time *times =
+        arena_array(layers->result_arena, n_found * n_rows, sizeof(*times));
     if (order == NULL || list == NULL || times == NULL) return;
     size_t n = 0;
     for (size_t i = 0; i < n_found; i++)
-        if (takes_time(&found[i]))
-            order[n++] = (struct ranked){found[i].times[0].latency_ps, i};
+        if (has_time(&found[i])) order[n++] = (struct ranked){found[i].times[0].latency_ps, i};
     if (n > 0) qsort(order, n, sizeof(*order), compare_ranks);
     for (size_t i = 0; i < n; i++) {
         list[i] = found[order[i].index];

@@ -12,8 +12,8 @@ struct arena;
 
 /* Figures by node and row, at index node * n_rows + row. */
 struct sweep_layers {
-    struct arena *arena; /* until sweep_layers_finish */
-    struct arena *kept;  /* of the sweep */
+    struct arena *arena;        /* until sweep_layers_finish */
+    struct arena *result_arena; /* of the sweep */
     size_t n_rows;
     size_t n_nodes;                /* 0: no row had times */
     uint32_t *primitive_of;        /* ID_NONE: the node has none in this row */
@@ -24,10 +24,10 @@ struct sweep_layers {
 
 /* Allocation failures are sticky in the arenas. */
 void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
-                       struct arena *kept);
+                       struct arena *result_arena);
 
 /* Takes the times of a result; nothing if it has none. */
-void sweep_layers_take(struct sweep_layers *layers, size_t row, const struct cm_result *result);
+void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result);
 
 /* Groups the nodes into the layers of *ret, and computes the speed-ups of layers and rows. */
 void sweep_layers_finish(struct sweep_layers *layers, struct cm_sweep_row *rows,

@@ -37,7 +37,7 @@ static void clean_facts(struct cm_measurement *ret) {
     ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
 }
 
-static void take_facts(const struct planned *planned, struct cm_measurement *ret) {
+static void copy_facts(const struct planned *planned, struct cm_measurement *ret) {
     struct cm_plan_facts facts;
     memset(&facts, 0, sizeof(facts));
     planned->backend->plan_facts(planned->plan, &facts);
@@ -95,7 +95,7 @@ static int time_planned(struct planned *planned, bool is_network,
     if (is_network && status == CM_BACKEND_OK && planned->backend->clocks != NULL)
         planned->backend->clocks(planned->device, &ret->clocks);
     if (status == CM_BACKEND_OK)
-        take_facts(planned, ret);
+        copy_facts(planned, ret);
     else
         ret->reason = reason;
     if (status == CM_BACKEND_OK && !is_network)
@@ -155,7 +155,7 @@ int measure_plan(const struct cm_backend *backend, struct cm_device *device,
     if (status == CM_BACKEND_OK)
         status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status != CM_BACKEND_OK) return keep_reason(status, ret);
-    take_facts(&planned, ret);
+    copy_facts(&planned, ret);
     if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
     backend->drop(planned.plan);
     return CM_BACKEND_OK;

@@ -33,7 +33,7 @@ static void measure(struct rounds *rounds, int round, size_t index,
 }
 
 /* Replaces the time by that of a later round, if it has one, and flags it unstable. */
-static void take_later_time(struct cm_measurement *first, const struct cm_measurement *later) {
+static void replace_by_later(struct cm_measurement *first, const struct cm_measurement *later) {
     if (was_timed(later)) *first = *later;
     first->flags |= CM_FLAG_UNSTABLE;
 }
@@ -62,7 +62,7 @@ static struct cm_measurement choose(const struct cm_measurement *a,
 static void settle(struct rounds *rounds, size_t index, const struct cm_measurement *second,
                    double drift, struct cm_measurement *first) {
     if (!was_timed(second)) {
-        take_later_time(first, second);
+        replace_by_later(first, second);
         return;
     }
     struct cm_measurement third;
@@ -77,7 +77,7 @@ static void settle(struct rounds *rounds, size_t index, const struct cm_measurem
     if (was_timed(&third))
         *first = choose(first, second, &third, drift);
     else
-        take_later_time(first, second);
+        replace_by_later(first, second);
 }
 
 void repeat_run(const struct repeat_job *job, size_t n, double drift,

@@ -193,7 +193,7 @@ static int unknown_option(const struct parse *parse, const char *name, size_t le
  * Stores the option's value: `attached` (from --name=VALUE; NULL: none) or the next argument.
  * An argument that starts with two dashes is the next option, not a value.
  */
-static int take_value(struct parse *parse, const struct walk *at, const char *attached) {
+static int store_value(struct parse *parse, const struct walk *at, const char *attached) {
     const struct invocation *call = parse->call;
     const struct option *row = at->row;
     if (row->value == NULL && attached != NULL) {
@@ -218,14 +218,14 @@ static int parse_long(struct parse *parse, const char *name) {
            (strlen(at.row->name) != length || memcmp(at.row->name, name, length) != 0))
         walk_next(&at);
     if (at.row == NULL) return unknown_option(parse, name, length);
-    return take_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
+    return store_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
 }
 
 static int parse_letter(struct parse *parse, const char *letters) {
     struct walk at = walk_begin(parse->table);
     while (at.row != NULL && at.row->letter != letters[0]) walk_next(&at);
     if (at.row == NULL) return options_fault(parse->call, "unknown option '-%s'", letters);
-    return take_value(parse, &at, letters[1] == '\0' ? NULL : letters + 1);
+    return store_value(parse, &at, letters[1] == '\0' ? NULL : letters + 1);
 }
 
 int options_parse(const struct option *table, const struct invocation *call, void *target,

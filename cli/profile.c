@@ -19,9 +19,9 @@
 
 #include "support/banned.h"
 
-/* Takes the path of the model; --calibrate takes none. */
-static int take_model(const struct invocation *call, const struct option_list *operands,
-                      struct request *request) {
+/* Reads the path of the model; --calibrate has none. */
+static int read_operand(const struct invocation *call, const struct option_list *operands,
+                        struct request *request) {
     const struct timing *timing = &request->timing;
     if (request->calibrate != NULL && operands->n > 0)
         return options_fault(call, "option --calibrate takes no model, got '%s'",
@@ -62,8 +62,8 @@ static int check_times(const struct invocation *call, const struct request *requ
 }
 
 /* Uses a profile that was read from a JSON file, unless an option requires a new profile. */
-static int take_profile(const struct request *request, struct cm_result *result,
-                        struct cm_diagnostics *diag, struct cm_result **ret) {
+static int use_profile(const struct request *request, struct cm_result *result,
+                       struct cm_diagnostics *diag, struct cm_result **ret) {
     const char *blocking = binding_given(&request->binding);
     if (blocking == NULL) blocking = timing_given(&request->timing);
     if (blocking == NULL) blocking = request_given(request, NEEDS_MODEL);
@@ -190,7 +190,7 @@ static int profile_model(const struct request *request, const struct cm_options 
     struct cm_result *taken = NULL;
     int status = load(request, diag, &model, &taken);
     if (status != CM_OK) return status;
-    if (taken != NULL) return take_profile(request, taken, diag, ret);
+    if (taken != NULL) return use_profile(request, taken, diag, ret);
     const bool has_times = options->backend != NULL || options->n_times > 0;
     if (request->format->draws_times && (!has_times || options->plan_only)) {
         cm_model_free(model);
@@ -310,7 +310,7 @@ static int find_formula(const struct request *request, const struct cm_options *
     struct cm_result *taken = NULL;
     int status = load(request, diag, &model, &taken);
     if (status != CM_OK) return status;
-    if (taken != NULL) return take_profile(request, taken, diag, &taken);
+    if (taken != NULL) return use_profile(request, taken, diag, &taken);
     status = cm_model_formula(model, options, diag, ret);
     cm_model_free(model);
     return status;
@@ -427,7 +427,7 @@ static int read_request(const struct invocation *call, struct request *request,
     struct option_list operands = {0, NULL};
     request_defaults(request);
     int status = options_parse(profile_options, call, request, &operands);
-    if (status == CM_OK) status = take_model(call, &operands, request);
+    if (status == CM_OK) status = read_operand(call, &operands, request);
     if (status == CM_OK) status = binding_read(call, &request->binding, options);
     if (status == CM_OK)
         status = binding_check_output(call, &request->binding, request->output);

@@ -126,10 +126,10 @@ static int keep_longest(const struct aligner *aligner, size_t *candidates, size_
         ends[place] = i;
         if (place == length) length++;
     }
-    size_t kept = length > 0 ? ends[length - 1] : CM_NO_INDEX;
+    size_t chosen = length > 0 ? ends[length - 1] : CM_NO_INDEX;
     for (size_t i = n; i-- > 0;) {
-        if (i == kept)
-            kept = fores[i];
+        if (i == chosen)
+            chosen = fores[i];
         else
             candidates[i] = CM_NO_INDEX;
     }
@@ -138,7 +138,7 @@ static int keep_longest(const struct aligner *aligner, size_t *candidates, size_
 
 static int align_span(const struct aligner *aligner, enum step step, struct span span);
 
-/* Pairs the kept candidates and aligns the gaps around them with the next step. */
+/* Pairs the remaining candidates and aligns the gaps around them with the next step. */
 static int align_gaps(const struct aligner *aligner, enum step step, const struct span *span,
                       const size_t *candidates) {
     struct span gap = {span->before, span->before, span->after, span->after};

@@ -115,8 +115,8 @@ static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct t
 }
 
 /* Makes a cm_measure with the conditions of the times. */
-static int take_times(const struct cm_baseline_times *times, struct arena *arena,
-                      struct cm_diagnostics *diag, struct cm_result *ret) {
+static int make_measure(const struct cm_baseline_times *times, struct arena *arena,
+                        struct cm_diagnostics *diag, struct cm_result *ret) {
     struct cm_measure *measure = arena_alloc(arena, sizeof(*measure));
     if (measure == NULL) return diag_no_memory(diag);
     *measure = (struct cm_measure){
@@ -150,7 +150,7 @@ int baseline_result(const struct cm_baseline *baseline,
     ret->memory.peak_node = CM_NO_INDEX;
     ret->n_modules = tree.n;
     ret->modules = tree.modules;
-    return profile->times.present ? take_times(&profile->times, arena, diag, ret) : CM_OK;
+    return profile->times.present ? make_measure(&profile->times, arena, diag, ret) : CM_OK;
 }
 
 /*
@@ -263,7 +263,7 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
 }
 
 /* Copies the members that the baseline schema stores. */
-static void take_profile(struct cm_baseline_profile *profile, const struct cm_result *result) {
+static void copy_profile(struct cm_baseline_profile *profile, const struct cm_result *result) {
     profile->figures.model.n_inputs = result->model.n_inputs;
     profile->figures.model.inputs = result->model.inputs;
     profile->figures.options = result->options;
@@ -283,7 +283,7 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     columns_clear_missing(result, &profile->figures.totals);
 }
 
-static int take_modules(struct cm_baseline_module *modules, const struct cm_result *result,
+static int copy_modules(struct cm_baseline_module *modules, const struct cm_result *result,
                         struct arena *arena) {
     const struct cm_baseline_spread *spreads = baseline_spreads(result, arena);
     if (spreads == NULL) return CM_NO_MEMORY;
@@ -350,8 +350,8 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
     baseline->n_modules = n_modules;
     baseline->modules = modules;
     for (size_t i = 0; i < n; i++) {
-        take_profile(&profiles[i], results[i]);
-        const int status = take_modules(modules, results[i], arena);
+        copy_profile(&profiles[i], results[i]);
+        const int status = copy_modules(modules, results[i], arena);
         if (status != CM_OK) return status;
         modules += results[i]->n_modules;
     }

@@ -25,7 +25,7 @@ static const char *dim_of(const struct points *points, const struct variable *va
 }
 
 /* Returns false if out of memory. */
-static bool take_variables(const struct points *points, struct cm_formula *formula) {
+static bool copy_variables(const struct points *points, struct cm_formula *formula) {
     struct cm_formula_variable *list =
         arena_array(formula->arena, points->n_variables, sizeof(*list));
     bool done = list != NULL;
@@ -57,8 +57,8 @@ static bool is_variable(const struct points *points, const char *dim) {
 }
 
 /* Copies names of the model and its modules from a profile. Returns false if out of memory. */
-static bool take_result(const struct points *points, const struct cm_result *result,
-                        struct cm_formula *formula) {
+static bool copy_names(const struct points *points, const struct cm_result *result,
+                       struct cm_formula *formula) {
     struct arena *arena = formula->arena;
     struct cm_formula_module *modules =
         arena_copy(arena, formula->modules, formula->n_modules * sizeof(*formula->modules));
@@ -97,7 +97,7 @@ static int describe(const struct points *points, const int64_t *anchor,
     const struct cm_options options = points_options(points, anchor, dims);
     int status = cm_model_profile(points->model, &options, points->diag, &result);
     if (status < 0) return status;
-    if (!take_result(points, result, formula) || !take_variables(points, formula))
+    if (!copy_names(points, result, formula) || !copy_variables(points, formula))
         status = diag_no_memory(points->diag);
     cm_result_free(result);
     return status;

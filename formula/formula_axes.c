@@ -189,8 +189,8 @@ struct line {
     const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
 };
 
-static int take_point(const struct search *search, size_t variable, int64_t size,
-                      const int64_t **ret) {
+static int values_at(const struct search *search, size_t variable, int64_t size,
+                     const int64_t **ret) {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
     const struct point *point = NULL;
     set_sizes(search, variable, size, sizes);
@@ -200,17 +200,17 @@ static int take_point(const struct search *search, size_t variable, int64_t size
 }
 
 /* *ret_suits: the model accepts every point of the line. */
-static int take_line(const struct search *search, size_t variable, const struct axis *axis,
-                     struct line *ret, bool *ret_suits) {
+static int values_along(const struct search *search, size_t variable, const struct axis *axis,
+                        struct line *ret, bool *ret_suits) {
     int status = CM_OK;
     *ret_suits = true;
     for (int i = 0; i < LINE_POINTS && *ret_suits; i++) {
-        status = take_point(search, variable, axis->from + i * axis->step, &ret->values[i]);
+        status = values_at(search, variable, axis->from + i * axis->step, &ret->values[i]);
         if (status < 0) return status;
         *ret_suits = ret->values[i] != NULL;
     }
     for (int i = 0; i < N_FAR && *ret_suits && status == CM_OK; i++)
-        status = take_point(search, variable, axis->from + far[i] * axis->step, &ret->far[i]);
+        status = values_at(search, variable, axis->from + far[i] * axis->step, &ret->far[i]);
     return status;
 }
 
@@ -251,7 +251,7 @@ struct best {
 static int try_line(const struct search *search, size_t variable, struct axis axis,
                     struct best *best, bool *ret_suits) {
     struct line line = {{NULL}, {NULL}};
-    const int status = take_line(search, variable, &axis, &line, ret_suits);
+    const int status = values_along(search, variable, &axis, &line, ret_suits);
     if (status < 0 || !*ret_suits) return status;
     const size_t n = count_polynomials(search->points, &line, &axis.degree) + 1;
     if (n > best->n_polynomials) *best = (struct best){n, axis};

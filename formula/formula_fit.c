@@ -95,7 +95,7 @@ static int refuse_point(const struct fit *fit, const int64_t *sizes) {
     return diag_error(points->diag, DIAG_LIMIT, "modules must be the same at all sizes");
 }
 
-static int take_grid(struct fit *fit) {
+static int profile_grid(struct fit *fit) {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
     int64_t at[POLYNOMIAL_MAX_VARIABLES] = {0};
     for (size_t i = 0; i < fit->interpolation.n_points; i++) {
@@ -115,9 +115,9 @@ static int take_grid(struct fit *fit) {
     return CM_OK;
 }
 
-/* Takes profiles outside the grid, at different distances along each axis; nearer ones if the
+/* Profiles points outside the grid, at different distances along each axis; nearer ones if the
  * model does not accept such sizes. */
-static int take_checks(struct fit *fit) {
+static int profile_checks(struct fit *fit) {
     static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES] = {0};
     int64_t at[POLYNOMIAL_MAX_VARIABLES] = {0};
@@ -204,7 +204,7 @@ static int total_degree(const struct fit *fit, size_t term) {
     return degree;
 }
 
-static bool take_term(const struct fit *fit, size_t term, struct cm_monomial *ret) {
+static bool set_exponents(const struct fit *fit, size_t term, struct cm_monomial *ret) {
     const size_t n = fit->points->n_variables;
     size_t *exponents = arena_array(fit->arena, n, sizeof(*exponents));
     if (!exponents) return false;
@@ -217,7 +217,7 @@ static bool take_term(const struct fit *fit, size_t term, struct cm_monomial *re
 
 /* Writes fit->numerators as terms: highest degree first, then by variable. Sets *ret_large if a
  * coefficient is past 2^63. */
-static int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
+static int fit_list_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
                           bool *ret_large) {
     const size_t n_points = fit->interpolation.n_points;
     size_t n = 0;
@@ -231,14 +231,14 @@ static int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_
             if (!polynomial_term(&fit->interpolation, fit->numerators[i - 1],
                                  &terms[at].numerator, &terms[at].denominator))
                 *ret_large = true;
-            if (!take_term(fit, i - 1, &terms[at++])) return no_memory(fit);
+            if (!set_exponents(fit, i - 1, &terms[at++])) return no_memory(fit);
         }
     *ret_n = n;
     *ret = terms;
     return CM_OK;
 }
 
-static int take_sample(const struct fit *fit, const struct point *point, size_t figure,
+static int copy_sample(const struct fit *fit, const struct point *point, size_t figure,
                        struct cm_sample *ret) {
     const size_t n = fit->points->n_variables;
     size_t *sizes = arena_array(fit->arena, n, sizeof(*sizes));
@@ -249,7 +249,7 @@ static int take_sample(const struct fit *fit, const struct point *point, size_t 
 }
 
 /* Lists two points of the grid, then points that the polynomial misses. */
-static int take_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
+static int list_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
     struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
     const struct points *points = fit->points;
     size_t n = 0;
@@ -261,7 +261,7 @@ static int take_samples(const struct fit *fit, size_t figure, struct cm_polynomi
         const bool shown = first ? fit->in_grid[k] && n < N_SHOWN / 2
                                  : fit_covers(fit, point) && !fit->in_grid[k] &&
                                        !fit_has_value(fit, point, figure);
-        const int status = shown ? take_sample(fit, point, figure, &samples[n]) : CM_OK;
+        const int status = shown ? copy_sample(fit, point, figure, &samples[n]) : CM_OK;
         if (status < 0) return status;
         n += shown;
     }
@@ -293,9 +293,9 @@ static int fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial
     if (found == FOUND_LARGE) return CM_OK;
     if (found == FOUND_NONE) {
         ret->state = "other";
-        return take_samples(fit, figure, ret);
+        return list_samples(fit, figure, ret);
     }
-    const int status = fit_take_terms(fit, &ret->n_terms, &ret->terms, &large);
+    const int status = fit_list_terms(fit, &ret->n_terms, &ret->terms, &large);
     ret->state = large ? "large" : "polynomial";
     if (large) ret->n_terms = 0;
     return status;
@@ -343,7 +343,7 @@ static bool is_peak_somewhere(const struct front *front, size_t figure) {
 
 /* Collects the polynomials of the nodes. *ret_found is false if there are too many, or a node
  * at the peak has none. */
-static int take_nodes(struct front *front, bool *ret_found) {
+static int collect_nodes(struct front *front, bool *ret_found) {
     const struct fit *fit = front->fit;
     const size_t size = fit->interpolation.n_points * sizeof(*fit->numerators);
     *ret_found = true;
@@ -420,7 +420,7 @@ static int show(const struct front *front, struct cm_polynomial *ret) {
     if (!alternatives) return diag_no_memory(front->fit->points->diag);
     for (size_t i = 0; i < front->n; i++) {
         load(front, i);
-        const int status = fit_take_terms(front->fit, &alternatives[i].n_terms,
+        const int status = fit_list_terms(front->fit, &alternatives[i].n_terms,
                                           &alternatives[i].terms, &large);
         if (status < 0) return status;
     }
@@ -438,7 +438,7 @@ static int fit_peak(const struct fit *fit, struct cm_polynomial *ret) {
                           .figure = points->n_modules * points->n_metrics,
                           .peak = points->n_metrics - 1};
     bool found = false;
-    int status = take_nodes(&front, &found);
+    int status = collect_nodes(&front, &found);
     if (status == CM_OK && found) status = choose(&front, &found);
     return status < 0 || !found ? status : show(&front, ret);
 }
@@ -484,8 +484,8 @@ int formula_fit(struct points *points, struct cm_formula *ret) {
     struct fit fit = {.points = points, .arena = ret->arena, .ret = ret};
     fit.scratch = arena_new("fit", 0);
     int status = fit.scratch ? choose_axes(&fit) : diag_no_memory(points->diag);
-    if (status == CM_OK) status = take_grid(&fit);
-    if (status == CM_OK) status = take_checks(&fit);
+    if (status == CM_OK) status = profile_grid(&fit);
+    if (status == CM_OK) status = profile_checks(&fit);
     if (status == CM_OK) status = find_grid(&fit);
     if (status == CM_OK) status = fit_modules(&fit);
     if (status == CM_OK) count_profiles(&fit);

@@ -68,7 +68,7 @@ struct cm_options points_options(const struct points *points, const int64_t *siz
     return options;
 }
 
-static int take_paths(struct points *points, const struct modules_table *modules) {
+static int copy_paths(struct points *points, const struct modules_table *modules) {
     points->n_modules = modules->n_modules;
     points->paths = arena_array(points->arena, modules->n_modules, sizeof(*points->paths));
     if (!points->paths) return diag_no_memory(points->diag);
@@ -87,11 +87,11 @@ static bool is_alike(const struct points *points, const struct modules_table *mo
     return alike;
 }
 
-static int take_values(struct points *points, const struct analysis *analysis,
+static int copy_values(struct points *points, const struct analysis *analysis,
                        struct point *point) {
     const struct modules_table *modules = &analysis->modules;
     const size_t n_metrics = points->n_metrics;
-    int status = points->n_modules == 0 ? take_paths(points, modules) : CM_OK;
+    int status = points->n_modules == 0 ? copy_paths(points, modules) : CM_OK;
     if (status < 0 || !is_alike(points, modules)) return status;
     const size_t n_nodes = analysis->model->n_nodes;
     const size_t n = modules->n_modules * n_metrics + n_nodes;
@@ -124,7 +124,7 @@ static int profile(struct points *points, struct arena *arena, struct cm_diagnos
     if (status == CM_NO_MEMORY) return diag_no_memory(points->diag);
     if (status < 0) return CM_OK;
     points->fixed = analysis.batch.batch;
-    return take_values(points, &analysis, point);
+    return copy_values(points, &analysis, point);
 }
 
 static struct point *find(const struct points *points, const int64_t *sizes) {

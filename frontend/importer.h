@@ -53,7 +53,7 @@ struct importer {
     size_t byte_limit;   /* of memory while inlining, and of n_bytes_read */
     size_t n_bytes_read; /* of function bodies, once per call */
     bool sorted;         /* a graph was not in topological order and has been sorted */
-    bool takes_order;    /* this attempt imports the main graph in file order */
+    bool keeps_order;    /* this attempt imports the main graph in file order */
     bool out_of_order;   /* the attempt failed: a value is used before it is defined */
     struct map shared;   /* strings that many nodes share; the values are not used */
     struct map places;   /* text of a place -> index into place_list */

@@ -175,7 +175,7 @@ static int build(struct source *source, struct importer *importer, struct model 
     struct model *model = NULL;
     struct importer first = *importer;
     struct arena_mark mark = arena_save(importer->arena);
-    first.takes_order = true;
+    first.keeps_order = true;
     int status = import_start(&first, &model);
     if (status == CM_OK) status = import_model(&first, source_name(source), model);
     if (status < 0 && first.out_of_order) {

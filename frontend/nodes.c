@@ -188,9 +188,8 @@ static int import_node(struct importer *importer, struct file_node *node,
     return status;
 }
 
-/* Imports the nodes in file order. */
-static int take_nodes(struct importer *importer, struct node_walk nodes,
-                      const struct opset_context *context, struct scope *scope) {
+static int import_in_file_order(struct importer *importer, struct node_walk nodes,
+                                const struct opset_context *context, struct scope *scope) {
     struct file_node node;
     struct node_bytes at;
     int status = CM_OK;
@@ -202,8 +201,8 @@ static int take_nodes(struct importer *importer, struct node_walk nodes,
     return status;
 }
 
-static int take_sorted(struct importer *importer, struct node_walk nodes,
-                       const struct opset_context *context, struct scope *scope) {
+static int import_sorted(struct importer *importer, struct node_walk nodes,
+                         const struct opset_context *context, struct scope *scope) {
     const struct node_bytes *sorted = NULL;
     size_t n = 0;
     int status = sort_nodes(importer, nodes, &sorted, &n);
@@ -220,6 +219,7 @@ int import_nodes(struct importer *importer, struct node_walk nodes, struct scope
     bool is_main = !scope->outer && !scope->function;
     if (nodes.left.left.n >= ID_OMITTED)
         return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");
-    return is_main && importer->takes_order ? take_nodes(importer, nodes, &context, scope)
-                                            : take_sorted(importer, nodes, &context, scope);
+    return is_main && importer->keeps_order
+               ? import_in_file_order(importer, nodes, &context, scope)
+               : import_sorted(importer, nodes, &context, scope);
 }

@@ -57,7 +57,7 @@ int scope_add_value(struct importer *importer, struct scope *scope, struct span 
 }
 
 int import_undefined(struct importer *importer, const char *what, struct span name) {
-    importer->out_of_order = importer->takes_order;
+    importer->out_of_order = importer->keeps_order;
     if (importer->out_of_order)
         return CM_REFUSED; /* no message: load.c tries again with sorted nodes */
     return diag_error(importer->diag, DIAG_GRAPH, "%s '%.*s' is not defined", what,

@@ -50,8 +50,8 @@ size_t cm_campaign_count(const struct cm_campaign *campaign) {
     return n;
 }
 
-/* Returns *index % n, and divides *index by n. */
-static size_t take_axis(size_t *index, size_t n) {
+/* Returns the last digit of *index, a number in mixed radix, of radix n; removes it. */
+static size_t next_digit(size_t *index, size_t n) {
     const size_t at = *index % n;
     *index /= n;
     return at;
@@ -64,11 +64,11 @@ void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *di
     for (; index >= count_of_model(campaign, model); model++)
         index -= count_of_model(campaign, model);
     const struct cm_campaign_model *of = &campaign->models[model];
-    const size_t device = take_axis(&index, count_devices(campaign));
-    const size_t precision = take_axis(&index, axis(campaign->n_precisions));
-    const size_t batch = take_axis(&index, axis(campaign->n_batches));
+    const size_t device = next_digit(&index, count_devices(campaign));
+    const size_t precision = next_digit(&index, axis(campaign->n_precisions));
+    const size_t batch = next_digit(&index, axis(campaign->n_batches));
     for (size_t i = of->n_dims; i-- > 0;)
-        dims[i] = of->dims[i].sizes[take_axis(&index, of->dims[i].n)];
+        dims[i] = of->dims[i].sizes[next_digit(&index, of->dims[i].n)];
     *ret = (struct cm_combination){
         .model = of,
         .n_dims = of->n_dims,

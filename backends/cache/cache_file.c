@@ -150,7 +150,7 @@ static const char *check_body(const struct cache_file *file, const struct head *
     return memcmp(body, file->key, head->key_size) == 0 ? NULL : "it is of another device";
 }
 
-static int take_entries(const struct cache_file *file, const struct head *head,
+static int list_entries(const struct cache_file *file, const struct head *head,
                         const char *body, struct arena *arena, struct cache_list *ret) {
     struct cache_entry entry;
     for (uint32_t i = 0; i < head->n_entries; i++) {
@@ -179,7 +179,7 @@ static int read_open(const struct cache_file *file, int fd, struct arena *arena,
     *ret_why = "it cannot be read";
     if (!read_whole(fd, body, size)) return CM_BACKEND_OK;
     *ret_why = check_body(file, &head, body, size);
-    return *ret_why != NULL ? CM_BACKEND_OK : take_entries(file, &head, body, arena, ret);
+    return *ret_why != NULL ? CM_BACKEND_OK : list_entries(file, &head, body, arena, ret);
 }
 
 int cache_file_read(const struct cache_file *file, struct arena *arena, struct cache_list *ret,

@@ -31,7 +31,7 @@ static void measure(void *context, const struct cm_primitive *primitive,
     subprocess_measure(context, primitive, ret);
 }
 
-static void take_ceilings(const struct ceilings *ceilings, struct device_model *ret) {
+static void copy_ceilings(const struct ceilings *ceilings, struct device_model *ret) {
     for (int i = 0; i < CM_N_ELEMENTS; i++)
         if (rates[i] != RATE_NONE) ret->rates[rates[i]] = ceilings->flops_per_s[i];
     ret->bandwidth = ceilings->copy_bytes_per_s;
@@ -51,7 +51,7 @@ static int survey(const struct subprocess_setup *setup, struct arena *arena, con
     *ret_facts = *subprocess_facts(subprocess);
     if (!ret_facts->modelled) ceilings_measure(&job, ret_facts, wanted, ret);
     if (!ret_facts->modelled && ret_shares != NULL) {
-        take_ceilings(ret, ret_shares);
+        copy_ceilings(ret, ret_shares);
         if (ret_shares->bandwidth > 0) kernel_shares_measure(&job, ret_facts, ret_shares);
     }
     subprocess_stop(subprocess);

@@ -53,8 +53,8 @@ static int check_text(const struct reading *reading, const struct json_value *it
     return key_fault(reading, item, "must be a non-empty string");
 }
 
-static int take_text(const struct reading *reading, const struct json_value *item,
-                     const char **ret) {
+static int read_string(const struct reading *reading, const struct json_value *item,
+                       const char **ret) {
     const int status = check_text(reading, item);
     if (status != CM_BACKEND_OK) return status;
     *ret = arena_strdup(reading->arena, json_string(item));
@@ -62,7 +62,7 @@ static int take_text(const struct reading *reading, const struct json_value *ite
 }
 
 /* `ret` may be NULL. */
-static int take_number(const struct reading *reading, const struct json_value *item,
+static int read_number(const struct reading *reading, const struct json_value *item,
                        double *ret) {
     double value = 0;
     if (!json_to_double(item, &value) || !(value > 0) || value > MAX_FIGURE)
@@ -91,7 +91,7 @@ static int check_texts(const struct reading *reading, const struct json_value *o
     return CM_BACKEND_OK;
 }
 
-static int take_sources(const struct reading *reading, const struct json_value *sources) {
+static int read_sources(const struct reading *reading, const struct json_value *sources) {
     static const char *const keys[] = {"document", "url", NULL};
     int status = CM_BACKEND_OK;
     if (!json_is_object(sources)) return key_fault(reading, sources, "must be an object");
@@ -114,7 +114,7 @@ static const struct json_value *find_source(const struct reading *reading, const
 static int check_part(const struct reading *reading, const struct json_value *part) {
     static const char *const texts[] = {"source", "where", "derivation", "checked", NULL};
     size_t i = 0;
-    if (text_equal(json_key(part), "value")) return take_number(reading, part, NULL);
+    if (text_equal(json_key(part), "value")) return read_number(reading, part, NULL);
     while (texts[i] != NULL && !text_equal(texts[i], json_key(part))) i++;
     if (texts[i] == NULL) return key_fault(reading, part, "is not a known key");
     const int status = check_text(reading, part);
@@ -127,9 +127,9 @@ static int check_part(const struct reading *reading, const struct json_value *pa
     return CM_BACKEND_OK;
 }
 
-static int take_figure(const struct reading *reading, const struct json_value *item,
+static int read_figure(const struct reading *reading, const struct json_value *item,
                        double *ret) {
-    if (!json_is_object(item)) return take_number(reading, item, ret);
+    if (!json_is_object(item)) return read_number(reading, item, ret);
     json_each(part, item) {
         int status = check_once(reading, item, part);
         if (status == CM_BACKEND_OK) status = check_part(reading, part);
@@ -138,50 +138,50 @@ static int take_figure(const struct reading *reading, const struct json_value *i
     const struct json_value *value = json_get(item, "value");
     if (value == NULL) return key_fault(reading, item, "has no 'value'");
     if (json_get(item, "source") == NULL) return key_fault(reading, item, "has no 'source'");
-    return take_number(reading, value, ret);
+    return read_number(reading, value, ret);
 }
 
-static int take_rate(const struct reading *reading, const struct json_value *item) {
+static int read_rate(const struct reading *reading, const struct json_value *item) {
     for (int i = RATE_NONE + 1; i < N_RATES; i++)
         if (text_equal(device_rate_name((enum device_rate)i), json_key(item)))
-            return take_figure(reading, item, &reading->ret->rates[i]);
+            return read_figure(reading, item, &reading->ret->rates[i]);
     return key_fault(reading, item, "is not a known key");
 }
 
-static int take_rates(const struct reading *reading, const struct json_value *rates) {
+static int read_rates(const struct reading *reading, const struct json_value *rates) {
     int status = CM_BACKEND_OK;
     if (!json_is_object(rates)) return key_fault(reading, rates, "must be an object");
     json_each(item, rates) {
         if (status == CM_BACKEND_OK) status = check_once(reading, rates, item);
-        if (status == CM_BACKEND_OK) status = take_rate(reading, item);
+        if (status == CM_BACKEND_OK) status = read_rate(reading, item);
     }
     return status;
 }
 
-static int take_count(const struct reading *reading, const struct json_value *item,
+static int read_count(const struct reading *reading, const struct json_value *item,
                       int32_t *ret) {
     double value = 0;
-    const int status = take_figure(reading, item, &value);
+    const int status = read_figure(reading, item, &value);
     if (status != CM_BACKEND_OK) return status;
     if (value > 1e6) return key_fault(reading, item, "must be <= 1000000");
     *ret = (int32_t)value;
     return CM_BACKEND_OK;
 }
 
-static int take_bytes(const struct reading *reading, const struct json_value *item,
+static int read_bytes(const struct reading *reading, const struct json_value *item,
                       int64_t *ret) {
     double value = 0;
-    const int status = take_figure(reading, item, &value);
+    const int status = read_figure(reading, item, &value);
     if (status == CM_BACKEND_OK) *ret = (int64_t)value;
     return status;
 }
 
-static int take_schema(const struct reading *reading, const struct json_value *item) {
+static int read_schema(const struct reading *reading, const struct json_value *item) {
     if (text_equal(json_string(item), "costmodel/device/1")) return CM_BACKEND_OK;
     return device_fault(reading, "schema must be \"costmodel/device/1\"");
 }
 
-static int take_efficiency(const struct reading *reading, const struct json_value *object,
+static int read_efficiency(const struct reading *reading, const struct json_value *object,
                            struct device_efficiency *ret) {
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
     json_each(item, object) {
@@ -193,56 +193,56 @@ static int take_efficiency(const struct reading *reading, const struct json_valu
             return key_fault(reading, item, "is not a known key");
         int status = check_once(reading, object, item);
         if (status == CM_BACKEND_OK)
-            status = take_number(reading, item, device_efficiency_at(ret, i));
+            status = read_number(reading, item, device_efficiency_at(ret, i));
         if (status != CM_BACKEND_OK) return status;
     }
     return CM_BACKEND_OK;
 }
 
 /* The key is the name of a runtime. */
-static int take_runtime(const struct reading *reading, const struct json_value *item) {
+static int read_runtime(const struct reading *reading, const struct json_value *item) {
     for (int32_t runtime = 0; runtime < CM_N_RUNTIMES; runtime++)
         if (text_equal(json_key(item), primitive_runtime_name(runtime)))
-            return take_efficiency(reading, item, &reading->ret->efficiency[runtime]);
+            return read_efficiency(reading, item, &reading->ret->efficiency[runtime]);
     return key_fault(reading, item, "is not a known key");
 }
 
 /* The basis of the fit, and the efficiencies of each runtime. */
-static int take_calibration(const struct reading *reading, const struct json_value *object) {
+static int read_calibration(const struct reading *reading, const struct json_value *object) {
     struct device_model *ret = reading->ret;
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
     json_each(item, object) {
         int status = check_once(reading, object, item);
         if (status != CM_BACKEND_OK) return status;
         if (text_equal(json_key(item), "basis"))
-            status = take_text(reading, item, &ret->calibration);
+            status = read_string(reading, item, &ret->calibration);
         else
-            status = take_runtime(reading, item);
+            status = read_runtime(reading, item);
         if (status != CM_BACKEND_OK) return status;
     }
     if (ret->calibration == NULL) return key_fault(reading, object, "has no 'basis'");
     return CM_BACKEND_OK;
 }
 
-static int take_member(const struct reading *reading, const struct json_value *item) {
+static int read_member(const struct reading *reading, const struct json_value *item) {
     struct device_model *ret = reading->ret;
     const char *key = json_key(item);
-    if (text_equal(key, "schema")) return take_schema(reading, item);
-    if (text_equal(key, "name")) return take_text(reading, item, &ret->title);
+    if (text_equal(key, "schema")) return read_schema(reading, item);
+    if (text_equal(key, "name")) return read_string(reading, item, &ret->title);
     if (text_equal(key, "note")) return check_text(reading, item);
-    if (text_equal(key, "source")) return take_text(reading, item, &ret->source);
-    if (text_equal(key, "sources")) return take_sources(reading, item);
-    if (text_equal(key, "architecture")) return take_text(reading, item, &ret->architecture);
-    if (text_equal(key, "rates")) return take_rates(reading, item);
-    if (text_equal(key, "bandwidth")) return take_figure(reading, item, &ret->bandwidth);
-    if (text_equal(key, "calibration")) return take_calibration(reading, item);
-    if (text_equal(key, "floor")) return take_figure(reading, item, &ret->floor);
-    if (text_equal(key, "host_link")) return take_figure(reading, item, &ret->host_link);
-    if (text_equal(key, "memory_bytes")) return take_bytes(reading, item, &ret->memory_bytes);
-    if (text_equal(key, "cache_bytes")) return take_bytes(reading, item, &ret->cache_bytes);
-    if (text_equal(key, "units")) return take_count(reading, item, &ret->n_units);
+    if (text_equal(key, "source")) return read_string(reading, item, &ret->source);
+    if (text_equal(key, "sources")) return read_sources(reading, item);
+    if (text_equal(key, "architecture")) return read_string(reading, item, &ret->architecture);
+    if (text_equal(key, "rates")) return read_rates(reading, item);
+    if (text_equal(key, "bandwidth")) return read_figure(reading, item, &ret->bandwidth);
+    if (text_equal(key, "calibration")) return read_calibration(reading, item);
+    if (text_equal(key, "floor")) return read_figure(reading, item, &ret->floor);
+    if (text_equal(key, "host_link")) return read_figure(reading, item, &ret->host_link);
+    if (text_equal(key, "memory_bytes")) return read_bytes(reading, item, &ret->memory_bytes);
+    if (text_equal(key, "cache_bytes")) return read_bytes(reading, item, &ret->cache_bytes);
+    if (text_equal(key, "units")) return read_count(reading, item, &ret->n_units);
     if (text_equal(key, "threads_per_unit"))
-        return take_count(reading, item, &ret->threads_a_unit);
+        return read_count(reading, item, &ret->threads_a_unit);
     return key_fault(reading, item, "is not a known key");
 }
 
@@ -290,13 +290,13 @@ static int check_whole(const struct reading *reading) {
     return join_sources(reading);
 }
 
-static int take_object(const struct reading *reading) {
+static int read_object(const struct reading *reading) {
     if (!json_is_object(reading->root)) return device_fault(reading, "is not a JSON object");
     if (json_get(reading->root, "schema") == NULL)
         return device_fault(reading, "schema must be \"costmodel/device/1\"");
     json_each(item, reading->root) {
         int status = check_once(reading, reading->root, item);
-        if (status == CM_BACKEND_OK) status = take_member(reading, item);
+        if (status == CM_BACKEND_OK) status = read_member(reading, item);
         if (status != CM_BACKEND_OK) return status;
     }
     return check_whole(reading);
@@ -308,7 +308,7 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     struct json_value *root = NULL;
     const int parsed = json_parse(text, strlen(text), NULL, &root);
     const struct reading reading = {path, arena, root, &model, reason};
-    const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : take_object(&reading);
+    const int status = parsed == CM_NO_MEMORY ? no_memory(&reading) : read_object(&reading);
     json_free(root);
     device_efficiency_complete(&model);
     if (status == CM_BACKEND_OK) *ret = model;

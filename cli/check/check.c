@@ -187,8 +187,8 @@ static int prepare(struct check *check) {
 
 /* Uses a profile that was read from a file, unless an option requires a new one or the budget
  * requires other options. */
-static int take_profile(struct check *check, struct cm_result *taken,
-                        struct cm_diagnostics *diag) {
+static int use_profile(struct check *check, struct cm_result *taken,
+                       struct cm_diagnostics *diag) {
     const struct cm_budget *budget = check->budget;
     struct binding binding = check->request.binding;
     if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
@@ -259,7 +259,7 @@ static int load(struct check *check, struct cm_diagnostics *diag, struct cm_mode
     if (check->results == NULL) return diag_no_memory(diag);
     int status = cm_load_file(request->model, diag, ret, &taken);
     if (status != CM_OK) return status;
-    if (taken != NULL) return take_profile(check, taken, diag);
+    if (taken != NULL) return use_profile(check, taken, diag);
     if (request->update || request->ratchet)
         status = outputs_keep_weights(*ret, request->baseline, diag);
     for (size_t i = 0; status == CM_OK && i < check->n_reports; i++)
@@ -291,7 +291,7 @@ static int profile_batches(struct check *check, struct cm_model *model) {
 }
 
 /* Loads the model and profiles it at each batch, or loads a profile. */
-static int take_results(struct check *check) {
+static int load_results(struct check *check) {
     struct cm_model *model = NULL;
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(check->call->diag);
@@ -517,7 +517,7 @@ static int run(struct check *check) {
     int status = check_request_read(check->call, &check->request);
     if (status == CM_OK) status = list_reports(check);
     if (status == CM_OK) status = prepare(check);
-    if (status == CM_OK) status = take_results(check);
+    if (status == CM_OK) status = load_results(check);
     if (status != CM_OK) return check_exit(status);
     if (!check->request.update) return run_check(check);
     status = update(check);

@@ -152,8 +152,8 @@ static int64_t kept_size(const struct cm_baseline *baseline, const char *name) {
     return -1;
 }
 
-static int take_dims(const struct invocation *call, const struct cm_baseline *baseline,
-                     const struct cm_dims *free_dims, struct cm_options *options) {
+static int copy_baseline_dims(const struct invocation *call, const struct cm_baseline *baseline,
+                              const struct cm_dims *free_dims, struct cm_options *options) {
     struct cm_dim_option *dims = copy_dims(call, options, free_dims->n);
     if (dims == NULL) return diag_no_memory(call->diag);
     for (size_t i = 0; i < free_dims->n; i++) {
@@ -178,7 +178,7 @@ int check_plan_take_dims(const struct invocation *call, const struct cm_baseline
     if (baseline == NULL || plan->n_batches == 0) return CM_OK;
     options.batch = plan->batches[0];
     int status = cm_model_dims(model, &options, call->diag, &dims);
-    if (status == CM_OK) status = take_dims(call, baseline, dims, &plan->options);
+    if (status == CM_OK) status = copy_baseline_dims(call, baseline, dims, &plan->options);
     cm_dims_free(dims);
     return status;
 }

@@ -222,7 +222,7 @@ static bool is_weight_input(const struct search *search, uint32_t value_id,
     return false;
 }
 
-static bool takes_batch(const struct search *search, uint32_t value, uint32_t first) {
+static bool has_batch_axis(const struct search *search, uint32_t value, uint32_t first) {
     const struct value_info *info = search->before.infos ? before(search, value) : NULL;
     if (!info || info->kind != CM_TYPE_TENSOR || info->shape.rank < 1) return false;
     if (info->value) return false; /* --value fixes its dims */
@@ -237,7 +237,7 @@ static int batched_inputs(const struct search *search, const struct value_info *
     for (size_t i = 0; i < graph->n_inputs; i++) {
         uint32_t id = graph->inputs[i];
         ret[id] = inputs[id];
-        if (!inputs[id] || !takes_batch(search, id, first)) continue;
+        if (!inputs[id] || !has_batch_axis(search, id, first)) continue;
         struct value_info *info =
             arena_copy(search->analysis->arena, inputs[id], sizeof(*info));
         if (!info || shape_make(search->analysis->arena, info->shape.rank, info->shape.dims,
@@ -278,7 +278,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     for (uint32_t id = 0; id < model->n_values; id++)
         probe->places[id] = (struct batch_location){.axis = -1};
     for (size_t i = 0; i < model->graphs[0].n_inputs; i++)
-        if (takes_batch(search, model->graphs[0].inputs[i], first))
+        if (has_batch_axis(search, model->graphs[0].inputs[i], first))
             probe->places[model->graphs[0].inputs[i]] = (struct batch_location){0, 1};
     if (batched_inputs(search, table->inputs, first, PROBE_BATCH, inputs) < 0)
         return CM_NO_MEMORY;

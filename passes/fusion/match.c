@@ -228,8 +228,9 @@ static bool match_axes(struct match *match, uint32_t node) {
     if (algebra_of(match, node) == ALGEBRA_REDUCTION) {
         int64_t axes[SHAPE_MAX_RANK];
         size_t n = 0;
-        bool kept = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
-        return kept && read_axes(match, node, axes, &n) && record_axes(match, n, axes, rank);
+        bool keeps_dims = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
+        return keeps_dims && read_axes(match, node, axes, &n) &&
+               record_axes(match, n, axes, rank);
     }
     if (!attr_number(match, node, "axis", &axis)) return true;
     if (!(fabs(axis) <= SHAPE_MAX_RANK)) return false;

@@ -80,7 +80,7 @@ int context_make(const struct op_source *source, uint32_t node_id, struct op_con
     return CM_OK;
 }
 
-static void take_outputs(const struct op_source *source, struct op_context *ret) {
+static void copy_outputs(const struct op_source *source, struct op_context *ret) {
     const struct node *node = ret->node;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
@@ -92,7 +92,7 @@ static void take_outputs(const struct op_source *source, struct op_context *ret)
 int context_make_inferred(const struct op_source *source, uint32_t node_id,
                           struct op_context *ret) {
     int status = make_of_node(source, node_id, ret);
-    if (status == CM_OK) take_outputs(source, ret);
+    if (status == CM_OK) copy_outputs(source, ret);
     return status;
 }
 
@@ -125,7 +125,7 @@ int context_make_fused(const struct op_source *source, const struct fused_patter
                     inputs[i] = operand(source, fused->nodes[k], slot);
         }
     }
-    take_outputs(source, ret);
+    copy_outputs(source, ret);
     ret->node_id = fused->last;
     ret->training = trains(source, ret);
     return CM_OK;

@@ -171,9 +171,9 @@ static void find_ceilings(struct session *session, struct estimate_table *ret) {
     ret->has_ceilings = ceilings_any(&ret->ceilings);
 }
 
-/* Takes cached times and lists the other primitives. */
-static void take_known(const struct session *session, struct missing *missing,
-                       struct estimate_table *ret) {
+/* Uses cached times and lists the other primitives. */
+static void use_cache(const struct session *session, struct missing *missing,
+                      struct estimate_table *ret) {
     const struct primitives_table *primitives = &session->analysis->primitives;
     for (size_t i = 0; i < primitives->n; i++) {
         const struct cache_entry *known = recall(session, &primitives->items[i]);
@@ -204,7 +204,7 @@ static void report_round(void *context, int round, size_t done, size_t total) {
 static void measure_layers(struct missing *missing, struct estimate_table *ret) {
     struct session *session = missing->session;
     const struct repeat_job job = {measure_missing, report_round, missing};
-    take_known(session, missing, ret);
+    use_cache(session, missing, ret);
     repeat_run(&job, missing->n, session->drift, missing->found);
     for (size_t i = 0; i < missing->n; i++) {
         const size_t index = missing->indices[i];

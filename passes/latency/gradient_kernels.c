@@ -356,7 +356,7 @@ static void list_optimizer_kernel(struct listing *listing) {
         .kind = CM_ELTWISE, .n_inputs = 1, .n_outputs = 1, .groups = 1, .n_steps = 1};
     const int64_t copies =
         training->master_bytes > 0 ? training->master_bytes : training->gradient_bytes;
-    const int64_t kept = checked_add(training->optimizer_bytes, training->master_bytes);
+    const int64_t state_bytes = checked_add(training->optimizer_bytes, training->master_bytes);
     item.inputs[0] =
         (struct cm_tensor){.element = CM_F32, .rank = 1, .dims = {training->learned}};
     item.steps[0].function = CM_LINEAR;
@@ -364,9 +364,9 @@ static void list_optimizer_kernel(struct listing *listing) {
     item.outputs[0] = item.inputs[0];
     item.flops = training->step_flops;
     item.bytes_read = checked_add(weights, checked_add(training->optimizer_bytes, copies));
-    item.bytes_written = checked_add(weights, kept);
+    item.bytes_written = checked_add(weights, state_bytes);
     item.fusion = (struct cm_fusion){
-        .in_graph = 1, .compulsory_bytes = checked_add(weights, checked_mul(2, kept))};
+        .in_graph = 1, .compulsory_bytes = checked_add(weights, checked_mul(2, state_bytes))};
     if (training->learned > 0) add_item(listing, &item, 1);
 }
 

@@ -36,9 +36,9 @@ static int64_t exact_flops(const struct convention *exact, const struct op_conte
 static int64_t bytes_touched(const struct op_context *context,
                              const struct cm_primitive *primitive, int64_t read,
                              int64_t written) {
-    const bool takes_part = primitive->kind == CM_GATHER ||
+    const bool reads_part = primitive->kind == CM_GATHER ||
                             (primitive->kind == CM_COPY && primitive->n_inputs == 1);
-    if (!takes_part) return read;
+    if (!reads_part) return read;
     const int64_t whole = liveness_bytes(op_input(context, 0));
     if (!is_known(whole) || !is_known(read) || whole <= written) return read;
     return checked_add(checked_sub(read, whole), written);

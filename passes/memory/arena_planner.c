@@ -107,8 +107,8 @@ static void free_list_trim(struct free_list *list) {
 
 /* Returns the offset: the highest below `ceiling` if from_above and possible, else the lowest.
  */
-static int64_t free_list_take(struct free_list *list, int64_t bytes, int64_t ceiling,
-                              bool from_above) {
+static int64_t free_list_allocate(struct free_list *list, int64_t bytes, int64_t ceiling,
+                                  bool from_above) {
     uint32_t at = list->n;
     int64_t from = -1;
     while (from_above && at > 0 && from < 0) {
@@ -163,7 +163,7 @@ static int place_at_two_ends(const struct planner *planner, int64_t *offsets,
             free_list_give_back(&list,
                                 (struct span){offsets[old], offsets[old] + blocks[old].bytes});
         }
-        offsets[id] = free_list_take(&list, blocks[id].bytes, planner->bound, i % 2 == 1);
+        offsets[id] = free_list_allocate(&list, blocks[id].bytes, planner->bound, i % 2 == 1);
         const int64_t end = offsets[id] + blocks[id].bytes;
         if (end > *ret_bytes) *ret_bytes = end;
     }

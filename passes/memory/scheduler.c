@@ -226,14 +226,14 @@ static int compare_choices(const void *a, const void *b) {
 
 /* Keeps the best choice of each set, the best first. Returns their number. */
 static uint32_t sort_choices(struct choice *choices, uint32_t n) {
-    uint32_t kept = 0;
+    uint32_t n_unique = 0;
     if (n < 2) return n;
     qsort(choices, n, sizeof *choices, compare_sets);
     for (uint32_t i = 0; i < n; i++)
-        if (kept == 0 || choices[i].hash != choices[kept - 1].hash)
-            choices[kept++] = choices[i];
-    qsort(choices, kept, sizeof *choices, compare_choices);
-    return kept;
+        if (n_unique == 0 || choices[i].hash != choices[n_unique - 1].hash)
+            choices[n_unique++] = choices[i];
+    qsort(choices, n_unique, sizeof *choices, compare_choices);
+    return n_unique;
 }
 
 /* Decrements what is left of an item; an item that is not open has `total` left. Returns true

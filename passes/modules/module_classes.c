@@ -196,9 +196,9 @@ static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, 
 static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
     if (strcmp(typer->last, class) != 0) {
         const char *known = map_key(&typer->classes, class);
-        const char *kept = known ? known : arena_strdup(typer->result_arena, class);
-        if (!kept || (!known && map_set(&typer->classes, kept, 0) < 0)) return CM_NO_MEMORY;
-        typer->last = kept;
+        const char *stored = known ? known : arena_strdup(typer->result_arena, class);
+        if (!stored || (!known && map_set(&typer->classes, stored, 0) < 0)) return CM_NO_MEMORY;
+        typer->last = stored;
     }
     module->type = typer->last;
     module->type_known = true;

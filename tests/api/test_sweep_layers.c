@@ -75,7 +75,7 @@ static const struct profile by_8 = {fp32, N(fp32), 8, {2400, 2400, 2400, 400, 0,
 
 struct fixture {
     struct arena *arena;
-    struct arena *kept;
+    struct arena *result_arena;
     struct cm_sweep_row rows[MAX_ROWS];
     struct cm_sweep sweep;
 };
@@ -96,16 +96,16 @@ static void take(struct sweep_layers *layers, size_t row, const struct profile *
         nodes[i].name = ops[i];
         nodes[i].costs.latency_ps = profile->latency_ps[i];
     }
-    sweep_layers_take(layers, row, &result);
+    sweep_layers_add(layers, row, &result);
 }
 
 /* Fills f->sweep with the layers of the profiles; NULL is a row that failed. */
 static void find(struct fixture *f, const struct profile *const *profiles, size_t n) {
     struct sweep_layers layers;
-    *f = (struct fixture){.arena = arena_new("test", 0), .kept = arena_new("test", 0)};
+    *f = (struct fixture){.arena = arena_new("test", 0), .result_arena = arena_new("test", 0)};
     assert_non_null(f->arena);
-    assert_non_null(f->kept);
-    sweep_layers_init(&layers, n, f->arena, f->kept);
+    assert_non_null(f->result_arena);
+    sweep_layers_init(&layers, n, f->arena, f->result_arena);
     for (size_t i = 0; i < n; i++) {
         f->rows[i] = (struct cm_sweep_row){.batch = profiles[i] ? profiles[i]->batch : NONE,
                                            .speedup = NONE};
@@ -114,12 +114,12 @@ static void find(struct fixture *f, const struct profile *const *profiles, size_
     }
     f->sweep = (struct cm_sweep){.n_rows = n, .rows = f->rows};
     sweep_layers_finish(&layers, f->rows, &f->sweep);
-    assert_false(arena_failed(f->arena) || arena_failed(f->kept));
+    assert_false(arena_failed(f->arena) || arena_failed(f->result_arena));
 }
 
 static void tear_down(struct fixture *f) {
     arena_free(f->arena);
-    arena_free(f->kept);
+    arena_free(f->result_arena);
 }
 
 static void expect_layer(const struct fixture *f, size_t i, const char *op, int64_t nodes,

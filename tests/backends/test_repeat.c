@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of the rounds, and what is kept of rounds that do not agree. */
+/* The order of the rounds, and what is results of rounds that do not agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,9 +55,9 @@ static void run(struct script *script, size_t n, struct cm_measurement *ret) {
 static void reverses_second_round(void **state) {
     (void)state;
     struct script script = {.ms = {{1, 1}, {2, 2}, {3, 3}}};
-    struct cm_measurement kept[3];
+    struct cm_measurement results[3];
     const size_t want[] = {0, 1, 2, 2, 1, 0};
-    run(&script, 3, kept);
+    run(&script, 3, results);
     assert_int_equal(script.n_order, N(want));
     assert_memory_equal(script.order, want, sizeof(want));
     assert_int_equal(script.last_done, 5);
@@ -67,13 +67,13 @@ static void reverses_second_round(void **state) {
 static void does_not_repeat_failed_primitives(void **state) {
     (void)state;
     struct script script = {.ms = {{1, 1}, {0}, {3, 3}}};
-    struct cm_measurement kept[3];
+    struct cm_measurement results[3];
     const size_t want[] = {0, 1, 2, 2, 0};
-    run(&script, 3, kept);
+    run(&script, 3, results);
     assert_int_equal(script.n_order, N(want));
     assert_memory_equal(script.order, want, sizeof(want));
-    assert_int_equal(kept[1].state, CM_CRASHED);
-    assert_int_equal(kept[1].flags, 0);
+    assert_int_equal(results[1].state, CM_CRASHED);
+    assert_int_equal(results[1].flags, 0);
 }
 
 static void selects_round(void **state) {
@@ -81,7 +81,7 @@ static void selects_round(void **state) {
     static const struct {
         double ms[MAX_ROUNDS];
         int rounds;
-        int kept; /* the round */
+        int used_round;
         uint32_t flags;
         int drift_permille;
     } cases[] = {
@@ -98,23 +98,23 @@ static void selects_round(void **state) {
     };
     for (size_t i = 0; i < N(cases); i++) {
         struct script script = {.n_order = 0};
-        struct cm_measurement kept;
+        struct cm_measurement results;
         memcpy(script.ms[0], cases[i].ms, sizeof(cases[i].ms));
-        run(&script, 1, &kept);
+        run(&script, 1, &results);
         assert_int_equal(script.round[0], cases[i].rounds);
-        assert_int_equal(kept.state, CM_MEASURED);
-        assert_int_equal(kept.how.workspace_bytes, cases[i].kept);
-        assert_int_equal(kept.flags, cases[i].flags);
-        assert_int_equal((int)(kept.drift * 1000 + 0.5), cases[i].drift_permille);
+        assert_int_equal(results.state, CM_MEASURED);
+        assert_int_equal(results.how.workspace_bytes, cases[i].used_round);
+        assert_int_equal(results.flags, cases[i].flags);
+        assert_int_equal((int)(results.drift * 1000 + 0.5), cases[i].drift_permille);
     }
 }
 
 static void runs_models_and_views_once(void **state) {
     (void)state;
     struct script script = {.ms = {{0}}};
-    struct cm_measurement kept;
+    struct cm_measurement results;
     const struct repeat_job silent = {measure, NULL, &script};
-    repeat_run(&silent, 1, 0.03, &kept);
+    repeat_run(&silent, 1, 0.03, &results);
     assert_int_equal(script.n_order, 1);
     repeat_run(&silent, 0, 0.03, NULL);
     assert_int_equal(script.n_order, 1);

@@ -69,10 +69,10 @@ static void returns_false_for_absent_metrics(void **state) {
     struct cm_figure figure = {.value = 42};
     const struct cm_result trained = {
         .training = {.present = true}, .n_modules = 1, .modules = &module};
-    const size_t kept = cm_metric_find("training.saved_bytes");
+    const size_t saved_bytes = cm_metric_find("training.saved_bytes");
     (void)state;
-    assert_false(cm_metric_of_module(kept, &result, 0, &figure));
-    assert_false(cm_metric_of_module(kept, &trained, 0, &figure));
+    assert_false(cm_metric_of_module(saved_bytes, &result, 0, &figure));
+    assert_false(cm_metric_of_module(saved_bytes, &trained, 0, &figure));
     assert_false(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &figure));
     assert_false(cm_metric_of_module(cm_metric_find("latency_ps"), &result, 0, &figure));
     assert_false(cm_metric_of_operator(cm_metric_find("latency_ps"), &result, 0, &figure));

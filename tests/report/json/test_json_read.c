@@ -517,10 +517,10 @@ static void reads_or_refuses_a_file_with_changed_bytes(void **state) {
         char *json = fixture_json(&parts[part]);
         const size_t size = strlen(json);
         for (size_t i = part % 2; i < size; i += 2) {
-            const char kept = json[i];
+            const char original = json[i];
             json[i] = "0]}\"9,"[i / 2 % 6];
             read_flipped(json, size);
-            json[i] = kept;
+            json[i] = original;
         }
         free(json);
     }
