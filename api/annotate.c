@@ -39,12 +39,12 @@ struct sharing {
 };
 
 static uint32_t count_ordinals(const struct model *model) {
-    uint32_t most = 0;
+    uint32_t n_ordinals = 0;
     for (size_t i = 0; i < model->n_nodes; i++)
-        if (model->nodes[i].ordinal >= most) most = model->nodes[i].ordinal + 1;
+        if (model->nodes[i].ordinal >= n_ordinals) n_ordinals = model->nodes[i].ordinal + 1;
     for (size_t i = 0; i < model->n_calls; i++)
-        if (model->calls[i].ordinal >= most) most = model->calls[i].ordinal + 1;
-    return most;
+        if (model->calls[i].ordinal >= n_ordinals) n_ordinals = model->calls[i].ordinal + 1;
+    return n_ordinals;
 }
 
 static size_t common_module(const struct cm_module *modules, size_t a, size_t b) {

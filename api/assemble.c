@@ -25,20 +25,20 @@ static const int64_t *copy_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Recurses over nested types, whose depth ops/merge.c limits. `most`: upper bounds. */
+/* Recurses over nested types, whose depth ops/merge.c limits. `upper`: upper bounds. */
 static void copy_type(struct assembly *assembly, const struct value_info *info,
-                      const struct value_info *most, struct cm_type *type) {
+                      const struct value_info *upper, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};
     if (info->dtype != DTYPE_UNDEFINED) type->dtype = dtype_name(info->dtype);
     if (shape_has_rank(&info->shape)) {
         type->rank = info->shape.rank;
         type->dims = copy_dims(assembly, &info->shape);
-        if (most->is_upper_bound && most->shape.rank == info->shape.rank)
-            type->dims_upper_bound = copy_dims(assembly, &most->shape);
+        if (upper->is_upper_bound && upper->shape.rank == info->shape.rank)
+            type->dims_upper_bound = copy_dims(assembly, &upper->shape);
     }
     if (info->element) {
         struct cm_type *element = assembly_array(assembly, 1, sizeof(*element));
-        const struct value_info *within = most->element ? most->element : info->element;
+        const struct value_info *within = upper->element ? upper->element : info->element;
         if (element) copy_type(assembly, info->element, within, element);
         type->element = element;
     }
@@ -54,14 +54,14 @@ static bool is_same_type(const struct value_info *a, const struct value_info *b)
 static void copy_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
     const struct value_info *info = &infer->infos[id];
-    const struct value_info *most = &infer->upper->infos[id];
+    const struct value_info *upper = &infer->upper->infos[id];
     struct cm_value *value = &assembly->values[id];
     if (before && is_same_type(info, info - 1) &&
-        (most == info || is_same_type(most, most - 1))) {
+        (upper == info || is_same_type(upper, upper - 1))) {
         *value = *before;
     } else {
-        value->bytes = public_count(liveness_bytes(most));
-        copy_type(assembly, info, most, &value->type);
+        value->bytes = public_count(liveness_bytes(upper));
+        copy_type(assembly, info, upper, &value->type);
     }
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
 }

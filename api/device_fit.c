@@ -56,30 +56,30 @@ static bool selects(const struct cm_measured_time *time, const struct node *node
     return time->node == NULL || text_equal(node->name, time->node);
 }
 
-/* Keeps the primitives of the nodes that the time covers. */
+/* Collects the primitives of the nodes that the time covers. */
 static int collect_work(struct fitting *fitting, const struct analysis *analysis,
                         const struct cm_measured_time *time, struct work *ret) {
     const struct primitives_table *table = &analysis->primitives;
     const struct gradient_kernels_table *gradients = &analysis->gradient_kernels;
-    double *runs = arena_array(analysis->arena, table->n, sizeof(*runs));
+    double *runs_of = arena_array(analysis->arena, table->n, sizeof(*runs));
     size_t n = 0;
-    if (!runs) return diag_no_memory(fitting->diag);
+    if (!runs_of) return diag_no_memory(fitting->diag);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         const struct node *node = &analysis->model->nodes[id];
         const int64_t times = analysis->count.runs[node->graph];
         if (table->lowered[id] == LOWERED_PRIMITIVE && selects(time, node) && is_known(times))
-            runs[table->of_node[id]] += (double)times;
+            runs_of[table->of_node[id]] += (double)times;
     }
-    for (size_t i = 0; i < table->n; i++) n += runs[i] > 0;
+    for (size_t i = 0; i < table->n; i++) n += runs_of[i] > 0;
     n += gradients->n;
     double *runs = arena_array(fitting->arena, n, sizeof(*runs));
     struct cm_primitive *items = arena_array(fitting->arena, n, sizeof(*items));
     if (!runs || !items) return diag_no_memory(fitting->diag);
     *ret = (struct work){0, items, runs, analysis->options->precision};
     for (size_t i = 0; i < table->n; i++) {
-        if (runs[i] == 0) continue;
+        if (runs_of[i] == 0) continue;
         items[ret->n] = table->items[i];
-        runs[ret->n++] = runs[i];
+        runs[ret->n++] = runs_of[i];
     }
     for (size_t i = 0; i < gradients->n; i++) {
         items[ret->n] = gradients->items[i];
@@ -88,7 +88,7 @@ static int collect_work(struct fitting *fitting, const struct analysis *analysis
     return CM_OK;
 }
 
-/* Analyses the model of times[first], and takes the works of the times before `end`. */
+/* Analyses the model of times[first], and collects the work of the times before `end`. */
 static int analyse(struct fitting *fitting, struct cm_model *model, size_t first, size_t end,
                    struct cm_diagnostics *diag) {
     const struct cm_measured_time *time = &fitting->times[first];
@@ -208,8 +208,8 @@ static void solve(size_t n, double a[][MAX_EFFICIENCIES], double *b) {
     }
 }
 
-static double clamp(double value, double most) {
-    return fmax(-most, fmin(most, value));
+static double clamp(double value, double limit) {
+    return fmax(-limit, fmin(limit, value));
 }
 
 /* The sum that the fit minimises: squares of small errors, proportional to large ones, and the

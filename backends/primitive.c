@@ -94,7 +94,7 @@ static const char *const element_names[CM_N_ELEMENTS] = {
 
 /* Number of operands by kind. */
 static const struct {
-    int32_t fewest, most;
+    int32_t min, max;
 } operands[CM_N_PRIMITIVES] = {
     [CM_CONV] = {2, 3}, [CM_DECONV] = {2, 3}, [CM_GEMM] = {2, 3}, [CM_POOL] = {1, 1},
     [CM_NORM] = {1, 5}, [CM_ELTWISE] = {1, CM_MAX_INPUTS}, [CM_SOFTMAX] = {1, 1},
@@ -186,8 +186,8 @@ static int check_counts(const struct cm_primitive *primitive, struct cm_reason *
         return reason_fail(reason, CM_BACKEND_REFUSED, "unknown primitive kind %d",
                            (int)primitive->kind);
     const bool has_steps = primitive->n_steps > 0 && may_have_steps(primitive->kind);
-    if (primitive->n_inputs < operands[primitive->kind].fewest ||
-        primitive->n_inputs > (has_steps ? CM_MAX_INPUTS : operands[primitive->kind].most) ||
+    if (primitive->n_inputs < operands[primitive->kind].min ||
+        primitive->n_inputs > (has_steps ? CM_MAX_INPUTS : operands[primitive->kind].max) ||
         primitive->n_outputs < 1 || primitive->n_outputs > CM_MAX_OUTPUTS)
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s with %d operands and %d results",
                            primitive_kind_name(primitive->kind), (int)primitive->n_inputs,
@@ -312,8 +312,8 @@ static void print_steps(const struct cm_primitive *primitive, struct text *out) 
     }
 }
 
-static int32_t upper_bound(int32_t n, int32_t most) {
-    return n < most ? n : most;
+static int32_t upper_bound(int32_t n, int32_t max) {
+    return n < max ? n : max;
 }
 
 void primitive_print(const struct cm_primitive *primitive, struct text *out) {

@@ -69,11 +69,10 @@ static void print_text(void) {
 }
 
 /* An unlimited maximum is null. */
-static void write_arity(struct json_writer *json, const char *key, int32_t least,
-                        int32_t most) {
+static void write_arity(struct json_writer *json, const char *key, int32_t min, int32_t max) {
     json_open(json, key, '[');
-    json_write_integer(json, least);
-    json_write_integer(json, most == VARIADIC ? CM_UNKNOWN : most);
+    json_write_integer(json, min);
+    json_write_integer(json, max == VARIADIC ? CM_UNKNOWN : max);
     json_end(json, ']');
 }
 

@@ -34,7 +34,7 @@ static void pair(const struct aligner *aligner, size_t before, size_t after) {
 }
 
 static uint64_t key_of(const struct align_item *item, enum step step) {
-    return step == STEP_KIND ? item->kind : item->whole;
+    return step == STEP_KIND ? item->kind : item->content;
 }
 
 static bool have_equal_keys(const struct aligner *aligner, size_t before, size_t after,

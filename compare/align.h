@@ -13,10 +13,10 @@
 struct arena;
 
 struct align_item {
-    uint64_t whole; /* key of identical items */
-    uint64_t kind;  /* key of items of the same kind */
-    bool anchors;   /* identical items are paired in the first step */
-    size_t mate;    /* index in the other sequence; CM_NO_INDEX: none */
+    uint64_t content; /* key of identical items */
+    uint64_t kind;    /* key of items of the same kind */
+    bool anchors;     /* identical items are paired in the first step */
+    size_t mate;      /* index in the other sequence; CM_NO_INDEX: none */
 };
 
 struct align_items {

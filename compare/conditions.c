@@ -23,13 +23,13 @@ struct finder {
     struct arena *arena;
     struct cm_condition *items;
     size_t n;
-    size_t most;
+    size_t capacity;
     bool failed;
 };
 
 static void add(struct finder *finder, enum cm_condition_weight weight, const char *key,
                 const char *was, const char *is) {
-    if (finder->n == finder->most || !key || !was || !is) {
+    if (finder->n == finder->capacity || !key || !was || !is) {
         finder->failed = true;
         return;
     }
@@ -282,9 +282,10 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
     const struct cm_result *was = diff->old_result;
     const struct cm_result *is = diff->new_result;
     struct finder finder = {.arena = arena};
-    finder.most = is->options.n_dims + was->options.n_trip_counts + is->options.n_trip_counts +
-                  was->coverage.n_descriptions + is->coverage.n_descriptions + MAX_OTHERS;
-    finder.items = arena_array(arena, finder.most, sizeof(*finder.items));
+    finder.capacity = is->options.n_dims + was->options.n_trip_counts +
+                      is->options.n_trip_counts + was->coverage.n_descriptions +
+                      is->coverage.n_descriptions + MAX_OTHERS;
+    finder.items = arena_array(arena, finder.capacity, sizeof(*finder.items));
     if (!finder.items) return CM_NO_MEMORY;
     compare_options(&finder, was, is);
     compare_training(&finder, &was->training, &is->training);

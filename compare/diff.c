@@ -165,15 +165,15 @@ static void build_rows(struct builder *builder) {
 }
 
 static int make_modules(struct cm_diff *diff, struct arena *arena) {
-    const size_t most = diff->old_result->n_modules + diff->new_result->n_modules;
+    const size_t capacity = diff->old_result->n_modules + diff->new_result->n_modules;
     struct match match;
     int status = match_modules(diff->old_result, diff->new_result, arena, &match);
     if (status != CM_OK) return status;
     struct builder builder = {
         .diff = diff,
         .match = &match,
-        .rows = arena_array(arena, most, sizeof(*builder.rows)),
-        .stack = arena_array(arena, most, sizeof(*builder.stack)),
+        .rows = arena_array(arena, capacity, sizeof(*builder.rows)),
+        .stack = arena_array(arena, capacity, sizeof(*builder.stack)),
     };
     if (!builder.rows || !builder.stack) return CM_NO_MEMORY;
     diff->modules = builder.rows;

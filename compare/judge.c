@@ -64,22 +64,23 @@ static const char *because(const struct limit *limit, const struct figure *figur
 enum judgement judge(const struct limit *limit, const struct figure *figure,
                      struct cm_check_finding *ret) {
     enum judgement best = JUDGED_REGRESSION;
-    int64_t most = CM_UNKNOWN;
+    int64_t allowed = CM_UNKNOWN;
     for (size_t i = 0; i < limit->n_bounds; i++) {
         const int64_t allows = bound_most(&limit->bounds[i], figure->old.value);
         const enum judgement judgement = is_known(figure->now.value)
                                              ? judge_bound(&limit->bounds[i], figure)
                                              : JUDGED_NOT_COMPARED;
         if (judgement < best) best = judgement;
-        if (is_known(allows) && allows > most) most = allows;
+        if (is_known(allows) && allows > allowed) allowed = allows;
     }
     ret->state = names[best];
     ret->value = figure->now.value;
     ret->old = figure->old.value;
     ret->upper_bound = figure->now.upper_bound;
     ret->old_upper_bound = is_known(figure->old.value) && figure->old.upper_bound;
-    ret->allowed = most;
-    ret->over = best == JUDGED_REGRESSION ? checked_sub(figure->now.value, most) : CM_UNKNOWN;
+    ret->allowed = allowed;
+    ret->over =
+        best == JUDGED_REGRESSION ? checked_sub(figure->now.value, allowed) : CM_UNKNOWN;
     if (is_overflow(ret->over)) ret->over = INT64_MAX;
     ret->because = because(limit, figure, best);
     return best;

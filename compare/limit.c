@@ -251,7 +251,7 @@ static int64_t add_percent(int64_t old, int64_t percent) {
 int64_t bound_most(const struct bound *bound, int64_t old) {
     if (bound->kind == BOUND_ABSOLUTE) return bound->value;
     if (!is_known(old)) return CM_UNKNOWN;
-    const int64_t most = bound->kind == BOUND_MORE ? checked_add(old, bound->value)
-                                                   : add_percent(old, bound->value);
-    return is_overflow(most) ? INT64_MAX : most;
+    const int64_t limit = bound->kind == BOUND_MORE ? checked_add(old, bound->value)
+                                                    : add_percent(old, bound->value);
+    return is_overflow(limit) ? INT64_MAX : limit;
 }

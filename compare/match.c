@@ -26,9 +26,9 @@
 
 /* Fingerprints of modules, independent of names. */
 struct prints {
-    uint64_t *whole; /* by module: class, arguments and costs, including all modules inside */
-    uint64_t *kind;  /* by module: class; equal for all modules of unknown class */
-    size_t *size;    /* by module: number of modules inside, including itself */
+    uint64_t *content; /* by module: class, arguments and costs, including all modules inside */
+    uint64_t *kind;    /* by module: class; equal for all modules of unknown class */
+    size_t *size;      /* by module: number of modules inside, including itself */
 };
 
 /* Computes the fingerprints. Parents precede their children, so one backward pass suffices. */
@@ -36,11 +36,11 @@ static int make_prints(const struct cm_result *result, struct arena *arena,
                        struct prints *ret) {
     const size_t n = result->n_modules;
     *ret = (struct prints){
-        .whole = arena_array(arena, n, sizeof(*ret->whole)),
+        .content = arena_array(arena, n, sizeof(*ret->content)),
         .kind = arena_array(arena, n, sizeof(*ret->kind)),
         .size = arena_array(arena, n, sizeof(*ret->size)),
     };
-    if (!ret->whole || !ret->kind || !ret->size) return CM_NO_MEMORY;
+    if (!ret->content || !ret->kind || !ret->size) return CM_NO_MEMORY;
     for (size_t i = n; i-- > 0;) {
         const struct cm_module *module = &result->modules[i];
         ret->kind[i] = bins_text(module->type_known ? module->type : "");
@@ -48,10 +48,10 @@ static int make_prints(const struct cm_result *result, struct arena *arena,
         for (size_t k = 0; k < n_columns; k++)
             if (!columns[k].timed)
                 print = bins_mix(print, (uint64_t)column_get(&columns[k], &module->costs));
-        ret->whole[i] = bins_mix(print, module->n_children);
+        ret->content[i] = bins_mix(print, module->n_children);
         ret->size[i] = 1;
         for (size_t k = 0; k < module->n_children; k++) {
-            ret->whole[i] = bins_mix(ret->whole[i], ret->whole[module->children[k]]);
+            ret->content[i] = bins_mix(ret->content[i], ret->content[module->children[k]]);
             ret->size[i] += ret->size[module->children[k]];
         }
     }
@@ -118,7 +118,7 @@ static int collect_numbers(const struct matcher *matcher, const struct side *sid
         if (!text_is_digits(module_at(side, child)->name) || side->mate[child] != CM_NO_INDEX)
             continue;
         ret->items[ret->n] = (struct align_item){
-            .whole = side->prints.whole[child],
+            .content = side->prints.content[child],
             .kind = side->prints.kind[child],
             .anchors = has_weight(module_at(side, child)),
         };
@@ -188,14 +188,14 @@ static uint64_t likeness_key(const struct matcher *matcher, const struct side *s
                              size_t index, enum likeness likeness) {
     const struct cm_module *module = module_at(side, index);
     if (side->mate[index] != CM_NO_INDEX) return BINS_NO_KEY;
-    const uint64_t whole = side->prints.whole[index];
+    const uint64_t content = side->prints.content[index];
     if (likeness == LIKE_SIBLING) {
         const bool is_after = side == &matcher->after;
         const size_t parent = is_after ? side->mate[module->parent] : module->parent;
-        return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(whole, parent);
+        return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(content, parent);
     }
     if (!has_weight(module)) return BINS_NO_KEY;
-    return likeness == LIKE_CONTENT ? whole : bins_mix(whole, bins_text(module->name));
+    return likeness == LIKE_CONTENT ? content : bins_mix(content, bins_text(module->name));
 }
 
 struct sized {

@@ -94,7 +94,7 @@ static int compare_modules(const void *a, const void *b) {
     const struct view_module *x = a;
     const struct view_module *y = b;
     int order = compare_sizes(x->blame.difference, y->blame.difference);
-    if (order == 0) order = compare_sizes(x->beside, y->beside);
+    if (order == 0) order = compare_sizes(x->second, y->second);
     if (order != 0) return order;
     return x->blame.module < y->blame.module ? -1 : x->blame.module > y->blame.module;
 }
@@ -120,8 +120,8 @@ static int list_modules(const struct viewer *viewer) {
     for (size_t i = 0; i < n; i++) all[i].blame.module = i;
     for (size_t k = blame(viewer, view->metric); k-- > 0;)
         all[viewer->scratch[k].module].blame = viewer->scratch[k];
-    for (size_t k = blame(viewer, view->beside); k-- > 0;)
-        all[viewer->scratch[k].module].beside = viewer->scratch[k].difference;
+    for (size_t k = blame(viewer, view->second); k-- > 0;)
+        all[viewer->scratch[k].module].second = viewer->scratch[k].difference;
     for (size_t i = 0; i < n; i++)
         if (viewer->costs[i]) all[view->n_modules++] = all[i];
     if (view->n_modules > 0) qsort(all, view->n_modules, sizeof(*all), compare_modules);
@@ -198,9 +198,9 @@ static void choose_metrics(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t macs = cm_metric_find("macs");
     view->metric = choose_metric(viewer);
-    view->beside = view->metric == macs ? cm_metric_find("params") : macs;
+    view->second = view->metric == macs ? cm_metric_find("params") : macs;
     (void)cm_metric_at(view->metric, &view->by);
-    (void)cm_metric_at(view->beside, &view->beside_by);
+    (void)cm_metric_at(view->second, &view->second_by);
     view->operator_metric = view->by.of_operators ? view->metric : macs;
     (void)cm_metric_at(view->operator_metric, &view->operator_by);
 }

@@ -14,7 +14,7 @@ struct text;
 /* A module that changed some cost: in the metric of the view or in another one. */
 struct view_module {
     struct cm_blame blame; /* by the metric of the view; all 0 if only another one changed */
-    int64_t beside;        /* contribution to the change of view.beside */
+    int64_t second;        /* contribution to the change of view.second */
 };
 
 /* Modules that were renamed, added, removed or reworked without a change of costs. `n`
@@ -33,8 +33,8 @@ struct view_operator {
 struct view {
     size_t metric;
     struct cm_metric by;
-    size_t beside; /* second metric, shown in another column */
-    struct cm_metric beside_by;
+    size_t second; /* second metric, shown in another column */
+    struct cm_metric second_by;
     size_t n_modules;
     struct view_module *modules; /* largest change first */
     size_t n_plain;

@@ -394,13 +394,13 @@ static int choose(struct front *front, bool *ret_found) {
     size_t n = 0;
     for (; n < front->n && n < MAX_ALTERNATIVES; n++) {
         size_t best = n;
-        size_t most = 0;
+        size_t best_count = 0;
         for (size_t i = n; i < front->n; i++) {
             const size_t count = count_new(front, i, done, false);
-            if (count > most) best = i;
-            if (count > most) most = count;
+            if (count > best_count) best = i;
+            if (count > best_count) best_count = count;
         }
-        if (most == 0) break;
+        if (best_count == 0) break;
         wide *chosen = front->numerators[best];
         front->numerators[best] = front->numerators[n];
         front->numerators[n] = chosen;

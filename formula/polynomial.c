@@ -95,8 +95,8 @@ static bool transform_axis(const struct interpolation *interpolation, size_t axi
 /* Returns true if |value| < 2^120: forward differences of degree 4, up to 16 times as large,
  * are then below 2^127. */
 static bool is_small(wide value) {
-    const wide most = (wide)1 << 120;
-    return value < most && value > -most;
+    const wide limit = (wide)1 << 120;
+    return value < limit && value > -limit;
 }
 
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
@@ -160,7 +160,7 @@ bool polynomial_term(const struct interpolation *interpolation, wide numerator,
     return true;
 }
 
-int polynomial_degree(const int64_t *values, size_t n, int most) {
+int polynomial_degree(const int64_t *values, size_t n, int max_degree) {
     wide differences[MAX_VALUES];
     int degree = 0;
     if (n > MAX_VALUES) return -1;
@@ -169,7 +169,7 @@ int polynomial_degree(const int64_t *values, size_t n, int most) {
         for (size_t i = n - 1; i >= k; i--) differences[i] -= differences[i - 1];
         if (differences[k] != 0) degree = (int)k;
     }
-    return degree > most ? -1 : degree;
+    return degree > max_degree ? -1 : degree;
 }
 
 bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value) {

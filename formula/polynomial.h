@@ -54,8 +54,8 @@ bool polynomial_term(const struct interpolation *interpolation, wide numerator,
                      int64_t *ret_numerator, int64_t *ret_denominator);
 
 /* Returns the degree of the polynomial through n values at equal distances; -1 if it is above
- * `most`. */
-int polynomial_degree(const int64_t *values, size_t n, int most);
+ * `max_degree`. */
+int polynomial_degree(const int64_t *values, size_t n, int max_degree);
 
 /* Returns true if the polynomial through the values has that value at `index`, which may be far
  * beyond the last. */

@@ -234,12 +234,12 @@ static int inline_body(struct importer *importer, const struct file_node *node,
     int status = pass_inputs(importer, node, function, outer, &scope, &call);
     if (status == CM_OK)
         status = import_attributes(importer, node, outer, ID_NONE, &call.attrs, &call.n_attrs);
-    if (status == CM_OK) status = import_metadata(importer, node, &call.place, &fused);
+    if (status == CM_OK) status = import_metadata(importer, node, &call.module_stack, &fused);
     if (status < 0) return status;
-    if (!call.place) call.place = outer->place;
+    if (!call.module_stack) call.module_stack = outer->module_stack;
     status = add_call(importer, node, function, &call, &call_id);
     if (status < 0) return status;
-    scope.place = call.place;
+    scope.module_stack = call.module_stack;
     frame.attrs = call.attrs;
     frame.n_attrs = call.n_attrs;
     scope.call = call_id;

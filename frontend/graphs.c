@@ -182,7 +182,7 @@ int import_graph(struct importer *importer, const struct message *parts,
                           .call = outer ? outer->call : ID_NONE,
                           .prefix = outer ? outer->prefix : "",
                           .function = outer ? outer->function : NULL,
-                          .place = outer ? outer->place : NULL,
+                          .module_stack = outer ? outer->module_stack : NULL,
                           .depth = outer ? outer->depth + 1 : 0};
     if (scope.depth > MAX_GRAPH_DEPTH)
         return diag_error(importer->diag, DIAG_LIMIT, "graphs are nested deeper than %d",

@@ -50,22 +50,22 @@ struct importer {
     size_t n_functions;
     uint64_t n_nodes;
     uint64_t node_limit;
-    size_t byte_limit;   /* of memory while inlining, and of n_bytes_read */
-    size_t n_bytes_read; /* of function bodies, once per call */
-    bool sorted;         /* a graph was not in topological order and has been sorted */
-    bool keeps_order;    /* this attempt imports the main graph in file order */
-    bool out_of_order;   /* the attempt failed: a value is used before it is defined */
-    struct map shared;   /* strings that many nodes share; the values are not used */
-    struct map places;   /* text of a place -> index into place_list */
-    struct map marks;    /* names in the exporter's signature -> enum param_mark, and for
-                            parameters their index times N_MARKS */
-    size_t n_params;     /* parameters in `marks` */
+    size_t byte_limit;        /* of memory while inlining, and of n_bytes_read */
+    size_t n_bytes_read;      /* of function bodies, once per call */
+    bool sorted;              /* a graph was not in topological order and has been sorted */
+    bool keeps_order;         /* this attempt imports the main graph in file order */
+    bool out_of_order;        /* the attempt failed: a value is used before it is defined */
+    struct map shared;        /* strings that many nodes share; the values are not used */
+    struct map module_stacks; /* text of a module stack -> index into module_stack_list */
+    struct map marks;         /* names in the exporter's signature -> enum param_mark, and for
+                                 parameters their index times N_MARKS */
+    size_t n_params;          /* parameters in `marks` */
     struct derived_param *derived_params;
     size_t n_derived_params;
     size_t derived_capacity;
-    const struct place **place_list;
-    size_t n_places;
-    size_t place_capacity;
+    const struct module_stack **module_stack_list;
+    size_t n_module_stacks;
+    size_t module_stack_capacity;
 };
 
 /* The names of one graph or function body. */
@@ -75,10 +75,10 @@ struct scope {
     struct span newest;        /* the last name that was defined */
     uint32_t newest_id;
     uint32_t graph;
-    uint32_t call;                /* innermost call, ID_NONE */
-    const char *prefix;           /* of names defined here: "call/" or "" */
-    const struct frame *function; /* whose body this is, or NULL */
-    const struct place *place;    /* of the innermost call that has one, or NULL */
+    uint32_t call;                           /* innermost call, ID_NONE */
+    const char *prefix;                      /* of names defined here: "call/" or "" */
+    const struct frame *function;            /* whose body this is, or NULL */
+    const struct module_stack *module_stack; /* of the innermost call that has one, or NULL */
     int depth;
 };
 
@@ -160,10 +160,11 @@ int import_undefined(struct importer *importer, const char *what, struct span na
 int import_nodes(struct importer *importer, struct node_walk nodes,
                  struct scope *scope) CM_MUST_CHECK;
 
-/* metadata.c: reads the node's place in the module hierarchy, and whether an optimizer fused
+/* metadata.c: reads the modules that enclose the node, and whether an optimizer fused
  * it. Malformed metadata is ignored. */
 int import_metadata(struct importer *importer, const struct file_node *node,
-                    const struct place **ret_place, bool *ret_fused) CM_MUST_CHECK;
+                    const struct module_stack **ret_module_stack,
+                    bool *ret_fused) CM_MUST_CHECK;
 
 /* Reads the value of each key, NULL if missing, into the arena for decoding. If a key occurs
  * twice, the first counts. */

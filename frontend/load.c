@@ -161,7 +161,7 @@ static int import_model(struct importer *importer, const char *path, struct mode
 static int import_start(struct importer *importer, struct model **ret) {
     *ret = arena_alloc(importer->arena, sizeof(**ret));
     importer->builder = graph_builder_new(importer->arena);
-    map_init(&importer->places, importer->scratch);
+    map_init(&importer->module_stacks, importer->scratch);
     map_init(&importer->shared, importer->scratch);
     map_init(&importer->marks, importer->scratch);
     return *ret && importer->builder ? CM_OK : diag_no_memory(importer->diag);

@@ -3,8 +3,8 @@
  * Reads the metadata_props of nodes. PyTorch's exporter writes the modules around each node,
  * `pkg.torch.onnx.name_scopes`, and their classes, `pkg.torch.onnx.class_hierarchy`, as Python
  * lists, outermost first, the operation itself last; and both in one, `namespace`, as
- * "name: class/name: class". Nodes of one module share one struct place, so that hundreds of
- * bytes per node in the file take one pointer in memory.
+ * "name: class/name: class". Nodes of one module share one struct module_stack, so that
+ * hundreds of bytes per node in the file take one pointer in memory.
  */
 #include <string.h>
 
@@ -112,75 +112,79 @@ static const char *class_of(const char *qualified) {
 }
 
 static int read_lists(struct importer *importer, const char *scopes, const char *classes,
-                      size_t n, struct place_part *parts) {
+                      size_t n, struct module_stack_entry *entries) {
     for (size_t i = 0; i < n; i++) {
         const char *class = classes ? copy_quoted(importer, &classes) : "";
-        parts[i].path = copy_quoted(importer, &scopes);
-        if (!parts[i].path || !class) return CM_NO_MEMORY;
-        parts[i].class = class_of(class);
+        entries[i].path = copy_quoted(importer, &scopes);
+        if (!entries[i].path || !class) return CM_NO_MEMORY;
+        entries[i].class = class_of(class);
     }
     return CM_OK;
 }
 
 static int read_namespace(struct importer *importer, const char *at, size_t n,
-                          struct place_part *parts) {
+                          struct module_stack_entry *entries) {
     for (size_t i = 0; i < n; i++) {
         const char *colon = strstr(at, ": ");
         const char *end = at + strcspn(at, "/");
         const char *class = colon + strlen(": ");
-        parts[i].path = arena_strndup(importer->arena, at, (size_t)(colon - at));
+        entries[i].path = arena_strndup(importer->arena, at, (size_t)(colon - at));
         class = arena_strndup(importer->arena, class, (size_t)(end - class));
-        if (!parts[i].path || !class) return CM_NO_MEMORY;
-        parts[i].class = class_of(class);
+        if (!entries[i].path || !class) return CM_NO_MEMORY;
+        entries[i].class = class_of(class);
         at = end + 1;
     }
     return CM_OK;
 }
 
-static int add_place(struct importer *importer, const char *key, const struct place *place) {
-    if (importer->n_places == importer->place_capacity) {
-        size_t capacity = importer->place_capacity ? importer->place_capacity * 2 : 64;
-        const struct place **list = arena_array(importer->scratch, capacity, sizeof(*list));
+static int add_module_stack(struct importer *importer, const char *key,
+                            const struct module_stack *stack) {
+    if (importer->n_module_stacks == importer->module_stack_capacity) {
+        size_t capacity =
+            importer->module_stack_capacity ? importer->module_stack_capacity * 2 : 64;
+        const struct module_stack **list =
+            arena_array(importer->scratch, capacity, sizeof(*list));
         if (!list) return CM_NO_MEMORY;
-        for (size_t i = 0; i < importer->n_places; i++) list[i] = importer->place_list[i];
-        importer->place_list = list;
-        importer->place_capacity = capacity;
+        for (size_t i = 0; i < importer->n_module_stacks; i++)
+            list[i] = importer->module_stack_list[i];
+        importer->module_stack_list = list;
+        importer->module_stack_capacity = capacity;
     }
-    importer->place_list[importer->n_places] = place;
-    return map_set(&importer->places, key, (uint32_t)importer->n_places++);
+    importer->module_stack_list[importer->n_module_stacks] = stack;
+    return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks++);
 }
 
-/* Finds or adds the place. Its key is the text without the operation, equal for all nodes of
- * one module. */
-static int find_place(struct importer *importer, const struct spelling *scopes,
-                      const struct spelling *classes, const struct place **ret) {
+/* Finds or adds the module stack. Its key is the text without the operation, equal for all
+ * nodes of one module. */
+static int find_module_stack(struct importer *importer, const struct spelling *scopes,
+                             const struct spelling *classes, const struct module_stack **ret) {
     struct arena_mark mark = arena_save(importer->scratch);
     const char *key =
         arena_printf(importer->scratch, "%.*s\n%.*s", (int)scopes->cut, scopes->text,
                      (int)classes->cut, classes->text ? classes->text : "");
     if (!key) return CM_NO_MEMORY;
-    uint32_t known = map_get(&importer->places, key);
+    uint32_t known = map_get(&importer->module_stacks, key);
     if (known != MAP_NONE) {
         arena_restore(importer->scratch, mark);
-        *ret = importer->place_list[known];
+        *ret = importer->module_stack_list[known];
         return CM_OK;
     }
     size_t n = scopes->n < MAX_PARTS ? scopes->n : MAX_PARTS;
-    struct place *place = arena_alloc(importer->arena, sizeof(*place));
-    struct place_part *parts = arena_array(importer->arena, n, sizeof(*parts));
-    if (!place || !parts) return CM_NO_MEMORY;
-    int status = scopes->is_list ? read_lists(importer, scopes->text, classes->text, n, parts)
-                                 : read_namespace(importer, scopes->text, n, parts);
+    struct module_stack *stack = arena_alloc(importer->arena, sizeof(*stack));
+    struct module_stack_entry *entries = arena_array(importer->arena, n, sizeof(*entries));
+    if (!stack || !entries) return CM_NO_MEMORY;
+    int status = scopes->is_list ? read_lists(importer, scopes->text, classes->text, n, entries)
+                                 : read_namespace(importer, scopes->text, n, entries);
     if (status < 0) return status;
-    *place = (struct place){.n_parts = n, .parts = parts};
-    *ret = place;
-    return add_place(importer, key, place);
+    *stack = (struct module_stack){.n = n, .entries = entries};
+    *ret = stack;
+    return add_module_stack(importer, key, stack);
 }
 
 int import_metadata(struct importer *importer, const struct file_node *node,
-                    const struct place **ret_place, bool *ret_fused) {
+                    const struct module_stack **ret_module_stack, bool *ret_fused) {
     const char *values[N_METADATA_KEYS] = {NULL};
-    *ret_place = NULL;
+    *ret_module_stack = NULL;
     *ret_fused = false;
     if (node->parts.of[NODE_METADATA_PROPS].n == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->decoding);
@@ -193,7 +197,7 @@ int import_metadata(struct importer *importer, const struct file_node *node,
     if (!scopes.text) scopes = spell_namespace(values[METADATA_NAMESPACE]);
     if (scopes.text && scopes.n > 0 && !strstr(scopes.text, NO_MODULES)) {
         if (!scopes.is_list || classes.n != scopes.n) classes = (struct spelling){0};
-        if (find_place(importer, &scopes, &classes, ret_place) < 0)
+        if (find_module_stack(importer, &scopes, &classes, ret_module_stack) < 0)
             status = diag_no_memory(importer->diag);
     }
     arena_restore(importer->decoding, mark);

@@ -108,8 +108,9 @@ static int describe_node(struct importer *importer, const struct file_node *from
     ret->outputs = *ret_outputs = ids + n_inputs;
     int status = opset_for(importer, context, ret->domain, &ret->opset);
     if (status == CM_OK) status = resolve_inputs(importer, from, scope, ids);
-    if (status == CM_OK) status = import_metadata(importer, from, &ret->place, &ret->fused);
-    if (!ret->place) ret->place = scope->place;
+    if (status == CM_OK)
+        status = import_metadata(importer, from, &ret->module_stack, &ret->fused);
+    if (!ret->module_stack) ret->module_stack = scope->module_stack;
     return status;
 }
 

@@ -133,17 +133,17 @@ static int measure(const struct constant *constant, struct cm_diagnostics *diag,
     const bool is_varint = constant->encoding == ENCODING_PACKED_VARINT;
     const bool is_undeclared = constant->place == CONSTANT_EXTERNAL && constant->length == 0;
     const uint64_t length = is_undeclared ? (uint64_t)want : constant->length;
-    const uint64_t most = (uint64_t)constant->n_elements * VARINT_MAX_BYTES;
+    const uint64_t max_bytes = (uint64_t)constant->n_elements * VARINT_MAX_BYTES;
     if (!encoding_fits(constant)) {
         return diag_error(diag, DIAG_VALUE,
                           "tensor of type %s stores its data in the field of another type",
                           dtype_name(constant->dtype));
     }
-    if (is_varint ? length > most : length != (uint64_t)want) {
+    if (is_varint ? length > max_bytes : length != (uint64_t)want) {
         return diag_error(
             diag, DIAG_VALUE, "tensor of %lld elements of %s must have %s%lld bytes, got %llu",
             (long long)constant->n_elements, dtype_name(constant->dtype),
-            is_varint ? "at most " : "", (long long)(is_varint ? (int64_t)most : want),
+            is_varint ? "at most " : "", (long long)(is_varint ? (int64_t)max_bytes : want),
             (unsigned long long)length);
     }
     *ret_length = (size_t)length;

@@ -80,7 +80,7 @@ struct value {
 };
 
 /* A module that encloses a node. */
-struct place_part {
+struct module_stack_entry {
     const char
         *path; /* as written by the exporter: "layer1.0.conv1"; "" for the model itself */
     const char *class; /* "Conv2d"; "" if unknown */
@@ -88,9 +88,9 @@ struct place_part {
 
 /* The modules around a node, outermost first, as recorded by the exporter. Shared by the nodes
  * of one module. */
-struct place {
-    size_t n_parts;
-    const struct place_part *parts;
+struct module_stack {
+    size_t n;
+    const struct module_stack_entry *entries;
 };
 
 /* A constant that the exporter computed from one parameter in one step. */
@@ -117,8 +117,8 @@ struct call {
     size_t n_outputs;
     const uint32_t *outputs;
     size_t n_attrs;
-    const struct attr *attrs;  /* of the calling node */
-    const struct place *place; /* of the calling node; NULL if not recorded */
+    const struct attr *attrs;                /* of the calling node */
+    const struct module_stack *module_stack; /* of the calling node; NULL if not recorded */
 };
 
 struct node {
@@ -135,8 +135,8 @@ struct node {
     const uint32_t *inputs;  /* value ids, ID_NONE if omitted */
     const uint32_t *outputs; /* value ids, ID_NONE if omitted */
     const struct attr *attrs;
-    const struct place
-        *place; /* its own, or that of the enclosing call; NULL if not recorded */
+    const struct module_stack
+        *module_stack; /* its own, or that of the enclosing call; NULL if not recorded */
     uint32_t n_inputs;
     uint32_t n_outputs;
     uint32_t n_attrs;

@@ -26,15 +26,15 @@ struct value_info {
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stored in the file */
     bool varies;      /* unknown dims differ between the iterations of an executed Loop */
-    bool
-        is_unread; /* `value` is NULL only because the data of a stored tensor is unavailable */
+    bool is_data_missing; /* `value` is NULL only because the data of a stored tensor is
+                             unavailable */
     /*
      * Set by the upper-bound walk (passes/infer/upper_bounds.h): data-dependent dims and
-     * contents are upper bounds. `value` is the largest and `least` the smallest possible
+     * contents are upper bounds. `value` is the largest and `lower_bound` the smallest possible
      * contents.
      */
     bool is_upper_bound;
-    const struct constant *least; /* NULL if `value` is exact */
+    const struct constant *lower_bound; /* NULL if `value` is exact */
 };
 
 /* Returns a tensor of that dtype and shape with unknown contents. */
@@ -53,7 +53,7 @@ int value_info_of_type(struct arena *arena, const struct type *type, struct valu
 
 /* Returns true if dims or contents are bounds. */
 static inline bool value_info_has_bounds(const struct value_info *info) {
-    return info->is_upper_bound || info->least;
+    return info->is_upper_bound || info->lower_bound;
 }
 
 /* Returns true for a tensor, or a container of tensors, with all dims known. */

@@ -34,7 +34,7 @@ int body_condition(struct op_context *context, const struct value_info *info, bo
                    bool *ret) {
     const struct constant *value = NULL;
     *ret_known = false;
-    if (!info->value || info->least) return 0;
+    if (!info->value || info->lower_bound) return 0;
     if (info->value->n_elements != 1)
         return op_fail(context, DIAG_SHAPE, "the condition has %lld elements, expected 1",
                        (long long)info->value->n_elements);
@@ -57,13 +57,13 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
 }
 
 int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
-                           int64_t most) {
+                           int64_t max_times) {
     const char *assumption = "the trip count is not known: one iteration is counted";
-    times = op_data_dependent_dim(context, times, most);
+    times = op_data_dependent_dim(context, times, max_times);
     if (is_known(times)) return body_runs(context, body, times, NULL);
-    if (is_known(most))
+    if (is_known(max_times))
         assumption = arena_printf(context->arena, "the trip count is not known, at most %lld",
-                                  (long long)most);
+                                  (long long)max_times);
     if (!assumption) return diag_no_memory(context->diag);
     return body_runs(context, body, times, assumption);
 }
@@ -71,7 +71,7 @@ int body_report_trip_count(struct op_context *context, const struct body *body, 
 struct value_info body_varying(const struct value_info *info) {
     struct value_info copy = *info;
     copy.value = NULL;
-    copy.least = NULL;
+    copy.lower_bound = NULL;
     copy.is_constant = false;
     copy.is_weight = false;
     return copy;

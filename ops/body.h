@@ -53,9 +53,9 @@ int body_runs(const struct op_context *context, const struct body *body, int64_t
               const char *assumption);
 
 /* Reports the trip count `times`. DIM_UNKNOWN: assumes 1 and adds a note; the upper-bound walk
- * uses `most` instead (DIM_UNKNOWN: unlimited). */
+ * uses `max_times` instead (DIM_UNKNOWN: unlimited). */
 int body_report_trip_count(struct op_context *context, const struct body *body, int64_t times,
-                           int64_t most);
+                           int64_t max_times);
 
 /* Returns the info of a value that changes in every iteration: its type without contents. */
 struct value_info body_varying(const struct value_info *info);

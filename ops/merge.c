@@ -142,7 +142,7 @@ int merge_container(struct op_context *context, enum cm_type_kind kind,
     content.value = NULL;
     content.is_constant = false;
     content.is_weight = false;
-    content.least = NULL;
+    content.lower_bound = NULL;
     struct value_info container = value_info_unknown();
     container.kind = kind;
     container.element = arena_copy(context->arena, &content, sizeof content);

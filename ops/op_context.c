@@ -61,8 +61,9 @@ int64_t op_output_elements(const struct op_context *context, size_t i) {
     return shape_has_rank(shape) ? shape_elements(shape) : DIM_UNKNOWN;
 }
 
-int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim, int64_t most) {
-    return dim == DIM_UNKNOWN && context->bound == OP_UPPER_BOUND ? most : dim;
+int64_t op_data_dependent_dim(const struct op_context *context, int64_t dim,
+                              int64_t upper_bound) {
+    return dim == DIM_UNKNOWN && context->bound == OP_UPPER_BOUND ? upper_bound : dim;
 }
 
 bool op_has_bounds(const struct op_context *context, size_t i) {
@@ -245,7 +246,7 @@ int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int r
 int op_output_like(struct op_context *context, size_t i, size_t from) {
     struct value_info info = *op_input(context, from);
     info.value = NULL;
-    info.least = NULL;
+    info.lower_bound = NULL;
     info.is_constant = false;
     info.is_weight = false;
     return op_output_info(context, i, &info);

@@ -61,8 +61,8 @@ static int64_t larger_of(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static bool is_within(int64_t number, int64_t most) {
-    return is_known(number) && number >= -most && number <= most;
+static bool is_within(int64_t number, int64_t limit) {
+    return is_known(number) && number >= -limit && number <= limit;
 }
 
 /* ---- numbers ---- */
@@ -79,7 +79,7 @@ static bool may_be_single(const struct value_info *info) {
 static bool read_number(struct search *search, const struct value_info *info, int64_t *ret) {
     const struct constant *value = NULL;
     const struct op_context *context = search->context;
-    if (!info->value || info->least || info->value->n_elements != 1) return false;
+    if (!info->value || info->lower_bound || info->value->n_elements != 1) return false;
     int status =
         constant_load(info->value, &context->model->reader, context->arena, NULL, &value);
     if (status == CM_NO_MEMORY) search->status = diag_no_memory(context->diag);

@@ -183,7 +183,7 @@ struct liveness_table {
 };
 
 struct in_place_table {
-    uint32_t *over;       /* by value: the root whose bytes it could overwrite, ID_NONE */
+    uint32_t *overwrites; /* by value: the root whose bytes it could overwrite, ID_NONE */
     size_t n_overwriting; /* number of such values */
     int64_t peak_bytes;   /* the peak with all of them in place */
 };

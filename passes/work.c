@@ -13,14 +13,15 @@ struct work work_start(struct arena *arena, size_t n_nodes) {
                          .arena = arena};
 }
 
-int64_t work_share(const struct work *work, enum work_kind kind, int64_t most) {
-    if (!work || most <= work->steps_left[kind] / 2) return most;
+int64_t work_share(const struct work *work, enum work_kind kind, int64_t max_steps) {
+    if (!work || max_steps <= work->steps_left[kind] / 2) return max_steps;
     return work->steps_left[kind] > 0 ? work->steps_left[kind] / 2 : 0;
 }
 
-void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t most) {
+void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t max_steps) {
     if (!work) return;
-    if (steps < most && steps >= work_share(work, kind, most)) work->is_exhausted = true;
+    if (steps < max_steps && steps >= work_share(work, kind, max_steps))
+        work->is_exhausted = true;
     work->steps_left[kind] -= steps;
 }
 

@@ -32,11 +32,11 @@ struct work {
 
 struct work work_start(struct arena *arena, size_t n_nodes);
 
-/* Returns the steps that a search of at most `most` steps may do: at most half of the remaining
- * steps, the rest is for later searches. `work` NULL: `most`. */
-int64_t work_share(const struct work *work, enum work_kind kind, int64_t most);
-/* Subtracts the steps of a search that was limited to `most` before work_share. */
-void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t most);
+/* Returns the steps that a search of at most `max_steps` steps may do: at most half of the
+ * remaining steps, the rest is for later searches. `work` NULL: `max_steps`. */
+int64_t work_share(const struct work *work, enum work_kind kind, int64_t max_steps);
+/* Subtracts the steps of a search that was limited to `max_steps` before work_share. */
+void work_search(struct work *work, enum work_kind kind, int64_t steps, int64_t max_steps);
 /* Subtracts one run of the passes. Returns false if the work is exhausted. */
 bool work_run(struct work *work, size_t n_nodes);
 /* Adds a note if the work is exhausted. */

@@ -205,10 +205,10 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
 }
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) {
-    va_list again;
-    va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
+    va_list copy;
+    va_copy(copy, args);
+    const int length = vsnprintf(NULL, 0, format, copy);
+    va_end(copy);
     if (length < 0) return fail(arena);
     char *text = take(arena, (size_t)length + 1, 1, false);
     if (text != NULL) vsnprintf(text, (size_t)length + 1, format, args);

@@ -34,8 +34,8 @@ static inline int64_t checked_result(bool overflowed, int64_t value) {
 static inline int64_t checked_add(int64_t a, int64_t b) {
     int64_t sum = 0;
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-    bool over = __builtin_add_overflow(a, b, &sum);
-    return checked_result(over, sum);
+    bool overflows = __builtin_add_overflow(a, b, &sum);
+    return checked_result(overflows, sum);
 }
 
 /* Adds known values; an unknown operand counts as 0. */
@@ -46,8 +46,8 @@ static inline int64_t checked_add_known(int64_t sum, int64_t addend) {
 static inline int64_t checked_sub(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-    bool over = __builtin_sub_overflow(a, b, &difference);
-    return checked_result(over, difference);
+    bool overflows = __builtin_sub_overflow(a, b, &difference);
+    return checked_result(overflows, difference);
 }
 
 /* 0 * unknown is 0: a tensor with an empty axis is empty. */
@@ -56,8 +56,8 @@ static inline int64_t checked_mul(int64_t a, int64_t b) {
     if (a == 0 && !is_overflow(b)) return 0;
     if (b == 0 && !is_overflow(a)) return 0;
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-    bool over = __builtin_mul_overflow(a, b, &product);
-    return checked_result(over, product);
+    bool overflows = __builtin_mul_overflow(a, b, &product);
+    return checked_result(overflows, product);
 }
 
 /* Rounds towards minus infinity; b == 0 gives DIM_OVERFLOW. */

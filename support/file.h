@@ -79,10 +79,10 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
 #define FILE_MAX_JSON ((size_t)128 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
 
 /*
- * Reads the rest into one block of `arena`, but at most one byte more than `most`. CM_OK,
- * CM_REFUSED (DIAG_LIMIT: more than `most` bytes), CM_IO, CM_NO_MEMORY.
+ * Reads the rest into one block of `arena`, but at most one byte more than `max_bytes`. CM_OK,
+ * CM_REFUSED (DIAG_LIMIT: more than `max_bytes` bytes), CM_IO, CM_NO_MEMORY.
  */
-int source_read_all(struct source *source, size_t most, struct arena *arena,
+int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
     __attribute__((warn_unused_result));
 

@@ -154,12 +154,12 @@ uint64_t source_bytes_read(const struct source *source) {
 /* Reads once at `position` (ignored for a pipe); retries if interrupted by a signal. */
 static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
                      size_t *ret_got, struct cm_diagnostics *diag) {
-    const size_t most = size < LARGEST_READ ? size : LARGEST_READ;
+    const size_t max_bytes = size < LARGEST_READ ? size : LARGEST_READ;
     const off_t place = (off_t)(source->origin + position);
     ssize_t got = 0;
     do {
-        got = source->can_seek ? pread(source->fd, buffer, most, place)
-                               : read(source->fd, buffer, most);
+        got = source->can_seek ? pread(source->fd, buffer, max_bytes, place)
+                               : read(source->fd, buffer, max_bytes);
     } while (got < 0 && errno == EINTR);
     if (got < 0) return diag_system(diag, "read", source->name, errno);
     source->bytes_read += (uint64_t)got;
@@ -325,10 +325,10 @@ struct pieces {
 };
 
 /* Reads one byte more than allowed, to detect an excess. */
-static int read_pieces(struct source *source, size_t most, struct cm_diagnostics *diag,
+static int read_pieces(struct source *source, size_t max_bytes, struct cm_diagnostics *diag,
                        struct pieces *pieces) {
     for (size_t want = FIRST_PIECE; pieces->n < MAX_PIECES; want *= 2, pieces->n++) {
-        const size_t left = most + 1 - pieces->size;
+        const size_t left = max_bytes + 1 - pieces->size;
         size_t *size = &pieces->sizes[pieces->n];
         if (want > left) want = left;
         pieces->bytes[pieces->n] = arena_alloc(pieces->arena, want);
@@ -336,9 +336,9 @@ static int read_pieces(struct source *source, size_t most, struct cm_diagnostics
         const int status = source_read(source, pieces->bytes[pieces->n], want, size, diag);
         if (status != CM_OK) return status;
         pieces->size += *size;
-        if (pieces->size > most)
+        if (pieces->size > max_bytes)
             return diag_error(diag, DIAG_LIMIT, "\"%s\" has more than %zu bytes", source->name,
-                              most);
+                              max_bytes);
         if (*size < want) {
             pieces->n++;
             break;
@@ -360,11 +360,11 @@ static int join(const struct pieces *pieces, struct arena *arena, struct cm_diag
     return CM_OK;
 }
 
-int source_read_all(struct source *source, size_t most, struct arena *arena,
+int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
     struct pieces pieces = {.arena = arena_new("pieces", 0)};
     if (pieces.arena == NULL) return diag_no_memory(diag);
-    int status = read_pieces(source, most, diag, &pieces);
+    int status = read_pieces(source, max_bytes, diag, &pieces);
     if (status == CM_OK) status = join(&pieces, arena, diag, ret_text);
     if (status == CM_OK) *ret_size = pieces.size;
     arena_free(pieces.arena);

@@ -57,8 +57,8 @@ void text_printf(struct text *text, const char *format, ...) {
 }
 
 void text_vprintf(struct text *text, const char *format, va_list args) {
-    va_list again;
-    va_copy(again, args);
+    va_list copy;
+    va_copy(copy, args);
     /* usually the capacity suffices: one pass over the format */
     const size_t room = text->data == NULL ? 0 : text->capacity - text->length;
     char *end = room == 0 ? NULL : text->data + text->length;
@@ -66,10 +66,10 @@ void text_vprintf(struct text *text, const char *format, va_list args) {
     bool written = length >= 0 && (size_t)length < room;
     if (length < 0) (void)set_failed(text);
     if (!written && length >= 0 && text_reserve(text, (size_t)length)) {
-        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, copy);
         written = true;
     }
-    va_end(again);
+    va_end(copy);
     if (written) text->length += (size_t)length;
     if (!written && end != NULL) *end = '\0';
 }

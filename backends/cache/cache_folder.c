@@ -66,10 +66,10 @@ static int find_oldest(const char *folder, const char *suffix, char *ret, size_t
     return n;
 }
 
-void cache_folder_prune(const char *folder, const char *suffix, int most) {
+void cache_folder_prune(const char *folder, const char *suffix, int n_kept) {
     char path[CACHE_LONGEST_PATH];
     for (int i = 0; i < MAX_PRUNED; i++) {
-        if (find_oldest(folder, suffix, path, sizeof(path)) <= most) return;
+        if (find_oldest(folder, suffix, path, sizeof(path)) <= n_kept) return;
         if (unlink(path) != 0) return;
     }
 }

@@ -20,7 +20,7 @@ int cache_folder_check(const char *folder, struct cm_reason *reason)
 int cache_folder_make(const char *folder, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
-/* Keeps the `most` newest files with this suffix. Files that cannot be removed stay. */
-void cache_folder_prune(const char *folder, const char *suffix, int most);
+/* Keeps the `n_kept` newest files with this suffix. Files that cannot be removed stay. */
+void cache_folder_prune(const char *folder, const char *suffix, int n_kept);
 
 #endif

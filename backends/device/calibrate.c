@@ -82,12 +82,12 @@ static const char *source_text(const struct subprocess_setup *setup, struct aren
 }
 
 static int check_whole(const struct device_model *model, struct cm_reason *reason) {
-    double most = 0;
+    double largest = 0;
     for (int i = RATE_NONE + 1; i < N_RATES; i++)
-        if (model->rates[i] > most) most = model->rates[i];
+        if (model->rates[i] > largest) largest = model->rates[i];
     if (model->title == NULL || model->source == NULL)
         return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    if (most <= 0)
+    if (largest <= 0)
         return reason_fail(reason, CM_BACKEND_REFUSED, "no product could be measured");
     if (model->bandwidth <= 0)
         return reason_fail(reason, CM_BACKEND_REFUSED, "no copy could be measured");

@@ -138,9 +138,10 @@ void ceilings_measure(const struct ceilings_job *job, const struct cm_device_fac
 }
 
 bool ceilings_any(const struct ceilings *ceilings) {
-    double most = fmax(ceilings->copy_bytes_per_s, ceilings->floor_s);
-    for (int32_t i = 0; i < CM_N_ELEMENTS; i++) most = fmax(most, ceilings->flops_per_s[i]);
-    return most > 0;
+    double largest = fmax(ceilings->copy_bytes_per_s, ceilings->floor_s);
+    for (int32_t i = 0; i < CM_N_ELEMENTS; i++)
+        largest = fmax(largest, ceilings->flops_per_s[i]);
+    return largest > 0;
 }
 
 void ceilings_wanted(const struct cm_primitive *primitives, size_t n, bool *ret) {

@@ -282,11 +282,12 @@ static int join_sources(const struct reading *reading) {
 }
 
 static int check_whole(const struct reading *reading) {
-    double most = 0;
-    for (int i = RATE_NONE + 1; i < N_RATES; i++) most = fmax(most, reading->ret->rates[i]);
+    double largest = 0;
+    for (int i = RATE_NONE + 1; i < N_RATES; i++)
+        largest = fmax(largest, reading->ret->rates[i]);
     if (reading->ret->title == NULL) return device_fault(reading, "has no 'name'");
     if (reading->ret->bandwidth <= 0) return device_fault(reading, "has no 'bandwidth'");
-    if (most <= 0) return device_fault(reading, "has no rate");
+    if (largest <= 0) return device_fault(reading, "has no rate");
     return join_sources(reading);
 }
 

@@ -64,16 +64,16 @@ static int read_settings(const struct cm_settings *settings, struct setting_valu
     return CM_BACKEND_OK;
 }
 
-/* Reads a number from 1 to `most`; *ret is unchanged if the setting is absent. */
-static int read_number(const struct setting_values *values, enum setting setting, int64_t most,
+/* Reads a number from 1 to `max`; *ret is unchanged if the setting is absent. */
+static int read_number(const struct setting_values *values, enum setting setting, int64_t max,
                        int64_t *ret, struct cm_reason *reason) {
     const char *text = values->items[setting];
     char *end = NULL;
     if (text == NULL) return CM_BACKEND_OK;
     const long long number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || number < 1 || number > most)
+    if (end == text || *end != '\0' || number < 1 || number > max)
         return onednn_refuse(reason, CM_BACKEND_REFUSED, "%s must be from 1 to %lld",
-                             options[setting].name, (long long)most);
+                             options[setting].name, (long long)max);
     *ret = number;
     return CM_BACKEND_OK;
 }

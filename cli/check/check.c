@@ -49,12 +49,12 @@ static int check_exit(int status) {
 
 #define MAX_BUDGET ((size_t)1 << 20) /* bytes */
 
-static int read_file(const struct invocation *call, const char *path, size_t most,
+static int read_file(const struct invocation *call, const char *path, size_t max_bytes,
                      char **ret_text, size_t *ret_size) {
     struct source *source = NULL;
     int status = source_open(path, call->diag, &source);
     if (status != CM_OK) return status;
-    status = source_read_all(source, most, call->arena, call->diag, ret_text, ret_size);
+    status = source_read_all(source, max_bytes, call->arena, call->diag, ret_text, ret_size);
     source_close(source);
     return status;
 }
@@ -254,8 +254,8 @@ static int profile_batch(struct check *check, struct cm_model *model, int64_t ba
 static int load(struct check *check, struct cm_diagnostics *diag, struct cm_model **ret) {
     const struct check_request *request = &check->request;
     struct cm_result *taken = NULL;
-    const size_t most = check->plan.n_batches + check->plan.n_limit_batches + 1;
-    check->results = arena_array(check->call->arena, most, sizeof(struct cm_result *));
+    const size_t capacity = check->plan.n_batches + check->plan.n_limit_batches + 1;
+    check->results = arena_array(check->call->arena, capacity, sizeof(struct cm_result *));
     if (check->results == NULL) return diag_no_memory(diag);
     int status = cm_load_file(request->model, diag, ret, &taken);
     if (status != CM_OK) return status;

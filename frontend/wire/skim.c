@@ -374,7 +374,7 @@ static bool is_metadata_read(struct span entry) {
 static int check_child(struct skimmer *skimmer, const struct skim_field *field,
                        uint64_t length) {
     struct open_message *outer = skimmer->innermost;
-    uint32_t most = outer->type->most_children;
+    uint32_t max_children = outer->type->max_children;
     if (outer == &skimmer->stack[MAX_DEPTH - 1])
         return diag_error(skimmer->diag, DIAG_LIMIT,
                           "at byte %llu: messages are nested deeper than %d",
@@ -383,10 +383,10 @@ static int check_child(struct skimmer *skimmer, const struct skim_field *field,
         return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: %s.%s is empty",
                           (unsigned long long)position(skimmer), outer->type->name,
                           field->name);
-    if (most > 0 && outer->n_children++ >= most)
-        return diag_error(skimmer->diag, DIAG_LIMIT,
-                          "at byte %llu: a %s holds more than %u messages",
-                          (unsigned long long)position(skimmer), outer->type->name, most);
+    if (max_children > 0 && outer->n_children++ >= max_children)
+        return diag_error(
+            skimmer->diag, DIAG_LIMIT, "at byte %llu: a %s holds more than %u messages",
+            (unsigned long long)position(skimmer), outer->type->name, max_children);
     return CM_OK;
 }
 
@@ -465,11 +465,11 @@ static int note_skipped(struct skimmer *skimmer, uint32_t number, uint64_t offse
 static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
                       uint64_t length) {
     struct span bytes;
-    if (field->kind != FIELD_PAYLOAD && length > field->most)
+    if (field->kind != FIELD_PAYLOAD && length > field->max_bytes)
         return diag_error(skimmer->diag, DIAG_LIMIT,
                           "at byte %llu: %s.%s must have at most %u bytes, has %llu",
                           (unsigned long long)position(skimmer), skimmer->innermost->type->name,
-                          field->name, field->most, (unsigned long long)length);
+                          field->name, field->max_bytes, (unsigned long long)length);
     int status = keep(skimmer, (size_t)length);
     if (status < 0 || field->element == WIRE_BYTES || length == 0) return status;
     status = last_bytes(skimmer, (size_t)length, &bytes);

@@ -48,7 +48,7 @@ struct skim_field {
     bool once;               /* may occur at most once, if FIELD_MESSAGE */
     uint8_t element;         /* wire type of an element that may be packed, else WIRE_BYTES */
     uint8_t wires;           /* bit w: wire type w is valid */
-    uint32_t most;           /* bytes; a longer one is refused, if FIELD_TEXT or a list */
+    uint32_t max_bytes;      /* bytes; a longer one is refused, if FIELD_TEXT or a list */
 };
 
 struct skim_message {
@@ -56,7 +56,7 @@ struct skim_message {
     const struct skim_field *fields; /* by number */
     uint32_t n_fields;
     bool not_empty; /* empty messages are refused: 2 bytes in the file take many decoded */
-    uint32_t most_children; /* largest number of messages inside it; 0: no limit */
+    uint32_t max_children; /* largest number of messages inside it; 0: no limit */
 };
 
 extern const struct skim_message skim_messages[MESSAGE_N];

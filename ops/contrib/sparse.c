@@ -175,10 +175,10 @@ static struct sizes read_paged(const struct op_context *context) {
 /* The selected keys, plus the local window in mode local_plus_selected. */
 static int64_t selected_keys(const struct op_context *context, size_t selected, int64_t all) {
     const int64_t window = op_attr_int(context, "local_window_size");
-    const int64_t most = common_dim(context, selected, 2, 1);
+    const int64_t selected_keys = common_dim(context, selected, 2, 1);
     if (!text_equal(op_attr_string(context, "attention_mode"), "local_plus_selected"))
-        return most;
-    return checked_add(most, window < 0 ? all : window);
+        return selected_keys;
+    return checked_add(selected_keys, window < 0 ? all : window);
 }
 
 static struct sizes read_selected_pages(const struct op_context *context) {

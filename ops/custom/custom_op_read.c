@@ -25,9 +25,9 @@ struct reading {
     struct arena *arena;
     struct cm_diagnostics *diag;
     struct custom *ret;
-    size_t most_inputs;  /* "in0" .. may be used up to this number */
-    size_t most_outputs; /* "out0" likewise; 0 until the outputs have been read */
-    size_t n_steps;      /* of the expressions so far */
+    size_t max_inputs;  /* "in0" .. may be used up to this number */
+    size_t max_outputs; /* "out0" likewise; 0 until the outputs have been read */
+    size_t n_steps;     /* of the expressions so far */
     /* Names are searched linearly: descriptions are short. */
     size_t n_names;
     size_t n_operands; /* of the names: elements of operands, added when first used */
@@ -101,8 +101,7 @@ static int find_or_add(void *context, const char *name, size_t length) {
     const int found = find_name(reading, name, length);
     if (found != NOT_FOUND) return found;
     if (!is_operand(name, length, &is.kind, &is.index)) return NOT_FOUND;
-    const size_t most =
-        is.kind == CUSTOM_OP_INPUT ? reading->most_inputs : reading->most_outputs;
+    const size_t most = is.kind == CUSTOM_OP_INPUT ? reading->max_inputs : reading->max_outputs;
     if (is.index >= most || is.index >= CUSTOM_OP_MAX_ITEMS) return NOT_FOUND;
     reading->n_operands++;
     return append_name(reading, name, length, is);
@@ -247,7 +246,7 @@ static int read_inputs(struct reading *reading) {
                           (long long)required);
     struct custom_op_dims *inputs = arena_array(reading->arena, n, sizeof(*inputs));
     if (!inputs) return diag_no_memory(reading->diag);
-    reading->most_inputs = (size_t)max_inputs;
+    reading->max_inputs = (size_t)max_inputs;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = read_input(reading, i, (int64_t)i < required, &inputs[i]);
     reading->ret->n_inputs = n;
@@ -317,7 +316,7 @@ static int read_outputs(struct reading *reading) {
     }
     reading->ret->n_outputs = n;
     reading->ret->outputs = outputs;
-    reading->most_outputs = n == 0 ? (size_t)reading->ret->like->max_outputs : n;
+    reading->max_outputs = n == 0 ? (size_t)reading->ret->like->max_outputs : n;
     return status;
 }
 

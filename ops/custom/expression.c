@@ -143,7 +143,7 @@ static int read_number(struct reading *reading) {
 struct function {
     const char *name;
     enum step_kind kind; /* step that combines the first two values, and each further value */
-    size_t least, most;  /* values */
+    size_t min_arguments, max_arguments; /* values */
 };
 
 static const struct function functions[] = {
@@ -167,16 +167,16 @@ bool expression_is_function(const char *name, size_t length) {
 static int read_arguments(struct reading *reading, const struct function *function) {
     size_t n = 0;
     do {
-        if (n == function->most)
+        if (n == function->max_arguments)
             return expression_fault(reading->cursor, "%s takes %zu values", function->name,
-                                    function->most);
+                                    function->max_arguments);
         int status = read_sum(reading);
         if (status == CM_OK && ++n > 1) status = add_step(reading, function->kind, 0);
         if (status != CM_OK) return status;
     } while (expression_take(reading->cursor, ","));
-    if (n < function->least)
+    if (n < function->min_arguments)
         return expression_fault(reading->cursor, "%s takes at least %zu values", function->name,
-                                function->least);
+                                function->min_arguments);
     return expect_sign(reading, ")");
 }
 
@@ -262,9 +262,9 @@ int expression_read(struct expression_cursor *cursor, const struct expression_na
 }
 
 /* The result is unknown unless both are known. */
-static int64_t min_or_max(int64_t a, int64_t b, bool least) {
+static int64_t min_or_max(int64_t a, int64_t b, bool min_arguments) {
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
-    return (a < b) == least ? a : b;
+    return (a < b) == min_arguments ? a : b;
 }
 
 static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {

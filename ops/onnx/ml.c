@@ -137,11 +137,11 @@ static int infer_support_regressor(struct op_context *context) {
 static int64_t n_targets(const struct op_context *context, const char *ids) {
     size_t n = 0;
     const int64_t *targets = op_attr_ints(context, ids, &n);
-    int64_t most = 0;
+    int64_t largest = 0;
     if (op_has_attr(context, "n_targets")) return op_attr_int(context, "n_targets");
     for (size_t i = 0; i < n; i++)
-        if (targets[i] > most) most = targets[i];
-    return checked_add(most, 1);
+        if (targets[i] > largest) largest = targets[i];
+    return checked_add(largest, 1);
 }
 
 static int infer_tree_regressor(struct op_context *context) {

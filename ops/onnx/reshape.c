@@ -37,12 +37,13 @@ static int copy_dim(const struct op_context *context, struct target *target, int
 /* Sets a dim of the target of which only an upper bound is known. If it is 0 in a run, it
  * copies the input's dim. */
 static int set_bounded_dim(const struct op_context *context, struct target *target, int axis,
-                           int64_t least) {
+                           int64_t lower_bound) {
     int64_t dim = target->list.values[axis];
     const struct shape *input = op_shape(context, 0);
-    if (least < 0) return CM_REFUSED; /* it may be -1 in a run; the caller discards messages */
-    if (target->zero_is_copy && least == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
-    if (target->zero_is_copy && least == 0 && axis < input->rank)
+    if (lower_bound < 0)
+        return CM_REFUSED; /* it may be -1 in a run; the caller discards messages */
+    if (target->zero_is_copy && lower_bound == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
+    if (target->zero_is_copy && lower_bound == 0 && axis < input->rank)
         dim = is_known(input->dims[axis]) && input->dims[axis] < dim ? dim : input->dims[axis];
     target->dims[axis] = dim;
     target->listed_product = DIM_UNKNOWN;
@@ -51,9 +52,9 @@ static int set_bounded_dim(const struct op_context *context, struct target *targ
 
 static int set_dim(const struct op_context *context, struct target *target, int axis) {
     int64_t dim = target->list.values[axis];
-    const struct constant *least = op_input(context, 1)->least;
-    if (least && constant_int_at(least, axis) != dim)
-        return set_bounded_dim(context, target, axis, constant_int_at(least, axis));
+    const struct constant *lower_bound = op_input(context, 1)->lower_bound;
+    if (lower_bound && constant_int_at(lower_bound, axis) != dim)
+        return set_bounded_dim(context, target, axis, constant_int_at(lower_bound, axis));
     if (dim == 0 && target->zero_is_copy) return copy_dim(context, target, axis);
     if (dim == -1 && target->rest_axis >= 0)
         return op_fail(context, DIAG_SHAPE, "target %s has more than one -1",

@@ -301,11 +301,13 @@ static int infer_unique(struct op_context *context) {
 }
 
 /* Returns the upper bound of the number of boxes: batch * classes * min(boxes, limit). */
-static int64_t max_boxes(const struct op_context *context, const struct int_list *most) {
+static int64_t max_boxes(const struct op_context *context,
+                         const struct int_list *max_per_class) {
     const struct shape *scores = op_shape(context, 1);
     if (!shape_has_rank(scores) || scores->rank != 3) return DIM_UNKNOWN;
     const int64_t lists = checked_mul(scores->dims[0], scores->dims[1]);
-    int64_t taken = most->known && most->n == 1 ? most->values[0] : DIM_UNKNOWN;
+    int64_t taken =
+        max_per_class->known && max_per_class->n == 1 ? max_per_class->values[0] : DIM_UNKNOWN;
     if (is_known(taken) && taken < 0) taken = DIM_UNKNOWN;
     return checked_mul(lists, common_smaller(scores->dims[2], taken));
 }
@@ -322,12 +324,14 @@ static int infer_contrib_unique(struct op_context *context) {
 
 /* Infers rows of (batch, class, box); 0 rows if the limit is 0. */
 static int infer_non_max_suppression(struct op_context *context) {
-    struct int_list most;
+    struct int_list max_per_class;
     int64_t dims[2] = {DIM_UNKNOWN, 3};
-    int status = op_int_list(context, 2, &most);
+    int status = op_int_list(context, 2, &max_per_class);
     if (status) return status;
-    if (!most.given || (most.known && most.n == 1 && most.values[0] == 0)) dims[0] = 0;
-    dims[0] = op_data_dependent_dim(context, dims[0], max_boxes(context, &most));
+    if (!max_per_class.given ||
+        (max_per_class.known && max_per_class.n == 1 && max_per_class.values[0] == 0))
+        dims[0] = 0;
+    dims[0] = op_data_dependent_dim(context, dims[0], max_boxes(context, &max_per_class));
     return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 

@@ -107,9 +107,10 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
 static int64_t slice_upper_bound(const struct op_context *context, const struct slice *slice,
                                  size_t i, int64_t dim, int64_t step) {
     int64_t begin = 0;
-    const struct constant *least = op_input(context, 2)->least;
+    const struct constant *lower_bound = op_input(context, 2)->lower_bound;
     if (!slice->starts.known || !slice->ends.known || step < 0) return dim;
-    if (least && constant_has_ints(least) && constant_int_at(least, (int64_t)i) < 0)
+    if (lower_bound && constant_has_ints(lower_bound) &&
+        constant_int_at(lower_bound, (int64_t)i) < 0)
         return dim; /* the end may count from either side */
     const int64_t start = slice->starts.values[i];
     const int64_t end = slice->ends.values[i];

@@ -79,30 +79,30 @@ static int infer_normalizer(struct op_context *context) {
     if (rank == RANK_UNKNOWN || !stopwords || stopwords->n == 0)
         return common_infer_same_shape(context, DTYPE_STRING);
     const int64_t words = op_dim(context, 0, rank - 1);
-    const int64_t most = words == 0 ? 1 : words;
+    const int64_t limit = words == 0 ? 1 : words;
     const int64_t dims[] = {
-        1, op_data_dependent_dim(context, words_left(context, stopwords), most)};
+        1, op_data_dependent_dim(context, words_left(context, stopwords), limit)};
     return op_output_dims(context, 0, DTYPE_STRING, rank, dims + 2 - rank);
 }
 
-/* Returns the number of parts between delimiters, limited to `most`; 0 for an empty string. */
-static int64_t count_parts(const char *text, const char *delimiter, int64_t most) {
+/* Returns the number of parts between delimiters, limited to `limit`; 0 for an empty string. */
+static int64_t count_parts(const char *text, const char *delimiter, int64_t limit) {
     const size_t length = strlen(delimiter);
     int64_t parts = 1;
     if (!*text) return 0;
-    while (parts < most && (text = strstr(text, delimiter))) {
+    while (parts < limit && (text = strstr(text, delimiter))) {
         text += length;
         parts++;
     }
     return parts;
 }
 
-/* Returns the number of words separated by white space, limited to `most`. */
-static int64_t count_words(const char *text, int64_t most) {
+/* Returns the number of words separated by white space, limited to `limit`. */
+static int64_t count_words(const char *text, int64_t limit) {
     static const char space[] = " \t\n\r\f\v";
     int64_t words = 0;
     text += strspn(text, space);
-    while (*text && words < most) {
+    while (*text && words < limit) {
         words++;
         text += strcspn(text, space);
         text += strspn(text, space);
@@ -115,15 +115,16 @@ static int64_t max_parts(const struct op_context *context) {
     const struct constant *texts = texts_of(context);
     const char *delimiter = op_attr_string(context, "delimiter");
     const bool limited = op_has_attr(context, "maxsplit");
-    const int64_t most = limited ? checked_add(op_attr_int(context, "maxsplit"), 1) : INT64_MAX;
+    const int64_t limit =
+        limited ? checked_add(op_attr_int(context, "maxsplit"), 1) : INT64_MAX;
     int64_t parts = 0;
     if (op_elements(context, 0) == 0) return 0;
     if (!texts)
-        return op_data_dependent_dim(context, DIM_UNKNOWN, limited ? most : DIM_UNKNOWN);
+        return op_data_dependent_dim(context, DIM_UNKNOWN, limited ? limit : DIM_UNKNOWN);
     for (int64_t i = 0; i < texts->n_elements; i++) {
         const char *text = text_at(texts, i);
         const int64_t n =
-            *delimiter ? count_parts(text, delimiter, most) : count_words(text, most);
+            *delimiter ? count_parts(text, delimiter, limit) : count_words(text, limit);
         if (n > parts) parts = n;
     }
     return parts;

@@ -71,12 +71,12 @@ static struct symbol *find_symbol(const struct batch_work *work, const char *nam
 static int collect_symbols(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     struct batch_table *table = work->table;
-    size_t most = 0;
+    size_t capacity = 0;
     for (size_t i = 0; i < graph->n_inputs; i++) {
         int rank = value_of(work, graph->inputs[i])->type->shape.rank;
-        most += rank > 0 ? (size_t)rank : 0;
+        capacity += rank > 0 ? (size_t)rank : 0;
     }
-    table->symbols = arena_array(work->analysis->arena, most, sizeof(*table->symbols));
+    table->symbols = arena_array(work->analysis->arena, capacity, sizeof(*table->symbols));
     if (!table->symbols) return diag_no_memory(work->diag);
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const uint32_t id = graph->inputs[i];

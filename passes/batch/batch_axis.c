@@ -460,7 +460,7 @@ static int scale_operand(const struct probe *probe, const struct shape *shape,
     const struct constant *value = info->value;
     info->shape = *shape;
     info->value = NULL;
-    info->is_unread = false;
+    info->is_data_missing = false;
     if (!value || value->place != CONSTANT_SPLAT) return CM_OK;
     if (constant_has_ints(value))
         info->value = constant_splat_int(probe->arena, value->dtype, shape, value->ints[0]);

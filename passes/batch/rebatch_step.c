@@ -168,7 +168,7 @@ static const struct shape *stale_operand(const struct search *search, uint32_t n
     if (value == ID_NONE || search->probe.places[value].axis >= 0) return NULL;
     const struct value_info *info = before(search, value);
     if (!info->is_constant || !value_info_is_complete(info)) return NULL;
-    const bool is_stored = info->value || info->is_unread;
+    const bool is_stored = info->value || info->is_data_missing;
     if (is_stored && info->shape.rank == 1 && info->shape.dims[0] == 1) return NULL;
     /* learned tensors have no batch axis */
     const char role = op_role(op, slot);

@@ -53,7 +53,7 @@ static int64_t bytes_written(const struct analysis *analysis,
 static bool is_read(const struct op_context *context, size_t slot) {
     const struct value_info *info = context->inputs[slot];
     return info && info->kind == CM_TYPE_TENSOR &&
-           !(op_role(context->op, slot) == 'i' && (info->value || info->is_unread));
+           !(op_role(context->op, slot) == 'i' && (info->value || info->is_data_missing));
 }
 
 /* Uses the bytes of pass liveness if the context reads the same value_info. */
@@ -339,13 +339,13 @@ static int count_node(const struct analysis *analysis, const struct convention *
 /* Returns true if an operand, an output or the number of runs is an upper bound. */
 static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
-    const struct infer_table *most = analysis->infer.upper;
-    if (most == &analysis->infer) return false;
+    const struct infer_table *upper = analysis->infer.upper;
+    if (upper == &analysis->infer) return false;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (node->inputs[i] != ID_NONE && most->infos[node->inputs[i]].is_upper_bound)
+        if (node->inputs[i] != ID_NONE && upper->infos[node->inputs[i]].is_upper_bound)
             return true;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && most->infos[node->outputs[i]].is_upper_bound)
+        if (node->outputs[i] != ID_NONE && upper->infos[node->outputs[i]].is_upper_bound)
             return true;
     return analysis->count.runs[node->graph] != analysis->count.upper_runs[node->graph];
 }
@@ -371,12 +371,12 @@ static int count_upper_bounds(const struct analysis *analysis,
                               struct cm_costs *costs) {
     if (!is_bounded(analysis, id)) return CM_OK;
     struct op_source source = context_source(analysis);
-    struct cm_costs most = {0};
+    struct cm_costs upper = {0};
     source.infos = analysis->infer.upper->infos;
-    int status = count_node(analysis, convention, &source, id, &most);
+    int status = count_node(analysis, convention, &source, id, &upper);
     if (status < 0) return status;
-    scale(&most, analysis->count.upper_runs[analysis->model->nodes[id].graph]);
-    apply_upper_bounds(analysis, &most, costs);
+    scale(&upper, analysis->count.upper_runs[analysis->model->nodes[id].graph]);
+    apply_upper_bounds(analysis, &upper, costs);
     return CM_OK;
 }
 

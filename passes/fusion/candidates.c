@@ -189,15 +189,15 @@ static void classify_kinds(struct search *search, size_t at, struct word key) {
 static int find_patterns(struct search *search) {
     const struct analysis *analysis = search->analysis;
     struct match_patterns *patterns = &search->patterns;
-    const size_t most = patterns_count();
-    struct word *keys = arena_array(analysis->scratch, most, sizeof *keys);
-    patterns->items = arena_array(analysis->arena, most, sizeof *patterns->items);
+    const size_t n = patterns_count();
+    struct word *keys = arena_array(analysis->scratch, n, sizeof *keys);
+    patterns->items = arena_array(analysis->arena, n, sizeof *patterns->items);
     search->kinds =
         arena_array(analysis->scratch, analysis->bind.n_kinds, sizeof *search->kinds);
     if (!keys || !patterns->items || !search->kinds) return CM_NO_MEMORY;
     for (size_t i = 0; i < analysis->model->n_nodes; i++)
         search->kinds[analysis->bind.kind_of[i]].n_nodes++;
-    for (size_t i = 0; i < most; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct pattern_row *row = patterns_at(i);
         if (!find_key(search, row->pattern, &keys[patterns->n])) continue;
         const struct pattern *tree = pattern_parse(row->pattern, analysis->arena);

@@ -3,8 +3,8 @@
  * Pass infer: shape inference and constant folding of shape arithmetic, at the input shapes
  * and with the overrides that pass batch chose.
  */
+#include "passes/infer/missing_data.h"
 #include "passes/infer/trip_counts.h"
-#include "passes/infer/unread.h"
 #include "passes/infer/walk.h"
 #include "passes/pass.h"
 
@@ -45,7 +45,7 @@ int pass_infer(const struct analysis *analysis, void *own) {
     struct infer_table *table = own;
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_model(&walk);
-    if (status == CM_OK) unread_note(analysis, table);
+    if (status == CM_OK) missing_data_note(analysis, table);
     table->upper = table;
     if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_outcomes);
     return status < 0 ? status : walk_upper_bounds(&walk, &table->upper);

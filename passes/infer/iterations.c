@@ -94,7 +94,7 @@ static void remove_replaced(const struct model *model, struct infer_table *table
     const bool in_executed = parent != ID_NONE && table->iterations[parent].is_executed;
     struct iterations *of_graph = &table->iterations[graph];
     struct iteration **link = &of_graph->last;
-    int64_t most = 0, sum = 0;
+    int64_t max_runs = 0, sum = 0;
     bool some = false, all = true;
     const struct iteration *inside = NULL;
     while (*link) {
@@ -106,14 +106,14 @@ static void remove_replaced(const struct model *model, struct infer_table *table
         }
         sum = at->outer == inside ? sum + at->runs : at->runs;
         inside = at->outer;
-        most = sum > most ? sum : most;
+        max_runs = sum > max_runs ? sum : max_runs;
         some = some || at->is_alternative;
         all = all && at->is_alternative;
         link = &(*link)->before;
     }
     of_graph->is_executed = in_executed || of_graph->last;
     if (!of_graph->is_executed) return;
-    table->runs[graph] = most;
+    table->runs[graph] = max_runs;
     table->alternative[graph] = some && all;
     of_graph->is_mixed = some && !all;
 }

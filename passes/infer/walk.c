@@ -6,7 +6,7 @@
 #include "passes/infer/bind.h"
 #include "passes/infer/context.h"
 #include "passes/infer/iterations.h"
-#include "passes/infer/unread.h"
+#include "passes/infer/missing_data.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -60,7 +60,7 @@ static struct value_info value_info_of_constant(struct walk *walk,
     info.value = splat || is_worth_folding(constant) ? constant : NULL;
     info.is_constant = true;
     info.is_weight = true;
-    unread_drop(walk, &info);
+    missing_data_drop(walk, &info);
     return info;
 }
 
@@ -270,10 +270,10 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     return CM_OK;
 }
 
-static int64_t requested_trips(void *context, uint32_t node, int64_t rounds, int64_t most) {
+static int64_t requested_trips(void *context, uint32_t node, int64_t rounds, int64_t upper) {
     const struct walk *walk = context;
     if (!walk->trips || !is_known(walk->trips[node])) return rounds;
-    const bool too_many = is_known(most) && walk->trips[node] > most;
+    const bool too_many = is_known(upper) && walk->trips[node] > upper;
     walk->trip_outcomes[node] = is_known(rounds) ? TRIPS_KNOWN
                                 : too_many       ? TRIPS_TOO_MANY
                                                  : TRIPS_APPLIED;
@@ -369,8 +369,9 @@ static void mark_constant(struct walk *walk, const struct op_context *context,
     if (output->is_weight && output->value && output->value->place != CONSTANT_SPLAT &&
         !is_worth_folding(output->value))
         output->value = NULL;
-    if (output->is_weight) unread_drop(walk, output);
-    output->is_unread = output->is_unread || (!output->value && unread_prevents_fold(context));
+    if (output->is_weight) missing_data_drop(walk, output);
+    output->is_data_missing =
+        output->is_data_missing || (!output->value && missing_data_prevents_fold(context));
 }
 
 /* Takes what inference leaves unknown from the file's declared type: the output of an unknown
@@ -445,9 +446,9 @@ static int operand_at_bound(struct walk *walk, const struct op_context *context,
     *ret = *context->inputs[slot];
     if (context->op->memory == MEMORY_CONTROL) return CM_OK;
     if (letter == MONOTONE_NOT) *ret = *exact;
-    if (letter == MONOTONE_DIMS) ret->value = ret->least = NULL;
+    if (letter == MONOTONE_DIMS) ret->value = ret->lower = NULL;
     const bool falls = letter == MONOTONE_FALLING;
-    if (ret->least && (bound == OP_LOWER_BOUND) != falls) ret->value = ret->least;
+    if (ret->lower && (bound == OP_LOWER_BOUND) != falls) ret->value = ret->lower;
     if (bound == OP_LOWER_BOUND && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
         return lower_bound_dims(walk->arena, exact, ret);
     return CM_OK;
@@ -490,8 +491,8 @@ static bool is_monotone_here(const struct op_context *context) {
     if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = op_input(context, i);
-        const struct constant *least = info->least ? info->least : info->value;
-        if (least && !is_nonnegative(least)) return false;
+        const struct constant *lower = info->lower ? info->lower : info->value;
+        if (lower && !is_nonnegative(lower)) return false;
     }
     return true;
 }
@@ -525,47 +526,47 @@ static bool is_at_most(const struct constant *a, const struct constant *b, bool 
 }
 
 /* Stores lower and upper bounds of the contents. */
-static void store_content_bounds(const struct value_info *least, const struct value_info *most,
+static void store_content_bounds(const struct value_info *lower, const struct value_info *upper,
                                  struct value_info *ret) {
     bool same = false;
-    if (ret->value || !least->value || !most->value) return;
-    if (most->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
-    if (!is_at_most(least->value, most->value, &same)) return;
-    ret->value = most->value;
-    ret->least = same ? NULL : least->value;
+    if (ret->value || !lower->value || !upper->value) return;
+    if (upper->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
+    if (!is_at_most(lower->value, upper->value, &same)) return;
+    ret->value = upper->value;
+    ret->lower = same ? NULL : lower->value;
 }
 
 static int fold_upper_bounds(struct walk *walk, const struct op_context *context) {
-    struct op_context least, most;
+    struct op_context lower, upper;
     if (!context->op->fold || context->op->memory == MEMORY_CONTROL) return CM_OK;
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i) &&
             !value_info_is_complete(&walk->exact->infos[context->node->outputs[i]]))
             return CM_OK;
     if (!is_monotone_here(context)) return CM_OK;
-    int status = fold_at_bound(walk, context, OP_UPPER_BOUND, &most);
-    if (status == CM_OK) status = fold_at_bound(walk, context, OP_LOWER_BOUND, &least);
+    int status = fold_at_bound(walk, context, OP_UPPER_BOUND, &upper);
+    if (status == CM_OK) status = fold_at_bound(walk, context, OP_LOWER_BOUND, &lower);
     if (status < 0) return status;
     for (size_t i = 0; i < context->n_outputs; i++)
         if (op_has_output(context, i))
-            store_content_bounds(&least.outputs[i], &most.outputs[i],
+            store_content_bounds(&lower.outputs[i], &upper.outputs[i],
                                  &walk->table->infos[context->node->outputs[i]]);
     return CM_OK;
 }
 
 static int upper_bound_of_node(struct walk *walk, const struct op_context *context) {
     const struct node *node = context->node;
-    struct op_context most;
+    struct op_context upper;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
             walk->table->infos[node->outputs[i]] = walk->exact->infos[node->outputs[i]];
     if (!may_improve(walk, context)) return CM_OK;
-    int status = context_at_bound(walk, context, OP_UPPER_BOUND, &most);
-    if (status == CM_OK) status = infer_types(walk, &most);
+    int status = context_at_bound(walk, context, OP_UPPER_BOUND, &upper);
+    if (status == CM_OK) status = infer_types(walk, &upper);
     for (size_t i = 0; i < node->n_outputs && status == CM_OK; i++)
         if (node->outputs[i] != ID_NONE)
             walk->table->infos[node->outputs[i]] =
-                upper_bound_of_value(walk, node->outputs[i], &most.outputs[i]);
+                upper_bound_of_value(walk, node->outputs[i], &upper.outputs[i]);
     if (status == CM_OK) status = fold_upper_bounds(walk, context);
     /* if the maxima contradict each other, the outputs stay unknown */
     return status == CM_NO_MEMORY ? status : CM_OK;
@@ -608,7 +609,7 @@ int walk_node(struct walk *walk, uint32_t id) {
                                                   : infer_types(walk, &context);
     if (status == CM_OK) status = fold_contents(walk, &context);
     if (status == CM_OK) status = store_outputs(walk, &context);
-    if (status == CM_OK) status = unread_check(walk, &context);
+    if (status == CM_OK) status = missing_data_check(walk, &context);
     node_frame_pop(&place, walk->diag);
     if (status < 0)
         for (size_t i = 0; i < node->n_outputs; i++)

@@ -46,7 +46,7 @@ struct advice_case {
 struct advice_rule {
     const char *id;   /* "R3" */
     const char *name; /* "channels-last" */
-    double least;     /* minimum share of the latency in the picked nodes; 0: none */
+    double min_share; /* minimum share of the latency in the picked nodes; 0: none */
     void (*pick)(struct advice_case *advice);
     void (*write)(struct advice_case *advice);
 };
@@ -145,12 +145,12 @@ static void pick_idle(struct advice_case *advice) {
 }
 
 static void write_idle(struct advice_case *advice) {
-    const double whole = advice->analysis->estimate.network.measurement.warm.median;
+    const double network_s = advice->analysis->estimate.network.measurement.warm.median;
     text_printf(
         &advice->text,
         "Of the %.3f ms that the network takes its layers take %.2f%%: the device waits "
         "for the rest. Take a larger batch, or replay it as one graph.",
-        whole * 1e3, 100 * utilisation(advice));
+        network_s * 1e3, 100 * utilisation(advice));
 }
 
 /* R2. A modelled device runs fp32 without tensor cores unless the precision is tf32. */
@@ -183,8 +183,8 @@ static void pick_without_tensor_cores(struct advice_case *advice) {
         const struct cm_primitive *primitive = primitive_of(advice, node);
         const double memory = traffic_s(advice, roofline_bounds_bytes(primitive) * runs);
         const double compute = rate > 0 ? (double)primitive->flops * runs / rate : 0;
-        const double least = fmax(memory, compute);
-        pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - least));
+        const double min_share = fmax(memory, compute);
+        pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - min_share));
     }
 }
 
@@ -340,18 +340,19 @@ static void write_chains(struct advice_case *advice) {
 /* R6. Returns the largest number of blocks per multiprocessor of its kernels; 1: enough, or
  * unknown. */
 static double fullest_grid(const struct cm_how *how) {
-    double most = 0;
+    double max_share = 0;
     for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
-        most = fmax(most,
-                    how->kernels[i].blocks_per_unit > 0 ? how->kernels[i].blocks_per_unit : 1);
-    return how->n_kernels > 0 ? most : 1;
+        max_share =
+            fmax(max_share,
+                 how->kernels[i].blocks_per_unit > 0 ? how->kernels[i].blocks_per_unit : 1);
+    return how->n_kernels > 0 ? max_share : 1;
 }
 
 static void pick_tiny_grids(struct advice_case *advice) {
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++) {
         if (advice->seconds[node] <= TINY_GRID_SHARE * advice->total_s) continue;
-        const double most = fullest_grid(&measurement_of(advice, node)->how);
-        if (most < 1) pick(advice, node, advice->seconds[node] * (1 - most));
+        const double max_share = fullest_grid(&measurement_of(advice, node)->how);
+        if (max_share < 1) pick(advice, node, advice->seconds[node] * (1 - max_share));
     }
 }
 
@@ -478,7 +479,8 @@ static int apply(struct advice_case *advice, const struct advice_rule *rule,
     advice->gain_s = 0;
     advice->has_gain = false;
     rule->pick(advice);
-    if (advice->n_picked == 0 || advice->picked_s < rule->least * advice->total_s) return CM_OK;
+    if (advice->n_picked == 0 || advice->picked_s < rule->min_share * advice->total_s)
+        return CM_OK;
     text_init(&advice->text, analysis->result_arena);
     rule->write(advice);
     if (advice->text.failed) return diag_no_memory(analysis->diag);

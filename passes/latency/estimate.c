@@ -228,18 +228,18 @@ static void sum_layers(const struct session *session, const struct cm_measuremen
  * than the sum of the warm ones. */
 static void check_network_time(const struct session *session, const struct network_time *time) {
     struct cm_diagnostics *diag = session->analysis->diag;
-    const int64_t whole = estimate_ps(time->measurement.warm.median);
+    const int64_t network_ps = estimate_ps(time->measurement.warm.median);
     if (!estimate_has_time(&time->measurement)) return;
-    if (whole > time->sum_cold_ps)
+    if (network_ps > time->sum_cold_ps)
         diag_note(diag, DIAG_BACKEND,
                   "the whole network takes %.2f times the sum of its cold layer times: "
                   "work between the layers is not measured",
-                  (double)whole / (double)time->sum_cold_ps);
-    else if (whole < time->sum_warm_ps)
+                  (double)network_ps / (double)time->sum_cold_ps);
+    else if (network_ps < time->sum_warm_ps)
         diag_note(diag, DIAG_BACKEND,
                   "the whole network takes %.2f times the sum of its warm layer times: "
                   "layers overlap, or a layer was measured differently",
-                  (double)whole / (double)time->sum_warm_ps);
+                  (double)network_ps / (double)time->sum_warm_ps);
 }
 
 static void report_interruption(const struct session *session,

@@ -66,14 +66,14 @@ static int plan_fresh(const struct analysis *analysis, const struct collected *a
 static size_t share_blocks(const struct analysis *analysis, struct collected *all,
                            uint32_t *block_of) {
     const struct liveness_table *liveness = &analysis->liveness;
-    const uint32_t *over = analysis->in_place.over;
+    const uint32_t *overwrites = analysis->in_place.overwrites;
     for (size_t i = 0; i < all->n; i++) block_of[all->values[i]] = (uint32_t)i;
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         const struct node *node = &analysis->model->nodes[liveness->node_at[step]];
         uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
-        if (output == ID_NONE || over[output] == ID_NONE) continue;
+        if (output == ID_NONE || overwrites[output] == ID_NONE) continue;
         all->blocks[block_of[output]].bytes = 0;
-        block_of[output] = block_of[over[output]];
+        block_of[output] = block_of[overwrites[output]];
         all->blocks[block_of[output]].last = liveness->last[output];
     }
     size_t n = 0;

@@ -357,8 +357,8 @@ static void swap_turns(struct search *search, uint32_t a, uint32_t b) {
 static int improve(struct planner *planner, struct work *work, uint32_t *order,
                    int64_t *offsets, int64_t *bytes) {
     const int64_t before = planner->work;
-    const int64_t most = SEARCH_BUDGET > before ? SEARCH_BUDGET - before : 0;
-    const int64_t limit = before + work_share(work, WORK_ARENAS, most);
+    const int64_t max_steps = SEARCH_BUDGET > before ? SEARCH_BUDGET - before : 0;
+    const int64_t limit = before + work_share(work, WORK_ARENAS, max_steps);
     struct search search = {.planner = planner, .order = order};
     search.turns = arena_array_raw(planner->arena, planner->n, sizeof *search.turns);
     search.offsets = arena_array_raw(planner->arena, planner->n, sizeof *search.offsets);
@@ -383,7 +383,8 @@ static int improve(struct planner *planner, struct work *work, uint32_t *order,
         b = n == 0 ? a : planner->others[planner->from[a] + next_choice(&search, n)];
         swap_turns(&search, a, b);
     }
-    if (*bytes > planner->bound) work_search(work, WORK_ARENAS, planner->work - before, most);
+    if (*bytes > planner->bound)
+        work_search(work, WORK_ARENAS, planner->work - before, max_steps);
     return CM_OK;
 }
 

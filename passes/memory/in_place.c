@@ -63,13 +63,13 @@ static void add_at(int64_t *change, uint32_t step, int64_t bytes) {
 
 /* Returns the peak if `shared` bytes are subtracted from the live bytes of each step. */
 static int64_t largest(const struct liveness_table *liveness, const int64_t *shared) {
-    int64_t most = 0;
+    int64_t peak = 0;
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         int64_t live = checked_sub(liveness->live[step], shared[step]);
         if (!is_known(live)) return live;
-        if (live > most) most = live;
+        if (live > peak) peak = live;
     }
-    return most;
+    return peak;
 }
 
 int pass_in_place(const struct analysis *analysis, void *own) {
@@ -78,15 +78,15 @@ int pass_in_place(const struct analysis *analysis, void *own) {
     size_t n_values = analysis->model->n_values;
     int64_t *shared = arena_array(analysis->scratch, liveness->n_steps, sizeof *shared);
     bool *taken = find_results(analysis);
-    table->over = arena_array_raw(analysis->arena, n_values, sizeof *table->over);
-    if (!shared || !taken || !table->over) return diag_no_memory(analysis->diag);
-    for (uint32_t id = 0; id < n_values; id++) table->over[id] = ID_NONE;
+    table->overwrites = arena_array_raw(analysis->arena, n_values, sizeof *table->overwrites);
+    if (!shared || !taken || !table->overwrites) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n_values; id++) table->overwrites[id] = ID_NONE;
     for (uint32_t step = 0; step < liveness->n_steps; step++) {
         uint32_t node = liveness->node_at[step];
         uint32_t root = overwritten(analysis, node, taken);
         if (root == ID_NONE) continue;
         taken[root] = true;
-        table->over[analysis->model->nodes[node].outputs[0]] = root;
+        table->overwrites[analysis->model->nodes[node].outputs[0]] = root;
         table->n_overwriting++;
         add_at(shared, step, liveness_owned(analysis, root));
     }

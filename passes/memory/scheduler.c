@@ -43,9 +43,9 @@ struct view {
     uint32_t *n_before;   /* by task: edges that lead to it */
     uint32_t *after;      /* by task: index of its first successor; one more at the end */
     uint32_t *successors; /* successors */
-    uint32_t *holds; /* by task: index of its first tensor in `held`; one more at the end */
-    uint32_t *held;  /* tensors */
-    int64_t least;   /* lower bound on the peak of every order */
+    uint32_t *holds;     /* by task: index of its first tensor in `held`; one more at the end */
+    uint32_t *held;      /* tensors */
+    int64_t lower_bound; /* lower bound on the peak of every order */
     int64_t budget;
     int64_t work; /* of all searches so far */
 };
@@ -58,7 +58,7 @@ struct open {
 
 struct state {
     int64_t live; /* bytes alive after the tasks of the set */
-    int64_t peak; /* so far; at least view.least */
+    int64_t peak; /* so far; at least view.lower_bound */
     uint32_t n_ready, n_open;
     uint32_t *ready;   /* ascending */
     struct open *open; /* ascending by id */
@@ -95,8 +95,8 @@ struct beam {
     bool complete;          /* no choice was dropped */
 };
 
-/* Lists the successors and the tensors of each task, and computes view->least: the most bytes
- * that one task needs in any order, or that the inputs or the outputs take. */
+/* Lists the successors and the tensors of each task, and computes view->lower_bound: the most
+ * bytes that one task needs in any order, or that the inputs or the outputs take. */
 static int view_open(struct view *view, struct arena *arena,
                      const struct scheduler_problem *problem, bool backward) {
     const uint32_t n = problem->n_tasks;
@@ -135,12 +135,12 @@ static int view_open(struct view *view, struct arena *arena,
         if (tensor->from_start) inputs += tensor->bytes;
         if (tensor->to_end) results += tensor->bytes;
     }
-    view->least = inputs > results ? inputs : results;
+    view->lower_bound = inputs > results ? inputs : results;
     for (uint32_t task = 0; task < n; task++) {
         int64_t bytes = problem->work[task];
         for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++)
             bytes += problem->tensors[view->held[i]].bytes;
-        if (bytes > view->least) view->least = bytes;
+        if (bytes > view->lower_bound) view->lower_bound = bytes;
     }
     return CM_OK;
 }
@@ -326,11 +326,11 @@ static int advance(struct beam *beam, uint32_t k) {
     struct level *before = &beam->levels[k % 2];
     struct level *next = &beam->levels[(k + 1) % 2];
     const int64_t begun = beam->work;
-    size_t most = 0;
+    size_t n_choices = 0;
     uint32_t n = 0;
     arena_restore(next->arena, next->mark);
-    for (uint32_t i = 0; i < before->n; i++) most += before->states[i].n_ready;
-    struct choice *choices = arena_array(next->arena, most, sizeof *choices);
+    for (uint32_t i = 0; i < before->n; i++) n_choices += before->states[i].n_ready;
+    struct choice *choices = arena_array(next->arena, n_choices, sizeof *choices);
     if (!choices) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < before->n; i++)
         n += list_choices(beam, &before->states[i], i, &choices[n]);
@@ -356,7 +356,7 @@ static int make_first(const struct beam *beam, struct level *level) {
     uint32_t *ready = arena_array(level->arena, problem->n_tasks, sizeof *ready);
     struct open *open = arena_array(level->arena, problem->n_tensors, sizeof *open);
     if (!state || !ready || !open) return CM_NO_MEMORY;
-    *state = (struct state){.peak = view->least, .ready = ready, .open = open};
+    *state = (struct state){.peak = view->lower_bound, .ready = ready, .open = open};
     for (uint32_t task = 0; task < problem->n_tasks; task++)
         if (view->n_before[task] == 0) ready[state->n_ready++] = task;
     for (uint32_t i = 0; i < problem->n_tensors; i++) {
@@ -447,10 +447,10 @@ int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
     return CM_OK;
 }
 
-/* The tasks order[from] to order[to - 1] as a problem of their own. */
+/* The tasks order[from] to order[to - 1] of `original` as a problem of their own. */
 struct window {
-    const struct scheduler_problem *whole;
-    const uint32_t *places; /* by task of the whole: index in the order */
+    const struct scheduler_problem *original;
+    const uint32_t *places; /* by task of `original`: index in the order */
     uint32_t from;
     uint32_t to;
     struct scheduler_problem problem;
@@ -465,7 +465,7 @@ static void cut_tensor(struct window *window, const struct scheduler_tensor *ten
     cut.members = (uint32_t)window->problem.n_members;
     cut.n_members = 0;
     for (uint32_t i = 0; i < tensor->n_members; i++) {
-        const uint32_t place = window->places[window->whole->members[tensor->members + i]];
+        const uint32_t place = window->places[window->original->members[tensor->members + i]];
         if (place < window->from) {
             cut.from_start = true;
         } else if (place >= window->to) {
@@ -480,52 +480,53 @@ static void cut_tensor(struct window *window, const struct scheduler_tensor *ten
 }
 
 static int cut_out(struct window *window, struct arena *arena, const uint32_t *order) {
-    const struct scheduler_problem *whole = window->whole;
+    const struct scheduler_problem *problem = window->original;
     const uint32_t n = window->to - window->from;
     int64_t *work = arena_array(arena, n, sizeof *work);
-    struct scheduler_edge *edges = arena_array(arena, whole->n_edges, sizeof *edges);
-    window->tensors = arena_array(arena, whole->n_tensors, sizeof *window->tensors);
-    window->members = arena_array(arena, whole->n_members, sizeof *window->members);
+    struct scheduler_edge *edges = arena_array(arena, problem->n_edges, sizeof *edges);
+    window->tensors = arena_array(arena, problem->n_tensors, sizeof *window->tensors);
+    window->members = arena_array(arena, problem->n_members, sizeof *window->members);
     if (!work || !edges || !window->tensors || !window->members) return CM_NO_MEMORY;
     window->problem = (struct scheduler_problem){.n_tasks = n,
                                                  .work = work,
                                                  .edges = edges,
                                                  .tensors = window->tensors,
                                                  .members = window->members};
-    for (uint32_t i = 0; i < n; i++) work[i] = whole->work[order[window->from + i]];
-    for (size_t i = 0; i < whole->n_edges; i++) {
-        const uint32_t before = window->places[whole->edges[i].before];
-        const uint32_t after = window->places[whole->edges[i].after];
+    for (uint32_t i = 0; i < n; i++) work[i] = problem->work[order[window->from + i]];
+    for (size_t i = 0; i < problem->n_edges; i++) {
+        const uint32_t before = window->places[problem->edges[i].before];
+        const uint32_t after = window->places[problem->edges[i].after];
         if (before >= window->from && after < window->to && before < window->to &&
             after >= window->from)
             edges[window->problem.n_edges++] =
                 (struct scheduler_edge){before - window->from, after - window->from};
     }
-    for (uint32_t i = 0; i < whole->n_tensors; i++) cut_tensor(window, &whole->tensors[i]);
+    for (uint32_t i = 0; i < problem->n_tensors; i++) cut_tensor(window, &problem->tensors[i]);
     return CM_OK;
 }
 
 /* Searches for a better order of the `width` tasks around a place of the order. */
-static int improve_window(struct arena *arena, const struct scheduler_problem *whole,
+static int improve_window(struct arena *arena, const struct scheduler_problem *problem,
                           uint32_t place, uint32_t width, struct scheduler_result *result,
                           int64_t *work, bool *ret_found) {
     const uint32_t from = place > width / 2 ? place - width / 2 : 0;
-    const uint32_t n = whole->n_tasks - from < width ? whole->n_tasks - from : width;
+    const uint32_t n = problem->n_tasks - from < width ? problem->n_tasks - from : width;
     uint32_t *order = result->order + from;
-    uint32_t *places = arena_array(arena, whole->n_tasks, sizeof *places);
+    uint32_t *places = arena_array(arena, problem->n_tasks, sizeof *places);
     uint32_t *found = arena_array(arena, n, sizeof *found);
     uint32_t *tasks = arena_copy(arena, order, n * sizeof *tasks);
     bool complete = false;
     if (!places || !found || !tasks) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < whole->n_tasks; i++) places[result->order[i]] = i;
-    struct window window = {.whole = whole, .places = places, .from = from, .to = from + n};
+    for (uint32_t i = 0; i < problem->n_tasks; i++) places[result->order[i]] = i;
+    struct window window = {
+        .original = problem, .places = places, .from = from, .to = from + n};
     if (cut_out(&window, arena, result->order) < 0) return CM_NO_MEMORY;
-    *work += (int64_t)whole->n_edges + whole->n_tensors + whole->n_tasks;
+    *work += (int64_t)problem->n_edges + problem->n_tensors + problem->n_tasks;
     for (int backward = 0; backward < 2 && !*ret_found && !complete; backward++) {
         struct view view;
         if (view_open(&view, arena, &window.problem, backward == 1) < 0) return CM_NO_MEMORY;
         view.budget = WINDOW_BUDGET;
-        if (view.least >= result->peak) return CM_OK;
+        if (view.lower_bound >= result->peak) return CM_OK;
         if (beam_search(&view, result->peak, found, ret_found, &complete) < 0)
             return CM_NO_MEMORY;
         *work += view.work;
@@ -565,7 +566,7 @@ static int improve_whole(struct arena *arena, const struct scheduler_problem *pr
     uint32_t *order = arena_array(arena, problem->n_tasks, sizeof *order);
     if (!order || view_open(&view, arena, problem, backward) < 0) return CM_NO_MEMORY;
     view.budget = work_share(work, WORK_SCHEDULES, BUDGET);
-    if (result->peak <= view.least) result->optimal = true;
+    if (result->peak <= view.lower_bound) result->optimal = true;
     if (result->optimal) return CM_OK;
     if (beam_search(&view, result->peak, order, &found, &result->optimal) < 0)
         return CM_NO_MEMORY;

@@ -85,13 +85,14 @@ static int add(struct outputs *outputs, uint32_t module, uint32_t value) {
 static int add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
-    bool again = false; /* the child scope is not the first call of a replayed module's child */
+    bool is_repeat =
+        false; /* the child scope is not the first call of a replayed module's child */
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
-        bool replay = tree->replayed[module] && again;
+        bool replay = tree->replayed[module] && is_repeat;
         if (tree->first_scope[module] == scope && !replay && add(outputs, module, value) < 0)
             return CM_NO_MEMORY;
-        again = replay || tree->paths->repeat[scope] > 0;
+        is_repeat = replay || tree->paths->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;
     }
     return CM_OK;

@@ -168,7 +168,7 @@ static struct placement place_by_name(const struct mapper *mapper, uint32_t scop
 static struct placement place(const struct mapper *mapper, uint32_t scope) {
     const struct scope_notes *notes = scopes_notes(mapper->scopes, scope);
     if (notes->path) {
-        mapper->out->repeat[scope] = notes->again;
+        mapper->out->repeat[scope] = notes->is_repeat;
         return (struct placement){.local = notes->path, .length = strlen(notes->path)};
     }
     struct placement natural = place_by_name(mapper, scope);

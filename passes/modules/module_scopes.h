@@ -14,7 +14,7 @@ struct scope_notes {
     const char *path;  /* of the called module; NULL: derive it from the text */
     const char *class; /* of that module; NULL if unknown */
     uint32_t entries;  /* calls of that module under this scope's name, if the source counts */
-    bool again;        /* not the first call, if `path` is set */
+    bool is_repeat;    /* not the first call, if `path` is set */
     bool distinct;     /* a number at the end of its name is part of it: "conv2d_1" */
 };
 

@@ -24,7 +24,7 @@ struct visit {
 /* The modules of a node, outermost first, part by part. */
 struct stack {
     size_t n;
-    struct place_part parts[PATHS_MAX_DEPTH];
+    struct module_stack_entry entries[PATHS_MAX_DEPTH];
 };
 
 /*
@@ -36,7 +36,7 @@ struct stack {
 int metadata_start(struct scope_finder *finder, bool *ret) {
     *ret = false;
     for (size_t i = 0; i < finder->model->n_nodes && !*ret; i++)
-        *ret = finder->model->nodes[i].place != NULL;
+        *ret = finder->model->nodes[i].module_stack != NULL;
     finder->visit = arena_alloc(finder->analysis->arena, sizeof *finder->visit);
     return finder->visit ? CM_OK : CM_NO_MEMORY;
 }
@@ -73,14 +73,14 @@ static int follow_params(const struct scope_finder *finder, uint32_t node,
     size_t length = 0;
     const char *owner = owner_of_params(finder, node, &length);
     if (!owner || stack->n == 0) return CM_OK;
-    const char *last = stack->parts[stack->n - 1].path;
+    const char *last = stack->entries[stack->n - 1].path;
     char *path = arena_strndup(finder->analysis->arena, owner, length);
     if (!path) return CM_NO_MEMORY;
     if (contains_module(last, path, length) || contains_module(path, last, strlen(last)))
         return CM_OK;
-    while (stack->n > 0 && !contains_module(stack->parts[stack->n - 1].path, path, length))
+    while (stack->n > 0 && !contains_module(stack->entries[stack->n - 1].path, path, length))
         stack->n--;
-    stack->parts[stack->n++] = (struct place_part){path, ""};
+    stack->entries[stack->n++] = (struct module_stack_entry){path, ""};
     return CM_OK;
 }
 
@@ -88,8 +88,9 @@ static int read_module_stack(const struct scope_finder *finder, uint32_t id,
                              struct stack *ret) {
     const struct node *node = &finder->model->nodes[id];
     ret->n = 0;
-    for (size_t i = 0; i < node->place->n_parts && ret->n < PATHS_MAX_DEPTH; i++)
-        if (node->place->parts[i].path[0] != '\0') ret->parts[ret->n++] = node->place->parts[i];
+    for (size_t i = 0; i < node->module_stack->n && ret->n < PATHS_MAX_DEPTH; i++)
+        if (node->module_stack->entries[i].path[0] != '\0')
+            ret->entries[ret->n++] = node->module_stack->entries[i];
     return node->fused ? follow_params(finder, id, ret) : CM_OK;
 }
 
@@ -114,19 +115,19 @@ static int enter_entry(struct scope_finder *finder, uint32_t outer, const char *
     return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text), ret);
 }
 
-static int note_part(struct scope_finder *finder, uint32_t scope, const struct place_part *part,
-                     bool again) {
+static int note_part(struct scope_finder *finder, uint32_t scope,
+                     const struct module_stack_entry *part, bool is_repeat) {
     struct scope_notes *notes = scopes_note(finder->scopes, scope);
     if (!notes) return CM_NO_MEMORY;
     if (notes->path) return CM_OK;
     notes->path = arena_strndup(finder->analysis->arena, part->path, path_length(part->path));
     notes->class = part->class[0] ? part->class : NULL;
-    notes->again = again;
+    notes->is_repeat = is_repeat;
     return notes->path ? CM_OK : CM_NO_MEMORY;
 }
 
 static int enter_part(struct scope_finder *finder, uint32_t outer,
-                      const struct place_part *part, uint32_t *ret) {
+                      const struct module_stack_entry *part, uint32_t *ret) {
     uint32_t scope = outer;
     int status = enter_entry(finder, outer, part->path, 0, &scope);
     struct scope_notes *notes = status < 0 ? NULL : scopes_note(finder->scopes, scope);
@@ -142,7 +143,7 @@ static int walk_to(struct scope_finder *finder, const struct stack *stack, uint3
     struct visit *visit = finder->visit;
     uint32_t scope = 0;
     for (size_t i = 0; i < stack->n; i++) {
-        const struct place_part *part = &stack->parts[i];
+        const struct module_stack_entry *part = &stack->entries[i];
         if (i < visit->depth && text_equal(visit->levels[i].path, part->path)) {
             scope = visit->levels[i].scope;
             continue;
@@ -159,13 +160,13 @@ static int walk_to(struct scope_finder *finder, const struct stack *stack, uint3
 }
 
 int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
-    const struct place *place = finder->model->nodes[node].place;
+    const struct module_stack *recorded = finder->model->nodes[node].module_stack;
     struct stack stack;
     *ret = ID_NONE;
-    if (!place) return CM_OK;
+    if (!recorded) return CM_OK;
     struct scope_notes *root = scopes_note(finder->scopes, 0);
     if (!root || read_module_stack(finder, node, &stack) < 0) return CM_NO_MEMORY;
-    const struct place_part *first = &place->parts[0];
+    const struct module_stack_entry *first = &recorded->entries[0];
     if (first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
     return walk_to(finder, &stack, ret);
 }
@@ -278,7 +279,7 @@ int functions_start(struct scope_finder *finder, bool *ret) {
         uint32_t outer = model->calls[id].outer;
         BUG_ON(outer != ID_NONE && outer >= id);
         finder->of_call[id] = ID_NONE;
-        if (model->calls[id].place) continue;
+        if (model->calls[id].module_stack) continue;
         int status = enter_call(finder, id, &finder->of_call[id]);
         if (status == CM_OK) status = number_calls(finder, &finder->of_call[id]);
         if (status == CM_OK) status = note_class(finder, id);

@@ -13,11 +13,11 @@ struct operation {
     const struct op *op;
     const char *saved_for_backward; /* cells of the operator, or for this node */
     const struct node *node;        /* operands and outputs; NULL: part of a fused pattern */
-    uint32_t whole;    /* last node of its fused pattern; the node itself if none */
-    uint32_t region;   /* index into regions, ID_NONE */
-    uint32_t forward;  /* event of the forward pass */
-    uint32_t again;    /* event of the recomputation, if its region has one */
-    uint32_t backward; /* event of the backward pass */
+    uint32_t pattern_last;  /* last node of its fused pattern; the node itself if none */
+    uint32_t region;        /* index into regions, ID_NONE */
+    uint32_t forward;       /* event of the forward pass */
+    uint32_t recomputation; /* event of the recomputation, if its region has one */
+    uint32_t backward;      /* event of the backward pass */
     bool has_backward;
     int64_t extra; /* bytes saved for backward that are not a value */
 };
@@ -25,7 +25,7 @@ struct operation {
 /* Consecutive steps of one checkpointed module, which saves only its inputs. */
 struct region {
     uint32_t first, last; /* steps */
-    bool again;           /* recomputed: an operation in it has a backward */
+    bool is_recomputed;   /* an operation in it has a backward */
 };
 
 struct training {
@@ -64,7 +64,7 @@ bool training_needs_gradient(const struct training *training, const struct opera
 /* Returns true if the forward of the operation runs again during backward. */
 static inline bool training_is_recomputed(const struct training *training,
                                           const struct operation *operation) {
-    return operation->region != ID_NONE && training->regions[operation->region].again;
+    return operation->region != ID_NONE && training->regions[operation->region].is_recomputed;
 }
 /* Returns the runs of the graph in one pass through the model. */
 int64_t training_runs(const struct training *training, uint32_t graph);

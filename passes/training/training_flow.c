@@ -86,9 +86,9 @@ static int fill_operation(struct training *training, const struct op_source *sou
     struct operation *operation = &training->operations[id];
     struct arena_mark mark = arena_save(training->analysis->arena);
     struct op_context context;
-    operation->whole = fused_pattern ? fused_pattern->last : id;
+    operation->pattern_last = fused_pattern ? fused_pattern->last : id;
     operation->op = source->ops[id];
-    if (operation->whole != id) return CM_OK;
+    if (operation->pattern_last != id) return CM_OK;
     int status = training_context(training, source, id, &context);
     if (status < 0) return status;
     operation->op = context.op;

@@ -14,10 +14,10 @@
 
 /* Lifetime of the bytes of a root, in events; 0: none. */
 struct span {
-    uint32_t used;     /* last read in forward */
-    uint32_t saved;    /* last use in backward, or by a region that it enters */
-    uint32_t again;    /* last use of its recomputed copy */
-    uint32_t gradient; /* first event that computes a part of its gradient */
+    uint32_t used;          /* last read in forward */
+    uint32_t saved;         /* last use in backward, or by a region that it enters */
+    uint32_t recomputation; /* last use of its recomputed copy */
+    uint32_t gradient;      /* first event that computes a part of its gradient */
 };
 
 struct timeline {
@@ -55,7 +55,7 @@ static void find_regions(struct training *training) {
         operation->region = (uint32_t)training->n_regions - 1;
         struct region *region = &training->regions[operation->region];
         region->last = step;
-        region->again = region->again || operation->has_backward;
+        region->is_recomputed = region->is_recomputed || operation->has_backward;
     }
 }
 
@@ -69,7 +69,7 @@ static uint32_t number_recomputation(struct timeline *timeline, uint32_t step, u
     const struct region *region = &training->regions[operation->region];
     for (uint32_t k = region->first; step == region->last && k <= step; k++) {
         timeline->node_at[event] = liveness->node_at[k];
-        training->operations[liveness->node_at[k]].again = event++;
+        training->operations[liveness->node_at[k]].recomputation = event++;
     }
     return event;
 }
@@ -105,7 +105,7 @@ static bool is_recomputed(const struct training *training, uint32_t root,
 static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     const struct training *training = timeline->training;
     const struct analysis *analysis = training->analysis;
-    node = training->operations[node].whole;
+    node = training->operations[node].pattern_last;
     const struct operation *operation = &training->operations[node];
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
@@ -114,9 +114,9 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     span->used = later(span->used, step + 1);
     if (!training_is_recomputed(training, operation)) return;
     if (is_recomputed(training, root, operation))
-        span->again = later(span->again, operation->again);
+        span->recomputation = later(span->recomputation, operation->recomputation);
     else
-        span->saved = later(span->saved, operation->again);
+        span->saved = later(span->saved, operation->recomputation);
 }
 
 /* The training loop holds graph inputs and outputs until its next step; the outputs of a body
@@ -170,7 +170,7 @@ static void note_need(struct timeline *timeline, uint32_t value,
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
     if (is_recomputed(training, root, operation))
-        span->again = later(span->again, operation->backward);
+        span->recomputation = later(span->recomputation, operation->backward);
     else
         span->saved = later(span->saved, operation->backward);
     if (producer(training, root) == ID_NONE)
@@ -204,11 +204,11 @@ static bool cell_has_extra(const char *cell) {
 static void note_param_gradients(struct timeline *timeline, uint32_t id) {
     const struct training *training = timeline->training;
     const struct params_table *params = &training->analysis->params;
-    const struct operation *whole = &training->operations[training->operations[id].whole];
-    if (!whole->has_backward) return;
+    const struct operation *last = &training->operations[training->operations[id].pattern_last];
+    if (!last->has_backward) return;
     for (size_t i = 0; i < params->n_used[id]; i++) {
         uint32_t *since = &timeline->param_since[params->used[id][i]];
-        if (*since == 0) *since = whole->backward;
+        if (*since == 0) *since = last->backward;
     }
 }
 
@@ -276,7 +276,8 @@ static void live_value(struct timeline *timeline, uint32_t root) {
     add_live(timeline, born, later(span->used, span->saved), span->saved ? all : once);
     if (span->saved) add_saved_bytes(training, node, all);
     if (made && training_is_recomputed(training, made))
-        add_live(timeline, made->again, later(made->again, span->again), all);
+        add_live(timeline, made->recomputation, later(made->recomputation, span->recomputation),
+                 all);
     if (made && made->has_backward && span->gradient)
         add_live(timeline, span->gradient, later(made->backward, span->gradient), once);
 }
@@ -285,10 +286,10 @@ static void live_extra(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     const struct operation *operation = &training->operations[id];
     if (!operation->has_backward || operation->extra == 0) return;
-    bool again = training_is_recomputed(training, operation);
-    if (!again) add_saved_bytes(training, id, operation->extra);
-    add_live(timeline, again ? operation->again : operation->forward, operation->backward,
-             operation->extra);
+    const bool is_recomputed = training_is_recomputed(training, operation);
+    if (!is_recomputed) add_saved_bytes(training, id, operation->extra);
+    add_live(timeline, is_recomputed ? operation->recomputation : operation->forward,
+             operation->backward, operation->extra);
 }
 
 /* Gradients of parameters are alive until the optimizer step. */
@@ -309,24 +310,24 @@ static enum training_phase phase_of(const struct timeline *timeline, uint32_t ev
     const struct operation *operation =
         &timeline->training->operations[timeline->node_at[event]];
     if (event < timeline->first_back) return PHASE_FORWARD;
-    return operation->again == event ? PHASE_RECOMPUTE : PHASE_BACKWARD;
+    return operation->recomputation == event ? PHASE_RECOMPUTE : PHASE_BACKWARD;
 }
 
 static void find_peak(const struct timeline *timeline, struct training_table *table) {
     int64_t now = 0;
-    int64_t most = table->gradient_bytes;
+    int64_t peak = table->gradient_bytes;
     table->peak_node = ID_NONE;
     table->peak_phase = PHASE_STEP;
     for (uint32_t event = 1; event < timeline->n_events; event++) {
         now = checked_add(now, timeline->change[event]);
-        if (!is_known(now)) most = now;
-        if (!is_known(most) || now <= most) continue;
-        most = now;
+        if (!is_known(now)) peak = now;
+        if (!is_known(peak) || now <= peak) continue;
+        peak = now;
         table->peak_node = timeline->node_at[event];
         table->peak_phase = phase_of(timeline, event);
     }
-    most = checked_add(most, checked_add(table->weight_bytes, table->optimizer_bytes));
-    table->peak_bytes = checked_add(most, table->master_bytes);
+    peak = checked_add(peak, checked_add(table->weight_bytes, table->optimizer_bytes));
+    table->peak_bytes = checked_add(peak, table->master_bytes);
 }
 
 int training_steps(struct training *training) {

@@ -149,8 +149,8 @@ static void put_module(struct writer *writer, size_t index) {
     text_append(&writer->text, module->blame.is_rest ? ", itself " : " ");
     put_change(writer, look_of(writer, view->by.unit), &change);
     text_append(&writer->text, "| ");
-    view_append_difference(&writer->text, look_of(writer, view->beside_by.unit),
-                           module->beside);
+    view_append_difference(&writer->text, look_of(writer, view->second_by.unit),
+                           module->second);
     text_append(&writer->text, " |\n");
 }
 
@@ -181,7 +181,7 @@ struct section {
     const char *title;
     const char *by; /* heading of a metric; NULL */
     const char *head;
-    const char *beside; /* heading of the last column; NULL */
+    const char *last_heading; /* heading of the last column; NULL */
     size_t n;
     bool folded;
     void (*put)(struct writer *writer, size_t index);
@@ -190,7 +190,7 @@ struct section {
 /* Writes the title, the rows that fit into the comment, and the number of the others. */
 static void write_section(struct writer *writer, const struct section *section) {
     const size_t room = MARKDOWN_MAX_BYTES - ROOM_OF_ENDS;
-    const size_t most = view_shown(writer->options, section->n);
+    const size_t max_rows = view_shown(writer->options, section->n);
     size_t shown = 0;
     bool fits = true;
     if (section->n == 0) return;
@@ -199,10 +199,11 @@ static void write_section(struct writer *writer, const struct section *section) 
     if (section->by) text_printf(&writer->text, " by change of %s", section->by);
     text_append(&writer->text, section->folded ? "</summary>\n\n" : "**\n\n");
     text_append(&writer->text, section->head);
-    if (section->beside)
-        text_printf(&writer->text, " %s |\n|---|---:|---:|---:|---:|---:|\n", section->beside);
+    if (section->last_heading)
+        text_printf(&writer->text, " %s |\n|---|---:|---:|---:|---:|---:|\n",
+                    section->last_heading);
     (void)flush(writer, MARKDOWN_MAX_BYTES);
-    while (fits && shown < most) {
+    while (fits && shown < max_rows) {
         const struct arena_mark mark = arena_save(writer->arena);
         section->put(writer, shown);
         fits = flush(writer, room);
@@ -229,7 +230,7 @@ int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_opti
         const struct view *view = &writer.view;
         const struct section sections[] = {
             {"Modules", view->by.heading, "| module | old | new | change | % |",
-             view->beside_by.heading, view->n_modules, false, put_module},
+             view->second_by.heading, view->n_modules, false, put_module},
             {"At no cost", NULL, "", NULL, view->n_plain, view->n_plain > FOLDED_FROM,
              put_plain},
             {"Operators", view->operator_by.heading, "| operator | old | new | change | % |",

@@ -118,7 +118,7 @@ static void append_label(struct writer *writer, struct text *cell, size_t row) {
 
 static void write_modules(struct writer *writer) {
     const struct view *view = &writer->view;
-    const char *headings[] = {"old", "new", "change", "%", view->beside_by.heading, "module"};
+    const char *headings[] = {"old", "new", "change", "%", view->second_by.heading, "module"};
     const size_t n = view_shown(writer->options, view->n_modules);
     struct table table;
     if (n == 0) return;
@@ -132,8 +132,8 @@ static void write_modules(struct writer *writer) {
         const struct cm_change change =
             view_blame_change(writer->diff, &module->blame, view->metric);
         fill_change(&table, look_of(writer, view->by.unit), &change);
-        view_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
-                               module->beside);
+        view_append_difference(table_cell(&table), look_of(writer, view->second_by.unit),
+                               module->second);
         table_end_cell(&table);
         struct text *label = table_cell(&table);
         append_label(writer, label, module->blame.module);

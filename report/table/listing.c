@@ -50,8 +50,9 @@ static int add_named(struct listing *listing, const char *keys, enum rows rows,
 static int read_columns(struct listing *listing, const char *keys, enum rows rows,
                         struct cm_diagnostics *diag) {
     const bool is_all = text_equal(keys, "all");
-    const size_t most = is_all ? count_fields(rows, listing->arena) : count_commas(keys) + 1;
-    listing->fields = arena_array(listing->arena, most, sizeof(*listing->fields));
+    const size_t capacity =
+        is_all ? count_fields(rows, listing->arena) : count_commas(keys) + 1;
+    listing->fields = arena_array(listing->arena, capacity, sizeof(*listing->fields));
     if (arena_failed(listing->arena)) return diag_no_memory(diag); /* also of a short count */
     return is_all ? add_all(listing, rows, listing->arena, diag)
                   : add_named(listing, keys, rows, diag);

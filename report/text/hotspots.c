@@ -235,11 +235,11 @@ static struct threshold find_threshold(const struct search *search,
     if (weights == NULL) return any;
     for (size_t i = 0; i < groups->n; i++) weights[i] = weight_of(search, &groups->items[i]);
     qsort(weights, groups->n, sizeof(*weights), compare_weights);
-    const double least = weights[search->max_rows - 1];
-    if (least < MIN_SHARE) return any;
+    const double min_share = weights[search->max_rows - 1];
+    if (min_share < MIN_SHARE) return any;
     size_t n_above = 0;
-    while (weights[n_above] > least) n_above++;
-    return (struct threshold){least, search->max_rows - n_above};
+    while (weights[n_above] > min_share) n_above++;
+    return (struct threshold){min_share, search->max_rows - n_above};
 }
 
 /* Sum of the modules without a separate row. */

@@ -96,42 +96,43 @@ static void write_cached(struct page *page, const struct cm_measure *measure) {
 }
 
 /* `layers cold:  1.43 ms, 1.19 x the whole` */
-static void write_sum(struct page *page, const char *label, int64_t sum, int64_t whole) {
-    if (!is_known(sum) || whole <= 0) return;
+static void write_sum(struct page *page, const char *label, int64_t sum, int64_t network_ps) {
+    if (!is_known(sum) || network_ps <= 0) return;
     label_write(page, label);
     page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
     times_append(item, page->units, sum);
-    text_printf(item, ", %.2f x the whole", (double)sum / (double)whole);
+    text_printf(item, ", %.2f x the whole", (double)sum / (double)network_ps);
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
 }
 
 /* `whole network:  1.2 ms measured, 49 nodes (99.98% of MACs)` */
 static void write_network(struct page *page, const struct cm_result *result) {
-    const struct cm_end_to_end *whole = result->measure->end_to_end;
-    if (whole == NULL) return;
+    const struct cm_end_to_end *end_to_end = result->measure->end_to_end;
+    if (end_to_end == NULL) return;
     label_write(page, "whole network");
     page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
-    if (!is_known(whole->median_ps)) {
-        text_append_name(item, whole->state);
+    if (!is_known(end_to_end->median_ps)) {
+        text_append_name(item, end_to_end->state);
         text_append(item, ":");
         page_item_end(page, STYLE_WARNING);
-        page_words(page, STYLE_PLAIN, whole->reason);
+        page_words(page, STYLE_PLAIN, end_to_end->reason);
         page_end_line(page);
         return;
     }
-    times_append(item, page->units, whole->median_ps);
+    times_append(item, page->units, end_to_end->median_ps);
     text_append(item, " ");
-    text_append_name(item, whole->state);
-    text_printf(item, ", %" PRId64 " node%s (", whole->nodes, text_plural(whole->nodes));
-    number_append_percent(item, whole->macs, result->totals.macs);
+    text_append_name(item, end_to_end->state);
+    text_printf(item, ", %" PRId64 " node%s (", end_to_end->nodes,
+                text_plural(end_to_end->nodes));
+    number_append_percent(item, end_to_end->macs, result->totals.macs);
     text_append(item, " of MACs)");
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
-    write_sum(page, "layers cold", whole->sum_cold_ps, whole->median_ps);
-    write_sum(page, "layers warm", whole->sum_warm_ps, whole->median_ps);
+    write_sum(page, "layers cold", end_to_end->sum_cold_ps, end_to_end->median_ps);
+    write_sum(page, "layers warm", end_to_end->sum_warm_ps, end_to_end->median_ps);
 }
 
 /* `fwd FLOPS:  3.9 TFLOPS, of what has a time`: the end only if nodes with work have no time.

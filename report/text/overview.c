@@ -226,20 +226,20 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-static void write_network(struct page *page, const struct cm_end_to_end *whole) {
-    if (whole == NULL) return;
+static void write_network(struct page *page, const struct cm_end_to_end *end_to_end) {
+    if (end_to_end == NULL) return;
     label_write(page, "network");
     page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
-    if (is_known(whole->median_ps)) {
-        times_append(item, page->units, whole->median_ps);
+    if (is_known(end_to_end->median_ps)) {
+        times_append(item, page->units, end_to_end->median_ps);
         text_append(item, " for the whole network");
     } else {
-        text_append_name(item, whole->state);
+        text_append_name(item, end_to_end->state);
         text_append(item, ":");
     }
-    page_item_end(page, is_known(whole->median_ps) ? STYLE_TITLE : STYLE_WARNING);
-    page_words(page, STYLE_PLAIN, whole->reason);
+    page_item_end(page, is_known(end_to_end->median_ps) ? STYLE_TITLE : STYLE_WARNING);
+    page_words(page, STYLE_PLAIN, end_to_end->reason);
     page_end_line(page);
 }
 

@@ -43,14 +43,14 @@ static struct bytes relu_model(struct arena *arena, struct bytes node) {
     return model_of(arena, graph);
 }
 
-/* ":Net layer1:Block"; "-" if there is no place. */
-static const char *place_text(struct arena *arena, const struct place *place) {
+/* ":Net layer1:Block"; "-" if no module is recorded. */
+static const char *stack_text(struct arena *arena, const struct module_stack *stack) {
     struct text text;
     text_init(&text, arena);
-    for (size_t i = 0; place && i < place->n_parts; i++)
-        text_printf(&text, "%s%s:%s", i > 0 ? " " : "", place->parts[i].path,
-                    place->parts[i].class);
-    return place ? text_string(&text) : "-";
+    for (size_t i = 0; stack && i < stack->n; i++)
+        text_printf(&text, "%s%s:%s", i > 0 ? " " : "", stack->entries[i].path,
+                    stack->entries[i].class);
+    return stack ? text_string(&text) : "-";
 }
 
 static void reads_module_scopes(void **state) {
@@ -58,7 +58,7 @@ static void reads_module_scopes(void **state) {
         const char *scopes;    /* NULL: there is no such entry */
         const char *classes;   /* NULL */
         const char *namespace; /* NULL */
-        const char *place;
+        const char *modules;
     } rows[] = {
         {"['', 'layer1', 'layer1.0', 'conv2d']",
          "['net.Net', 'torch.nn.modules.container.Sequential', '__main__.f.<locals>.Block', "
@@ -101,7 +101,8 @@ static void reads_module_scopes(void **state) {
         if (rows[i].scopes) put_property(&node, SCOPES, rows[i].scopes);
         struct loading loading = load_bytes(relu_model(*state, node));
         assert_int_equal(loading.status, CM_OK);
-        assert_string_equal(place_text(*state, loading.model->nodes[0].place), rows[i].place);
+        assert_string_equal(stack_text(*state, loading.model->nodes[0].module_stack),
+                            rows[i].modules);
         loading_free(&loading);
     }
 }
@@ -138,8 +139,8 @@ static void shares_the_place_of_a_module(void **state) {
     put_message(&graph, 1, third);
     struct loading loading = load_bytes(model_of(*state, graph));
     const struct node *nodes = loading.model->nodes;
-    assert_ptr_equal(nodes[0].place, nodes[1].place);
-    assert_string_equal(place_text(*state, nodes[2].place), ": b:");
+    assert_ptr_equal(nodes[0].module_stack, nodes[1].module_stack);
+    assert_string_equal(stack_text(*state, nodes[2].module_stack), ": b:");
     loading_free(&loading);
 }
 
@@ -159,9 +160,9 @@ static void inherits_the_place_of_the_call(void **state) {
     put_message(&model, 25, function);
     struct loading loading = load_bytes(model);
     assert_int_equal(loading.status, CM_OK);
-    assert_string_equal(place_text(*state, loading.model->nodes[0].place), ": outer:");
-    assert_string_equal(place_text(*state, loading.model->nodes[1].place), ": inner:");
-    assert_string_equal(place_text(*state, loading.model->calls[0].place), ": outer:");
+    assert_string_equal(stack_text(*state, loading.model->nodes[0].module_stack), ": outer:");
+    assert_string_equal(stack_text(*state, loading.model->nodes[1].module_stack), ": inner:");
+    assert_string_equal(stack_text(*state, loading.model->calls[0].module_stack), ": outer:");
     loading_free(&loading);
 }
 
@@ -177,15 +178,15 @@ static const char *list_of(struct arena *arena, size_t n) {
 static void ignores_malformed_scopes(void **state) {
     static const struct {
         size_t n;
-        size_t parts; /* 0: no place */
+        size_t parts; /* 0: none recorded */
     } rows[] = {{3, 2}, {65, 64}, {2000, 64}, {1000000, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bytes node = node_of(*state, "Relu", "r", "x", "y");
         put_property(&node, SCOPES, list_of(*state, rows[i].n));
         struct loading loading = load_bytes(relu_model(*state, node));
         assert_int_equal(loading.status, CM_OK);
-        const struct place *place = loading.model->nodes[0].place;
-        assert_int_equal(place ? place->n_parts : 0, rows[i].parts);
+        const struct module_stack *stack = loading.model->nodes[0].module_stack;
+        assert_int_equal(stack ? stack->n : 0, rows[i].parts);
         loading_free(&loading);
     }
 }
@@ -223,7 +224,7 @@ static void accepts_value_before_key(void **state) {
     put_text(&entry, 1, SCOPES);
     put_message(&node, 9, entry);
     struct loading loading = load_bytes(relu_model(*state, node));
-    assert_string_equal(place_text(*state, loading.model->nodes[0].place), ": fc:");
+    assert_string_equal(stack_text(*state, loading.model->nodes[0].module_stack), ": fc:");
     loading_free(&loading);
 }
 

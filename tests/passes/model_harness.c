@@ -40,7 +40,7 @@ struct parser {
     struct graph_builder *builder;
     struct map values;
     uint32_t call; /* call that contains the lines, or ID_NONE */
-    const struct place *place;
+    const struct module_stack *module_stack;
     bool fused;
     int64_t opset;
     size_t n_lines;
@@ -201,7 +201,7 @@ static void add_node(struct parser *parser, struct node *node, char **outputs) {
     node->opset = parser->opset;
     node->graph = parser->level->graph;
     node->call = parser->call;
-    node->place = parser->place;
+    node->module_stack = parser->module_stack;
     node->fused = parser->fused;
     node->outputs = ids;
     assert_int_equal(graph_add_node(parser->builder, node, &id), CM_OK);
@@ -303,7 +303,7 @@ static void add_call(struct parser *parser, char **words, size_t n) {
                         .name = name_of(words[1]),
                         .domain = "local",
                         .function = words[2],
-                        .place = parser->place,
+                        .module_stack = parser->module_stack,
                         .inputs = inputs};
     for (size_t at = 3; at < n; at++) inputs[call.n_inputs++] = value_named(parser, words[at]);
     assert_int_equal(graph_add_call(parser->builder, &call, &parser->call), CM_OK);
@@ -311,16 +311,16 @@ static void add_call(struct parser *parser, char **words, size_t n) {
 
 /* "layer1:Block": path and class. */
 static void set_place(struct parser *parser, char **words, size_t n) {
-    struct place *place = arena_alloc(parser->arena, sizeof *place);
-    struct place_part *parts = arena_array(parser->arena, n, sizeof *parts);
+    struct module_stack *stack = arena_alloc(parser->arena, sizeof *stack);
+    struct module_stack_entry *parts = arena_array(parser->arena, n, sizeof *parts);
     for (size_t i = 1; i < n; i++) {
         size_t length = strcspn(words[i], ":");
         const char *class = words[i] + length + (words[i][length] == ':');
         parts[i - 1].path = arena_strndup(parser->arena, words[i], length);
         parts[i - 1].class = class;
     }
-    *place = (struct place){.n_parts = n - 1, .parts = parts};
-    parser->place = n > 1 ? place : NULL;
+    *stack = (struct module_stack){.n = n - 1, .entries = parts};
+    parser->module_stack = n > 1 ? stack : NULL;
     parser->fused = strcmp(words[0], "fused") == 0;
 }
 

@@ -10,15 +10,15 @@
 
 /* Returns "unsigned", or "u64" if an offset or a count needs it. */
 static const char *index_type(const struct broadcast_index *index) {
-    int64_t most = broadcast_index_elements(index);
+    int64_t largest = broadcast_index_elements(index);
     for (int i = 0; i < index->n; i++) {
         int64_t last = 0;
         for (int axis = 0; axis < index->rank; axis++)
             last =
                 checked_add(last, checked_mul(index->dims[axis] - 1, index->strides[i][axis]));
-        if (!is_known(last) || last > most) most = last;
+        if (!is_known(last) || last > largest) largest = last;
     }
-    return is_known(most) && most <= INT32_MAX ? "unsigned" : "u64";
+    return is_known(largest) && largest <= INT32_MAX ? "unsigned" : "u64";
 }
 
 int jit_index_vector(const struct broadcast_index *index,

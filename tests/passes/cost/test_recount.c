@@ -332,7 +332,7 @@ static int64_t peak_in_place(const struct bench *bench) {
         int64_t live = live_in(bench, step, 0);
         uint32_t over = overwritten(bench, step, gone);
         const struct node *node = &bench->model.nodes[bench->analysis.liveness.node_at[step]];
-        assert_int_equal(bench->analysis.in_place.over[node->outputs[0]], over);
+        assert_int_equal(bench->analysis.in_place.overwrites[node->outputs[0]], over);
         if (over != ID_NONE) gone[over] = true;
         if (over != ID_NONE) live -= bytes_of(bench, over);
         if (live > peak) peak = live;

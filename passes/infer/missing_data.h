@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensors whose contents are out of reach because their external data file is missing or a pipe
- * has passed them (value_info.is_unread). The analysis continues without them; a node whose
- * output shape, trip count or branch depends on them is an error.
+ * has passed them (value_info.is_data_missing). The analysis continues without them; a node
+ * whose output shape, trip count or branch depends on them is an error.
  */
-#ifndef PASSES_INFER_UNREAD_H
-#define PASSES_INFER_UNREAD_H
+#ifndef PASSES_INFER_MISSING_DATA_H
+#define PASSES_INFER_MISSING_DATA_H
 
 #include "passes/infer/walk.h"
 
 /* Drops the contents of a stored tensor that are out of reach. */
-void unread_drop(struct walk *walk, struct value_info *info);
+void missing_data_drop(struct walk *walk, struct value_info *info);
 
 /* Returns true if the node would be folded if all its operands could be read. */
-bool unread_prevents_fold(const struct op_context *context);
+bool missing_data_prevents_fold(const struct op_context *context);
 
 /* Returns CM_OK, or CM_REFUSED after a message if contents that are out of reach decide a
  * shape, trip count or branch of the node, whose outputs are in the table. */
-int unread_check(const struct walk *walk, const struct op_context *context) CM_MUST_CHECK;
+int missing_data_check(const struct walk *walk, const struct op_context *context) CM_MUST_CHECK;
 
 /* Notes how many tensors are out of reach, if any of them is shape arithmetic. */
-void unread_note(const struct analysis *analysis, const struct infer_table *table);
+void missing_data_note(const struct analysis *analysis, const struct infer_table *table);
 
 #endif

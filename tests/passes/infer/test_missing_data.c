@@ -14,14 +14,14 @@
 #define REASON "external data 'w.data' was not found"
 #define HINT   "hint: put 'w.data' into the model's folder"
 
-struct unread_case {
+struct missing_data_case {
     const char *lines;
     const char *messages;
     const char *value; /* and its type */
     const char *type;
 };
 
-static void check_cases(const struct unread_case *rows, size_t n) {
+static void check_cases(const struct missing_data_case *rows, size_t n) {
     for (size_t i = 0; i < n; i++) {
         struct bench *bench = bench_open(rows[i].lines);
         if (strcmp(bench_messages(bench), rows[i].messages) != 0)
@@ -35,7 +35,7 @@ static void check_cases(const struct unread_case *rows, size_t n) {
 #define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
 
 static void infers_shapes_without_tables_that_decide_none(void **state) {
-    static const struct unread_case rows[] = {
+    static const struct missing_data_case rows[] = {
         {"in x float[2,4,8]\ninit i int64[5] =@\nnode - Gather x i -> y axis=1\nout y\n",
          "note[value]: the contents of tensor 'i' are unknown: " REASON, "y", "f32[2,5,8]"},
         /* a chain of folds that are not possible */
@@ -59,7 +59,7 @@ static void infers_shapes_without_tables_that_decide_none(void **state) {
 }
 
 static void refuses_what_depends_on_them(void **state) {
-    static const struct unread_case rows[] = {
+    static const struct missing_data_case rows[] = {
         {"in x float[2,4]\ninit t int64[2] =@\nnode r Reshape x t -> y\nout y\n",
          "error[value] at r: the output shape depends on the contents of tensor 't', which are "
          "unknown: " REASON "; " HINT,
@@ -84,7 +84,7 @@ static void refuses_what_depends_on_them(void **state) {
 
 /* Their shape is data-dependent with the file, too. */
 static void accepts_shapes_that_data_decide(void **state) {
-    static const struct unread_case rows[] = {
+    static const struct missing_data_case rows[] = {
         {"in x float[2,4]\ninit i int64[2] =@\nnode - NonZero x -> z\n"
          "node - Gather z i -> y axis=0\nout y\n",
          "note[value]: the contents of tensor 'i' are unknown: " REASON, "y", "i64[2,?]"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See unread.h. */
-#include "passes/infer/unread.h"
+/* See missing_data.h. */
+#include "passes/infer/missing_data.h"
 
 #include "passes/infer/bind.h"
 #include "support/arena.h"
@@ -18,21 +18,21 @@ static bool is_unreadable(struct walk *walk, const struct constant *constant) {
     return walk->is_missing;
 }
 
-void unread_drop(struct walk *walk, struct value_info *info) {
+void missing_data_drop(struct walk *walk, struct value_info *info) {
     if (!info->value || !is_unreadable(walk, info->value)) return;
     info->value = NULL;
-    info->is_unread = true;
+    info->is_data_missing = true;
 }
 
-bool unread_prevents_fold(const struct op_context *context) {
-    bool has_unread = false;
+bool missing_data_prevents_fold(const struct op_context *context) {
+    bool has_missing = false;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = context->inputs[i];
         if (!info || info->value) continue;
-        if (!info->is_unread) return false;
-        has_unread = true;
+        if (!info->is_data_missing) return false;
+        has_missing = true;
     }
-    return has_unread && context->op->fold;
+    return has_missing && context->op->fold;
 }
 
 /* --- Messages. --- */
@@ -45,20 +45,20 @@ static const struct constant *stored_tensor(const struct model *model, uint32_t 
     return attr && attr->kind == ATTR_TENSOR ? attr->tensors[0] : NULL;
 }
 
-/* Returns the first unread operand of the node, ID_NONE. */
-static uint32_t unread_operand(const struct infer_table *table, const struct node *node) {
+/* Returns the first operand of the node whose data is missing; ID_NONE if none. */
+static uint32_t missing_operand(const struct infer_table *table, const struct node *node) {
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (node->inputs[i] != ID_NONE && table->infos[node->inputs[i]].is_unread)
+        if (node->inputs[i] != ID_NONE && table->infos[node->inputs[i]].is_data_missing)
             return node->inputs[i];
     return ID_NONE;
 }
 
-/* Returns the tensor from which an unread value is computed; the value itself if it is passed
- * into a body. */
+/* Returns the tensor from which a value without data is computed; the value itself if it is
+ * passed into a body. */
 static uint32_t origin_of(const struct model *model, const struct infer_table *table,
                           uint32_t id) {
     while (model->values[id].node != ID_NONE) {
-        const uint32_t next = unread_operand(table, &model->nodes[model->values[id].node]);
+        const uint32_t next = missing_operand(table, &model->nodes[model->values[id].node]);
         if (next == ID_NONE) break;
         id = next;
     }
@@ -100,7 +100,7 @@ static uint32_t control_operand(const struct walk *walk, const struct op_context
     if (context->op->memory != MEMORY_CONTROL || !walk->has_assumed[context->node_id])
         return ID_NONE;
     for (size_t i = 0; i < n; i++)
-        if (context->inputs[i] && context->inputs[i]->is_unread)
+        if (context->inputs[i] && context->inputs[i]->is_data_missing)
             return context->node->inputs[i];
     return ID_NONE;
 }
@@ -124,14 +124,14 @@ static uint32_t shape_operand(const struct walk *walk, const struct op_context *
         if (!info) continue;
         if (!value_info_is_static(info)) return ID_NONE;
         const bool is_deciding =
-            info->is_unread && monotone_letter(context->op, i) != MONOTONE_DIMS;
+            info->is_data_missing && monotone_letter(context->op, i) != MONOTONE_DIMS;
         if (found == ID_NONE && is_deciding) found = context->node->inputs[i];
     }
     return found;
 }
 
-int unread_check(const struct walk *walk, const struct op_context *context) {
-    if (unread_operand(walk->table, context->node) == ID_NONE) return CM_OK;
+int missing_data_check(const struct walk *walk, const struct op_context *context) {
+    if (missing_operand(walk->table, context->node) == ID_NONE) return CM_OK;
     const uint32_t control = control_operand(walk, context);
     if (control != ID_NONE)
         return refuse(walk, control,
@@ -151,19 +151,20 @@ static bool is_missed(const struct analysis *analysis, const struct infer_table 
         const struct node *node = &analysis->model->nodes[use->node];
         if (op_role(analysis->bind.ops[use->node], use->slot) == 'i') return true;
         for (size_t k = 0; k < node->n_outputs; k++)
-            if (node->outputs[k] != ID_NONE && table->infos[node->outputs[k]].is_unread)
+            if (node->outputs[k] != ID_NONE && table->infos[node->outputs[k]].is_data_missing)
                 return true;
     }
     return false;
 }
 
-void unread_note(const struct analysis *analysis, const struct infer_table *table) {
+void missing_data_note(const struct analysis *analysis, const struct infer_table *table) {
     const struct model *model = analysis->model;
     uint32_t first = ID_NONE;
     size_t n = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value_info *info = &table->infos[id];
-        if (!info->is_unread || !info->is_weight || !is_missed(analysis, table, id)) continue;
+        if (!info->is_data_missing || !info->is_weight || !is_missed(analysis, table, id))
+            continue;
         if (n++ == 0) first = id;
     }
     if (n == 0) return;
