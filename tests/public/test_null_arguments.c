@@ -20,16 +20,43 @@
 #define ROW(call)                                                                              \
     { #call, call }
 
-/* One row for each pointer that is required; the others point to P, which is not read. */
-static void null_is_a_usage_error(void **state) {
-    char bytes[4096] = {0};
-    void *const P = bytes;
+struct null_call {
+    const char *call;
+    int status;
+};
+
+static void expect_usage_errors(struct cm_diagnostics *d, const struct null_call *rows,
+                                size_t n) {
+    const size_t max_stored = 32;
+    size_t n_reporting = 0; /* calls that take `d` */
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].status != CM_USAGE) fail_msg("%s: %d", rows[i].call, rows[i].status);
+        n_reporting += strstr(rows[i].call, " d,") || strstr(rows[i].call, " d)");
+    }
+    assert_int_equal(cm_diagnostics_count(d),
+                     n_reporting < max_stored ? n_reporting : max_stored);
+    for (size_t i = 0; i < cm_diagnostics_count(d); i++)
+        assert_string_equal(cm_diagnostics_get(d, i)->message, "a required argument is NULL");
+    cm_diagnostics_free(d);
+}
+
+/* P: memory that is not read. */
+static int make(void **state) {
+    *state = calloc(1, 4096);
+    return *state ? 0 : -1;
+}
+
+static int end(void **state) {
+    free(*state);
+    return 0;
+}
+
+/* One row for each pointer that is required; the others point to P. */
+
+static void null_is_a_usage_error_of_models(void **state) {
+    void *const P = *state;
     struct cm_diagnostics *d = cm_diagnostics_new();
-    (void)state;
-    const struct {
-        const char *call;
-        int status;
-    } rows[] = {
+    const struct null_call rows[] = {
         /* clang-format off */
         ROW(cm_model_load_file(NULL, d, P)),
         ROW(cm_model_load_file(P, d, NULL)),
@@ -64,6 +91,23 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_model_sweep_points(P, NULL, P, 1, d, P)),
         ROW(cm_model_sweep_points(P, P, NULL, 1, d, P)),
         ROW(cm_model_sweep_points(P, P, P, 1, d, NULL)),
+        ROW(cm_model_formula(NULL, P, d, P)),
+        ROW(cm_model_formula(P, NULL, d, P)),
+        ROW(cm_model_formula(P, P, d, NULL)),
+        ROW(cm_device_resolve(NULL, d, P)),
+        ROW(cm_device_resolve(P, d, NULL)),
+        ROW(cm_calibrate(NULL, d, P)),
+        ROW(cm_calibrate(P, d, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_campaigns(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_campaign_read_file(NULL, d, P)),
         ROW(cm_campaign_read_file("x", d, NULL)),
         ROW(cm_campaign_plan(NULL, NULL, 0, d, P)),
@@ -75,13 +119,16 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_campaign_merge(NULL, 1, d, P)),
         ROW(cm_campaign_merge(P, 0, d, P)),
         ROW(cm_campaign_merge(P, 1, d, NULL)),
-        ROW(cm_model_formula(NULL, P, d, P)),
-        ROW(cm_model_formula(P, NULL, d, P)),
-        ROW(cm_model_formula(P, P, d, NULL)),
-        ROW(cm_device_resolve(NULL, d, P)),
-        ROW(cm_device_resolve(P, d, NULL)),
-        ROW(cm_calibrate(NULL, d, P)),
-        ROW(cm_calibrate(P, d, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_reports(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_table_options_check(NULL, false, d)),
         ROW(cm_result_write_table(NULL, P, P, d, P)),
         ROW(cm_result_write_table(P, NULL, P, d, P)),
@@ -128,6 +175,16 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_result_read_json(NULL, 1, P, d, P)),
         ROW(cm_result_read_json(P, 1, NULL, d, P)),
         ROW(cm_result_read_json(P, 1, P, d, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_sweeps(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_sweep_write_text(NULL, P, P)),
         ROW(cm_sweep_write_text(P, NULL, P)),
         ROW(cm_sweep_write_text(P, P, NULL)),
@@ -148,6 +205,16 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_sweep_read_json(NULL, 1, P, d, P)),
         ROW(cm_sweep_read_json(P, 1, NULL, d, P)),
         ROW(cm_sweep_read_json(P, 1, P, d, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_formulas(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_formula_write_text(NULL, P, P)),
         ROW(cm_formula_write_text(P, NULL, P)),
         ROW(cm_formula_write_text(P, P, NULL)),
@@ -156,6 +223,16 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_formula_read_json(NULL, 1, P, d, P)),
         ROW(cm_formula_read_json(P, 1, NULL, d, P)),
         ROW(cm_formula_read_json(P, 1, P, d, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_checks(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_budget_read_json(NULL, 1, P, d, P)),
         ROW(cm_budget_read_json(P, 1, NULL, d, P)),
         ROW(cm_budget_read_json(P, 1, P, d, NULL)),
@@ -191,6 +268,16 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_verdict_write_sarif(P, NULL)),
         ROW(cm_verdict_write_github(NULL, P)),
         ROW(cm_verdict_write_github(P, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_diffs(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_diff_make(NULL, P, d, P)),
         ROW(cm_diff_make(P, NULL, d, P)),
         ROW(cm_diff_make(P, P, d, NULL)),
@@ -206,6 +293,16 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_diff_write_markdown(NULL, P, P)),
         ROW(cm_diff_write_markdown(P, NULL, P)),
         ROW(cm_diff_write_markdown(P, P, NULL)),
+        /* clang-format on */
+    };
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void null_is_a_usage_error_of_op_costs_and_times(void **state) {
+    void *const P = *state;
+    struct cm_diagnostics *d = cm_diagnostics_new();
+    const struct null_call rows[] = {
+        /* clang-format off */
         ROW(cm_op_costs_load_file(NULL, d, P)),
         ROW(cm_op_costs_load_file(P, d, NULL)),
         ROW(cm_op_costs_load_memory(NULL, 1, P, d, P)),
@@ -220,18 +317,11 @@ static void null_is_a_usage_error(void **state) {
         ROW(cm_times_load_memory(P, 1, P, d, NULL)),
         /* clang-format on */
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].status != CM_USAGE) fail_msg("%s: %d", rows[i].call, rows[i].status);
-    assert_int_equal(cm_diagnostics_count(d), 32); /* the limit of stored messages */
-    for (size_t i = 0; i < 32; i++)
-        assert_string_equal(cm_diagnostics_get(d, i)->message, "a required argument is NULL");
-    cm_diagnostics_free(d);
+    expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 static void functions_without_a_status_return_nothing_of_null(void **state) {
-    char bytes[4096] = {0};
-    void *const P = bytes;
-    (void)state;
+    void *const P = *state;
     assert_true(cm_diagnostics_count(NULL) == 0);
     assert_true(cm_diagnostics_get(NULL, 0) == NULL);
     assert_true(cm_model_path(NULL) == NULL);
@@ -319,9 +409,16 @@ static void every_public_function_with_a_pointer_is_tested(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(null_is_a_usage_error),
+        cmocka_unit_test(null_is_a_usage_error_of_models),
+        cmocka_unit_test(null_is_a_usage_error_of_campaigns),
+        cmocka_unit_test(null_is_a_usage_error_of_reports),
+        cmocka_unit_test(null_is_a_usage_error_of_sweeps),
+        cmocka_unit_test(null_is_a_usage_error_of_formulas),
+        cmocka_unit_test(null_is_a_usage_error_of_checks),
+        cmocka_unit_test(null_is_a_usage_error_of_diffs),
+        cmocka_unit_test(null_is_a_usage_error_of_op_costs_and_times),
         cmocka_unit_test(functions_without_a_status_return_nothing_of_null),
         cmocka_unit_test(every_public_function_with_a_pointer_is_tested),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make, end);
 }

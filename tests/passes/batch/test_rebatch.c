@@ -164,7 +164,7 @@ static void rebatches_other_forms_of_attention(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_rebatches_images(void **state) {
+static void rebatches_class_tokens(void **state) {
     static const struct pattern rows[] = {
         {"ViT: a class token of the batch", ALL,
          "in x float[{N},3,32,32]\ninit w float[64,3,16,16]\ninit cls float[{N},1,64]\n"
@@ -179,6 +179,13 @@ static void test_rebatches_images(void **state) {
         {"Gather of the class token", ALL,
          "in x float[{N},5,64]\ninit w float[10,64]\nconst i int64[] =0\n"
          "node g Gather x i -> a axis=1\nnode h Gemm a w -> y transB=1\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_windows_of_images(void **state) {
+    static const struct pattern rows[] = {
         {"Swin: windows, mask, and back", ALL,
          "in x float[{N},56,56,12]\ninit w float[12,12]\ninit m float[64,49,49]\n"
          "const t1 int64[6] ={N},8,7,8,7,12\nconst t2 int64[3] =-1,49,12\n"
@@ -219,6 +226,13 @@ static void test_rebatches_images(void **state) {
          "const en int64[1] =9223372036854775807\nconst s0 int64[1] =0\nconst e0 int64[1] =4\n"
          "const ax int64[1] =1\nnode a Slice x st en ax -> x1\nnode b Slice x s0 e0 ax -> x2\n"
          "node c Concat x1 x2 -> y axis=1\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_groups_of_channels(void **state) {
+    static const struct pattern rows[] = {
         {"GroupNorm", ALL,
          "in x float[{N},64,8,8]\nconst t int64[3] ={N},32,-1\nconst t2 int64[4] ={N},64,8,8\n"
          "const o float[32] =1\nconst z float[32] =0\nnode r Reshape x t -> a\n"
@@ -256,6 +270,13 @@ static void test_rebatches_images(void **state) {
          "node u Unsqueeze x ax -> x1\nnode v Unsqueeze z ax -> z1\n"
          "node c Concat x1 z1 -> a axis=1\nnode r Reshape a t -> b\nnode e Relu b -> d\n"
          "node r2 Reshape d t2 -> y\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_detectors_and_resizes(void **state) {
+    static const struct pattern rows[] = {
         {"detection heads joined on axis 1", ALL,
          "in x float[{N},8,20,20]\ninit w float[255,8,1,1]\ninit w2 float[255,8,3,3]\n"
          "init anchor float[1,3,20,20,85]\nconst t int64[5] ={N},3,85,20,20\n"
@@ -293,7 +314,7 @@ static void test_rebatches_images(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_rebatches_sequences(void **state) {
+static void rebatches_recurrent_layers(void **state) {
     static const struct pattern rows[] = {
         {"states by Expand, both directions", ALL_BUT_READS,
          "in x float[{N},40,64]\ninit w float[2,512,64]\ninit r float[2,512,128]\n"
@@ -336,6 +357,13 @@ static void test_rebatches_sequences(void **state) {
          "init r float[1,256,64]\nnode sq Squeeze x ax -> a\n"
          "node tr Transpose a -> s perm=[2,0,1]\nnode l LSTM s w r -> y hidden_size=64\n"
          "out y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_tokens_as_rows(void **state) {
+    static const struct pattern rows[] = {
         {"tokens as rows and back", ALL,
          "in x int64[{N},128]\ninit e float[100,64]\ninit w float[64,100]\n"
          "const t int64[2] ={128N},64\nconst t2 int64[3] ={N},128,100\n"
@@ -353,6 +381,13 @@ static void test_rebatches_sequences(void **state) {
         {"zeros concatenated before the sequence", ALL,
          "in x float[{N},16,20]\nconst t int64[3] ={N},1,20\nnode z ConstantOfShape t -> s\n"
          "node c Concat s x -> y axis=1\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_the_choice_of_the_last_token(void **state) {
+    static const struct pattern rows[] = {
         {"last token by arange and GatherND", ALL,
          "in x float[{N},16,20]\nin idx int64[{N}]\nconst ar int64[{N}] =0\n"
          "const ax int64[1] =1\nconst t int64[2] ={N},1\nnode u Unsqueeze ar ax -> a\n"
@@ -375,6 +410,13 @@ static void test_rebatches_sequences(void **state) {
          "const ax int64[1] =2\nconst t int64[3] ={N},10,4\nnode tk TopK s k -> v i axis=1\n"
          "node u Unsqueeze i ax -> u1\nnode e Expand u1 t -> e1\n"
          "node g GatherElements x e1 -> y axis=1\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_writes_into_constants(void **state) {
+    static const struct pattern rows[] = {
         {"written into zeros by ScatterND", ALL_BUT_READS,
          "in x float[{N},4,8]\ninit z float[{N},16,8]\ninit ix int64[{N},4,2]\n"
          "node s ScatterND z ix x -> y\nout y\n"},
@@ -398,7 +440,7 @@ static void test_rebatches_sequences(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_rebatches_plain_targets(void **state) {
+static void rebatches_targets_of_reshapes(void **state) {
     static const struct pattern rows[] = {
         {"[N,-1] before Gemm", ALL,
          "in x float[{N},64,2,2]\ninit w float[10,256]\nconst t int64[2] ={N},-1\n"
@@ -432,12 +474,26 @@ static void test_rebatches_plain_targets(void **state) {
          "node g Gather s1 i1 -> s2\nnode u Unsqueeze s2 ax -> s3\n"
          "node c Concat b s3 h -> t axis=0\nnode r Reshape x t -> y\nnode re Relu y -> z\n"
          "out z\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_sums_over_the_batch(void **state) {
+    static const struct pattern rows[] = {
         {"doubled along the batch and halved", ALL,
          "in x float[{N},16,20]\ninit w float[20,20]\nnode c Concat x x -> a axis=0\n"
          "node m MatMul a w -> b\nnode sp Split b -> u v axis=0\nnode d Sub u v -> y\nout y\n"},
         {"a mean over the batch that is kept", ALL,
          "in x float[{N},16,20,20]\nnode f ReduceMean x -> a axes=[0] keepdims=1\n"
          "node m Sub x a -> y\nout y\n"},
+    };
+    (void)state;
+    check_patterns(rows, sizeof rows / sizeof *rows);
+}
+
+static void rebatches_axes_shared_with_the_batch(void **state) {
+    static const struct pattern rows[] = {
         {"constant queries whose heads share an axis with the batch", ALL_BUT_READS,
          "in x float[{N},49,64]\ninit q float[10,1,64]\nconst rp int64[3] =1,{N},1\n"
          "const t1 int64[3] =10,{8N},8\nconst t2 int64[3] =49,{8N},8\n"
@@ -487,7 +543,7 @@ static void test_rebatches_plain_targets(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_rebatches_products_of_constants(void **state) {
+static void rebatches_products_of_constants(void **state) {
     static const struct pattern rows[] = {
         {"a query that is tiled, then projected", ALL_BUT_READS,
          "in x float[{N},16,32]\ninit q float[1,10,32]\ninit w float[32,32]\n"
@@ -546,7 +602,7 @@ static void test_rebatches_products_of_constants(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_rebatches_loops(void **state) {
+static void rebatches_loops(void **state) {
     static const struct pattern rows[] = {
         {"over samples, as many as Shape reports", ALL,
          "in x float[{N},5,8]\ninit w float[8,16]\nconst z int64[] =0\nconst k bool[] =1\n"
@@ -578,7 +634,7 @@ static void test_rebatches_loops(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void test_scales_a_constant_trip_count(void **state) {
+static void scales_a_constant_trip_count(void **state) {
     static const char lines[] =
         "in x float[{N},5,8]\ninit w float[8,16]\nconst n int64[] ={N}\nconst k bool[] =1\n"
         "body body\nin i int64[]\nin kc bool[]\nnode g Gather x i -> s axis=0\n"
@@ -595,12 +651,20 @@ int main(void) {
         cmocka_unit_test(rebatches_attention_layouts),
         cmocka_unit_test(rebatches_attention_masks),
         cmocka_unit_test(rebatches_other_forms_of_attention),
-        cmocka_unit_test(test_rebatches_images),
-        cmocka_unit_test(test_rebatches_sequences),
-        cmocka_unit_test(test_rebatches_plain_targets),
-        cmocka_unit_test(test_rebatches_products_of_constants),
-        cmocka_unit_test(test_rebatches_loops),
-        cmocka_unit_test(test_scales_a_constant_trip_count),
+        cmocka_unit_test(rebatches_class_tokens),
+        cmocka_unit_test(rebatches_windows_of_images),
+        cmocka_unit_test(rebatches_groups_of_channels),
+        cmocka_unit_test(rebatches_detectors_and_resizes),
+        cmocka_unit_test(rebatches_recurrent_layers),
+        cmocka_unit_test(rebatches_tokens_as_rows),
+        cmocka_unit_test(rebatches_the_choice_of_the_last_token),
+        cmocka_unit_test(rebatches_writes_into_constants),
+        cmocka_unit_test(rebatches_targets_of_reshapes),
+        cmocka_unit_test(rebatches_sums_over_the_batch),
+        cmocka_unit_test(rebatches_axes_shared_with_the_batch),
+        cmocka_unit_test(rebatches_products_of_constants),
+        cmocka_unit_test(rebatches_loops),
+        cmocka_unit_test(scales_a_constant_trip_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

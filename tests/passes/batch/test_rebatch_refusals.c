@@ -40,7 +40,7 @@ static void check_refusal(const struct refusal *row) {
     bench_close(bench);
 }
 
-static void test_refuses_ambiguous_files(void **state) {
+static void refuses_fixed_sizes_along_the_batch(void **state) {
     static const struct refusal rows[] = {
         {"sizes of a Split along the batch", 1, "sp", "split adds up to 2, the axis has 20014",
          "in x float[{N},16,20]\ninit w float[20,20]\nconst s int64[2] ={N},{N}\n"
@@ -69,6 +69,13 @@ static void test_refuses_ambiguous_files(void **state) {
          "in x float[{N},5,1,20]\nnode s Squeeze x -> y\nout y\n"},
         {"a Squeeze of the batch", 1, "s", "axis 0 of [10007,5,20] is squeezed, but is not 1",
          "in x float[{N},5,20]\nconst ax int64[1] =0\nnode s Squeeze x ax -> y\nout y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
+static void refuses_a_batch_axis_that_may_be_another(void **state) {
+    static const struct refusal rows[] = {
         {"one time step or one sample", 1, "rs",
          "the batch may be axis 0 or axis 1 of the output [1,1,64]",
          "in x int64[{N}]\ninit emb float[100,64]\ninit w float[1,384,64]\n"
@@ -85,6 +92,13 @@ static void test_refuses_ambiguous_files(void **state) {
          "in x float[{N},16,8]\ninit p float[16,8]\ninit w float[8,5]\n"
          "const t int64[2] =-1,8\nnode r Reshape x t -> a\nnode c Concat a p -> b axis=0\n"
          "node m MatMul b w -> y\nout y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
+static void refuses_indices_into_the_batch(void **state) {
+    static const struct refusal rows[] = {
         {"fixed indices that gather from the batch", 1, "g",
          "its indices select from the batch of the file",
          "in x float[{N},16]\nconst t int64[1] ={16N}\nconst i int64[3,4] =5\n"
@@ -93,6 +107,13 @@ static void test_refuses_ambiguous_files(void **state) {
          "in x float[{N},16]\ninit w float[16,4]\nconst i int64[1] =0\nconst k int64[1] =1\n"
          "node g Gather x i -> a\nnode h Gather x k -> b\nnode c Concat a b -> d axis=0\n"
          "node m MatMul d w -> y\nout y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
+static void refuses_loops_that_do_not_scale(void **state) {
+    static const struct refusal rows[] = {
         {"a Loop that reads fewer samples than there are", 4, "g",
          "its index selects samples, but not each of the batch once",
          "in x float[{N},8]\nconst n int64[] =3\nconst k bool[] =1\nbody body\nin i int64[]\n"
@@ -110,6 +131,13 @@ static void test_refuses_ambiguous_files(void **state) {
          "node sh Shape x -> sx\nnode gs Gather sx z -> g\nnode ad Add g o -> n\nbody body\n"
          "in i int64[]\nin kc bool[]\nin s float[{N},8]\nnode r Relu s -> b\n"
          "node ki Identity kc -> ko\nout ko\nout b\nclose\nnode l Loop n k x -> y\nout y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
+static void refuses_constants_that_may_have_been_expanded(void **state) {
+    static const struct refusal rows[] = {
         {"a product of a constant that may have been tiled", 1, "m",
          "it may or may not run for each sample: the constant 'q' [1,6,8] may have been "
          "expanded "
@@ -123,6 +151,13 @@ static void test_refuses_ambiguous_files(void **state) {
          "init r float[1,24,8]\nconst h float[1,1,8] =0\nconst ax int64[1] =1\n"
          "node g GRU q w r - - h -> a b hidden_size=8\nnode s Squeeze a ax -> c\n"
          "node t Transpose c -> d perm=[1,0,2]\nnode - Add x d -> y\nout y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
+static void refuses_results_that_do_not_scale(void **state) {
+    static const struct refusal rows[] = {
         {"the square of the batch in a Reshape", 2, "m",
          "its output would scale with the square of the batch",
          "in x float[{N},20]\nin z float[{N},20]\nconst t int64[1] =4\n"
@@ -158,14 +193,14 @@ static void test_refuses_ambiguous_files(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
 }
 
-struct told {
+struct change_case {
     const char *lines;
     int64_t from, to;
     const char *rebatched;
 };
 
-static void test_lists_every_changed_operand(void **state) {
-    static const struct told rows[] = {
+static void lists_every_changed_operand(void **state) {
+    static const struct change_case rows[] = {
         {"in x float[{N},128,64]\nconst t int64[3] =128,{8N},8\nconst u int64[3] ={8N},128,8\n"
          "node - Transpose x -> s perm=[1,0,2]\nnode r Reshape s t -> a\n"
          "node - Transpose a -> b perm=[1,0,2]\nnode q Reshape b u -> c\n"
@@ -204,7 +239,7 @@ static void test_lists_every_changed_operand(void **state) {
     }
 }
 
-static void test_rebatches_all_inputs_that_lead_with_the_batch(void **state) {
+static void rebatches_all_inputs_that_lead_with_the_batch(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},3,16]\nin m float[{N},16]\nin w float[16,4]\nin s float[5,16]\n"
         "in b.weight float[16]\nnode - MatMul x w -> y\nnode - Relu m -> z\n"
@@ -220,7 +255,7 @@ static void test_rebatches_all_inputs_that_lead_with_the_batch(void **state) {
     bench_close(bench);
 }
 
-static void test_weight_inputs_have_no_batch(void **state) {
+static void weight_inputs_have_no_batch(void **state) {
     struct bench *bench = template_rebatch("in x float[{N},3,8,8]\nin w float[{N},3,3,3]\n"
                                            "node c Conv x w -> y\nout y\n",
                                            4, 6);
@@ -231,7 +266,7 @@ static void test_weight_inputs_have_no_batch(void **state) {
 }
 
 /* An input of angles by position, from which the model gathers rows. */
-static void test_table_inputs_have_no_batch(void **state) {
+static void table_inputs_have_no_batch(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},6,8]\nin angles float[1,100,8]\nin places int64[6]\n"
         "node - Gather angles places -> a axis=1\nnode - Mul x a -> y\nout y\n",
@@ -244,7 +279,7 @@ static void test_table_inputs_have_no_batch(void **state) {
 }
 
 /* The same export with a symbolic batch is the reference. */
-static void test_fixed_batch_matches_a_symbolic_export(void **state) {
+static void fixed_batch_matches_a_symbolic_export(void **state) {
     static const char fixed[] =
         "in x float[1,128,64]\nconst t int64[3] =128,8,8\nconst u int64[2] =128,64\n"
         "const v int64[3] =128,1,64\ninit w float[64,64]\n"
@@ -273,7 +308,7 @@ static void test_fixed_batch_matches_a_symbolic_export(void **state) {
     bench_close(want);
 }
 
-static void test_notes_an_assumption_once(void **state) {
+static void notes_an_assumption_once(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},16]\nin c bool[]\nbody then_branch\nnode - Relu x -> a\nout a\nclose\n"
         "body else_branch\nnode - Sigmoid x -> b\nout b\nclose\nnode i If c -> y\nout y\n",
@@ -285,7 +320,7 @@ static void test_notes_an_assumption_once(void **state) {
     bench_close(bench);
 }
 
-static void test_refuses_a_batch_of_zero(void **state) {
+static void refuses_a_batch_of_zero(void **state) {
     struct bench *bench =
         template_rebatch("in x float[{N},16]\nnode - Relu x -> y\nout y\n", 0, 8);
     (void)state;
@@ -294,7 +329,7 @@ static void test_refuses_a_batch_of_zero(void **state) {
     bench_close(bench);
 }
 
-static void test_reports_errors_of_the_file_itself(void **state) {
+static void reports_errors_of_the_file_itself(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},16]\ninit w float[15,4]\nnode m MatMul x w -> y\nout y\n", 1, 8);
     (void)state;
@@ -307,15 +342,20 @@ static void test_reports_errors_of_the_file_itself(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuses_ambiguous_files),
-        cmocka_unit_test(test_lists_every_changed_operand),
-        cmocka_unit_test(test_rebatches_all_inputs_that_lead_with_the_batch),
-        cmocka_unit_test(test_weight_inputs_have_no_batch),
-        cmocka_unit_test(test_table_inputs_have_no_batch),
-        cmocka_unit_test(test_fixed_batch_matches_a_symbolic_export),
-        cmocka_unit_test(test_notes_an_assumption_once),
-        cmocka_unit_test(test_refuses_a_batch_of_zero),
-        cmocka_unit_test(test_reports_errors_of_the_file_itself),
+        cmocka_unit_test(refuses_fixed_sizes_along_the_batch),
+        cmocka_unit_test(refuses_a_batch_axis_that_may_be_another),
+        cmocka_unit_test(refuses_indices_into_the_batch),
+        cmocka_unit_test(refuses_loops_that_do_not_scale),
+        cmocka_unit_test(refuses_constants_that_may_have_been_expanded),
+        cmocka_unit_test(refuses_results_that_do_not_scale),
+        cmocka_unit_test(lists_every_changed_operand),
+        cmocka_unit_test(rebatches_all_inputs_that_lead_with_the_batch),
+        cmocka_unit_test(weight_inputs_have_no_batch),
+        cmocka_unit_test(table_inputs_have_no_batch),
+        cmocka_unit_test(fixed_batch_matches_a_symbolic_export),
+        cmocka_unit_test(notes_an_assumption_once),
+        cmocka_unit_test(refuses_a_batch_of_zero),
+        cmocka_unit_test(reports_errors_of_the_file_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
