@@ -61,7 +61,7 @@ static int collect_work(struct fitting *fitting, const struct analysis *analysis
                         const struct cm_measured_time *time, struct work *ret) {
     const struct primitives_table *table = &analysis->primitives;
     const struct gradient_kernels_table *gradients = &analysis->gradient_kernels;
-    double *runs_of = arena_array(analysis->arena, table->n, sizeof(*runs));
+    double *runs_of = arena_array(analysis->arena, table->n, sizeof(*runs_of));
     size_t n = 0;
     if (!runs_of) return diag_no_memory(fitting->diag);
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {

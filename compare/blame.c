@@ -104,11 +104,11 @@ size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
         keep_deepest(diff, metric, depth, ret);
     for (size_t i = 0; i < diff->n_modules; i++) {
         if (ret[i].difference == 0) continue;
-        struct cm_blame *row = &ret[n++];
-        *row = ret[i];
-        if (!is_known(row->old_value)) row->old_value = CM_UNKNOWN; /* also overflow */
-        if (!is_known(row->new_value)) row->new_value = CM_UNKNOWN;
-        if (!is_known(row->difference)) row->difference = CM_UNKNOWN;
+        struct cm_blame *listed = &ret[n++];
+        *listed = ret[i];
+        if (!is_known(listed->old_value)) listed->old_value = CM_UNKNOWN; /* also overflow */
+        if (!is_known(listed->new_value)) listed->new_value = CM_UNKNOWN;
+        if (!is_known(listed->difference)) listed->difference = CM_UNKNOWN;
     }
     if (n > 0) qsort(ret, n, sizeof(*ret), compare_blames);
     return n;

@@ -446,9 +446,9 @@ static int operand_at_bound(struct walk *walk, const struct op_context *context,
     *ret = *context->inputs[slot];
     if (context->op->memory == MEMORY_CONTROL) return CM_OK;
     if (letter == MONOTONE_NOT) *ret = *exact;
-    if (letter == MONOTONE_DIMS) ret->value = ret->lower = NULL;
+    if (letter == MONOTONE_DIMS) ret->value = ret->lower_bound = NULL;
     const bool falls = letter == MONOTONE_FALLING;
-    if (ret->lower && (bound == OP_LOWER_BOUND) != falls) ret->value = ret->lower;
+    if (ret->lower_bound && (bound == OP_LOWER_BOUND) != falls) ret->value = ret->lower_bound;
     if (bound == OP_LOWER_BOUND && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
         return lower_bound_dims(walk->arena, exact, ret);
     return CM_OK;
@@ -491,7 +491,7 @@ static bool is_monotone_here(const struct op_context *context) {
     if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
     for (size_t i = 0; i < context->n_inputs; i++) {
         const struct value_info *info = op_input(context, i);
-        const struct constant *lower = info->lower ? info->lower : info->value;
+        const struct constant *lower = info->lower_bound ? info->lower_bound : info->value;
         if (lower && !is_nonnegative(lower)) return false;
     }
     return true;
@@ -533,7 +533,7 @@ static void store_content_bounds(const struct value_info *lower, const struct va
     if (upper->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
     if (!is_at_most(lower->value, upper->value, &same)) return;
     ret->value = upper->value;
-    ret->lower = same ? NULL : lower->value;
+    ret->lower_bound = same ? NULL : lower->value;
 }
 
 static int fold_upper_bounds(struct walk *walk, const struct op_context *context) {

@@ -130,14 +130,14 @@ static void find_stored(struct framework_search *search) {
     }
 }
 
-static const struct place_part *module_of(const struct node *node) {
-    return node->place && node->place->n_parts > 0
-               ? &node->place->parts[node->place->n_parts - 1]
+static const struct module_stack_entry *module_of(const struct node *node) {
+    return node->module_stack && node->module_stack->n > 0
+               ? &node->module_stack->entries[node->module_stack->n - 1]
                : NULL;
 }
 
 static bool is_fused_batchnorm(const struct node *node) {
-    const struct place_part *module = module_of(node);
+    const struct module_stack_entry *module = module_of(node);
     return node->fused && module && strstr(module->class, "BatchNorm");
 }
 
@@ -176,7 +176,7 @@ static void find_layer(struct framework_search *search, uint32_t id) {
 /* An operand of another module that is used instead of a parameter of the node's own. */
 static void find_replaced(struct framework_search *search, const struct node *node,
                           uint32_t operand) {
-    const struct place_part *module = module_of(node);
+    const struct module_stack_entry *module = module_of(node);
     const uint32_t param = operand == ID_NONE ? ID_NONE : search->of_value[operand];
     if (param == ID_NONE || !module) return;
     struct listed *used = &search->listed[param];
