@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* What two items must have in common to be paired; the steps run in this order. */
+/* The steps of an alignment: each pairs items by another key. */
 enum step { STEP_EQUAL, STEP_KIND, STEP_POSITION };
 
 /* A part of both sequences. */

@@ -312,7 +312,7 @@ static int64_t thop_attention(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(CONTRIB, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "operations: 1 per score"),
+    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "scores"),
     THOP(.extra = thop_attention, .extra_description = "operations: 3 per score, less 1 per row"), NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, QAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED),
     INTEGERS_OF(attention_projection)};
@@ -330,7 +330,7 @@ FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = macs_attention,                                                       \
                  .macs_formula = "projection, and scores x (columns of a key and of a value)", \
-                 .extra = attention_scores, .extra_description = "operations: 1 per score"},      \
+                 .extra = attention_scores, .extra_description = "scores"},      \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 

@@ -81,7 +81,7 @@ FACETS(NCHWC, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), 
     ONNX_TOOL(ONNX_TOOL_POOL), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
 FACETS(NCHWC, GlobalMaxPool) {EXACT(REDUCTION), PTFLOPS(.per_input = 1), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
 FACETS(NCHWC, GlobalAveragePool) {EXACT(.per_input = 1),
-    FVCORE(.extra = fvcore_planar_input, .extra_description = "operations: 1 per input element of an image"),
+    FVCORE(.extra = fvcore_planar_input, .extra_description = "input elements of an image"),
     PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
     ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV), NO_PRIMITIVE(NO_BLOCKED_LAYOUT)};
 FACETS(NCHWC, Upsample) {EXACT(EXACT_RESIZE), FVCORE(FVCORE_RESIZE), PTFLOPS(.per_output = 1),

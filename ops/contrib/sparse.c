@@ -380,7 +380,7 @@ FACETS(CONTRIB, PackedSparseAttentionIndexer) {NO_PRIMITIVE(NO_FUSED)};
 #define CONTRIB(name, infer_fn, count, are, letters)                                           \
     {                                                                                          \
         SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
-        .cost = {.macs = count, .macs_formula = are, .extra = n_scores, .extra_description = "operations: 1 per score"},\
+        .cost = {.macs = count, .macs_formula = are, .extra = n_scores, .extra_description = "scores"},\
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 #define INDEXER(name, infer_fn, count, letters)                                                \

@@ -195,7 +195,7 @@ static int64_t thop_attention(const struct op_context *context) {
 
 /* clang-format off */
 FACETS(ONNX, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
-    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "operations: 1 per score"),
+    PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "scores"),
     THOP(.extra = thop_attention, .extra_description = "operations: 3 per score, less 1 per row"),
     LOWER(lower_attention, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_ATTENTION), NO_BOUNDS};
 FACETS(PREVIEW, FlexAttention) {
@@ -208,7 +208,7 @@ FACETS(PREVIEW, FlexAttention) {
         .cost = {.macs = count,                                                                \
                  .macs_formula = "scores x (columns of a query and of a value)",               \
                  .extra = attention_scores,                                                    \
-                 .extra_description = "operations: 1 per score"},                                         \
+                 .extra_description = "scores"},                                         \
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 
@@ -228,7 +228,7 @@ static const struct op rows[] = {
     ATTENTION(SIGNATURE(ONNX, Attention, 25), infer_attention, macs_attention, FUSED),
     {SIGNATURE(PREVIEW, FlexAttention, 1), .infer = infer_flex_attention,
      .cost = {.macs = macs_attention, .macs_formula = "scores x (columns of a query and of a value)",
-              .extra = attention_scores, .extra_description = "operations: 1 per score"},
+              .extra = attention_scores, .extra_description = "scores"},
      .param_roles = "x", .backward.saved_for_backward = "012ye", .backward.extra = row_sums,
      .backward.macs = attention_backward},
 };

@@ -230,7 +230,7 @@ FACETS(ONNX, AveragePool) {EXACT(EXACT_AVERAGE_POOL), PTFLOPS(.per_input = 1), T
     BOUNDS("d")};
 FACETS(ONNX, LpPool) {NO_PRIMITIVE("no primitive pools by a norm"), BOUNDS("d")};
 FACETS(ONNX, GlobalAveragePool) {EXACT(.per_input = 1),
-    FVCORE(.extra = fvcore_planar_input, .extra_description = "operations: 1 per input element of an image"),
+    FVCORE(.extra = fvcore_planar_input, .extra_description = "input elements of an image"),
     PTFLOPS(.per_input = 1), THOP(.per_input = 1, .per_output = 1),
     ONNX_TOOL(.per_input = 1, .per_output = TOOL_DIV),
     LOWER(lower_global_pool, CM_POOL, CM_POOL_AVERAGE, IMAGES_HERE, LIMIT_SPATIAL), BOUNDS("d")};
