@@ -76,6 +76,8 @@ function drawKernels(parent, report) {
     return;
   }
   const isMeasured = Boolean(profile.measure.kernels);
+  const isSplit = profile.primitives.some(primitive => (primitive.kernels || []).some(run => isKnown(run.share)));
+  const splitNote = isSplit ? ' The time of a layer with several kernels is split in proportion to the times between events.' : '';
   const listed = isMeasured ? measuredKernels(profile) : primitiveKernels(profile);
   const sum = rows => d3.sum(rows, row => +row.total_ps || 0);
   const total = sum(listed);
@@ -84,7 +86,7 @@ function drawKernels(parent, report) {
   const rest = {name: `fused into other kernels: ${plural(d3.sum(fused, row => row.calls), 'node')}`, total_ps: sum(fused)};
   const rows = all.concat(fused.length ? [rest] : []).filter(row => matches(row.name));
   const section = addSection(parent, all.length ? kernelTitle(all, total) : 'No kernel in this module',
-    isMeasured ? 'Kernels that ran, over one forward pass.'
+    isMeasured ? 'Kernels that ran, over one forward pass.' + splitNote
       : 'Distinct work, each listed once; calls count the layers that repeat it.' + fusedNote(profile));
   addSearch(add(section, 'div', {class: 'tools'}), 'Search kernels');
   addTable(section, 'Kernels', kernelColumns(profile, rows, total), rows, total > 0 ? 'total_ps:desc' : 'calls:desc');

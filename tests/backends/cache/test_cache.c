@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -241,7 +242,7 @@ static void ignores_truncated_file(void **state) {
 static void skips_entry_out_of_range(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement good = measured(1);
-    for (int fault = 0; fault < 5; fault++) {
+    for (int fault = 0; fault < 7; fault++) {
         struct cm_measurement bad = measured(1);
         struct cm_primitive relu = fixture_relu(7);
         int64_t when = time(NULL);
@@ -250,6 +251,8 @@ static void skips_entry_out_of_range(void **state) {
         if (fault == 2) memset(bad.how.kernels[3].name, 'x', sizeof(bad.how.kernels[3].name));
         if (fault == 3) relu.inputs[0].rank = 99;
         if (fault == 4) when += 1000000;
+        if (fault == 5) bad.how.kernels[1].seconds = -1;
+        if (fault == 6) bad.how.kernels[1].seconds = NAN;
         struct cache *cache = open_cache(f);
         assert_int_equal(cache_put(cache, &relu, &bad, when), CM_BACKEND_OK);
         put(cache, 8, &good);
