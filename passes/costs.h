@@ -25,6 +25,10 @@ static inline int64_t *costs_figure(struct cm_costs *costs, size_t index) {
     return (int64_t *)((char *)costs + index * sizeof(int64_t));
 }
 
+static inline int64_t costs_value(const struct cm_costs *costs, size_t index) {
+    return *(const int64_t *)((const char *)costs + index * sizeof(int64_t));
+}
+
 static inline bool costs_contain(uint32_t set, size_t index) {
     return (set >> index & 1) != 0;
 }

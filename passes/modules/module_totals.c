@@ -18,7 +18,7 @@ static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
 }
 
-/* The fields of struct cm_costs before the times, which are often unknown. */
+/* The figures before the times, which are often unknown. */
 #define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
 
 /* Fast path: adds all fields if all are known and no sum overflows. Known values are not
@@ -43,8 +43,8 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     if (add_known_work(sum, costs)) {
         sum->upper_bound |= costs->upper_bound;
         sum->partial |= costs->partial;
-        add_known(&sum->latency_ps, costs->latency_ps);
-        add_known(&sum->lower_bound_ps, costs->lower_bound_ps);
+        for (size_t i = N_FIGURES; i < N_COSTS; i++)
+            add_known(costs_figure(sum, i), costs_value(costs, i));
     } else {
         costs_add(sum, costs, ~COSTS_OF_PARAMS);
     }

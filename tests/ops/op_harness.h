@@ -5,14 +5,15 @@
  *     {"Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]!",
  *      "float[1,64,112,112]", .macs = 118013952}
  *
- * op       type-opset, or domain:type-opset.
- * attrs    name=value; the kind follows from the spelling: 7 int, 0.5 float, SAME_UPPER string,
- *          [1,2] ints, [1.5] floats, [Tanh] strings, int64[2]={3,4} tensor. [] is an empty
- * ints. inputs   dtype[dims], `?` for an unknown dim, [*] for an unknown rank; `-` omitted; `?`
- * of which nothing is known. ={1,2} gives the elements, =*7 makes every element 7. A trailing
- * `!` is an initializer (is_weight). outputs  the same, as expected after infer and fold; `-`
- * is an omitted output. Contents that are not written are not compared; =? wants them unknown.
- * error    then outputs need only have the right count; part of the message.
+ *     op       type-opset, or domain:type-opset
+ *     attrs    name=value, with the kind by the spelling: 7 int, 0.5 float, SAME_UPPER string,
+ *              [1,2] ints, [] no ints, [1.5] floats, [Tanh] strings, int64[2]={3,4} tensor
+ *     inputs   float[2,3]; [2,?] has an unknown dim, [*] an unknown rank; `?` is of unknown
+ *              type, `-` omitted. ={1,2} gives the elements, =*7 makes every element 7, a
+ *              trailing `!` is an initializer (is_weight)
+ *     outputs  the same, as expected after infer and fold; `-` is an omitted output. Contents
+ *              that are not written are not compared; =? requires them to be unknown
+ *     error    part of the message; then only the number of outputs is compared
  */
 #ifndef TESTS_OPS_OP_HARNESS_H
 #define TESTS_OPS_OP_HARNESS_H
