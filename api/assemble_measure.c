@@ -237,8 +237,7 @@ static void copy_nodes(struct assembly *assembly, struct cm_timed *list) {
     }
     for (uint32_t id = 0; !assembly->failed && id < n_nodes; id++) {
         const uint32_t index = estimate_primitive(analysis, id);
-        if (index != ID_NONE && estimate_runs(analysis, id))
-            nodes[index][list[index].n_nodes++] = id;
+        if (index != ID_NONE) nodes[index][list[index].n_nodes++] = id;
     }
 }
 
