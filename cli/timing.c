@@ -82,8 +82,9 @@ const struct option timing_options[] = {
     {.name = "runtime", .kind = OPTION_CHOICE, .offset = AT(int, runtime),
      .value = "RUNTIME", .choices = timing_runtimes,
      .help = "compiled (default with --device): chains of elementwise nodes are one\n"
-             "kernel; measured, products run with the elementwise nodes behind them.\n"
-             "eager (default with --measure): each operator on its own"},
+             "kernel; measured or planned, products run with the elementwise nodes\n"
+             "behind them. eager (default with --measure and --cudnn-plan): each\n"
+             "operator on its own"},
     {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
      .value = "LAYOUT", .choices = layouts,
      .help = "image layout: nchw, nhwc, or auto (default): nchw, unless the backend\n"
@@ -245,8 +246,9 @@ int timing_read(const struct invocation *call, struct timing *timing,
     options->layout = (enum cm_layout)timing->layout;
     options->runtime =
         timing->runtime == CM_RUNTIME_EAGER ? CM_RUNTIME_EAGER : CM_RUNTIME_COMPILED;
+    options->fuse =
+        (timing->plan || timing->device == NULL) && timing->runtime == CM_RUNTIME_COMPILED;
     if (timing->plan) return set_plan_options(call, timing, options);
-    options->fuse = timing->device == NULL && timing->runtime == CM_RUNTIME_COMPILED;
     options->end_to_end = timing->end_to_end;
     if (timing->cache && timing_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);

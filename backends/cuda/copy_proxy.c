@@ -81,7 +81,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     ret->launch = launch;
     ret->drop = free;
     ret->state = CM_PROXY;
-    (void)cuda_refuse(&ret->proxy_note, 0, "ran a copy of %lld bytes instead",
+    (void)cuda_refuse(&ret->note, 0, "ran a copy of %lld bytes instead",
                       (long long)proxy->across + proxy->within);
     return CM_BACKEND_OK;
 }

@@ -46,6 +46,17 @@ static const struct products products[] = {
 };
 /* clang-format on */
 
+/* Post-ops that an epilogue computes. GELU is the tanh approximation: PyTorch uses the epilogue
+ * for that one only (_addmm_activation). */
+static const struct epilogue {
+    int32_t function;
+    cublasLtEpilogue_t alone, with_bias;
+} epilogues[] = {
+    {CM_FUNCTION_NONE, CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS},
+    {CM_RELU, CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS},
+    {CM_GELU_TANH, CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS},
+};
+
 static const cudaDataType_t data_types[CM_N_ELEMENTS] = {
     [CM_F64] = CUDA_R_64F,        [CM_F32] = CUDA_R_32F, [CM_F16] = CUDA_R_16F,
     [CM_BF16] = CUDA_R_16BF,      [CM_I8] = CUDA_R_8I,   [CM_I32] = CUDA_R_32I,
@@ -56,6 +67,7 @@ struct cublaslt {
     const struct cm_device *device;
     struct gemm gemm;
     const struct products *kind;
+    const struct epilogue *epilogue;
     int64_t sizes[4]; /* bytes per element of a, b, y, c (the addend) */
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t a, b, y, c;
@@ -121,6 +133,7 @@ static int launch_add(const struct cublaslt *lt, const struct cuda_operands *ope
     return lt->add.launch(lt->add.own, &own, stream, reason);
 }
 
+/* Returns true if the epilogue adds the bias. */
 static bool has_epilogue(const struct cublaslt *lt) {
     return lt->gemm.addend == GEMM_BIAS && lt->kind->adds_bias;
 }
@@ -152,6 +165,17 @@ static const struct products *find_products(const struct cm_primitive *primitive
     return NULL;
 }
 
+/* Returns NULL if no epilogue computes the post-ops. */
+static const struct epilogue *find_epilogue(const struct cm_primitive *primitive,
+                                            const struct products *kind) {
+    const bool has_steps = primitive->n_steps > 0;
+    const int32_t function = has_steps ? primitive->steps[0].function : CM_FUNCTION_NONE;
+    if (primitive->n_steps > 1 || (has_steps && !kind->adds_bias)) return NULL;
+    for (size_t i = 0; i < sizeof(epilogues) / sizeof(epilogues[0]); i++)
+        if (epilogues[i].function == function) return &epilogues[i];
+    return NULL;
+}
+
 /* Replaces the strides of 8-bit operands by those of a layout that is contiguous along k. */
 static void lay_along_k(struct gemm *gemm) {
     gemm->a.column_major = false;
@@ -169,7 +193,8 @@ static cublasStatus_t set_desc(struct cublaslt *lt, cublasLtMatmulDescAttributes
 static cublasStatus_t make_desc(struct cublaslt *lt) {
     const bool tf32 =
         lt->kind->a == CM_F32 && lt->device->options.precision == CM_PRECISION_TF32;
-    const bool bias = has_epilogue(lt);
+    const cublasLtEpilogue_t epilogue =
+        has_epilogue(lt) ? lt->epilogue->with_bias : lt->epilogue->alone;
     cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
         &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
     /* A row-major b has the layout of a column-major b': no transposition is needed. */
@@ -179,8 +204,8 @@ static cublasStatus_t make_desc(struct cublaslt *lt) {
     if (status == CUBLAS_STATUS_SUCCESS)
         status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSB,
                           lt->gemm.a.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (status == CUBLAS_STATUS_SUCCESS && bias)
-        status = set_desc(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    if (status == CUBLAS_STATUS_SUCCESS && epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        status = set_desc(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, (int32_t)epilogue);
     return status;
 }
 
@@ -357,6 +382,9 @@ static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int3
     lt->kind = find_products(primitive);
     if (lt->kind == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "data types not supported by cuBLASLt");
+    lt->epilogue = find_epilogue(primitive, lt->kind);
+    if (lt->epilogue == NULL)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no epilogue for these post-ops");
     if (!gemm_read(primitive, &lt->gemm, reason)) return CM_BACKEND_REFUSED;
     if (lt->gemm.batch > INT32_MAX)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "the batch must be below 2^31");

@@ -2,6 +2,7 @@
 #include "backends/cuda/gemm.h"
 
 #include "backends/cuda/refuse.h"
+#include "backends/primitive.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -87,7 +88,7 @@ static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) 
 static bool read_addend(const struct cm_primitive *primitive, struct gemm *gemm) {
     gemm->addend = GEMM_NO_ADDEND;
     gemm->c = gemm->y;
-    if (primitive->n_inputs < 3) return true;
+    if (!primitive_has_bias(primitive)) return true;
     const struct cm_tensor *c = &primitive->inputs[2];
     int64_t rows = 1;
     for (int32_t i = 0; i < c->rank - 1; i++) rows = checked_mul(rows, c->dims[i]);

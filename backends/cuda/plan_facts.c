@@ -23,7 +23,7 @@ static void decide_tensor_cores(const char *rule, struct cm_how *how) {
 
 static void set_part_facts(const struct plan_part *part, struct cm_plan_facts *ret) {
     ret->state = part->step.state;
-    ret->reason = part->step.proxy_note;
+    ret->reason = part->step.note;
     (void)snprintf(ret->how.provider, sizeof(ret->how.provider), "%s", part->provider->name);
     ret->how.workspace_bytes = part->step.workspace_bytes;
     ret->how.plans_tried = part->tried;

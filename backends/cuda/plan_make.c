@@ -7,7 +7,6 @@
 
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
-#include "backends/primitive.h"
 
 #include "support/banned.h"
 
@@ -188,8 +187,6 @@ static int build(struct cm_plan *plan, const struct cm_primitive *primitive,
 
 int plan_make(struct cm_device *device, const struct cm_primitive *primitive,
               struct cm_plan **ret, struct cm_reason *reason) {
-    if (primitive->n_steps > 0 && primitive_is_product(primitive))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no provider fuses products");
     struct cm_plan *plan = plan_new(device, 1, 1);
     if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     const int status = build(plan, primitive, reason);

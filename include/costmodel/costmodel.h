@@ -177,8 +177,8 @@ struct cm_options {
     const struct cm_times *const *times;
     enum cm_precision precision; /* compute precision of the timed layers */
     enum cm_runtime runtime;     /* of a modelled device */
-    bool fuse; /* measured backends: run a convolution or matrix product and the elementwise
-                  nodes that follow it as one primitive, if the backend can */
+    bool fuse; /* backends that measure or plan: run a convolution or matrix product and the
+                  elementwise nodes that follow it as one primitive, if the backend can */
     bool plan_only;  /* only report how the backend would run each layer */
     bool end_to_end; /* also run all measured layers once as one network */
     /* Directory that caches measured times between calls; created if missing. NULL: none. */

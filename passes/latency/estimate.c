@@ -48,33 +48,35 @@ const char *estimate_tensor_cores_name(int32_t tensor_cores) {
     return tensor_cores == CM_TENSOR_CORES_NO ? "no" : "unknown";
 }
 
-/* Returns the measured primitive of the node's group; ID_NONE if it is in none. */
-static uint32_t measured_group(const struct analysis *analysis, uint32_t node) {
+/* Returns the primitive of the node's group if it was measured or planned; ID_NONE if not, or
+ * if the node is in no group. */
+static uint32_t group_primitive(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
     if (!primitives->group || primitives->group[node] == ID_NONE ||
         !analysis->estimate.unfused_s)
         return ID_NONE;
     const uint32_t product = primitives->group[node];
     const uint32_t fused = primitives->fused[product];
-    const bool is_measured = estimate_has_time(&analysis->estimate.items[fused]) &&
-                             analysis->estimate.unfused_s[product] > 0;
-    return is_measured ? fused : ID_NONE;
+    const struct cm_measurement *whole = &analysis->estimate.items[fused];
+    const bool is_measured =
+        estimate_has_time(whole) && analysis->estimate.unfused_s[product] > 0;
+    return is_measured || whole->state == CM_PLANNED ? fused : ID_NONE;
 }
 
 uint32_t estimate_primitive(const struct analysis *analysis, uint32_t node) {
-    const uint32_t fused = measured_group(analysis, node);
+    const uint32_t fused = group_primitive(analysis, node);
     return fused != ID_NONE ? fused : analysis->primitives.of_node[node];
 }
 
 double estimate_share(const struct analysis *analysis, uint32_t node) {
     const struct primitives_table *primitives = &analysis->primitives;
-    if (measured_group(analysis, node) == ID_NONE) return 1;
+    if (group_primitive(analysis, node) == ID_NONE) return 1;
     const struct cm_measurement *own = &analysis->estimate.items[primitives->of_node[node]];
     return own->cold.median / analysis->estimate.unfused_s[primitives->group[node]];
 }
 
 bool estimate_runs(const struct analysis *analysis, uint32_t node) {
-    return measured_group(analysis, node) == ID_NONE ||
+    return group_primitive(analysis, node) == ID_NONE ||
            analysis->primitives.group[node] == node;
 }
 
@@ -287,6 +289,26 @@ static int sum_groups(const struct analysis *analysis, struct estimate_table *re
     return CM_OK;
 }
 
+/* Notes the groups whose nodes run one by one. */
+static void report_unfused(const struct analysis *analysis) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    const char *why = NULL;
+    size_t n_groups = 0;
+    size_t n_unfused = 0;
+    for (uint32_t id = 0; primitives->group && id < analysis->model->n_nodes; id++) {
+        if (primitives->group[id] != id) continue;
+        n_groups++;
+        if (group_primitive(analysis, id) != ID_NONE) continue;
+        const char *text = analysis->estimate.items[primitives->fused[id]].reason.text;
+        if (n_unfused++ == 0) why = text[0] != '\0' ? text : "a node of it has no time";
+    }
+    if (n_unfused > 0)
+        diag_note(
+            analysis->diag, DIAG_BACKEND,
+            "%zu of %zu groups of fused nodes run as single nodes; reason of the first: %s",
+            n_unfused, n_groups, why);
+}
+
 /* Measures the ceilings (meanwhile an idle device raises its clock), then the layers in rounds,
  * then the network end to end. */
 static int measure_all(struct session *session, struct estimate_table *ret) {
@@ -303,7 +325,9 @@ static int measure_all(struct session *session, struct estimate_table *ret) {
     report_interruption(session, ret);
     if (session->failed) return diag_no_memory(analysis->diag);
     const int status = sum_groups(analysis, ret);
-    return status < 0 ? status : run_network(session, ret);
+    if (status < 0) return status;
+    if (!subprocess_is_stopped(session->child)) report_unfused(analysis);
+    return run_network(session, ret);
 }
 
 static int report_problem(const struct analysis *analysis, const char *name,

@@ -74,8 +74,8 @@ static const struct json_record timed_record = RECORD(struct cm_timed, "timed", 
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels, &kernel_run_record, "kernels that ran"),
     PART("import", struct cm_timed, import, import_record, "only of imported layers"),
     VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels, "number of kernels not listed"),
-    VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, which substitute ran, or what limits a modelled time"),
-    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work"));
+    VALUE("reason", JSON_TEXT, struct cm_timed, reason, "why there is no time, which substitute ran, why not all of it is one graph, or what limits a modelled time"),
+    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes, "indices of the nodes with this work; if they are fused, of all of them"));
 
 static const struct json_record state_record = RECORD(struct cm_state_share, "state", "Nodes by the state of their time",
     VALUE("state", JSON_TEXT, struct cm_state_share, state, "as in primitives; `view`: no work"),
@@ -132,7 +132,7 @@ const struct json_record json_measure = RECORD(struct cm_measure, "measure", "Re
     VALUE("precision", JSON_TEXT, struct cm_measure, precision, "compute precision of fp32 operations: `fp32`, `tf32`, `fp16`, `bf16`, `int8` or `fp8`"),
     VALUE("layout", JSON_TEXT, struct cm_measure, layout, "image layout: `auto`, `nchw` or `nhwc`"),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled, "all times are computed from a device description; none is measured"),
-    OPTIONAL("runtime", JSON_NULLABLE, struct cm_measure, runtime, "runtime of modelled kernels: `compiled` or `eager`; if times are measured, `compiled` with fused products, else missing"),
+    OPTIONAL("runtime", JSON_NULLABLE, struct cm_measure, runtime, "runtime of modelled kernels: `compiled` or `eager`; if times are measured or planned, `compiled` with fused products, else missing"),
     OPTIONAL("calibration", JSON_PRESENT, struct cm_measure, calibration, "measurements that the efficiencies of a modelled device were fitted to; `null` if it is not calibrated, or times are measured"),
     OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented, "times come from a table, for tests"),
     OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned, "kernels were planned but not run; there are no times"),

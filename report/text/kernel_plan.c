@@ -20,16 +20,24 @@
 #define MAX_NODES 3 /* named; the rest is counted */
 
 struct totals {
-    size_t n_planned; /* primitives */
+    size_t n; /* primitives listed */
+    size_t n_planned;
     int64_t planned_nodes;
     int64_t planned_macs;
     int64_t max_workspace;
 };
 
+/* A node of a fused group is also planned by itself, which is not of interest. */
+static bool is_listed(const struct cm_timed *primitive) {
+    return primitive->n_nodes > 0 || !text_equal(primitive->state, "planned");
+}
+
 static struct totals add_up(const struct cm_measure *measure) {
-    struct totals ret = {0, 0, 0, 0};
+    struct totals ret = {0, 0, 0, 0, 0};
     for (size_t i = 0; i < measure->n_primitives; i++) {
         const struct cm_timed *primitive = &measure->primitives[i];
+        if (!is_listed(primitive)) continue;
+        ret.n++;
         if (!text_equal(primitive->state, "planned")) continue;
         ret.n_planned++;
         if (primitive->workspace_bytes > ret.max_workspace)
@@ -59,11 +67,12 @@ static void write_engine(struct page *page, const struct cm_timed *primitive) {
     page_end_line(page);
 }
 
-/* Why there is no plan, or which substitute was planned. */
+/* The reason why there is no plan, or a note on the plan: a substitute, the reason why not all
+ * is one graph. */
 static void write_reason(struct page *page, const struct cm_timed *primitive) {
     const bool planned = text_equal(primitive->state, "planned");
     if (primitive->reason[0] == '\0') return;
-    begin_line(page, planned ? "substitute: " : "");
+    begin_line(page, planned ? "note: " : "");
     if (!planned) page_print(page, STYLE_WARNING, "%s: ", primitive->state);
     page_list(page, " ", 2 * INDENT);
     page_words(page, STYLE_PLAIN, primitive->reason);
@@ -73,6 +82,11 @@ static void write_reason(struct page *page, const struct cm_timed *primitive) {
 static void write_nodes(struct page *page, const struct cm_result *result,
                         const struct cm_timed *primitive) {
     begin_line(page, "");
+    if (primitive->n_nodes == 0) {
+        page_print(page, STYLE_PLAIN, "its nodes are planned one by one");
+        page_end_line(page);
+        return;
+    }
     page_print(page, STYLE_PLAIN, "%zu node%s: ", primitive->n_nodes,
                text_plural((int64_t)primitive->n_nodes));
     page_list(page, ", ", 2 * INDENT);
@@ -117,7 +131,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     label_write(page, "planned");
     page_list(page, ", ", page->label_width);
     page_item_print(page, STYLE_PLAIN, "%zu of %zu distinct primitives", totals.n_planned,
-                    measure->n_primitives);
+                    totals.n);
     page_item_print(page, STYLE_PLAIN, "%" PRId64 " of %zu node%s", totals.planned_nodes,
                     result->n_nodes, text_plural((int64_t)result->n_nodes));
     page_item_percent(page, STYLE_PLAIN, totals.planned_macs, result->totals.macs, " of MACs");
@@ -142,7 +156,8 @@ void plan_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     page_end_line(page);
     for (size_t i = 0; i < measure->n_primitives; i++)
-        write_primitive(page, result, &measure->primitives[i]);
+        if (is_listed(&measure->primitives[i]))
+            write_primitive(page, result, &measure->primitives[i]);
     write_totals(page, result);
     page_end_line(page);
 }

@@ -16,28 +16,35 @@ typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 
 #define GRAPH_MAX_PARTS 2
 
-/*
- * Which primitives an alternative applies to: all, those with a bias (addend), those without.
- */
-enum graph_applies { GRAPH_ANY, GRAPH_WITH_BIAS, GRAPH_WITHOUT_BIAS };
+/* Which primitives an alternative applies to, by bits: those with neither bias (addend) nor
+ * post-ops, with one of them, with both. */
+enum graph_applies {
+    GRAPH_PLAIN = 1,
+    GRAPH_BIAS = 2,
+    GRAPH_STEPS = 4,
+    GRAPH_BOTH = 8,
+    GRAPH_ANY = GRAPH_PLAIN | GRAPH_BIAS | GRAPH_STEPS | GRAPH_BOTH
+};
 
 /* One alternative: graphs that run one after the other. The first alternative with a plan for
  * every part is used. */
 struct graph_alternative {
     graph_builder *parts[GRAPH_MAX_PARTS];
-    enum graph_applies applies_to;
-    const char *remark; /* description in the report, for example "as a 1x1 convolution"; NULL
-                           if none */
+    unsigned applies_to; /* bits of enum graph_applies */
+    const char *remark;  /* description in the report, for example "as a 1x1 convolution"; NULL
+                            if none */
 };
 
 /* Builders. */
-graph_builder graph_build_convolution;         /* with bias, requantized if int8 */
-graph_builder graph_build_convolution_alone;   /* without bias */
-graph_builder graph_build_channel_biases;      /* bias add in place; requires a bias */
-graph_builder graph_build_product;             /* with addend */
-graph_builder graph_build_product_alone;       /* without addend */
-graph_builder graph_build_product_convolution; /* without addend, as a 1x1 convolution */
-graph_builder graph_build_addend;              /* addend in place; requires one */
+graph_builder graph_build_convolution;         /* with bias and post-ops; int8: requantized */
+graph_builder graph_build_convolution_biased;  /* with bias */
+graph_builder graph_build_convolution_alone;   /* without either */
+graph_builder graph_build_convolution_tail;    /* bias and post-ops, in place */
+graph_builder graph_build_convolution_steps;   /* post-ops, in place */
+graph_builder graph_build_product;             /* with addend and post-ops */
+graph_builder graph_build_product_alone;       /* without either */
+graph_builder graph_build_product_convolution; /* without either, as a 1x1 convolution */
+graph_builder graph_build_addend;              /* addend, in place; requires one */
 graph_builder graph_build_functions;
 graph_builder graph_build_pool;
 graph_builder graph_build_norm;
@@ -49,10 +56,6 @@ graph_builder graph_build_attention;
 static inline bool graph_requantizes(const struct cm_primitive *primitive) {
     return (primitive->kind == CM_CONV || primitive->kind == CM_DECONV) &&
            primitive->inputs[0].element == CM_I8 && primitive->outputs[0].element == CM_I8;
-}
-
-static inline bool graph_has_bias(const struct cm_primitive *primitive) {
-    return primitive->n_inputs > 2;
 }
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias. The channels of
- * the filter imply the number of groups. */
+/* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias and post-ops. The
+ * channels of the filter imply the number of groups. */
 #include "backends/cuda/cudnn/graph_build.h"
+#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
+#include "backends/primitive.h"
 
 #include "support/banned.h"
 
@@ -46,102 +48,91 @@ static void convolve(struct graph *graph, const struct graph_job *job,
     graph_convolve(graph, &convolution);
 }
 
-static bool read_biases(struct graph *graph, const struct graph_job *job,
-                        const struct image *image, struct graph_shape *ret) {
-    const struct cm_tensor *bias = &job->primitive->inputs[2];
+static bool read_biases(const struct cm_tensor *bias, const struct image *image,
+                        struct graph_shape *ret) {
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    if (bias->rank == 1 && bias->dims[0] == image->y.dims[1] &&
-        graph_type(bias->element, &type)) {
-        graph_shape_channels(&image->y, bias->dims[0], type, image->order, ret);
-        return true;
+    if (bias->rank != 1 || bias->dims[0] != image->y.dims[1] ||
+        !graph_type(bias->element, &type))
+        return false;
+    graph_shape_channels(&image->y, bias->dims[0], type, image->order, ret);
+    return true;
+}
+
+/* Reads an operand of a post-op. Row-major operands of a channels-last image are treated as
+ * channels-last too. */
+static bool read_other(const struct cm_tensor *operand, int rank, const struct image *image,
+                       struct graph_shape *ret) {
+    if (operand->rank > rank) return false;
+    const struct cm_tensor wide = graph_shape_widen(operand, rank);
+    if (!graph_shape_image(&wide, image->order, ret)) return false;
+    for (int i = 0; i < ret->rank; i++)
+        if (ret->dims[i] != 1 && ret->dims[i] != image->y.dims[i]) return false;
+    return true;
+}
+
+/* Image and filter are not operands of the chain. */
+static bool read_operands(struct graph_chain *chain, const struct image *image) {
+    const struct cm_primitive *primitive = chain->primitive;
+    const int rank = primitive->outputs[0].rank;
+    chain->operands[0] = chain->operands[1] = chain->result = image->y;
+    for (int i = 2; i < primitive->n_inputs; i++) {
+        const struct cm_tensor *from = &primitive->inputs[i];
+        const bool is_bias = i == 2 && primitive_has_bias(primitive);
+        if (is_bias ? read_biases(from, image, &chain->operands[i])
+                    : read_other(from, rank, image, &chain->operands[i]))
+            continue;
+        graph_fail(chain->graph, CM_BACKEND_REFUSED,
+                   is_bias ? "the bias must have one element per channel"
+                           : "the operand of a post-op must broadcast to the result");
+        return false;
     }
-    graph_fail(graph, CM_BACKEND_REFUSED, "the bias must have one element per channel");
-    return false;
+    return true;
 }
 
-static cudnnBackendDescriptor_t between(struct graph *graph, const struct graph_job *job,
-                                        const struct image *image) {
-    struct graph_shape shape = image->y;
-    shape.type = graph_virtual_type(graph_compute_type(job->primitive->inputs[0].element));
-    return graph_tensor(graph, &shape, GRAPH_VIRTUAL, 0);
+static bool begin(struct graph *graph, const struct graph_job *job, struct image *image,
+                  struct graph_chain *ret) {
+    *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};
+    return read_image(graph, job, image) && read_operands(ret, image);
 }
 
-/* y = round(convolution * scale + bias); the scale is a value in host memory. */
-static void build_requantized(struct graph *graph, const struct graph_job *job,
-                              const struct image *image, const struct graph_shape *biases) {
-    cudnnBackendDescriptor_t y = graph_tensor(graph, &image->y, GRAPH_OUTPUT, 0);
-    cudnnBackendDescriptor_t sums = between(graph, job, image);
-    convolve(graph, job, image, sums);
-    const struct graph_pointwise scale = {
-        .mode = CUDNN_POINTWISE_MUL,
-        .x = sums,
-        .b = graph_value(graph, image->y.rank, REQUANTIZATION),
-        .y = biases != NULL ? between(graph, job, image) : y,
-    };
-    graph_point(graph, &scale);
-    if (biases == NULL) return;
-    const struct graph_pointwise add = {
-        .mode = CUDNN_POINTWISE_ADD,
-        .x = scale.y,
-        .b = graph_tensor(graph, biases, GRAPH_INPUT, 2),
-        .y = y,
-    };
-    graph_point(graph, &add);
-}
-
-void graph_build_convolution_alone(struct graph *graph, const struct graph_job *job) {
+/* int8: y = round(convolution * scale + bias); the scale is a value in host memory. */
+static void build(struct graph *graph, const struct graph_job *job, struct graph_tail tail) {
     struct image image;
-    if (!read_image(graph, job, &image)) return;
-    if (graph_requantizes(job->primitive))
-        build_requantized(graph, job, &image, NULL);
-    else
-        convolve(graph, job, &image, graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0));
+    struct graph_chain chain;
+    const bool requantizes = graph_requantizes(job->primitive);
+    if (!begin(graph, job, &image, &chain) || !graph_chain_count(&chain, 1 + requantizes, tail))
+        return;
+    chain.value = graph_chain_next(&chain);
+    convolve(graph, job, &image, chain.value);
+    if (requantizes)
+        graph_chain_point(&chain, CUDNN_POINTWISE_MUL,
+                          graph_value(graph, image.y.rank, REQUANTIZATION));
+    graph_chain_tail(&chain, tail);
+}
+
+static void build_in_place(struct graph *graph, const struct graph_job *job,
+                           struct graph_tail tail) {
+    struct image image;
+    struct graph_chain chain;
+    if (begin(graph, job, &image, &chain)) graph_chain_in_place(&chain, tail);
 }
 
 void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
-    struct image image;
-    struct graph_shape biases;
-    if (!graph_has_bias(job->primitive)) {
-        graph_build_convolution_alone(graph, job);
-        return;
-    }
-    if (!read_image(graph, job, &image) || !read_biases(graph, job, &image, &biases)) return;
-    if (graph_requantizes(job->primitive)) {
-        build_requantized(graph, job, &image, &biases);
-        return;
-    }
-    cudnnBackendDescriptor_t product = between(graph, job, &image);
-    convolve(graph, job, &image, product);
-    const struct graph_pointwise add = {
-        .mode = CUDNN_POINTWISE_ADD,
-        .x = product,
-        .b = graph_tensor(graph, &biases, GRAPH_INPUT, 2),
-        .y = graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0),
-    };
-    graph_point(graph, &add);
+    build(graph, job, graph_tail_of(job->primitive));
 }
 
-/* Row-major images are [N, C, S], channels-last images [1, N S, C]: the pointwise engines
- * require three dims. */
-void graph_build_channel_biases(struct graph *graph, const struct graph_job *job) {
-    struct image image;
-    struct graph_shape biases;
-    int64_t inner = 1;
-    if (!read_image(graph, job, &image) || !read_biases(graph, job, &image, &biases)) return;
-    const int64_t channels = image.y.dims[1];
-    for (int i = 2; i < image.y.rank; i++) inner *= image.y.dims[i];
-    if (image.order == GRAPH_CHANNELS_LAST) {
-        graph_shape_3d(&image.y, 1, image.y.dims[0] * inner, channels);
-        graph_shape_3d(&biases, 1, 1, channels);
-    } else {
-        graph_shape_3d(&image.y, image.y.dims[0], channels, inner);
-        graph_shape_3d(&biases, 1, channels, 1);
-    }
-    const struct graph_pointwise add = {
-        .mode = CUDNN_POINTWISE_ADD,
-        .x = graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0),
-        .b = graph_tensor(graph, &biases, GRAPH_INPUT, 2),
-        .y = graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0),
-    };
-    graph_point(graph, &add);
+void graph_build_convolution_biased(struct graph *graph, const struct graph_job *job) {
+    build(graph, job, (struct graph_tail){.bias = true});
+}
+
+void graph_build_convolution_alone(struct graph *graph, const struct graph_job *job) {
+    build(graph, job, (struct graph_tail){.bias = false});
+}
+
+void graph_build_convolution_tail(struct graph *graph, const struct graph_job *job) {
+    build_in_place(graph, job, graph_tail_of(job->primitive));
+}
+
+void graph_build_convolution_steps(struct graph *graph, const struct graph_job *job) {
+    build_in_place(graph, job, (struct graph_tail){.steps = true});
 }

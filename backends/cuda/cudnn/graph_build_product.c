@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products: y [B, M, N] = a [B, M, K] b [B, K, N] (+ addend), with one batch dim. */
+/* Matrix products: y [B, M, N] = a [B, M, K] b [B, K, N] (+ addend), with one batch dim, and
+ * post-ops. */
 #include "backends/cuda/cudnn/graph_build.h"
+#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
 #include <string.h>
@@ -9,10 +11,11 @@
 
 #include "support/banned.h"
 
-enum { A, B, Y, ADDEND, N_OPERANDS };
+enum { A, B, Y = CM_MAX_INPUTS, N_OPERANDS };
 
+/* Matrices of rank 3; the batch is 1 if broadcast. */
 struct product {
-    struct graph_shape operands[N_OPERANDS]; /* rank 3; batch of 1 if broadcast */
+    struct graph_shape operands[N_OPERANDS]; /* by index of the input; Y: the result */
 };
 
 /* Drops the last `n` dims, which leaves the batch dims. */
@@ -23,8 +26,12 @@ static struct cm_tensor without_last(const struct cm_tensor *tensor, int n) {
 }
 
 static const struct cm_tensor *operand_of(const struct cm_primitive *primitive, int which) {
-    if (which == Y) return &primitive->outputs[0];
-    return &primitive->inputs[which == ADDEND ? 2 : which];
+    return which == Y ? &primitive->outputs[0] : &primitive->inputs[which];
+}
+
+/* Returns the operand after `which`: the inputs, then Y, then N_OPERANDS. */
+static int next_of(const struct cm_primitive *primitive, int which) {
+    return which + 1 == primitive->n_inputs ? Y : which + 1;
 }
 
 static int64_t dim_at(const struct cm_tensor *tensor, int from_last) {
@@ -38,26 +45,23 @@ static int64_t stride_at(const struct cm_tensor *tensor, int from_last) {
 
 /* If all batches share b, their rows form one matrix: `n_last` is 1 and M is coalesced with the
  * batch dims. Else `n_last` is 2 and M is a dim of its own. */
-static bool read_batches(const struct cm_primitive *primitive, int n_last, int n_operands,
+static bool read_batches(const struct cm_primitive *primitive, int n_last,
                          struct product *ret) {
-    static const int all[N_OPERANDS] = {A, Y, ADDEND, B};
     struct cm_tensor batches[N_OPERANDS];
     const struct cm_tensor *pointers[N_OPERANDS];
     struct coalesced coalesced;
-    const int n = n_last == 1 ? n_operands - 1 : n_operands;
     int used[N_OPERANDS];
-    int n_used = 0;
-    for (int i = 0; i < N_OPERANDS && n_used < n; i++) {
-        if ((all[i] == ADDEND && !graph_has_bias(primitive)) || (all[i] == B && n_last == 1))
-            continue;
-        used[n_used] = all[i];
-        batches[n_used] = without_last(operand_of(primitive, all[i]), n_last);
-        pointers[n_used] = &batches[n_used];
-        n_used++;
+    int n = 0;
+    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
+        if (which == B && n_last == 1) continue;
+        used[n] = which;
+        batches[n] = without_last(operand_of(primitive, which), n_last);
+        pointers[n] = &batches[n];
+        n++;
     }
-    if (!coalesce_dims(pointers, n_used, &batches[1], &coalesced) || coalesced.rank != 1)
+    if (!coalesce_dims(pointers, n, pointers[n - 1], &coalesced) || coalesced.rank != 1)
         return false;
-    for (int i = 0; i < n_used; i++) {
+    for (int i = 0; i < n; i++) {
         const int at = n_last == 1 ? 1 : 0;
         ret->operands[used[i]].dims[at] = coalesced.own[i][0];
         ret->operands[used[i]].strides[at] = coalesced.strides[i][0];
@@ -92,23 +96,22 @@ static void settle(struct graph_shape *shape) {
 }
 
 static bool read_shapes(const struct cm_primitive *primitive, struct product *ret) {
-    const int n_operands = graph_has_bias(primitive) ? N_OPERANDS : N_OPERANDS - 1;
     memset(ret, 0, sizeof(*ret));
     if (primitive->inputs[0].rank < 2 || primitive->inputs[1].rank < 2 ||
         primitive->outputs[0].rank < 2)
         return false;
-    for (int i = 0; i < n_operands; i++) {
-        ret->operands[i].rank = 3;
-        ret->operands[i].dims[0] = ret->operands[i].strides[0] = 1;
-        if (!graph_type(operand_of(primitive, i)->element, &ret->operands[i].type))
-            return false;
+    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which)) {
+        struct graph_shape *shape = &ret->operands[which];
+        shape->rank = 3;
+        shape->dims[0] = shape->strides[0] = 1;
+        if (!graph_type(operand_of(primitive, which)->element, &shape->type)) return false;
     }
-    const bool one_matrix =
-        is_shared(&primitive->inputs[1]) && read_batches(primitive, 1, n_operands, ret);
-    for (int i = 0; i < n_operands; i++)
-        take_last(primitive, i, one_matrix && i != B ? 2 : 1, ret);
-    if (!one_matrix && !read_batches(primitive, 2, n_operands, ret)) return false;
-    for (int i = 0; i < n_operands; i++) settle(&ret->operands[i]);
+    const bool one_matrix = is_shared(&primitive->inputs[1]) && read_batches(primitive, 1, ret);
+    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which))
+        take_last(primitive, which, one_matrix && which != B ? 2 : 1, ret);
+    if (!one_matrix && !read_batches(primitive, 2, ret)) return false;
+    for (int which = A; which < N_OPERANDS; which = next_of(primitive, which))
+        settle(&ret->operands[which]);
     return true;
 }
 
@@ -120,49 +123,42 @@ static bool read_product(struct graph *graph, const struct graph_job *job,
     return false;
 }
 
-static void multiply(struct graph *graph, const struct graph_job *job,
-                     const struct product *product, cudnnBackendDescriptor_t y) {
-    cudnnBackendDescriptor_t a = graph_tensor(graph, &product->operands[A], GRAPH_INPUT, 0);
-    cudnnBackendDescriptor_t b = graph_tensor(graph, &product->operands[B], GRAPH_INPUT, 1);
-    graph_multiply(graph, a, b, y, graph_compute_type(job->primitive->inputs[0].element));
+/* a and b are not operands of the chain. */
+static bool begin(struct graph *graph, const struct graph_job *job, struct product *product,
+                  struct graph_chain *ret) {
+    *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};
+    if (!read_product(graph, job, product)) return false;
+    ret->result = product->operands[Y];
+    for (int i = 0; i < job->primitive->n_inputs; i++)
+        ret->operands[i] = product->operands[i < 2 ? Y : i];
+    return true;
 }
 
-void graph_build_product_alone(struct graph *graph, const struct graph_job *job) {
+static void build(struct graph *graph, const struct graph_job *job, struct graph_tail tail) {
     struct product product;
-    if (!read_product(graph, job, &product)) return;
-    multiply(graph, job, &product, graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0));
+    struct graph_chain chain;
+    if (!begin(graph, job, &product, &chain) || !graph_chain_count(&chain, 1, tail)) return;
+    cudnnBackendDescriptor_t a = graph_tensor(graph, &product.operands[A], GRAPH_INPUT, 0);
+    cudnnBackendDescriptor_t b = graph_tensor(graph, &product.operands[B], GRAPH_INPUT, 1);
+    chain.value = graph_chain_next(&chain);
+    graph_multiply(graph, a, b, chain.value,
+                   graph_compute_type(job->primitive->inputs[0].element));
+    graph_chain_tail(&chain, tail);
 }
 
 void graph_build_product(struct graph *graph, const struct graph_job *job) {
-    struct product product;
-    if (!graph_has_bias(job->primitive)) {
-        graph_build_product_alone(graph, job);
-        return;
-    }
-    if (!read_product(graph, job, &product)) return;
-    struct graph_shape between = product.operands[Y];
-    between.type = graph_virtual_type(graph_compute_type(job->primitive->inputs[0].element));
-    cudnnBackendDescriptor_t made = graph_tensor(graph, &between, GRAPH_VIRTUAL, 0);
-    multiply(graph, job, &product, made);
-    const struct graph_pointwise add = {
-        .mode = CUDNN_POINTWISE_ADD,
-        .x = made,
-        .b = graph_tensor(graph, &product.operands[ADDEND], GRAPH_INPUT, 2),
-        .y = graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0),
-    };
-    graph_point(graph, &add);
+    build(graph, job, graph_tail_of(job->primitive));
+}
+
+void graph_build_product_alone(struct graph *graph, const struct graph_job *job) {
+    build(graph, job, (struct graph_tail){.bias = false});
 }
 
 void graph_build_addend(struct graph *graph, const struct graph_job *job) {
     struct product product;
-    if (!read_product(graph, job, &product)) return;
-    const struct graph_pointwise add = {
-        .mode = CUDNN_POINTWISE_ADD,
-        .x = graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0),
-        .b = graph_tensor(graph, &product.operands[ADDEND], GRAPH_INPUT, 2),
-        .y = graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0),
-    };
-    graph_point(graph, &add);
+    struct graph_chain chain;
+    if (begin(graph, job, &product, &chain))
+        graph_chain_in_place(&chain, (struct graph_tail){.bias = true});
 }
 
 /* Returns true if the batch and the strides are row-major. */

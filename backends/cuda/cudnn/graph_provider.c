@@ -5,31 +5,36 @@
 #include <string.h>
 
 #include "backends/cuda/cudnn/graph_build.h"
+#include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_search.h"
 #include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
 
 #include "support/banned.h"
 
-#define MAX_ALTERNATIVES 4
+#define MAX_ALTERNATIVES 5
 
 /* clang-format off */
+#define CONVOLUTION                                                                        \
+    {{graph_build_convolution}, GRAPH_ANY, NULL},                                          \
+    {{graph_build_convolution_biased, graph_build_convolution_steps}, GRAPH_BOTH,          \
+     "unfused post-ops"},                                                                  \
+    {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_BIAS,            \
+     "unfused biases"},                                                                    \
+    {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_STEPS,           \
+     "unfused post-ops"},                                                                  \
+    {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_BOTH,            \
+     "unfused biases and post-ops"}
+
+/* A product whose post-ops no engine fuses is refused: it is faster by cuBLASLt, apart. */
 static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNATIVES + 1] = {
-    [CM_CONV] = {
-        {{graph_build_convolution}, GRAPH_ANY, NULL},
-        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_WITH_BIAS,
-         "unfused biases"},
-    },
-    [CM_DECONV] = {
-        {{graph_build_convolution}, GRAPH_ANY, NULL},
-        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_WITH_BIAS,
-         "unfused biases"},
-    },
+    [CM_CONV] = {CONVOLUTION},
+    [CM_DECONV] = {CONVOLUTION},
     [CM_GEMM] = {
         {{graph_build_product}, GRAPH_ANY, NULL},
-        {{graph_build_product_alone, graph_build_addend}, GRAPH_WITH_BIAS, "unfused addend"},
-        {{graph_build_product_convolution}, GRAPH_WITHOUT_BIAS, "as a 1x1 convolution"},
-        {{graph_build_product_convolution, graph_build_addend}, GRAPH_WITH_BIAS,
+        {{graph_build_product_alone, graph_build_addend}, GRAPH_BIAS, "unfused addend"},
+        {{graph_build_product_convolution}, GRAPH_PLAIN, "as a 1x1 convolution"},
+        {{graph_build_product_convolution, graph_build_addend}, GRAPH_BIAS,
          "as a 1x1 convolution, unfused addend"},
     },
     [CM_POOL] = {{{graph_build_pool}, GRAPH_ANY, NULL}},
@@ -136,7 +141,13 @@ static int try_alternative(struct cm_device *device, const struct graph_job *job
     return status;
 }
 
-/* Reports the reason of the first alternative. */
+static unsigned kind_of(const struct cm_primitive *primitive) {
+    const struct graph_tail tail = graph_tail_of(primitive);
+    if (tail.steps) return tail.bias ? GRAPH_BOTH : GRAPH_STEPS;
+    return tail.bias ? GRAPH_BIAS : GRAPH_PLAIN;
+}
+
+/* *reason is that of the first alternative if it is refused, even if another one is used. */
 static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
                             int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive)};
@@ -146,9 +157,7 @@ static int try_alternatives(struct cm_device *device, const struct cm_primitive 
         return cuda_refuse(reason, status, "the cuDNN graph API has no such operation");
     for (const struct graph_alternative *at = way; at->parts[0] != NULL; at++) {
         struct cm_reason why = {""};
-        if (at->applies_to ==
-            (graph_has_bias(primitive) ? GRAPH_WITHOUT_BIAS : GRAPH_WITH_BIAS))
-            continue;
+        if ((at->applies_to & kind_of(primitive)) == 0) continue;
         status = try_alternative(device, &job, at, candidate, step, &why);
         if (at == way || status == CM_BACKEND_NO_MEMORY) *reason = why;
         if (status != CM_BACKEND_REFUSED) break;
@@ -315,8 +324,10 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     step->handle = device->cudnn_handle;
     step->requantizes = graph_requantizes(primitive);
     step->multiplies = is_product(primitive->kind);
-    status = try_alternatives(device, primitive, candidate, step, reason);
+    struct cm_reason why = {""};
+    status = try_alternatives(device, primitive, candidate, step, &why);
     if (status != CM_BACKEND_OK) {
+        *reason = why;
         free(step);
         return status;
     }
@@ -329,6 +340,8 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
         .state = CM_MEASURED,
         .plans_tried = tried(step),
     };
+    if (why.text[0] != '\0')
+        (void)cuda_refuse(&ret->note, 0, "the preferred graph is refused: %.200s", why.text);
     return CM_BACKEND_OK;
 }
 

@@ -70,6 +70,18 @@ bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
     return true;
 }
 
+struct cm_tensor graph_shape_widen(const struct cm_tensor *tensor, int rank) {
+    struct cm_tensor ret = *tensor;
+    const int more = rank - tensor->rank;
+    ret.rank = rank;
+    for (int i = rank - 1; i >= 0; i--) {
+        const int64_t outside = i + 1 < rank ? ret.strides[i + 1] * ret.dims[i + 1] : 1;
+        ret.dims[i] = i >= more ? tensor->dims[i - more] : 1;
+        ret.strides[i] = i >= more ? tensor->strides[i - more] : outside;
+    }
+    return ret;
+}
+
 void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataType_t type,
                           enum graph_order order, struct graph_shape *ret) {
     memset(ret, 0, sizeof(*ret));

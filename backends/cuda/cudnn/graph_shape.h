@@ -26,6 +26,9 @@ bool graph_shape_of(const struct cm_tensor *tensor, struct graph_shape *ret);
  */
 bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
                        struct graph_shape *ret);
+/* Returns the tensor with leading dims of 1 up to `rank`, which is not below its own. */
+struct cm_tensor graph_shape_widen(const struct cm_tensor *tensor, int rank);
+
 /* [1, n, 1, ..] with the rank of `like`. */
 void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataType_t type,
                           enum graph_order order, struct graph_shape *ret);

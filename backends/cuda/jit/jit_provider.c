@@ -117,7 +117,7 @@ static int build(struct jit_step *step, const struct cm_primitive *primitive,
     if (status == CM_BACKEND_OK && step->device->has_driver)
         status = load(step, &jit, image, reason);
     ret->state = jit.proxy_note.text[0] != '\0' ? CM_PROXY : CM_MEASURED;
-    ret->proxy_note = jit.proxy_note;
+    ret->note = jit.proxy_note;
     free(image);
     free(jit.text);
     return status;

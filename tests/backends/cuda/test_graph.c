@@ -250,11 +250,23 @@ static void reports_refusals(void **state) {
     end(device);
 }
 
+/* A convolution with a residual of `other` and a relu. */
+static struct cm_primitive fused_conv(struct cm_tensor other) {
+    struct cm_primitive ret = fixture_conv();
+    ret.n_inputs = 4;
+    ret.inputs[3] = other;
+    ret.n_steps = 2;
+    ret.steps[0] = (struct cm_eltwise){.function = CM_ADD, .operand = 3};
+    ret.steps[1].function = CM_RELU;
+    return ret;
+}
+
 /* Whichever call fails, nothing is left behind and nothing is touched that is not there. */
 static void any_call_may_fail(void **state) {
     (void)state;
     const struct cm_primitive works[] = {fixture_conv(), fixture_relu(64),
-                                         fixture_gemm(CM_F32, 8, 8, 8)};
+                                         fixture_gemm(CM_F32, 8, 8, 8),
+                                         fused_conv(fixture_conv().outputs[0])};
     for (size_t i = 0; i < N(works); i++) {
         struct cm_device *device = begin();
         struct cm_how how;
@@ -286,6 +298,26 @@ static struct cm_primitive eltwise(int32_t function, const struct cm_tensor *a,
     return ret;
 }
 
+static void hostile_post_ops_are_refused(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    const struct cm_tensor deep = fixture_tensor(CM_F32, 5, (const int64_t[]){1, 1, 64, 1, 1});
+    const struct cm_tensor row = fixture_tensor(CM_F32, 1, (const int64_t[]){3});
+    const struct cm_primitive deeper = fused_conv(deep);
+    const struct cm_primitive narrow = fused_conv(row);
+    struct cm_primitive conv = fused_conv(fixture_conv().outputs[0]);
+    expect_refused(device, &deeper, "the operand of a post-op must broadcast to the result");
+    expect_refused(device, &narrow, "the operand of a post-op must broadcast to the result");
+    conv.steps[0].operand = 1; /* the filter */
+    expect_refused(device, &conv, "function not supported by cuDNN");
+    conv.steps[0].operand = 3;
+    conv.steps[1].function = CM_ROUND;
+    expect_refused(device, &conv, "function not supported by cuDNN");
+    conv.steps[1].function = CM_SELECT;
+    expect_refused(device, &conv, "function not supported by cuDNN");
+    end(device);
+}
+
 static void hostile_primitives_are_refused(void **state) {
     (void)state;
     struct cm_device *device = begin();
@@ -304,12 +336,8 @@ static void hostile_primitives_are_refused(void **state) {
     struct cm_primitive gemm = fixture_gemm(CM_F32, 2, 2, 2);
     struct cm_primitive rnn = fixture_conv();
     expect_refused(device, &nothing, "an operand is empty");
-    expect_refused(device, &twisted,
-                   "its operands are not three dims in rows, or of an element that cuDNN has "
-                   "not got");
-    expect_refused(device, &unknown,
-                   "its operands are not three dims in rows, or of an element that cuDNN has "
-                   "not got");
+    expect_refused(device, &twisted, "the operands must coalesce to three dims in rows");
+    expect_refused(device, &unknown, "data type not supported by cuDNN");
     expect_refused(device, &round, "function not supported by cuDNN");
     conv.inputs[2].dims[0] = 3;
     expect_refused(device, &conv, "the bias must have one element per channel");
@@ -473,6 +501,7 @@ int main(void) {
         cmocka_unit_test(reports_refusals),
         cmocka_unit_test(any_call_may_fail),
         cmocka_unit_test(hostile_primitives_are_refused),
+        cmocka_unit_test(hostile_post_ops_are_refused),
         cmocka_unit_test(reports_missing_engine),
         cmocka_unit_test(refuses_column_product_as_image),
         cmocka_unit_test(accepts_sizes_near_2_63),

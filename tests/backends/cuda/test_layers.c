@@ -82,6 +82,102 @@ static void int8_convolutions_are_requantized(void **state) {
     f->backend->close(device);
 }
 
+/* x [2, 16, 8, 8], w [32, 16, 1, 1], bias [32], residual and y [2, 32, 8, 8]; add, relu. */
+static struct cm_primitive block(void) {
+    struct cm_primitive ret = works_of(CM_CONV, 0, works_image(CM_F32, 2, 16, 8, 8),
+                                       works_image(CM_F32, 2, 32, 8, 8));
+    ret.groups = 1;
+    ret.n_inputs = 4;
+    ret.inputs[1] = works_image(CM_F32, 32, 16, 1, 1);
+    ret.inputs[2] = works_line(CM_F32, 32);
+    ret.inputs[3] = ret.outputs[0];
+    ret.window = (struct cm_window){
+        .n_spatial = 2, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
+    ret.n_steps = 2;
+    ret.steps[0] = (struct cm_eltwise){.function = CM_ADD, .operand = 3};
+    ret.steps[1] = (struct cm_eltwise){.function = CM_RELU};
+    return ret;
+}
+
+#define X_BYTES ((size_t)2 * 16 * 64 * 4)
+#define W_BYTES ((size_t)32 * 16 * 4)
+#define Y_BYTES ((size_t)2 * 32 * 64 * 4)
+
+static void convolution_bias_residual_and_relu_are_one_plan(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive conv = block();
+    struct cm_plan_facts facts;
+    f->seen->n_engines = 2;
+    struct cm_device *device = open_device(f);
+    const struct double_launch launch = run_once(f, device, &conv, "cudnn graph");
+    const uint64_t x = launch.accesses[0].at;
+    const uint64_t bias = x + X_BYTES + W_BYTES;
+    const uint64_t residual = bias + 256;
+    assert_int_equal(launch.n_accesses, 6); /* the sixth is the workspace */
+    expect_access(&launch.accesses[0], x, X_BYTES, false);
+    expect_access(&launch.accesses[1], x + X_BYTES, W_BYTES, false);
+    expect_access(&launch.accesses[2], residual, Y_BYTES, false);
+    expect_access(&launch.accesses[3], bias, 32 * 4, false);
+    expect_access(&launch.accesses[4], residual + Y_BYTES, Y_BYTES, true);
+    struct cm_plan *made = plan(f, device, &conv);
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(facts.state, CM_MEASURED);
+    assert_string_equal(facts.how.algorithm, "engine 70");
+    assert_string_equal(facts.reason.text, "");
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
+/* The second kernel reads y, which the convolution wrote, and writes it in place. */
+static void post_ops_without_an_engine_are_one_kernel_more(void **state) {
+    const struct fixture *f = *state;
+    static const struct {
+        int max_operations;
+        const char *algorithm;
+        size_t first, second; /* bytes that each kernel reads */
+    } cases[] = {
+        {2, "engine 70, unfused post-ops", X_BYTES + W_BYTES + 128, 2 * Y_BYTES},
+        {3, "engine 70, unfused post-ops", X_BYTES + W_BYTES + 128, 2 * Y_BYTES},
+        {4, "engine 70", X_BYTES + W_BYTES + 128 + Y_BYTES, 0},
+    };
+    const struct cm_primitive conv = block();
+    f->seen->n_engines = 1;
+    struct cm_device *device = open_device(f);
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_plan_facts facts;
+        f->seen->max_operations = cases[i].max_operations;
+        struct cm_plan *made = plan(f, device, &conv);
+        const size_t before = f->seen->n_launches;
+        (void)run(f, made, 1, CM_WARM);
+        f->backend->plan_facts(made, &facts);
+        assert_string_equal(facts.how.provider, "cudnn graph");
+        assert_string_equal(facts.how.algorithm, cases[i].algorithm);
+        assert_int_equal(f->seen->n_launches - before, cases[i].second > 0 ? 2 : 1);
+        uint64_t written = 0;
+        for (size_t k = before; k < f->seen->n_launches; k++) {
+            const struct double_launch *launch = &f->seen->launches[k];
+            size_t read = 0;
+            for (int a = 0; a < launch->n_accesses - 1; a++) { /* the last is the workspace */
+                const struct double_access *access = &launch->accesses[a];
+                read += access->writes ? 0 : access->bytes;
+                if (access->writes && written != 0) assert_int_equal(access->at, written);
+                if (access->writes) written = access->at;
+            }
+            assert_int_equal(read, k == before ? cases[i].first : cases[i].second);
+        }
+        if (cases[i].second > 0)
+            assert_string_equal(facts.reason.text,
+                                "the preferred graph is refused: no engine supports it");
+        f->backend->drop(made);
+    }
+    f->seen->max_operations = 1; /* not even two elementwise operations */
+    struct cm_plan *made = NULL;
+    struct cm_reason reason = {""};
+    assert_int_equal(f->backend->plan(device, &conv, &made, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "cudnn graph: no engine supports it");
+    f->backend->close(device);
+}
+
 /* The functions of a chain share one graph; epsilon-like values stay in host memory. */
 static void elementwise_chains_run_as_one_graph(void **state) {
     const struct fixture *f = *state;
@@ -178,6 +274,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(convolutions_read_and_write_their_operands),
         CASE(int8_convolutions_are_requantized),
+        CASE(convolution_bias_residual_and_relu_are_one_plan),
+        CASE(post_ops_without_an_engine_are_one_kernel_more),
         CASE(elementwise_chains_run_as_one_graph),
         CASE(failed_plans_are_not_measured),
         CASE(lrn_uses_the_legacy_call),

@@ -122,6 +122,38 @@ static struct cm_primitive deconv(int32_t element) {
     return conv(element, 2, 1, false, true);
 }
 
+/* A post-op with its operand behind those of the primitive, if it has one. */
+static void add_step(struct cm_primitive *primitive, int32_t function,
+                     const struct cm_tensor *operand) {
+    struct cm_eltwise *step = &primitive->steps[primitive->n_steps++];
+    step->function = function;
+    if (operand == NULL) return;
+    step->operand = primitive->n_inputs;
+    primitive->inputs[primitive->n_inputs++] = *operand;
+}
+
+static struct cm_primitive conv_relu(int32_t element) {
+    struct cm_primitive ret = conv_bias(element);
+    add_step(&ret, CM_RELU, NULL);
+    return ret;
+}
+
+static struct cm_primitive conv_residual(int32_t element) {
+    struct cm_primitive ret = conv_bias(element);
+    add_step(&ret, CM_ADD, &ret.outputs[0]);
+    add_step(&ret, CM_RELU, NULL);
+    return ret;
+}
+
+/* The scale of a squeeze-and-excitation block has an element per image and channel. */
+static struct cm_primitive conv_scaled(int32_t element) {
+    struct cm_primitive ret = conv_bias(element);
+    const struct cm_tensor scale = fixture_tensor(element, 4, DIMS(2, 32, 1, 1));
+    add_step(&ret, CM_MULTIPLY, &scale);
+    add_step(&ret, CM_HARD_SWISH, NULL);
+    return ret;
+}
+
 static struct cm_primitive gemm(int32_t element) {
     struct cm_primitive ret = fixture_gemm(element, 64, 128, 32);
     ret.outputs[0].element = result_of(element);
@@ -135,6 +167,12 @@ static struct cm_primitive linear(int32_t element) {
     ret.inputs[1].strides[0] = 1;
     ret.inputs[1].strides[1] = 128;
     ret.inputs[2] = fixture_tensor(result_of(element), 1, DIMS(32));
+    return ret;
+}
+
+static struct cm_primitive linear_gelu(int32_t element) {
+    struct cm_primitive ret = linear(element);
+    add_step(&ret, CM_GELU, NULL);
     return ret;
 }
 
@@ -223,6 +261,7 @@ static struct cm_primitive attention(int32_t element) {
 #define STRICT  CAN(CM_PRECISION_AS_STORED)
 #define SINGLES (STRICT | CAN(CM_PRECISION_TF32))
 #define FLOATS  (SINGLES | CAN(CM_PRECISION_FP16) | CAN(CM_PRECISION_BF16))
+#define HALVES  (FLOATS & ~SINGLES)
 #define BYTES   (CAN(CM_PRECISION_INT8) | CAN(CM_PRECISION_FP8))
 
 /* clang-format off */
@@ -232,25 +271,31 @@ static const struct row {
     unsigned planned; /* the precisions with a plan, by bits */
     unsigned tried;   /* of those that are tried; the rest has none, for a reason */
     const char *provider;
+    unsigned fused; /* of those planned: one graph; 0: not of interest */
 } rows[] = {
-    {"conv 1-D, biases", conv_1d,      FLOATS,           FLOATS,         "cudnn graph"},
-    {"conv 2-D",         conv_2d,      FLOATS | BYTES,   FLOATS | BYTES, "cudnn graph"},
-    {"conv biases",      conv_bias,    FLOATS,           FLOATS,         "cudnn graph"},
-    {"conv 3-D",         conv_3d,      FLOATS,           FLOATS,         "cudnn graph"},
-    {"conv groups",      conv_groups,  FLOATS,           FLOATS,         "cudnn graph"},
-    {"deconv",           deconv,       FLOATS,           FLOATS,         "cudnn graph"},
-    {"gemm",             gemm,         FLOATS,           FLOATS,         "cudnn graph"},
-    {"linear",           linear,       FLOATS,           FLOATS,         "cudnn graph"},
-    {"gemm of batches",  gemm_batches, FLOATS,           FLOATS,         "cudnn graph"},
-    {"relu",             relu,         FLOATS,           FLOATS,         "cudnn graph"},
-    {"add channels",     add_channels, FLOATS,           FLOATS,         "cudnn graph"},
-    {"hard swish",       hard_swish,   FLOATS,           FLOATS,         "cudnn graph"},
-    {"compare",          compare,      FLOATS,           FLOATS,         "cudnn graph"},
-    {"max pool",         max_pool,     FLOATS,           FLOATS,         "cudnn graph"},
-    {"batch norm",       batch_norm,   FLOATS,           FLOATS,         "cudnn graph"},
-    {"layer norm",       layer_norm,   FLOATS,           FLOATS,         "cudnn graph"},
-    {"reduce",           reduce,       SINGLES,          SINGLES,        "cudnn graph"},
-    {"attention",        attention,    FLOATS & ~STRICT, FLOATS,         "cudnn graph"},
+    {"conv 1-D, biases", conv_1d,      FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"conv 2-D",         conv_2d,      FLOATS | BYTES,   FLOATS | BYTES, "cudnn graph", 0},
+    {"conv biases",      conv_bias,    FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"conv 3-D",         conv_3d,      FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"conv groups",      conv_groups,  FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"deconv",           deconv,       FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"conv relu",        conv_relu,    FLOATS,           FLOATS,         "cudnn graph", FLOATS},
+    {"conv add relu",    conv_residual, FLOATS,          FLOATS,         "cudnn graph", FLOATS},
+    {"conv multiply hard swish", conv_scaled, FLOATS,    FLOATS,         "cudnn graph", HALVES},
+    {"linear gelu",      linear_gelu,  FLOATS & ~STRICT, FLOATS,         "cudnn graph",
+     FLOATS & ~STRICT},
+    {"gemm",             gemm,         FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"linear",           linear,       FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"gemm of batches",  gemm_batches, FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"relu",             relu,         FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"add channels",     add_channels, FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"hard swish",       hard_swish,   FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"compare",          compare,      FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"max pool",         max_pool,     FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"batch norm",       batch_norm,   FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"layer norm",       layer_norm,   FLOATS,           FLOATS,         "cudnn graph", 0},
+    {"reduce",           reduce,       SINGLES,          SINGLES,        "cudnn graph", 0},
+    {"attention",        attention,    FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
 };
 /* clang-format on */
 
@@ -295,6 +340,12 @@ static void try_row(struct cm_device *device, const struct row *row, int32_t pre
         fail_msg("%s, precision %d, layout %d: by %s, %s", row->name, precision, layout,
                  facts.how.provider, facts.how.algorithm);
     assert_int_equal(strncmp(facts.how.algorithm, "engine ", 7), 0);
+    if (row->fused != 0) {
+        const bool fused = (row->fused & CAN(precision)) != 0;
+        if ((strstr(facts.how.algorithm, "unfused") == NULL) != fused)
+            fail_msg("%s, precision %d: %s", row->name, precision, facts.how.algorithm);
+        assert_int_equal(facts.reason.text[0] == '\0', fused);
+    }
     assert_true(facts.how.plans_tried > 0);
     assert_true(facts.how.workspace_bytes >= 0);
     if (precision == CM_PRECISION_AS_STORED && primitive.kind < CM_POOL)

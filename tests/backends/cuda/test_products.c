@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <cublasLt.h>
+
 static void lists_kernels(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
@@ -149,9 +151,10 @@ static void reports_all_reasons_of_refusal(void **state) {
     assert_non_null(strstr(reason.text, "one stride of each matrix must be 1"));
     gemm = fixture_gemm(CM_F32, 8, 8, 8);
     gemm.n_steps = 1;
-    gemm.steps[0].function = CM_RELU;
+    gemm.steps[0].function = CM_SIGMOID;
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "no provider fuses products");
+    assert_string_equal(reason.text, "cublaslt: no epilogue for these post-ops; "
+                                     "cudnn graph: no engine supports it");
     f->backend->close(device);
 }
 
@@ -259,6 +262,45 @@ static void biases_without_an_epilogue_are_added_apart(void **state) {
     f->backend->close(device);
 }
 
+/* cuBLASLt has an epilogue for one function; a graph of cuDNN applies any chain. */
+static void post_ops_of_products_are_epilogues_or_graphs(void **state) {
+    const struct fixture *f = *state;
+    static const struct {
+        int32_t functions[2];
+        bool bias;
+        const char *provider;
+        int epilogue;
+    } cases[] = {
+        {{CM_RELU, 0}, false, "cublaslt", CUBLASLT_EPILOGUE_RELU},
+        {{CM_RELU, 0}, true, "cublaslt", CUBLASLT_EPILOGUE_RELU_BIAS},
+        {{CM_GELU_TANH, 0}, false, "cublaslt", CUBLASLT_EPILOGUE_GELU},
+        {{CM_GELU_TANH, 0}, true, "cublaslt", CUBLASLT_EPILOGUE_GELU_BIAS},
+        {{CM_GELU, 0}, true, "cudnn graph", 0},
+        {{CM_RELU, CM_SIGMOID}, true, "cudnn graph", 0},
+    };
+    struct cm_device *device = open_device(f);
+    f->seen->n_engines = 1;
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+        struct cm_plan_facts facts;
+        gemm.n_inputs = cases[i].bias ? 3 : 2;
+        gemm.inputs[2] = works_line(CM_F16, 256);
+        gemm.n_steps = cases[i].functions[1] != 0 ? 2 : 1;
+        for (int k = 0; k < gemm.n_steps; k++) gemm.steps[k].function = cases[i].functions[k];
+        struct cm_plan *made = plan(f, device, &gemm);
+        const struct double_launch *launch = &f->seen->launches[f->seen->n_launches - 1];
+        size_t read = 0;
+        f->backend->plan_facts(made, &facts);
+        assert_string_equal(facts.how.provider, cases[i].provider);
+        assert_int_equal(launch->epilogue, cases[i].epilogue);
+        for (int k = 0; k < launch->n_accesses; k++)
+            read += launch->accesses[k].writes ? 0 : launch->accesses[k].bytes;
+        assert_int_equal(read, 2 * (64 * 128 + 128 * 256 + (cases[i].bias ? 256 : 0)));
+        f->backend->drop(made);
+    }
+    f->backend->close(device);
+}
+
 /* a of the second call is 210 bytes after that of the first. */
 static void looped_products_promise_the_alignment_they_have(void **state) {
     const struct fixture *f = *state;
@@ -325,6 +367,7 @@ int main(void) {
         CASE(narrow_products_run_by_cublaslt),
         CASE(capture_invalidated_by_a_library_is_not_used),
         CASE(biases_without_an_epilogue_are_added_apart),
+        CASE(post_ops_of_products_are_epilogues_or_graphs),
         CASE(looped_products_promise_the_alignment_they_have),
         CASE(autotune_compares_providers),
     };

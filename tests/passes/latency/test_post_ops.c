@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "backends/primitive.h"
 #include "model_harness.h"
+#include "passes/latency/estimate.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -63,6 +65,47 @@ static void group_that_is_refused_is_measured_apart(void **state) {
         assert_int_equal(bench->analysis.modules.modules[0].costs.latency_ps, 6000000000);
         bench_close(bench);
     }
+}
+
+static void groups_of_single_nodes_are_noted(void **state) {
+    struct bench *bench = ask(block, "conv add relu f32: refuse\n" APART);
+    (void)state;
+    assert_non_null(strstr(bench_messages(bench),
+                           "1 of 1 groups of fused nodes run as single nodes; reason of the "
+                           "first: the table refuses it"));
+    bench_close(bench);
+    bench = ask(block, "conv add relu f32: 0.003\neltwise relu: refuse\n" APART);
+    assert_non_null(strstr(bench_messages(bench),
+                           "1 of 1 groups of fused nodes run as single nodes; reason of the "
+                           "first: a node of it has no time"));
+    bench_close(bench);
+}
+
+/* A plan has no time, so there is nothing to divide. */
+static void planned_group_is_the_plan_of_its_nodes(void **state) {
+    static const char *const nodes[] = {"c", "n", "a", "r"};
+    const struct cm_options options = {.memory_alignment = 1, .fuse = true, .plan_only = true};
+    struct bench *bench = timed_open_with(block, "conv add relu f32: 0.003\n" APART, &options);
+    const struct analysis *analysis = &bench->analysis;
+    const uint32_t product = bench_node(bench, "c");
+    (void)state;
+    for (size_t i = 0; i < N(nodes); i++) {
+        const uint32_t node = bench_node(bench, nodes[i]);
+        assert_int_equal(estimate_primitive(analysis, node),
+                         analysis->primitives.fused[product]);
+        assert_int_equal(estimate_state(analysis, node), CM_PLANNED);
+        assert_int_equal(estimate_runs(analysis, node), node == product);
+        assert_int_equal(latency(bench, nodes[i]), DIM_UNKNOWN);
+    }
+    bench_close(bench);
+    bench = timed_open_with(block, "conv add relu f32: refuse\n" APART, &options);
+    for (size_t i = 0; i < N(nodes); i++) {
+        const uint32_t node = bench_node(bench, nodes[i]);
+        assert_int_equal(estimate_primitive(&bench->analysis, node),
+                         bench->analysis.primitives.of_node[node]);
+        assert_int_equal(estimate_state(&bench->analysis, node), CM_PLANNED);
+    }
+    bench_close(bench);
 }
 
 /* Without the time of a member there is no proportion. */
@@ -150,6 +193,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_of_a_group_is_divided_in_proportion_to_its_members),
         cmocka_unit_test(group_that_is_refused_is_measured_apart),
+        cmocka_unit_test(groups_of_single_nodes_are_noted),
+        cmocka_unit_test(planned_group_is_the_plan_of_its_nodes),
         cmocka_unit_test(group_with_an_unmeasured_member_is_measured_apart),
         cmocka_unit_test(without_the_option_nothing_is_fused),
         cmocka_unit_test(groups_are_chains_behind_a_product),

@@ -395,7 +395,8 @@ EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
     double_add_access(&launch, a, bytes_of(problem.a), false);
     double_add_access(&launch, b, bytes_of(problem.b), false);
     if (launch.beta != 0) double_add_access(&launch, c, bytes_of(problem.c), false);
-    if (problem.desc->epilogue == CUBLASLT_EPILOGUE_BIAS)
+    launch.epilogue = (int)problem.desc->epilogue;
+    if (((unsigned)problem.desc->epilogue & CUBLASLT_EPILOGUE_BIAS) != 0)
         double_add_access(&launch, problem.desc->bias, problem.m * size_of(problem.d->type),
                           false);
     double_add_access(&launch, d, bytes_of(problem.d), true);

@@ -270,10 +270,13 @@ EXPORT cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t object) {
 static int64_t give_engines(const struct descriptor *heuristics, int64_t n, void *ret) {
     const bool fallback =
         integer(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, 0) == (int64_t)CUDNN_HEUR_MODE_FALLBACK;
-    const int64_t n_engines = fallback ? 0 : double_state.n_engines;
+    struct descriptor *graph = object_at(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+    const struct attribute *operations = find(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    const bool is_large =
+        double_state.max_operations > 0 && operations->n > double_state.max_operations;
+    const int64_t n_engines = fallback || is_large ? 0 : double_state.n_engines;
     for (int64_t i = 0; i < n && i < n_engines; i++) {
         struct descriptor *one = ((struct descriptor **)ret)[i];
-        struct descriptor *graph = object_at(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
         if (!double_is("descriptor", one, "cudnnBackendGetAttribute")) continue;
         (void)cudnnBackendSetAttribute(one, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph);

@@ -31,6 +31,7 @@ struct double_launch {
     unsigned grid, block;
     uint64_t first, last; /* addresses of the first two operands */
     double alpha, beta;   /* scaling factors of a product */
+    int epilogue;         /* of a product: cublasLtEpilogue_t */
     bool captured;
     int n_accesses;
     struct double_access accesses[DOUBLE_ACCESSES];
@@ -55,6 +56,7 @@ struct double_state {
     int cache_bytes;
     int n_devices;
     int n_engines;               /* that cuDNN's heuristics list; 0: no plan exists */
+    int max_operations;          /* of a graph that cuDNN has engines for; 0: no limit */
     unsigned n_processes;        /* reported by NVML */
     unsigned long long throttle; /* reasons reported by NVML */
     int throttle_readings;       /* > 0: for so many readings */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A chain of pointwise operations on one running value: an elementwise primitive, or what
+ * follows a product in its graph (bias and post-ops). The last operation writes the result, the
+ * others write virtual tensors. Functions that cuDNN lacks are composed of those it has.
+ */
+#ifndef BACKENDS_CUDA_CUDNN_GRAPH_CHAIN_H
+#define BACKENDS_CUDA_CUDNN_GRAPH_CHAIN_H
+
+#include "backends/cuda/cudnn/graph.h"
+
+/* Operations that follow a product in its graph. */
+struct graph_tail {
+    bool bias;  /* add inputs[2] */
+    bool steps; /* apply the primitive's steps */
+};
+
+struct graph_chain {
+    struct graph *graph;
+    const struct cm_primitive *primitive;
+    struct graph_shape operands[CM_MAX_INPUTS]; /* shapes, of the rank of the result */
+    struct graph_shape result;
+    cudnnBackendDescriptor_t inputs[CM_MAX_INPUTS]; /* tensors; made at their first use */
+    cudnnBackendDescriptor_t value;                 /* running value */
+    int left;                                       /* operations until the result is written */
+};
+
+/* Returns the bias and the steps that the product has. */
+struct graph_tail graph_tail_of(const struct cm_primitive *product);
+
+/* Sets `left` to `before` operations and those of the tail. If cuDNN lacks a function, or there
+ * is nothing to do, the graph fails. */
+bool graph_chain_count(struct graph_chain *chain, int before, struct graph_tail tail);
+
+/* Coalesces the dims to three in rows, which the engines of pointwise graphs require; else the
+ * graph fails. */
+bool graph_chain_coalesce(struct graph_chain *chain);
+
+/* Returns the tensor of an operand of the primitive. */
+cudnnBackendDescriptor_t graph_chain_input(struct graph_chain *chain, int which);
+/* Returns the tensor that the next operation writes; counts `left` down. */
+cudnnBackendDescriptor_t graph_chain_next(struct graph_chain *chain);
+
+/* value = mode(value, other) */
+void graph_chain_point(struct graph_chain *chain, cudnnPointwiseMode_t mode,
+                       cudnnBackendDescriptor_t other);
+/* Applies the tail to the value. */
+void graph_chain_tail(struct graph_chain *chain, struct graph_tail tail);
+/* Applies the tail to the result in place, as a graph of its own. */
+void graph_chain_in_place(struct graph_chain *chain, struct graph_tail tail);
+
+#endif
