@@ -101,11 +101,21 @@ static int write_report(const void *context, FILE *out) {
     }
 }
 
-/* Returns EXIT_INCOMPLETE if a combination failed. */
-static int exit_of(const struct cm_sweep *sweep) {
-    for (size_t i = 0; i < sweep->n_rows; i++)
-        if (!text_equal(sweep->rows[i].state, "done")) return EXIT_INCOMPLETE;
-    return EXIT_DONE;
+/* Returns EXIT_INCOMPLETE if a combination failed, with a warning that has the first message.
+ */
+static int exit_of(const struct cm_sweep *sweep, struct cm_diagnostics *diag) {
+    const struct cm_sweep_row *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < sweep->n_rows; i++) {
+        if (text_equal(sweep->rows[i].state, "done")) continue;
+        if (n++ == 0) first = &sweep->rows[i];
+    }
+    if (first == NULL) return EXIT_DONE;
+    diag_warn(diag, DIAG_BATCH,
+              "%zu of %zu combinations failed or are incomplete, the first is of '%s': %s", n,
+              sweep->n_rows, first->model ? first->model : sweep->model, first->problem);
+    diag_hint(diag, "column 'problem' has the message of each");
+    return EXIT_INCOMPLETE;
 }
 
 static int merge(const struct invocation *call, const struct request *request,
@@ -125,7 +135,7 @@ static int merge(const struct invocation *call, const struct request *request,
     if (status < 0) return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
     const struct report report = {request, &table, sweep, call->diag};
     status = streams_write(request->output, write_report, &report, call->diag);
-    const int exit_status = status == CM_OK ? exit_of(sweep) : command_exit(status);
+    const int exit_status = status == CM_OK ? exit_of(sweep, call->diag) : command_exit(status);
     cm_sweep_free(sweep);
     return exit_status;
 }

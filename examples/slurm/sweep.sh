@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A campaign as a job array: task I of N runs shard I/N. Submit it from a shared folder that has the
-# manifest (costmodel schema campaign), with as many tasks as shards:
+# manifest (docs/cluster.md), with as many tasks as shards:
 #
 #   sbatch --array=1-8 sweep.sh campaign.json results
 #
