@@ -41,9 +41,9 @@ static struct places places_of(struct arena *arena, const char *path) {
 /* Invalid modules and their messages. */
 static const char *const faulty[][2] = {
     {"newer", "the module has interface version 999, this program has 5"},
-    {"larger", "the module's struct has 4096 bytes, this program's has 112"},
+    {"larger", "the module's struct has 4096 bytes, this program's has 120"},
     {"nameless", "the module has no symbol 'costmodel_backend'"},
-    {"silent", "the module does not support interface version 4"},
+    {"silent", "the module does not support interface version 5"},
     {"half", "the module does not define 'plan'"},
     {"text", "the module cannot be loaded: "},
 };
