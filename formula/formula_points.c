@@ -138,14 +138,10 @@ static int add(struct points *points, const int64_t *sizes, struct point **ret) 
     if (points->n == MAX_PROFILES || !work_run(points->work, points->model->model->n_nodes))
         return diag_error(points->diag, DIAG_LIMIT, "--formula needs more than %zu profiles",
                           points->n);
-    if (points->n == points->capacity) {
-        const size_t capacity = points->capacity ? 2 * points->capacity : 64;
-        struct point *items = arena_array(points->arena, capacity, sizeof(*items));
-        if (!items) return diag_no_memory(points->diag);
-        if (points->n) memcpy(items, points->items, points->n * sizeof(*items));
-        points->items = items;
-        points->capacity = capacity;
-    }
+    struct point *items =
+        arena_grow(points->arena, points->items, points->n, &points->capacity, sizeof(*items));
+    if (!items) return diag_no_memory(points->diag);
+    points->items = items;
     *ret = &points->items[points->n++];
     **ret = (struct point){.values = NULL};
     memcpy((*ret)->sizes, sizes, points->n_variables * sizeof(*sizes));

@@ -111,14 +111,10 @@ static int skip(struct walk *walk, uint64_t size) {
 }
 
 static int add_edit(struct walk *walk, struct edit edit) {
-    if (walk->n_edits == walk->capacity) {
-        size_t capacity = walk->capacity ? 2 * walk->capacity : 1024;
-        struct edit *edits = arena_array(walk->arena, capacity, sizeof(*edits));
-        if (!edits) return diag_no_memory(walk->diag);
-        if (walk->n_edits) memcpy(edits, walk->edits, walk->n_edits * sizeof(*edits));
-        walk->edits = edits;
-        walk->capacity = capacity;
-    }
+    struct edit *edits =
+        arena_grow(walk->arena, walk->edits, walk->n_edits, &walk->capacity, sizeof(*edits));
+    if (!edits) return diag_no_memory(walk->diag);
+    walk->edits = edits;
     walk->edits[walk->n_edits++] = edit;
     return CM_OK;
 }

@@ -139,17 +139,11 @@ static int read_namespace(struct importer *importer, const char *at, size_t n,
 
 static int add_module_stack(struct importer *importer, const char *key,
                             const struct module_stack *stack) {
-    if (importer->n_module_stacks == importer->module_stack_capacity) {
-        size_t capacity =
-            importer->module_stack_capacity ? importer->module_stack_capacity * 2 : 64;
-        const struct module_stack **list =
-            arena_array(importer->scratch, capacity, sizeof(*list));
-        if (!list) return CM_NO_MEMORY;
-        for (size_t i = 0; i < importer->n_module_stacks; i++)
-            list[i] = importer->module_stack_list[i];
-        importer->module_stack_list = list;
-        importer->module_stack_capacity = capacity;
-    }
+    const struct module_stack **list =
+        arena_grow(importer->scratch, importer->module_stack_list, importer->n_module_stacks,
+                   &importer->module_stack_capacity, sizeof(*list));
+    if (!list) return CM_NO_MEMORY;
+    importer->module_stack_list = list;
     importer->module_stack_list[importer->n_module_stacks] = stack;
     return map_set(&importer->module_stacks, key, (uint32_t)importer->n_module_stacks++);
 }

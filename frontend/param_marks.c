@@ -87,15 +87,11 @@ enum param_mark import_named_mark(const struct importer *importer, struct span n
 
 /* Records that the value was computed from one parameter alone. */
 static int add_derived(struct importer *importer, uint32_t value, uint32_t param) {
-    if (importer->n_derived_params == importer->derived_capacity) {
-        const size_t n = importer->n_derived_params;
-        const size_t capacity = n ? n * 2 : 64;
-        struct derived_param *list = arena_array(importer->scratch, capacity, sizeof *list);
-        if (!list) return diag_no_memory(importer->diag);
-        if (n) memcpy(list, importer->derived_params, n * sizeof *list);
-        importer->derived_params = list;
-        importer->derived_capacity = capacity;
-    }
+    struct derived_param *list =
+        arena_grow(importer->scratch, importer->derived_params, importer->n_derived_params,
+                   &importer->derived_capacity, sizeof *list);
+    if (!list) return diag_no_memory(importer->diag);
+    importer->derived_params = list;
     importer->derived_params[importer->n_derived_params++] =
         (struct derived_param){value, param};
     return CM_OK;

@@ -37,14 +37,10 @@ static int add_need(struct sorter *sorter, struct span name) {
     struct needs *needs = &sorter->needs;
     uint32_t producer = map_get_n(&sorter->producers, (const char *)name.at, span_size(name));
     if (producer == MAP_NONE) return CM_OK;
-    if (needs->n == needs->capacity) {
-        size_t capacity = needs->capacity ? 2 * needs->capacity : 64;
-        uint32_t *list = arena_array(sorter->importer->scopes, capacity, sizeof(*list));
-        if (!list || capacity >= UINT32_MAX) return diag_no_memory(sorter->importer->diag);
-        for (size_t i = 0; i < needs->n; i++) list[i] = needs->list[i];
-        needs->list = list;
-        needs->capacity = capacity;
-    }
+    uint32_t *list = arena_grow(sorter->importer->scopes, needs->list, needs->n,
+                                &needs->capacity, sizeof(*list));
+    if (!list || needs->n + 1 >= UINT32_MAX) return diag_no_memory(sorter->importer->diag);
+    needs->list = list;
     needs->list[needs->n++] = producer;
     return CM_OK;
 }

@@ -22,6 +22,7 @@
 /* Small enough that malloc reuses memory freed by an earlier arena: page faults of fresh pages
  * would cost more than most of the analysis. */
 #define LARGEST_BLOCK ((size_t)64 << 10)
+#define FIRST_ITEMS   ((size_t)16) /* capacity of an array that grows */
 
 #ifdef COSTMODEL_DEBUG_ARENA
 static const bool one_object_a_block = true;
@@ -175,6 +176,16 @@ void *arena_array_raw(struct arena *arena, size_t n, size_t size) {
     size_t bytes = 0;
     if (__builtin_mul_overflow(n, size, &bytes)) return fail(arena);
     return take_object(arena, bytes, false);
+}
+
+void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, size_t size) {
+    if (n < *capacity) return items;
+    const size_t larger = n > 0 ? 2 * n : FIRST_ITEMS;
+    void *copy = arena_array_raw(arena, larger, size);
+    if (copy == NULL) return NULL;
+    if (n > 0) memcpy(copy, items, n * size);
+    *capacity = larger;
+    return copy;
 }
 
 char *arena_strdup(struct arena *arena, const char *text) {

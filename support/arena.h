@@ -33,6 +33,9 @@ void *arena_alloc(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t n, size_t size);
 /* The same, not zeroed: for arrays that are written completely before they are read. */
 void *arena_array_raw(struct arena *arena, size_t n, size_t size);
+/* Returns an array of n items with room for one more: `items`, or if *capacity is n, a copy of
+ * twice the capacity; NULL if out of memory. New items are not zeroed. */
+void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 /* Copies exactly `length` bytes, NULs included, and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t length);

@@ -61,14 +61,10 @@ bool cache_keeps(const struct cm_measurement *measurement, bool invented) {
 
 int cache_list_add(struct cache_list *list, const struct cache_entry *entry,
                    struct arena *arena) {
-    if (list->n == list->capacity) {
-        const size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        struct cache_entry **items = arena_array(arena, capacity, sizeof(struct cache_entry *));
-        if (items == NULL) return CM_BACKEND_NO_MEMORY;
-        if (list->n > 0) memcpy(items, list->items, list->n * sizeof(struct cache_entry *));
-        list->items = items;
-        list->capacity = capacity;
-    }
+    struct cache_entry **items =
+        arena_grow(arena, list->items, list->n, &list->capacity, sizeof(struct cache_entry *));
+    if (items == NULL) return CM_BACKEND_NO_MEMORY;
+    list->items = items;
     list->items[list->n] = arena_copy(arena, entry, sizeof(*entry));
     if (list->items[list->n] == NULL) return CM_BACKEND_NO_MEMORY;
     list->n++;

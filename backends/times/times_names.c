@@ -12,17 +12,13 @@
 void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role) {
     if (length == 0 || refs->failed) return;
-    if (refs->n == refs->capacity) {
-        const size_t capacity = refs->capacity > 0 ? 2 * refs->capacity : 4;
-        struct times_ref *items = arena_array(refs->arena, capacity, sizeof(*items));
-        if (items == NULL) {
-            refs->failed = true;
-            return;
-        }
-        if (refs->n > 0) memcpy(items, refs->items, refs->n * sizeof(*items));
-        refs->items = items;
-        refs->capacity = capacity;
+    struct times_ref *items =
+        arena_grow(refs->arena, refs->items, refs->n, &refs->capacity, sizeof(*items));
+    if (items == NULL) {
+        refs->failed = true;
+        return;
     }
+    refs->items = items;
     const char *copy = arena_strndup(refs->arena, name, length);
     if (copy == NULL) refs->failed = true;
     refs->items[refs->n++] = (struct times_ref){copy, role};

@@ -2,8 +2,6 @@
 /* The batch axis of each value, one node at a time: see batch_axis.h. */
 #include "passes/batch/batch_axis.h"
 
-#include <string.h>
-
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -498,14 +496,10 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
 
 int batch_axis_push(struct arena *arena, struct change_list *list,
                     const struct batch_change *change) {
-    if (list->n == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct batch_change *items = arena_array(arena, capacity, sizeof *items);
-        if (!items) return CM_NO_MEMORY;
-        if (list->n > 0) memcpy(items, list->items, list->n * sizeof *items);
-        list->items = items;
-        list->capacity = capacity;
-    }
+    struct batch_change *items =
+        arena_grow(arena, list->items, list->n, &list->capacity, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
+    list->items = items;
     list->items[list->n++] = *change;
     return CM_OK;
 }

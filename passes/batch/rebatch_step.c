@@ -13,26 +13,16 @@
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
-/* Returns a copy of a full array with room for twice as many items. NULL: out of memory. */
-static void *grow(struct arena *arena, const void *items, size_t *capacity, size_t size) {
-    const size_t old = *capacity;
-    *capacity = old ? 2 * old : 16;
-    void *copy = arena_array(arena, *capacity, size);
-    if (copy && old) memcpy(copy, items, old * size);
-    return copy;
-}
-
 int rebatch_add_change(struct search *search, const struct batch_change *change) {
     if (batch_axis_push(search->probe.arena, &search->changes, change) < 0) return CM_NO_MEMORY;
     return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
 }
 
 static int add_choice(struct search *search, const struct choice *choice) {
-    if (search->n_choices == search->choices_capacity) {
-        search->choices = grow(search->probe.arena, search->choices, &search->choices_capacity,
-                               sizeof *search->choices);
-        if (!search->choices) return CM_NO_MEMORY;
-    }
+    struct choice *choices = arena_grow(search->probe.arena, search->choices, search->n_choices,
+                                        &search->choices_capacity, sizeof *choices);
+    if (!choices) return CM_NO_MEMORY;
+    search->choices = choices;
     search->choices[search->n_choices] = *choice;
     search->choices[search->n_choices++].budget = search->probe.after.budget;
     return CM_OK;

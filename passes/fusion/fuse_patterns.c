@@ -188,13 +188,10 @@ static int add_fused(struct finder *finder, uint32_t last) {
     if (!fused.node || !nodes) return CM_NO_MEMORY;
     qsort(nodes, fused.n_nodes, sizeof *nodes, compare_ids);
     if (!has_same_macs(finder, &fused)) return CM_OK;
-    if (table->n == finder->capacity) {
-        finder->capacity = finder->capacity ? finder->capacity * 2 : 64;
-        struct fused_pattern *items = arena_array(arena, finder->capacity, sizeof *items);
-        if (!items) return CM_NO_MEMORY;
-        if (table->n) memcpy(items, table->items, table->n * sizeof *items);
-        table->items = items;
-    }
+    struct fused_pattern *items =
+        arena_grow(arena, table->items, table->n, &finder->capacity, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
+    table->items = items;
     for (size_t i = 0; i < fused.n_nodes; i++) table->of_node[nodes[i]] = (uint32_t)table->n;
     table->items[table->n++] = fused;
     return CM_OK;

@@ -4,7 +4,6 @@
  * or outputs of the model. Constants and shape arithmetic do not count; results of learned
  * parameters do, even if they depend on no input (position embeddings).
  */
-#include <string.h>
 
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
@@ -66,14 +65,10 @@ struct outputs {
 };
 
 static int add(struct outputs *outputs, uint32_t module, uint32_t value) {
-    if (outputs->n == outputs->capacity) {
-        const size_t capacity = 2 * outputs->capacity;
-        struct output *items = arena_array(outputs->arena, capacity, sizeof *outputs->items);
-        if (!items) return CM_NO_MEMORY;
-        memcpy(items, outputs->items, outputs->n * sizeof *outputs->items);
-        outputs->items = items;
-        outputs->capacity = capacity;
-    }
+    struct output *items = arena_grow(outputs->arena, outputs->items, outputs->n,
+                                      &outputs->capacity, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
+    outputs->items = items;
     outputs->items[outputs->n++] = (struct output){module, value};
     return CM_OK;
 }

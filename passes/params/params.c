@@ -8,7 +8,6 @@
  * slices and casts, and if the use alone is ambiguous, by whether a person named it:
  * docs/counting.md has the rules.
  */
-#include <string.h>
 
 #include "ops/packed.h"
 #include "passes/infer/context.h"
@@ -193,15 +192,10 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
         return diag_error(walker->analysis->diag, DIAG_LIMIT,
                           "parameters must have at most %zu uses", MAX_USES);
     if (walker->node_stamp[node] == param + 1) return CM_OK;
-    if (walker->n_pairs == walker->capacity) {
-        size_t capacity = walker->capacity ? walker->capacity * 2 : 256;
-        struct pair *pairs =
-            arena_array_raw(walker->analysis->scratch, capacity, sizeof *pairs);
-        if (!pairs) return diag_no_memory(walker->analysis->diag);
-        if (walker->n_pairs) memcpy(pairs, walker->pairs, walker->n_pairs * sizeof *pairs);
-        walker->pairs = pairs;
-        walker->capacity = capacity;
-    }
+    struct pair *pairs = arena_grow(walker->analysis->scratch, walker->pairs, walker->n_pairs,
+                                    &walker->capacity, sizeof *pairs);
+    if (!pairs) return diag_no_memory(walker->analysis->diag);
+    walker->pairs = pairs;
     walker->node_stamp[node] = param + 1;
     walker->pairs[walker->n_pairs++] = (struct pair){node, param};
     return CM_OK;

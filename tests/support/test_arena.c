@@ -74,6 +74,19 @@ static void allocates_disjoint_raw_arrays(void **state) {
     }
 }
 
+static void a_growing_array_keeps_its_items(void **state) {
+    size_t capacity = 0;
+    uint32_t *items = NULL;
+    for (uint32_t n = 0; n < 100; n++) {
+        items = arena_grow(*state, items, n, &capacity, sizeof *items);
+        assert_non_null(items);
+        assert_true(capacity > n);
+        items[n] = n;
+        for (uint32_t i = 0; i <= n; i++) assert_int_equal(items[i], i);
+    }
+    assert_null(arena_grow(*state, items, 100, &(size_t){100}, SIZE_MAX / 100));
+}
+
 static void restore_keeps_objects_before_the_mark(void **state) {
     char *before = arena_strdup(*state, "before");
     for (size_t round = 0; round < 3; round++) {
@@ -166,6 +179,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(gives_empty_objects_distinct_addresses, make, end),
         cmocka_unit_test_setup_teardown(zeroes_reused_memory, make, end),
         cmocka_unit_test_setup_teardown(allocates_disjoint_raw_arrays, make, end),
+        cmocka_unit_test_setup_teardown(a_growing_array_keeps_its_items, make, end),
         cmocka_unit_test_setup_teardown(restore_keeps_objects_before_the_mark, make, end),
         cmocka_unit_test_setup_teardown(restore_to_an_empty_arena_frees_all, make, end),
         cmocka_unit_test(cap_counts_allocated_bytes),
