@@ -216,9 +216,9 @@ struct op_facets {
  * expands to a macro of ops/signatures.gen.h, which tools/make_signatures writes from ONNX's
  * schemas.
  */
-#define OP_SIGNATURE(domain_, type_, since_, in_least, in_most, out_least, out_most, attrs_)   \
-    .domain = domain_, .type = type_, .since = since_, .min_inputs = in_least,                 \
-    .max_inputs = in_most, .min_outputs = out_least, .max_outputs = out_most, .attrs = attrs_
+#define OP_SIGNATURE(domain_, type_, since_, in_min, in_max, out_min, out_max, attrs_)         \
+    .domain = domain_, .type = type_, .since = since_, .min_inputs = in_min,                   \
+    .max_inputs = in_max, .min_outputs = out_min, .max_outputs = out_max, .attrs = attrs_
 #define SIGNATURE(prefix, type_, since_)                                                       \
     prefix##_##type_##_##since_, .facets = &facets_##prefix##_##type_
 

@@ -101,8 +101,9 @@ static int find_or_add(void *context, const char *name, size_t length) {
     const int found = find_name(reading, name, length);
     if (found != NOT_FOUND) return found;
     if (!is_operand(name, length, &is.kind, &is.index)) return NOT_FOUND;
-    const size_t most = is.kind == CUSTOM_OP_INPUT ? reading->max_inputs : reading->max_outputs;
-    if (is.index >= most || is.index >= CUSTOM_OP_MAX_ITEMS) return NOT_FOUND;
+    const size_t n_declared =
+        is.kind == CUSTOM_OP_INPUT ? reading->max_inputs : reading->max_outputs;
+    if (is.index >= n_declared || is.index >= CUSTOM_OP_MAX_ITEMS) return NOT_FOUND;
     reading->n_operands++;
     return append_name(reading, name, length, is);
 }
@@ -457,17 +458,17 @@ static int read_identity(struct reading *reading) {
 static int inherit_row(const struct reading *reading, struct custom *ret) {
     const struct op *like = ret->like;
     const char *place = place_of(reading, "inputs", CM_NO_INDEX);
-    const int32_t least = ret->op.min_inputs;
-    const int32_t most = ret->op.max_inputs;
-    if (most < like->min_inputs)
+    const int32_t min = ret->op.min_inputs;
+    const int32_t max = ret->op.max_inputs;
+    if (max < like->min_inputs)
         return diag_error(reading->diag, DIAG_FORMAT, "%s: at most %d, '%s' has at least %d",
-                          place, most, like->type, like->min_inputs);
-    if (least > like->max_inputs)
+                          place, max, like->type, like->min_inputs);
+    if (min > like->max_inputs)
         return diag_error(reading->diag, DIAG_FORMAT, "%s: at least %d, '%s' has at most %d",
-                          place, least, like->type, like->max_inputs);
+                          place, min, like->type, like->max_inputs);
     ret->op = *like;
-    if (least > like->min_inputs) ret->op.min_inputs = least;
-    if (most < like->max_inputs) ret->op.max_inputs = most;
+    if (min > like->min_inputs) ret->op.min_inputs = min;
+    if (max < like->max_inputs) ret->op.max_inputs = max;
     return CM_OK;
 }
 

@@ -232,11 +232,12 @@ FACETS(CONTRIB, Irfft) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH
         SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "i",                    \
         .backward.saved_for_backward = "-"                                                     \
     }
-#define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, again)                      \
+#define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, backward_macs)              \
     {                                                                                          \
         SIGNATURE(of, name, from), .infer = infer_fn, .cost.macs = count,                      \
         .cost.macs_formula = "transforms x points x stages x 2, x 1 of reals",                 \
-        .param_roles = letters, .backward.saved_for_backward = keeps, .backward.macs = again   \
+        .param_roles = letters,                                                                \
+        .backward = {.saved_for_backward = keeps, .macs = backward_macs}                       \
     }
 
 static const struct op rows[] = {
