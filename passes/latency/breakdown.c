@@ -172,10 +172,11 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
     return CM_OK;
 }
 
-/* Returns why the node has no time; NULL if it has one or does nothing. */
+/* Returns why the node has no time; NULL if it has one, does nothing or never runs. */
 static const char *untimed_reason(const struct analysis *analysis, uint32_t id) {
     const struct primitives_table *primitives = &analysis->primitives;
     const bool is_imported = analysis->estimate.imported != NULL;
+    if (analysis->count.runs[analysis->model->nodes[id].graph] == 0) return NULL;
     if (primitives->lowered[id] == LOWERED_NOTHING && !is_imported) return NULL;
     if (primitives->lowered[id] == LOWERED_NOT && !is_imported) return primitives->why_not[id];
     const struct cm_measurement *measurement =
