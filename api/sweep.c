@@ -63,8 +63,9 @@ static int64_t timed_macs(const struct cm_result *result) {
     return is_known(sum) ? sum : CM_UNKNOWN;
 }
 
-/* Returns "modelled", "invented" or "measured"; proxies count as measured. */
+/* Returns "planned", "modelled", "invented" or "measured"; proxies count as measured. */
 static const char *state_of_times(const struct cm_result *result) {
+    if (result->measure->planned) return "planned";
     if (result->measure->modelled) return "modelled";
     return result->measure->invented ? "invented" : "measured";
 }
@@ -76,12 +77,32 @@ static int64_t untimed_nodes(const struct cm_measure *measure) {
     return sum;
 }
 
+static void fill_plans(struct sweeping *sweeping, const struct cm_measure *measure,
+                       struct cm_sweep_row *row) {
+    struct cm_sweep_plans *plans = arena_alloc(sweeping->ret->arena, sizeof(*plans));
+    if (plans == NULL) return;
+    *plans = (struct cm_sweep_plans){0, 0};
+    for (size_t i = 0; i < measure->n_states; i++)
+        if (text_equal(measure->states[i].state, "planned"))
+            plans->planned_macs = measure->states[i].macs;
+    for (size_t i = 0; i < measure->n_primitives; i++)
+        if (text_equal(measure->primitives[i].state, "planned") &&
+            measure->primitives[i].workspace_bytes > plans->workspace_bytes)
+            plans->workspace_bytes = measure->primitives[i].workspace_bytes;
+    row->plans = plans;
+}
+
 static void fill_times(struct sweeping *sweeping, const struct cm_result *result,
                        struct cm_sweep_row *row) {
-    if (!cm_result_timed(result)) return;
-    row->timed_macs = timed_macs(result);
-    row->untimed_nodes = untimed_nodes(result->measure);
-    row->cached = result->measure->n_cached;
+    if (cm_result_planned(result)) {
+        fill_plans(sweeping, result->measure, row);
+    } else if (cm_result_timed(result)) {
+        row->timed_macs = timed_macs(result);
+        row->untimed_nodes = untimed_nodes(result->measure);
+        row->cached = result->measure->n_cached;
+    } else {
+        return;
+    }
     row->device_bytes = result->measure->memory_bytes;
     row->device = copy(sweeping, result->measure->device);
     row->times = state_of_times(result);
@@ -116,7 +137,7 @@ static uint32_t cost_bits_of_sweep(void) {
 
 static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
                      const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
-    const bool timeless = result->measure && !cm_result_timed(result);
+    const bool has_problem = result->measure && result->measure->problem[0] != '\0';
     if (!is_known(row->batch)) row->batch = result->options.batch;
     row->costs = result->totals;
     row->costs.upper_bound &= cost_bits_of_sweep();
@@ -128,7 +149,7 @@ static void fill_row(struct sweeping *sweeping, const struct cm_result *result,
     row->memory_upper_bound = result->memory.upper_bound;
     fill_times(sweeping, result, row);
     copy_custom_ops(sweeping, &result->coverage);
-    if (timeless || !cm_result_complete(result)) {
+    if (has_problem || !cm_result_complete(result)) {
         row->state = "incomplete";
         row->problem = copy(sweeping, sweep_first_message(diag));
     }

@@ -14,6 +14,7 @@
 #include "support/checked.h"
 #include "support/diag.h"
 #include "support/map.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -50,6 +51,20 @@ static void copy_label(struct sweep_layers *layers, const struct cm_result *resu
     label->node = arena_strdup(layers->result_arena, from->name);
 }
 
+/* Returns NULL if the result has no plans, or if out of memory. */
+static const struct cm_layer_plan *copy_plan(struct sweep_layers *layers,
+                                             const struct cm_timed *from,
+                                             const struct cm_result *result) {
+    struct cm_layer_plan *plan =
+        cm_result_planned(result) ? arena_alloc(layers->result_arena, sizeof(*plan)) : NULL;
+    if (plan == NULL) return NULL;
+    *plan = (struct cm_layer_plan){
+        .workspace_bytes = text_equal(from->state, "planned") ? from->workspace_bytes : 0,
+        .reason = arena_strdup(layers->result_arena, from->reason),
+    };
+    return plan;
+}
+
 static void copy_primitive(struct sweep_layers *layers, size_t row, size_t index,
                            const struct cm_result *result) {
     const struct cm_timed *from = &result->measure->primitives[index];
@@ -60,6 +75,7 @@ static void copy_primitive(struct sweep_layers *layers, size_t row, size_t index
         .provider = arena_strdup(result_arena, from->provider),
         .algorithm = arena_strdup(result_arena, from->algorithm),
         .tensor_cores = arena_strdup(result_arena, from->tensor_cores),
+        .plan = copy_plan(layers, from, result),
     };
     for (size_t i = 0; i < from->n_nodes; i++) {
         const size_t node = from->nodes[i];
@@ -71,7 +87,7 @@ static void copy_primitive(struct sweep_layers *layers, size_t row, size_t index
 }
 
 void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result) {
-    if (!cm_result_timed(result)) return;
+    if (!cm_result_timed(result) && !cm_result_planned(result)) return;
     if (layers->n_nodes == 0 && !allocate(layers, result->n_nodes)) return;
     BUG_ON(result->n_nodes != layers->n_nodes);
     const size_t n = result->measure->n_primitives;
@@ -100,7 +116,7 @@ static size_t group_nodes(const struct sweep_layers *layers, uint32_t *group_of)
 /* Adds the node to its layer; the first node gives it its label. */
 static void add_node(const struct sweep_layers *layers, size_t node, struct cm_sweep_layer *to,
                      struct cm_layer_time *times) {
-    static const struct cm_layer_time none = {CM_UNKNOWN, CM_UNKNOWN, "", "", "", "", ""};
+    static const struct cm_layer_time none = {CM_UNKNOWN, CM_UNKNOWN, "", "", "", "", "", NULL};
     const bool is_first = to->nodes == 0;
     if (is_first) *to = layers->labels[node];
     to->nodes++;
@@ -123,7 +139,9 @@ static void add_node(const struct sweep_layers *layers, size_t node, struct cm_s
 static bool has_time(const struct cm_sweep_layer *layer) {
     for (size_t i = 0; i < layer->n_times; i++) {
         const struct cm_layer_time *time = &layer->times[i];
-        if (is_known(time->latency_ps) ? time->latency_ps > 0 : time->state[0] != '\0')
+        if (is_known(time->latency_ps)
+                ? time->latency_ps > 0
+                : time->state[0] != '\0' && !text_equal(time->state, "view"))
             return true;
     }
     return false;

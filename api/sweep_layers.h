@@ -26,7 +26,7 @@ struct sweep_layers {
 void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
                        struct arena *result_arena);
 
-/* Takes the times of a result; nothing if it has none. */
+/* Takes the times or plans of a result; nothing if it has none. */
 void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result);
 
 /* Groups the nodes into the layers of *ret, and computes the speed-ups of layers and rows. */

@@ -373,6 +373,7 @@ static int find_single(const struct invocation *call, const struct request *requ
     *ret = request_given(request, ONE_BATCH);
     if (*ret == NULL && request->rows != NOT_GIVEN && request->rows != CM_ROWS_LAYERS)
         *ret = "rows";
+    if (*ret == NULL && format->is_page && request->timing.plan) *ret = "cudnn-plan";
     if (*ret != NULL || !is_single) return CM_OK;
     *ret = arena_printf(call->arena, "format %s", format->name);
     return *ret == NULL ? diag_no_memory(call->diag) : CM_OK;

@@ -55,9 +55,8 @@ const struct option profile_options[] = {
      .help = "stored size of one input sample, e.g. 500kB: report the rate that the\n"
              "input pipeline must deliver, and the links that suffice; requires times"},
     {.name = "cudnn-plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan),
-     .rules = ONE_BATCH,
      .help = "report the cuDNN plan of each distinct layer without running it; needs\n"
-             "no GPU if --device names one"},
+             "no GPU if --device names one; several precisions or batches side by side"},
     {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, timing.plan), .hidden = true},
     {.name = "end-to-end", .kind = OPTION_SET, .offset = AT(bool, timing.end_to_end),
      .rules = ONE_BATCH,
@@ -168,7 +167,7 @@ bool request_is_sweep(const struct request *request) {
 }
 
 bool request_lists_layers(const struct request *request) {
-    return request->layers || request->rows == CM_ROWS_LAYERS ||
+    return request->layers || request->rows == CM_ROWS_LAYERS || request->timing.plan ||
            request->timing.precisions.n > 1;
 }
 

@@ -661,6 +661,12 @@ struct cm_result {
     void *arena;                                    /* private */
 };
 
+/* The plans of one row of a sweep, with cm_options.plan_only. */
+struct cm_sweep_plans {
+    int64_t planned_macs;    /* MACs of the nodes that have a plan */
+    int64_t workspace_bytes; /* largest workspace of a plan */
+};
+
 /* One batch of a sweep, or one combination of a campaign (costmodel/campaign.h). */
 struct cm_sweep_row {
     int64_t batch; /* CM_UNKNOWN: no batch axis, or that of the file if the row has no values */
@@ -690,6 +696,13 @@ struct cm_sweep_row {
     /* Ratio: samples per second / those of the first row. CM_UNKNOWN unless the sweep lists its
      * layers and the same nodes have a time in both rows. */
     int64_t speedup;
+    const struct cm_sweep_plans *plans; /* NULL: no plans */
+};
+
+/* The plan of a layer in one row of a sweep. */
+struct cm_layer_plan {
+    int64_t workspace_bytes; /* of the plan; 0 if there is none */
+    const char *reason;      /* why there is none, or what was planned instead; "" */
 };
 
 /* A layer in one row of a sweep. */
@@ -701,6 +714,7 @@ struct cm_layer_time {
     const char *provider;
     const char *algorithm;
     const char *tensor_cores;
+    const struct cm_layer_plan *plan; /* NULL: no plans */
 };
 
 /* Nodes that are the same primitive as each other in every row of a sweep. */
@@ -718,7 +732,8 @@ struct cm_sweep {
     const char *convention;
     const char *backend;  /* as in cm_options; "": none */
     const char *device;   /* of the times; "" */
-    const char *times;    /* kind: "measured", "modelled", "invented"; "": none */
+    const char *times;    /* kind: "measured", "modelled", "invented"; "planned": only plans;
+                             "": none */
     int64_t memory_limit; /* bytes; CM_UNKNOWN: none */
     size_t n_rows;
     const struct cm_sweep_row *rows; /* in the requested order */
@@ -735,6 +750,12 @@ struct cm_sweep {
 static inline bool cm_result_timed(const struct cm_result *result) {
     return result != NULL && result->measure != NULL && result->measure->problem[0] == '\0' &&
            !result->measure->planned;
+}
+
+/* Returns true if the primitives have plans, and no times. */
+static inline bool cm_result_planned(const struct cm_result *result) {
+    return result != NULL && result->measure != NULL && result->measure->problem[0] == '\0' &&
+           result->measure->planned;
 }
 
 /* Returns true if lower_bound_ps is valid. */

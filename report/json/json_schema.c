@@ -274,6 +274,10 @@ const struct json_record json_result = RECORD(struct cm_result, "result", "Costs
     OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: possible optimizations, largest gain first"),
     POINTER("input_pipeline", struct cm_result, input_pipeline, json_input_pipeline, "with --sample-bytes and times: the demand for input samples"));
 
+static const struct json_record sweep_plans_record = RECORD(struct cm_sweep_plans, "sweep_plans", "The plans of one row of a sweep",
+    VALUE("planned_macs", JSON_COUNT, struct cm_sweep_plans, planned_macs, "MACs of the nodes that have a plan"),
+    VALUE("workspace_bytes", JSON_COUNT, struct cm_sweep_plans, workspace_bytes, "largest workspace of a plan"));
+
 static const char *const sweep_columns[] = {"params", "macs", "int_macs", "flops", "int_ops", NULL};
 
 const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row", "A model at one batch and precision; `null` figures are unknown",
@@ -299,7 +303,12 @@ const struct json_record json_sweep_row = RECORD(struct cm_sweep_row, "sweep_row
     OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
     OPTIONAL("device_bytes", JSON_COUNT, struct cm_sweep_row, device_bytes, "memory of the device of the times; `null`: unknown"),
-    OPTIONAL("speedup", JSON_RATIO, struct cm_sweep_row, speedup, "with `layers`: samples per second divided by those of the first row; `null` if the nodes with a time differ"));
+    OPTIONAL("speedup", JSON_RATIO, struct cm_sweep_row, speedup, "with `layers`: samples per second divided by those of the first row; `null` if the nodes with a time differ"),
+    POINTER("plans", struct cm_sweep_row, plans, sweep_plans_record, "with --cudnn-plan: the plans of the layers"));
+
+static const struct json_record layer_plan_record = RECORD(struct cm_layer_plan, "layer_plan", "The plan of a layer in one row of a sweep",
+    VALUE("workspace_bytes", JSON_COUNT, struct cm_layer_plan, workspace_bytes, "workspace of the plan"),
+    VALUE("reason", JSON_TEXT, struct cm_layer_plan, reason, "why there is no plan, or what was planned instead; empty: none"));
 
 static const struct json_record layer_time_record = RECORD(struct cm_layer_time, "layer_time", "A layer in one row of a sweep",
     VALUE("latency_ps", JSON_COUNT, struct cm_layer_time, latency_ps, "picoseconds of all its nodes; `null` without a time"),
@@ -308,7 +317,8 @@ static const struct json_record layer_time_record = RECORD(struct cm_layer_time,
     VALUE("primitive", JSON_TEXT, struct cm_layer_time, primitive, "description of the work of one node, one line"),
     VALUE("provider", JSON_TEXT, struct cm_layer_time, provider, "library of the backend; empty: none"),
     VALUE("algorithm", JSON_TEXT, struct cm_layer_time, algorithm, "algorithm; empty: none"),
-    VALUE("tensor_cores", JSON_TEXT, struct cm_layer_time, tensor_cores, "`yes`, `no`, `unknown`"));
+    VALUE("tensor_cores", JSON_TEXT, struct cm_layer_time, tensor_cores, "`yes`, `no`, `unknown`"),
+    POINTER("plan", struct cm_layer_time, plan, layer_plan_record, "with --cudnn-plan: more about the plan"));
 
 static const struct json_record sweep_layer_record = RECORD(struct cm_sweep_layer, "sweep_layer", "Nodes with the same work in every row of a sweep",
     VALUE("op", JSON_TEXT, struct cm_sweep_layer, op, "operator of the first node"),
@@ -322,7 +332,7 @@ static const struct json_record sweep_record = RECORD(struct cm_sweep, "sweep", 
     VALUE("convention", JSON_TEXT, struct cm_sweep, convention, "FLOP counting convention"),
     VALUE("backend", JSON_TEXT, struct cm_sweep, backend, "value of --backend; empty: none"),
     VALUE("device", JSON_TEXT, struct cm_sweep, device, "device of the times"),
-    VALUE("times", JSON_TEXT, struct cm_sweep, times, "source of the times: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
+    VALUE("times", JSON_TEXT, struct cm_sweep, times, "source of the times: `measured`, `proxy`, `modelled`, `invented`; `planned`: plans, no times; empty: none"),
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: no limit"),
     OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has custom operators"),
     OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "distinct notes and warnings of all batches, except those reported in `problem` of a row"),

@@ -53,8 +53,12 @@ bool column_is_there(const struct column *column, const struct cm_result *result
 }
 
 void columns_clear_missing(const struct cm_result *result, struct cm_costs *costs) {
-    for (size_t i = 0; i < n_columns; i++)
-        if (!column_is_there(&columns[i], result)) column_set(&columns[i], costs, CM_UNKNOWN);
+    for (size_t i = 0; i < n_columns; i++) {
+        if (column_is_there(&columns[i], result)) continue;
+        column_set(&columns[i], costs, CM_UNKNOWN);
+        costs->upper_bound &= ~column_bit(&columns[i]);
+        costs->partial &= ~column_bit(&columns[i]);
+    }
 }
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs) {

@@ -112,6 +112,12 @@ static const void *owner_of(enum field_owner owner, const struct rows_of *of, si
         return layer_at(of, row);
     case OWNER_LAYER_TIME:
         return layer_time_at(of, row);
+    case OWNER_PLANS:
+        return batch_at(of, row)->plans;
+    case OWNER_LAYER_PLAN: {
+        const struct cm_layer_time *time = layer_time_at(of, row);
+        return time != NULL ? time->plan : NULL;
+    }
     case OWNER_STEP:
         return step_of(of, row);
     case OWNER_ACHIEVED:
@@ -321,11 +327,30 @@ GETTER(get_timed_share) {
     set_share(cell, batch_at(of, row)->timed_macs, batch_at(of, row)->costs.macs);
 }
 
+GETTER(get_planned_share) {
+    const struct cm_sweep_row *batch = batch_at(of, row);
+    (void)field;
+    set_share(cell, batch->plans != NULL ? batch->plans->planned_macs : CM_UNKNOWN,
+              batch->costs.macs);
+}
+
+static bool has_plans(const struct rows_of *of) {
+    bool is_any = false;
+    for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
+        is_any = of->sweep->rows[i].plans != NULL;
+    return is_any;
+}
+
+/* `kind` may be NULL. */
+static bool is_time(const char *kind) {
+    return kind != NULL && kind[0] != '\0' && !text_equal(kind, "planned");
+}
+
 static bool has_times(const struct rows_of *of) {
     if (of->sweep == NULL) return cm_result_timed(of->result);
-    bool is_any = of->sweep->times[0] != '\0';
+    bool is_any = is_time(of->sweep->times);
     for (size_t i = 0; !is_any && i < of->sweep->n_rows; i++)
-        is_any = of->sweep->rows[i].times != NULL;
+        is_any = is_time(of->sweep->rows[i].times);
     return is_any;
 }
 
@@ -383,6 +408,7 @@ static const char of_limit[] = "a limit: --memory-limit";
 static const char of_campaign[] = "a merged campaign";
 static const char of_precisions[] = "several precisions: --precision A,B";
 static const char of_layers[] = "layers: several precisions, or --layers";
+static const char of_plans[] = "plans: --cudnn-plan";
 static const char of_dims[] = "dims of a campaign: --dim NAME=A,B";
 
 #define MODULES   FIELD_OF(ROWS_MODULES)
@@ -437,6 +463,8 @@ static const struct field after_metrics[] = {
     {"times",                 "times",           BATCHES,                     true,  NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, times)},
     {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    .get = get_speed},
     {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, .is_share = true},
+    {"planned_macs_share",    "MACs planned",    BATCHES,                     false, NULL, of_plans,    has_plans,    get_planned_share, .is_share = true},
+    {"workspace_bytes",       "workspace",       BATCHES,                     false, NULL, of_plans,    has_plans,    .get = get_member, MEMBER(OWNER_PLANS, CELL_FIGURE, struct cm_sweep_plans, workspace_bytes), .unit = NUMBER_BYTES},
     {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    .get = get_member, MEMBER(OWNER_BATCH, CELL_COUNT, struct cm_sweep_row, cached)},
     {"latency_ps",            "time",            LAYERS,                      false, NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_FIGURE, struct cm_layer_time, latency_ps), .unit = NUMBER_TIME},
     {"speedup",               "speed-up",        BATCHES | LAYERS,            false, NULL, of_layers,   has_speedups, .get = get_speedup},
@@ -444,6 +472,8 @@ static const struct field after_metrics[] = {
     {"provider",              "provider",        LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, provider)},
     {"algorithm",             "algorithm",       LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, algorithm)},
     {"tensor_cores",          "tensor cores",    LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, tensor_cores)},
+    {"workspace_bytes",       "workspace",       LAYERS,                      false, NULL, of_plans,    has_plans,    .get = get_member, MEMBER(OWNER_LAYER_PLAN, CELL_FIGURE, struct cm_layer_plan, workspace_bytes), .unit = NUMBER_BYTES},
+    {"reason",                "reason",          LAYERS,                      true,  NULL, of_plans,    has_plans,    .get = get_member, MEMBER(OWNER_LAYER_PLAN, CELL_TEXT, struct cm_layer_plan, reason)},
     {"primitive",             "primitive",       LAYERS,                      true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_LAYER_TIME, CELL_TEXT, struct cm_layer_time, primitive)},
     {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         .get = get_member, MEMBER(OWNER_BATCH, CELL_TEXT, struct cm_sweep_row, problem)},
 };
@@ -521,10 +551,11 @@ const char *fields_usual(enum rows rows) {
         [ROWS_BATCHES] = "model,device,precision,dims,batch,state,params,macs,flops,peak_"
                          "activation_bytes,arena_bytes,"
                          "required_bytes,fits,latency_ps,lower_bound_ps,"
-                         "samples_per_second,speedup,timed_macs_share,problem",
+                         "samples_per_second,speedup,timed_macs_share,planned_macs_share,"
+                         "workspace_bytes,problem",
         [ROWS_LAYERS] =
             "type,path,name,nodes,batch,precision,latency_ps,speedup,state,provider,"
-            "algorithm,tensor_cores,primitive",
+            "algorithm,tensor_cores,workspace_bytes,reason,primitive",
     };
     return usual[rows];
 }

@@ -35,8 +35,10 @@ enum field_owner {
     OWNER_BATCH,
     OWNER_LAYER,
     OWNER_LAYER_TIME,
-    OWNER_STEP,     /* share of a training step */
-    OWNER_ACHIEVED, /* achieved rates of the module */
+    OWNER_PLANS,      /* struct cm_sweep_plans */
+    OWNER_LAYER_PLAN, /* struct cm_layer_plan */
+    OWNER_STEP,       /* share of a training step */
+    OWNER_ACHIEVED,   /* achieved rates of the module */
 };
 
 struct field {

@@ -142,7 +142,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
 
 void plan_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
-    if (measure == NULL || !measure->planned || measure->problem[0] != '\0') return;
+    if (!cm_result_planned(result)) return;
     page_rule(page, "Plans");
     page_paragraph(
         page, "The plan of each distinct primitive. Nothing was run, so there are no times.");

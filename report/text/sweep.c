@@ -18,10 +18,12 @@
 static const char usual_columns[] =
     "model,device,precision,dims,batch,params,macs,int_macs,flops,int_ops,peak_activation_"
     "bytes,arena_bytes,"
-    "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share";
+    "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share,"
+    "planned_macs_share,workspace_bytes";
 /* Costs and memory are the same at every precision. */
 static const char columns_by_precision[] =
-    "precision,latency_ps,lower_bound_ps,samples_per_second,speedup,timed_macs_share";
+    "precision,latency_ps,lower_bound_ps,samples_per_second,speedup,timed_macs_share,"
+    "planned_macs_share,workspace_bytes";
 
 /* Returns true unless the column is an integer part that is 0 at all batches. */
 static bool has_values(struct listing *listing, size_t column) {

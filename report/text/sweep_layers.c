@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same layers under several settings: a row per layer, a column per row of the sweep. */
+/* The same layers under several settings: a row per layer, for each row of the sweep its time,
+ * or the algorithm of its plan. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "costmodel/costmodel.h"
 #include "report/page.h"
@@ -24,6 +26,7 @@ struct grid {
     struct table table;
     const char **settings; /* by column: "fp16" or "batch 8" */
     bool by_precision;     /* with speed-ups */
+    bool is_planned;       /* algorithms instead of times */
     bool has_proxies;
 };
 
@@ -47,6 +50,12 @@ static const char *setting_of(const struct grid *grid, size_t i) {
     return setting == NULL ? "" : setting;
 }
 
+/* The column beside the i-th time or algorithm; NULL: none. */
+static const char *second_heading(const struct grid *grid, size_t i) {
+    if (grid->is_planned) return "TC";
+    return grid->by_precision && i > 0 ? "x" : NULL;
+}
+
 /* Returns NULL if out of memory. */
 static const char **headings_of(struct grid *grid, size_t *ret_n) {
     const size_t n_rows = grid->sweep->n_rows;
@@ -55,7 +64,7 @@ static const char **headings_of(struct grid *grid, size_t *ret_n) {
     size_t n = 0;
     for (size_t i = 0; i < n_rows; i++) {
         headings[n++] = grid->settings[i];
-        if (grid->by_precision && i > 0) headings[n++] = "x";
+        if (second_heading(grid, i) != NULL) headings[n++] = second_heading(grid, i);
     }
     headings[n++] = "nodes";
     headings[n++] = "layer";
@@ -79,7 +88,7 @@ static void add_time(struct grid *grid, int64_t ps, const char *state) {
 
 /* Adds the cell of a speed-up, unless row i has none. */
 static void add_speedup(struct grid *grid, size_t i, int64_t ratio) {
-    if (!grid->by_precision || i == 0) return;
+    if (second_heading(grid, i) == NULL) return;
     if (is_known(ratio))
         text_printf(table_cell(&grid->table), "%.2f", (double)ratio / CM_RATIO_ONE);
     else
@@ -87,19 +96,58 @@ static void add_speedup(struct grid *grid, size_t i, int64_t ratio) {
     table_end_cell(&grid->table);
 }
 
+/* Adds the cells of a plan: "engine 45" of "engine 45, tile 5", and the use of tensor cores. */
+static void add_plan(struct grid *grid, const struct cm_layer_time *time) {
+    const bool is_planned = text_equal(time->state, "planned");
+    const char *words =
+        !is_planned || time->algorithm[0] == '\0' ? time->state : time->algorithm;
+    const char *first = arena_strndup(grid->page->arena, words, strcspn(words, ","));
+    struct text *text = table_cell(&grid->table);
+    text_append_name(text, first != NULL && first[0] != '\0' ? first : "-");
+    if (is_planned && time->plan != NULL && time->plan->reason[0] != '\0') {
+        text_append(text, " *");
+        grid->has_proxies = true;
+    }
+    table_end_cell(&grid->table);
+    text = table_cell(&grid->table);
+    if (is_planned && !text_equal(time->tensor_cores, "unknown"))
+        text_append_name(text, time->tensor_cores);
+    else
+        text_append(text, "-");
+    table_end_cell(&grid->table);
+}
+
 static bool has_algorithm(const struct cm_layer_time *time) {
-    return time->provider[0] != '\0' || time->algorithm[0] != '\0';
+    return time->provider[0] != '\0' || time->algorithm[0] != '\0' || time->plan != NULL;
 }
 
 static bool same_algorithm(const struct cm_layer_time *a, const struct cm_layer_time *b) {
+    if ((a->plan == NULL) != (b->plan == NULL)) return false;
+    if (a->plan != NULL &&
+        (a->plan->workspace_bytes != b->plan->workspace_bytes ||
+         !text_equal(a->plan->reason, b->plan->reason) || !text_equal(a->state, b->state)))
+        return false;
     return text_equal(a->provider, b->provider) && text_equal(a->algorithm, b->algorithm);
 }
 
-/* "cublaslt, 128x64 tile" */
+/* "cublaslt, 128x64 tile"; of a plan also "; workspace 131 B" and the reason. */
 static void append_algorithm(struct text *text, const struct cm_layer_time *time) {
+    const struct cm_layer_plan *plan = time->plan;
     text_append_name(text, time->provider);
     if (time->provider[0] != '\0' && time->algorithm[0] != '\0') text_append(text, ", ");
     text_append_name(text, time->algorithm);
+    if (plan == NULL) return;
+    const bool is_planned = text_equal(time->state, "planned");
+    if (time->provider[0] != '\0' || time->algorithm[0] != '\0') text_append(text, "; ");
+    if (is_planned) {
+        text_append(text, "workspace ");
+        number_append(text, NUMBERS_SI, NUMBER_BYTES, plan->workspace_bytes);
+    } else {
+        text_append_name(text, time->state);
+    }
+    if (plan->reason[0] == '\0') return;
+    text_append(text, is_planned ? "; substitute: " : ": ");
+    text_append_name(text, plan->reason);
 }
 
 /* Returns the number of times that a layer has one for. A file may lack some. */
@@ -157,13 +205,18 @@ static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
     struct text label = {.arena = grid->page->arena};
     for (size_t i = 0; i < grid->sweep->n_rows; i++) {
         const struct cm_layer_time *time = i < layer->n_times ? &layer->times[i] : &missing;
+        if (grid->is_planned) {
+            add_plan(grid, time);
+            continue;
+        }
         add_time(grid, time->latency_ps, time->state);
         add_speedup(grid, i, time->speedup);
     }
     text_append_name(&label, layer->op);
     text_append(&label, " ");
     text_append_name(&label, layer->path[0] != '\0' ? layer->path : layer->node);
-    const struct cm_layer_time *algorithm = is_full ? find_algorithm(grid, layer) : NULL;
+    const struct cm_layer_time *algorithm =
+        is_full && !grid->is_planned ? find_algorithm(grid, layer) : NULL;
     if (algorithm != NULL) {
         text_append(&label, " [");
         append_algorithm(&label, algorithm);
@@ -232,7 +285,8 @@ static void write_grid(struct grid *grid, size_t n) {
     if (!table_begin(table)) return;
     for (size_t row = 0; (row + 1) * table->n_columns <= table->n_cells; row++) {
         table_write_row(table, row);
-        if (is_full && row < n && find_algorithm(grid, &grid->sweep->layers[row]) == NULL)
+        if (is_full && row < n &&
+            (grid->is_planned || find_algorithm(grid, &grid->sweep->layers[row]) == NULL))
             write_algorithms(grid, &grid->sweep->layers[row]);
     }
     table_end(table);
@@ -243,6 +297,11 @@ static void write_heading(const struct grid *grid) {
     const char *times = grid->sweep->times;
     page_end_line(page);
     page_rule(page, grid->by_precision ? "Layers by precision" : "Layers by batch");
+    if (grid->is_planned) {
+        page_paragraph(page, "The plan of each layer. Nothing was run, so there are no times. "
+                             "TC: use of tensor cores.");
+        return;
+    }
     if (times[0] != '\0' && !text_equal(times, "measured")) {
         page_print(page, STYLE_WARNING, "Every time is ");
         page_name(page, STYLE_WARNING, times);
@@ -253,8 +312,10 @@ static void write_heading(const struct grid *grid) {
 }
 
 void sweep_layers_write(struct page *page, const struct cm_sweep *sweep) {
-    struct grid grid = {
-        .page = page, .sweep = sweep, .by_precision = sweep_is_by_precision(sweep)};
+    struct grid grid = {.page = page,
+                        .sweep = sweep,
+                        .by_precision = sweep_is_by_precision(sweep),
+                        .is_planned = text_equal(sweep->times, "planned")};
     size_t n_columns = 0;
     if (sweep->n_layers == 0) return;
     grid.settings = arena_array(page->arena, sweep->n_rows, sizeof(*grid.settings));
@@ -266,8 +327,10 @@ void sweep_layers_write(struct page *page, const struct cm_sweep *sweep) {
     write_heading(&grid);
     for (size_t i = 0; i < n; i++) add_layer(&grid, &sweep->layers[i]);
     if (n < sweep->n_layers) add_rest(&grid, n);
-    add_total(&grid);
+    if (!grid.is_planned) add_total(&grid);
     write_grid(&grid, n);
     if (grid.has_proxies)
-        page_line(page, STYLE_PLAIN, "*: a proxy of the same size ran instead");
+        page_line(page, STYLE_PLAIN,
+                  grid.is_planned ? "*: a proxy of the same size is planned instead"
+                                  : "*: a proxy of the same size ran instead");
 }

@@ -23,13 +23,15 @@
 
 static const struct cm_named_size dims[] = {{"seq\n", MOST}};
 
+static const struct cm_sweep_plans plans = {MOST, MOST};
+
 static const struct cm_sweep_row rows[] = {
     {1,    "done",      "",    COSTS(1, 4, 2, 5, 3, 9, CM_COST_BIT(macs)),
      6,    7,           8,     2,
      0,    true,        false, 3,
      NONE, CM_NO_INDEX, NULL,  NULL,
      NULL, NULL,        0,     NULL,
-     NONE},
+     NONE, NULL},
     {MOST,
      "misfit",
      "more\x1b[2J",
@@ -50,7 +52,8 @@ static const struct cm_sweep_row rows[] = {
      "fp16",
      1,
      dims,
-     MOST},
+     MOST,
+     &plans},
     {0,
      "usage",
      "no \"reason\"",
@@ -71,7 +74,8 @@ static const struct cm_sweep_row rows[] = {
      NULL,
      0,
      NULL,
-     NONE},
+     NONE,
+     NULL},
 };
 
 static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};
@@ -82,11 +86,13 @@ static const struct cm_diagnostic notes[] = {
 };
 
 /* The second layer lacks times, as in a file that was edited. */
+static const struct cm_layer_plan plan = {MOST, "no \x1b[2Jreason"};
+
 static const struct cm_layer_time times[] = {
-    {MOST, CM_RATIO_ONE, "invented", "conv\x1b[2J", "p", "a\n", "no"},
-    {1, MOST, "proxy", "conv", "p", "b", "unknown"},
-    {NONE, NONE, "", "", "", "", ""},
-    {MOST, NONE, "invented", "gemm", "", "", "no"},
+    {MOST, CM_RATIO_ONE, "invented", "conv\x1b[2J", "p", "a\n", "no", NULL},
+    {1, MOST, "proxy", "conv", "p", "b", "unknown", &plan},
+    {NONE, NONE, "", "", "", "", "", NULL},
+    {MOST, NONE, "invented", "gemm", "", "", "no", NULL},
 };
 
 static const struct cm_sweep_layer layers[] = {
@@ -134,6 +140,10 @@ static void reads_back_what_it_writes(void **state) {
     assert_int_equal(read->layers[0].n_times, 3);
     assert_int_equal(read->layers[0].times[2].latency_ps, CM_UNKNOWN);
     assert_string_equal(read->layers[1].path, "c\nd");
+    assert_null(read->rows[0].plans);
+    assert_int_equal(read->rows[1].plans->planned_macs, INT64_MAX);
+    assert_null(read->layers[0].times[0].plan);
+    assert_string_equal(read->layers[0].times[1].plan->reason, plan.reason);
     char *again = written(read, true, &size_again);
     assert_string_equal(again, text);
     arena_free(read->arena);
@@ -180,8 +190,28 @@ static void text_is_safe_and_has_every_row(void **state) {
     free(text);
 }
 
+static void text_of_plans_is_safe(void **state) {
+    size_t size = 0;
+    struct cm_sweep planned = odd;
+    struct cm_text_options options;
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, &size);
+    (void)state;
+    assert_non_null(stream);
+    planned.times = "planned";
+    cm_text_options_init(&options);
+    options.layers = true;
+    assert_int_equal(cm_sweep_write_text(&planned, &options, stream), CM_OK);
+    fclose(stream);
+    assert_null(strchr(text, '\x1b'));
+    assert_non_null(strstr(text, "TC: use of tensor cores."));
+    assert_non_null(strstr(text, "p, b; proxy: no \\x1b[2Jreason"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_of_plans_is_safe),
         cmocka_unit_test(reads_back_what_it_writes),
         cmocka_unit_test(refuses_other_documents),
         cmocka_unit_test(text_is_safe_and_has_every_row),
