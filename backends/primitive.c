@@ -332,5 +332,6 @@ void primitive_print(const struct cm_primitive *primitive, struct text *out) {
     if (primitive->axis != 0) text_printf(out, " axis %d", (int)primitive->axis);
     if (primitive->hidden != 0) text_printf(out, " hidden %lld", (long long)primitive->hidden);
     if (primitive->directions > 1) text_append(out, " both directions");
-    if (primitive->causal != 0) text_append(out, " causal");
+    if (primitive->causal != CM_CAUSAL_NONE)
+        text_append(out, primitive->causal == CM_CAUSAL_LAST ? " causal-last" : " causal");
 }

@@ -86,4 +86,5 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     return CM_BACKEND_OK;
 }
 
-const struct cuda_provider copy_proxy_provider = {.name = "copy proxy", .make = make};
+const struct cuda_provider copy_proxy_provider = {
+    .name = "copy proxy", .device_only = "a proxy has no plan", .make = make};

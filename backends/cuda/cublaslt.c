@@ -426,5 +426,6 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
 const struct cuda_provider cublaslt_provider = {
     .name = "cublaslt",
     .tensor_core_rule = "cublaslt flags",
+    .device_only = "cuBLASLt chooses algorithms on a device only",
     .make = make,
 };

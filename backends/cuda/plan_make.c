@@ -108,8 +108,8 @@ static int try_provider(struct cm_plan *plan, struct choice *choice, struct cm_r
     const int32_t first = choice->candidate;
     int status = CM_BACKEND_OK;
     bool made = true;
-    if (!plan->device->has_driver && !choice->provider->plans_without_device)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "cannot plan without a device");
+    if (!plan->device->has_driver && choice->provider->device_only != NULL)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "%s", choice->provider->device_only);
     for (int32_t i = 0; i < MAX_TRIALS && made; i++) {
         struct cm_reason why = {""};
         choice->candidate = first + i;

@@ -42,7 +42,7 @@ struct cuda_provider {
     /* cm_kernel.rule if cm_how.tensor_cores decides for its kernels, for example "cublaslt
      * flags"; NULL if kernel names decide. */
     const char *tensor_core_rule;
-    bool plans_without_device; /* can plan without a device */
+    const char *device_only; /* why a plan requires a device; NULL: it does not */
     /*
      * Makes candidate 0 (the provider's best), 1 (the next), ... of those possible on this
      * device. Returns CM_BACKEND_REFUSED if unsupported or no candidate is left; any other

@@ -223,6 +223,13 @@ struct cm_fusion {
     int64_t compulsory_bytes; /* bytes that any fusion of the graph must move */
 };
 
+/* Keys that attention masks because they are after the query. */
+enum cm_causal {
+    CM_CAUSAL_NONE,
+    CM_CAUSAL_FIRST, /* the first query has the position of the first key */
+    CM_CAUSAL_LAST,  /* the last query has the position of the last key: keys of a cache */
+};
+
 /*
  * One unit of work. Two primitives with equal bytes are the same work, so unused members must
  * be zero.
@@ -243,7 +250,7 @@ struct cm_primitive {
     struct cm_eltwise steps[CM_MAX_STEPS];
     double epsilon;     /* norms */
     double scale;       /* attention: factor of q k^T; 0: 1 / sqrt(D) */
-    int32_t causal;     /* attention: 1 masks keys after the query */
+    int32_t causal;     /* attention: enum cm_causal */
     int32_t directions; /* rnn: 1 or 2 */
     int64_t hidden;     /* rnn: hidden size per direction */
     /* FLOPs by the exact convention; bytes of operands and results, each counted once. */

@@ -310,6 +310,53 @@ static int64_t thop_attention(const struct op_context *context) {
     return thop_softmax_flops(attention_scores(context), attention_rows(context));
 }
 
+/* Returns true if an operand from `first` to `last` is given. */
+static bool has_any(const struct op_context *context, size_t first, size_t last) {
+    for (size_t i = first; i <= last; i++)
+        if (op_has_input(context, i)) return true;
+    return false;
+}
+
+static bool is_separate(const struct op_context *context) {
+    return op_rank(context, 0) == 3 && op_has_input(context, 1) && op_has_input(context, 2) &&
+           !op_has_output(context, 3) && is_known(sizes_of(context).keys);
+}
+
+static bool lower_separate(const struct op_context *context, size_t mask, bool is_causal,
+                           struct cm_primitive *ret) {
+    const struct attention a = sizes_of(context);
+    const struct lowering_attention attention = {
+        .heads = a.heads,
+        .kv_heads = a.kv_heads,
+        .keys = a.keys,
+        .mask = mask,
+        .has_cache = true,
+        .is_causal = is_causal,
+        .scale = op_attr_float(context, "scale"),
+    };
+    return is_separate(context) && lowering_attend(context, &attention, ret);
+}
+
+static bool lower_multi_head(const struct op_context *context, int32_t which,
+                             struct cm_primitive *ret) {
+    enum { BIAS = 3, PADDING = 4, MASK = 5, INDIRECTION = 9 };
+    (void)which;
+    return !has_any(context, BIAS, PADDING) && !op_has_input(context, INDIRECTION) &&
+           lower_separate(context, MASK, op_attr_int(context, "unidirectional") != 0, ret);
+}
+
+static bool lower_grouped(const struct op_context *context, int32_t which,
+                          struct cm_primitive *ret) {
+    enum { MASK = 10, HEAD_SINK = 11, K_NORM = 15 };
+    (void)which;
+    if (op_attr_int(context, "do_rotary") != 0 ||
+        op_attr_int(context, "local_window_size") >= 0 ||
+        op_attr_int(context, "smooth_softmax") > 0 || op_attr_float(context, "softcap") != 0 ||
+        has_any(context, HEAD_SINK, K_NORM))
+        return false;
+    return lower_separate(context, MASK, op_attr_int(context, "causal") != 0, ret);
+}
+
 /* clang-format off */
 FACETS(CONTRIB, Attention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
     PTFLOPS(.per_mac = 1, .extra = attention_scores, .extra_description = "scores"),
@@ -318,11 +365,13 @@ FACETS(CONTRIB, QAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(
     INTEGERS_OF(attention_projection)};
 FACETS(CONTRIB, DecoderMaskedSelfAttention) {NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, PackedAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, MultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, MultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+    LOWER(lower_multi_head, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
 FACETS(CONTRIB, DecoderMaskedMultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
     NO_PRIMITIVE(NO_FUSED)};
 FACETS(CONTRIB, PackedMultiHeadAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
-FACETS(CONTRIB, GroupQueryAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION), NO_PRIMITIVE(NO_FUSED)};
+FACETS(CONTRIB, GroupQueryAttention) {EXACT(.per_mac = 2, EXACT_ATTENTION),
+    LOWER(lower_grouped, CM_ATTENTION, 0, IMAGES_NONE, LIMIT_FUSED_ATTENTION)};
 FACETS(CONTRIB, RotaryEmbedding) {EXACT(EXACT_ROTARY), NO_PRIMITIVE(NO_ROTARY)};
 
 #define CONTRIB(name, infer_fn, letters)                                                       \

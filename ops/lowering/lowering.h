@@ -59,6 +59,21 @@ bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret
 /* Sets *ret to the axis, + rank if negative. Returns false unless -rank <= axis < rank. */
 bool lowering_axis(int64_t axis, int rank, int *ret);
 
+/* Attention of operands 0 to 2: [batch, heads, length, width], or packed
+ * [batch, length, heads * width]. */
+struct lowering_attention {
+    int64_t heads, kv_heads; /* of packed operands */
+    size_t past;             /* operand with the keys of a cache; the next one has its values */
+    int64_t keys;   /* length of keys and values; 0: that of the operands and of `past` */
+    size_t mask;    /* operand that masks the scores */
+    bool has_cache; /* the last query has the position of the last key */
+    bool is_causal;
+    double scale; /* of the scores; 0: 1 / sqrt(width) */
+};
+/* Adds operands, mask and result 0; false as above. Absent operands may be named. */
+bool lowering_attend(const struct op_context *context, const struct lowering_attention *from,
+                     struct cm_primitive *ret);
+
 /* The functions that FACETS lines name: `lower` of struct op_lowering. */
 #define LOWER_FUNCTION(name)                                                                   \
     bool name(const struct op_context *context, int32_t which, struct cm_primitive *ret)
@@ -112,6 +127,9 @@ LOWER_FUNCTION(lower_tensor_scatter);
 /* Why an operator has no primitive. */
 #define LIMIT_ATTENTION                                                                        \
     "attention with a window, a soft cap or scores as a result has no primitive"
+#define LIMIT_FUSED_ATTENTION                                                                  \
+    "attention with biases, padding, rotation, packed operands, windows or a soft cap has no " \
+    "primitive"
 #define LIMIT_BLOCKED_SCALES "scales of blocks have no primitive"
 #define LIMIT_CELLS          "only the usual cell has a primitive: no peepholes, no other functions"
 #define LIMIT_EINSUM                                                                           \

@@ -136,29 +136,61 @@ static bool add_past(const struct op_context *context, size_t slot, struct cm_te
     return is_known(ret->dims[2]);
 }
 
-enum attention_slots { MASK = 3, PAST_KEYS = 4, PAST_VALUES = 5, SCORES = 3 };
+/* Sets the length of keys or values in a KV cache. */
+static void set_length(int64_t length, struct cm_tensor *ret) {
+    if (ret->dims[2] == length) return;
+    ret->dims[2] = length;
+    lowering_pack(ret);
+}
+
+/* Keys of a cache precede the queries; otherwise both start at the same position. */
+static int32_t causal_mask(const struct lowering_attention *from,
+                           const struct cm_primitive *primitive) {
+    const int64_t queries = primitive->inputs[0].dims[2];
+    const int64_t keys = primitive->inputs[1].dims[2];
+    if (!from->is_causal) return CM_CAUSAL_NONE;
+    if (queries == keys || !from->has_cache) return CM_CAUSAL_FIRST;
+    return queries == 1 ? CM_CAUSAL_NONE : CM_CAUSAL_LAST; /* one query sees all keys */
+}
+
+bool lowering_attend(const struct op_context *context, const struct lowering_attention *from,
+                     struct cm_primitive *ret) {
+    for (size_t slot = 0; slot < 3; slot++)
+        if (!lowering_add_input(context, slot, ret) ||
+            !split_heads(&ret->inputs[slot], slot == 0 ? from->heads : from->kv_heads))
+            return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (from->keys > 0)
+            set_length(from->keys, &ret->inputs[1 + i]);
+        else if (!add_past(context, from->past + i, &ret->inputs[1 + i]))
+            return false;
+    }
+    if (op_has_input(context, from->mask) && !lowering_add_input(context, from->mask, ret))
+        return false;
+    ret->causal = causal_mask(from, ret);
+    ret->scale = from->scale;
+    return lowering_add_output(context, 0, ret) && split_heads(&ret->outputs[0], from->heads);
+}
+
+enum attention_slots { MASK = 3, PAST_KEYS = 4, KEY_LENGTHS = 6, SCORES = 3 };
 
 bool lower_attention(const struct op_context *context, int32_t which,
                      struct cm_primitive *ret) {
-    const int64_t q_heads = op_attr_int(context, "q_num_heads");
-    const int64_t heads = op_attr_int(context, "kv_num_heads");
     const bool windowed =
         context->op->since >= 25 && (op_attr_int(context, "left_window_size") >= 0 ||
                                      op_attr_int(context, "right_window_size") >= 0);
+    const struct lowering_attention attention = {
+        .heads = op_attr_int(context, "q_num_heads"),
+        .kv_heads = op_attr_int(context, "kv_num_heads"),
+        .past = PAST_KEYS,
+        .mask = MASK,
+        .has_cache = op_has_input(context, PAST_KEYS) || op_has_input(context, KEY_LENGTHS),
+        .is_causal = op_attr_int(context, "is_causal") != 0,
+        .scale = op_attr_float(context, "scale"),
+    };
     (void)which;
-    if (windowed || op_attr_float(context, "softcap") != 0 || op_has_output(context, SCORES))
-        return false;
-    for (size_t slot = 0; slot < 3; slot++)
-        if (!lowering_add_input(context, slot, ret) ||
-            !split_heads(&ret->inputs[slot], slot == 0 ? q_heads : heads))
-            return false;
-    if (!add_past(context, PAST_KEYS, &ret->inputs[1]) ||
-        !add_past(context, PAST_VALUES, &ret->inputs[2]))
-        return false;
-    if (op_has_input(context, MASK) && !lowering_add_input(context, MASK, ret)) return false;
-    ret->causal = op_attr_int(context, "is_causal") != 0;
-    ret->scale = op_attr_float(context, "scale");
-    return lowering_add_output(context, 0, ret) && split_heads(&ret->outputs[0], q_heads);
+    return !windowed && op_attr_float(context, "softcap") == 0 &&
+           !op_has_output(context, SCORES) && lowering_attend(context, &attention, ret);
 }
 
 /* Adds a scale or zero point, one per slice along `axis`, as a broadcast operand. Returns false

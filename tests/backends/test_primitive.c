@@ -55,9 +55,12 @@ static void prints_attributes_of_kind(void **state) {
     for (int i = 0; i < 3; i++)
         attention.inputs[i] = fixture_tensor(CM_BF16, 4, (const int64_t[]){1, 8, 128, 64});
     attention.outputs[0] = attention.inputs[0];
-    attention.causal = 1;
+    attention.causal = CM_CAUSAL_FIRST;
     expect_text(&attention,
                 "attention bf16 1x8x128x64 1x8x128x64 1x8x128x64 -> 1x8x128x64 causal");
+    attention.causal = CM_CAUSAL_LAST;
+    expect_text(&attention,
+                "attention bf16 1x8x128x64 1x8x128x64 1x8x128x64 -> 1x8x128x64 causal-last");
     attention.kind = CM_RNN;
     attention.algorithm = CM_RNN_LSTM;
     attention.causal = 0;

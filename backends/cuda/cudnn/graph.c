@@ -157,11 +157,21 @@ cudnnBackendDescriptor_t graph_tensor(struct graph *graph, const struct graph_sh
     return make_tensor(graph, shape, &operand);
 }
 
-cudnnBackendDescriptor_t graph_value(struct graph *graph, int rank, float value) {
-    struct graph_operand operand = {.role = GRAPH_VALUE, .value = value};
-    struct graph_shape shape = {.type = CUDNN_DATA_FLOAT, .rank = rank};
+static cudnnBackendDescriptor_t make_value(struct graph *graph, int rank, cudnnDataType_t type,
+                                           struct graph_operand *operand) {
+    struct graph_shape shape = {.type = type, .rank = rank};
     for (int i = 0; i < rank; i++) shape.dims[i] = shape.strides[i] = 1;
-    return make_tensor(graph, &shape, &operand);
+    return make_tensor(graph, &shape, operand);
+}
+
+cudnnBackendDescriptor_t graph_value(struct graph *graph, int rank, float value) {
+    struct graph_operand operand = {.role = GRAPH_VALUE, .value.real = value};
+    return make_value(graph, rank, CUDNN_DATA_FLOAT, &operand);
+}
+
+cudnnBackendDescriptor_t graph_count(struct graph *graph, int rank, int32_t value) {
+    struct graph_operand operand = {.role = GRAPH_VALUE, .value.count = value};
+    return make_value(graph, rank, CUDNN_DATA_INT32, &operand);
 }
 
 bool graph_type(int32_t element, cudnnDataType_t *ret) {

@@ -16,14 +16,14 @@
 
 struct cuda_cudnn;
 
-#define GRAPH_MAX_OPERATIONS 12
+#define GRAPH_MAX_OPERATIONS 16
 #define GRAPH_MAX_OPERANDS   12
 
 /* Role of a tensor. */
 enum graph_role {
     GRAPH_INPUT,   /* operand of the primitive */
     GRAPH_OUTPUT,  /* result */
-    GRAPH_VALUE,   /* one float in host memory */
+    GRAPH_VALUE,   /* one number in host memory */
     GRAPH_VIRTUAL, /* virtual: internal to the graph, needs no memory */
 };
 
@@ -31,8 +31,12 @@ enum graph_role {
 struct graph_operand {
     int64_t id;
     enum graph_role role;
-    int index;   /* index of the operand or result */
-    float value; /* value if GRAPH_VALUE; cuDNN reads its address at execution */
+    int index; /* index of the operand or result */
+    /* if GRAPH_VALUE; cuDNN reads its address at execution */
+    union {
+        float real;
+        int32_t count;
+    } value;
 };
 
 struct graph {
@@ -80,6 +84,7 @@ void graph_add(struct graph *graph, cudnnBackendDescriptor_t operation, const ch
 cudnnBackendDescriptor_t graph_tensor(struct graph *graph, const struct graph_shape *shape,
                                       enum graph_role role, int index);
 cudnnBackendDescriptor_t graph_value(struct graph *graph, int rank, float value);
+cudnnBackendDescriptor_t graph_count(struct graph *graph, int rank, int32_t value);
 
 /* Writes cuDNN's last error as one line; never empty. */
 void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,

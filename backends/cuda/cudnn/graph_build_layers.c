@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools, norms, reductions, softmax, attention. */
+/* Pools, norms, reductions, softmax. */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_operations.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "backends/coalesce_dims.h"
@@ -279,35 +278,4 @@ void graph_build_softmax(struct graph *graph, const struct graph_job *job) {
     graph_shape_pack(&to, GRAPH_ROWS);
     cudnnBackendDescriptor_t in = graph_tensor(graph, &from, GRAPH_INPUT, 0);
     graph_softmax(graph, in, graph_tensor(graph, &to, GRAPH_OUTPUT, 0));
-}
-
-void graph_build_attention(struct graph *graph, const struct graph_job *job) {
-    const struct cm_primitive *primitive = job->primitive;
-    const struct cm_tensor *const from[] = {&primitive->inputs[0], &primitive->inputs[1],
-                                            &primitive->inputs[2], &primitive->outputs[0]};
-    cudnnBackendDescriptor_t tensors[4];
-    if (primitive->n_inputs > 3 || primitive->causal != 0) {
-        graph_fail(graph, CM_BACKEND_REFUSED,
-                   "the attention node of cuDNN does not support a mask");
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        struct graph_shape shape;
-        if (from[i]->rank != 4 || !graph_shape_of(from[i], &shape)) {
-            refuse_element(graph);
-            return;
-        }
-        for (int axis = 0; axis < 4; axis++) shape.strides[axis] = from[i]->strides[axis];
-        tensors[i] = graph_tensor(graph, &shape, i < 3 ? GRAPH_INPUT : GRAPH_OUTPUT, i % 3);
-    }
-    const double depth = (double)from[0]->dims[3];
-    const double scale = primitive->scale != 0 ? primitive->scale : 1 / sqrt(depth);
-    const struct graph_attention attention = {
-        .q = tensors[0],
-        .k = tensors[1],
-        .v = tensors[2],
-        .y = tensors[3],
-        .scale = graph_value(graph, 4, (float)scale),
-    };
-    graph_attend(graph, &attention);
 }

@@ -90,6 +90,8 @@ static cudnnBackendDescriptor_t describe_pointwise(struct graph *graph,
     if (from->mode == CUDNN_POINTWISE_ELU_FWD)
         graph_set(graph, ret, CUDNN_ATTR_POINTWISE_ELU_ALPHA, CUDNN_TYPE_DOUBLE, 1,
                   &from->alpha);
+    if (from->mode == CUDNN_POINTWISE_GEN_INDEX)
+        graph_set(graph, ret, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &from->axis);
     if (from->mode == CUDNN_POINTWISE_SWISH_FWD)
         graph_set(graph, ret, CUDNN_ATTR_POINTWISE_SWISH_BETA, CUDNN_TYPE_DOUBLE, 1,
                   &from->alpha);

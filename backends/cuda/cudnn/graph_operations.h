@@ -22,6 +22,7 @@ struct graph_pointwise {
     bool has_limits; /* relu: slope below `low`, clipped at `high` */
     double low, high, slope;
     double alpha; /* elu, swish */
+    int64_t axis; /* index */
 };
 void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
 

@@ -42,7 +42,10 @@ static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNAT
     [CM_ELTWISE] = {{{graph_build_functions}, GRAPH_ANY, NULL}},
     [CM_SOFTMAX] = {{{graph_build_softmax}, GRAPH_ANY, NULL}},
     [CM_REDUCE] = {{{graph_build_reduction}, GRAPH_ANY, NULL}},
-    [CM_ATTENTION] = {{{graph_build_attention}, GRAPH_ANY, NULL}},
+    [CM_ATTENTION] = {
+        {{graph_build_attention}, GRAPH_ANY, NULL},
+        {{graph_build_attention_parts}, GRAPH_ANY, NULL},
+    },
 };
 /* clang-format on */
 
@@ -348,6 +351,5 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
 const struct cuda_provider cudnn_graph_provider = {
     .name = "cudnn graph",
     .tensor_core_rule = "cudnn note",
-    .plans_without_device = true,
     .make = make,
 };

@@ -317,4 +317,8 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     return CM_BACKEND_OK;
 }
 
-const struct cuda_provider legacy_provider = {.name = "cudnn legacy", .make = make};
+const struct cuda_provider legacy_provider = {
+    .name = "cudnn legacy",
+    .device_only = "cuDNN plans recurrent layers and LRN on a device only",
+    .make = make,
+};

@@ -154,5 +154,4 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     return CM_BACKEND_OK;
 }
 
-const struct cuda_provider nvrtc_provider = {
-    .name = "nvrtc", .plans_without_device = true, .make = make};
+const struct cuda_provider nvrtc_provider = {.name = "nvrtc", .make = make};

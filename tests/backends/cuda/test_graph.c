@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "backends/cuda/cudnn/graph.h"
 #include "backends/cuda/cudnn/graph_target.h"
 #include "backends/cuda/provider.h"
 #include "fixture.h"
@@ -261,12 +262,25 @@ static struct cm_primitive fused_conv(struct cm_tensor other) {
     return ret;
 }
 
+static struct cm_primitive causal_attention(void) {
+    struct cm_primitive ret;
+    memset(&ret, 0, sizeof(ret));
+    ret.kind = CM_ATTENTION;
+    ret.n_inputs = 3;
+    ret.n_outputs = 1;
+    ret.causal = CM_CAUSAL_LAST;
+    ret.inputs[0] = ret.outputs[0] = fixture_tensor(CM_F16, 4, (const int64_t[]){1, 2, 4, 8});
+    ret.inputs[1] = ret.inputs[2] = fixture_tensor(CM_F16, 4, (const int64_t[]){1, 2, 16, 8});
+    return ret;
+}
+
 /* Whichever call fails, nothing is left behind and nothing is touched that is not there. */
 static void any_call_may_fail(void **state) {
     (void)state;
     const struct cm_primitive works[] = {fixture_conv(), fixture_relu(64),
                                          fixture_gemm(CM_F32, 8, 8, 8),
-                                         fused_conv(fixture_conv().outputs[0])};
+                                         fused_conv(fixture_conv().outputs[0]),
+                                         causal_attention()};
     for (size_t i = 0; i < N(works); i++) {
         struct cm_device *device = begin();
         struct cm_how how;
@@ -396,17 +410,34 @@ static void reports_missing_engine(void **state) {
         "the cuDNN engines support softmax along the last dim only, without a logarithm");
     struct cm_primitive attention = layer(CM_ATTENTION, 0, 4, image, image);
     attention.n_inputs = 3;
-    attention.causal = 1;
     attention.inputs[1] = attention.inputs[2] = attention.inputs[0];
-    expect_refused(device, &attention, "the attention node of cuDNN does not support a mask");
+    attention.n_inputs = 4;
+    attention.inputs[3] = fixture_tensor(CM_F32, 2, (const int64_t[]){8, 4});
+    expect_refused(device, &attention,
+                   "the mask must broadcast to [batch, heads, queries, keys]");
+    attention.inputs[3] = fixture_tensor(CM_BOOL, 2, (const int64_t[]){8, 8});
+    expect_refused(device, &attention,
+                   "the mask must be numbers that are added to the scores, got booleans");
+    attention.inputs[0].rank = 3;
+    expect_refused(device, &attention, "shape or data type not supported by cuDNN");
     struct cm_primitive select = layer(CM_ELTWISE, 0, 3, cube, cube);
     select.n_steps = 1;
     select.steps[0].function = CM_SELECT;
     expect_refused(device, &select, "a selection must have three operands");
-    struct cm_primitive chain = layer(CM_ELTWISE, 0, 3, cube, cube);
-    chain.n_steps = CM_MAX_STEPS;
-    for (int i = 0; i < CM_MAX_STEPS; i++) chain.steps[i].function = CM_HARD_SWISH;
-    expect_refused(device, &chain, "more than 12 operations");
+    end(device);
+}
+
+static void limits_operations_of_graph(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct graph graph;
+    graph_begin(&graph, &device->cudnn);
+    for (int i = 0; i <= GRAPH_MAX_OPERATIONS; i++)
+        graph_add(&graph, graph_make(&graph, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR),
+                  "it");
+    assert_int_equal(graph.status, CM_BACKEND_REFUSED);
+    assert_string_equal(graph.reason.text, "more than 16 operations");
+    graph_end(&graph);
     end(device);
 }
 
@@ -503,6 +534,7 @@ int main(void) {
         cmocka_unit_test(hostile_primitives_are_refused),
         cmocka_unit_test(hostile_post_ops_are_refused),
         cmocka_unit_test(reports_missing_engine),
+        cmocka_unit_test(limits_operations_of_graph),
         cmocka_unit_test(refuses_column_product_as_image),
         cmocka_unit_test(accepts_sizes_near_2_63),
         cmocka_unit_test(accepts_target_name_or_file),

@@ -193,6 +193,41 @@ static void elementwise_chains_run_as_one_graph(void **state) {
     f->backend->close(device);
 }
 
+/* q [2, 4, 16, 8]; k and v [2, 2, 32, 8], each shared by two heads. */
+static struct cm_primitive attention(void) {
+    struct cm_primitive ret = {.kind = CM_ATTENTION, .n_inputs = 3, .n_outputs = 1};
+    ret.inputs[0] = ret.outputs[0] = works_image(CM_F16, 2, 4, 16, 8);
+    ret.inputs[1] = ret.inputs[2] = works_image(CM_F16, 2, 2, 32, 8);
+    return ret;
+}
+
+/* One graph; scale, -inf and the position of the diagonal stay in host memory. */
+static void attention_reads_its_mask(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive work = attention();
+    const size_t q_bytes = (size_t)2 * 4 * 16 * 8 * 2;
+    const size_t k_bytes = (size_t)2 * 2 * 32 * 8 * 2;
+    f->seen->n_engines = 1;
+    struct cm_device *device = open_device(f);
+    struct double_launch launch = run_once(f, device, &work, "cudnn graph");
+    assert_int_equal(launch.n_accesses, 5); /* the fifth is the workspace */
+    work.causal = CM_CAUSAL_LAST;
+    launch = run_once(f, device, &work, "cudnn graph");
+    assert_int_equal(launch.n_accesses, 5);
+    work.causal = CM_CAUSAL_FIRST;
+    work.n_inputs = 4;
+    work.inputs[3] = fixture_tensor(CM_F16, 2, DIMS(16, 32));
+    launch = run_once(f, device, &work, "cudnn graph");
+    const uint64_t q = launch.accesses[0].at;
+    assert_int_equal(launch.n_accesses, 6);
+    expect_access(&launch.accesses[0], q, q_bytes, false);
+    expect_access(&launch.accesses[1], q + q_bytes, k_bytes, false);
+    expect_access(&launch.accesses[2], q + q_bytes + 2 * k_bytes, 16 * 32 * 2, false);
+    expect_access(&launch.accesses[3], q + q_bytes + k_bytes, k_bytes, false);
+    expect_access(&launch.accesses[4], q + q_bytes + 2 * k_bytes + 1024, q_bytes, true);
+    f->backend->close(device);
+}
+
 static void failed_plans_are_not_measured(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive conv = fixture_conv();
@@ -277,6 +312,7 @@ int main(void) {
         CASE(convolution_bias_residual_and_relu_are_one_plan),
         CASE(post_ops_without_an_engine_are_one_kernel_more),
         CASE(elementwise_chains_run_as_one_graph),
+        CASE(attention_reads_its_mask),
         CASE(failed_plans_are_not_measured),
         CASE(lrn_uses_the_legacy_call),
         CASE(recurrent_layers_read_random_weights),

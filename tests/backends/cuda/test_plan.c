@@ -258,6 +258,44 @@ static struct cm_primitive attention(int32_t element) {
     return ret;
 }
 
+/* A prompt: each query sees the keys up to its own. */
+static struct cm_primitive causal(int32_t element) {
+    struct cm_primitive ret = attention(element);
+    ret.causal = CM_CAUSAL_FIRST;
+    return ret;
+}
+
+/* Four heads share the keys of one; the queries are the last 64 of 512 positions. */
+static struct cm_primitive chunk(int32_t element) {
+    struct cm_primitive ret = start(CM_ATTENTION, 0, 3);
+    ret.inputs[0] = ret.outputs[0] = fixture_tensor(element, 4, DIMS(1, 8, 64, 128));
+    ret.inputs[1] = ret.inputs[2] = fixture_tensor(element, 4, DIMS(1, 2, 512, 128));
+    ret.causal = CM_CAUSAL_LAST;
+    return ret;
+}
+
+/* A decode step: one query. */
+static struct cm_primitive decode(int32_t element) {
+    struct cm_primitive ret = chunk(element);
+    ret.inputs[0] = ret.outputs[0] = fixture_tensor(element, 4, DIMS(1, 8, 1, 128));
+    ret.causal = CM_CAUSAL_NONE;
+    return ret;
+}
+
+static struct cm_primitive masked(int32_t element) {
+    struct cm_primitive ret = attention(element);
+    ret.n_inputs = 4;
+    ret.inputs[3] = fixture_tensor(element, 2, DIMS(128, 128));
+    return ret;
+}
+
+/* A mask of padding: one row for all queries. */
+static struct cm_primitive padded(int32_t element) {
+    struct cm_primitive ret = masked(element);
+    ret.inputs[3] = fixture_tensor(element, 4, DIMS(2, 1, 1, 128));
+    return ret;
+}
+
 #define STRICT  CAN(CM_PRECISION_AS_STORED)
 #define SINGLES (STRICT | CAN(CM_PRECISION_TF32))
 #define FLOATS  (SINGLES | CAN(CM_PRECISION_FP16) | CAN(CM_PRECISION_BF16))
@@ -296,6 +334,11 @@ static const struct row {
     {"layer norm",       layer_norm,   FLOATS,           FLOATS,         "cudnn graph", 0},
     {"reduce",           reduce,       SINGLES,          SINGLES,        "cudnn graph", 0},
     {"attention",        attention,    FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
+    {"causal",           causal,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
+    {"causal chunk",     chunk,        FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
+    {"decode step",      decode,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
+    {"mask",             masked,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
+    {"mask of padding",  padded,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
 };
 /* clang-format on */
 
@@ -427,6 +470,27 @@ static void planning_runs_nothing(void **state) {
     backend->close(device);
 }
 
+static void recurrent_layers_have_no_plan_without_a_device(void **state) {
+    struct cm_device *device = NULL;
+    struct cm_plan *plan = NULL;
+    struct cm_reason reason = {""};
+    struct cm_primitive lstm = start(CM_RNN, CM_RNN_LSTM, 3);
+    (void)state;
+    lstm.inputs[0] = fixture_tensor(CM_F32, 3, DIMS(6, 4, 16));
+    lstm.inputs[1] = fixture_tensor(CM_F32, 3, DIMS(1, 128, 16));
+    lstm.inputs[2] = fixture_tensor(CM_F32, 3, DIMS(1, 128, 32));
+    lstm.outputs[0] = fixture_tensor(CM_F32, 4, DIMS(6, 1, 4, 32));
+    lstm.hidden = 32;
+    lstm.directions = 1;
+    assert_int_equal(
+        open_target(backend, "h200", CM_PRECISION_AS_STORED, CM_LAYOUT_AUTO, &device, &reason),
+        CM_BACKEND_OK);
+    assert_int_equal(backend->plan(device, &lstm, &plan, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text,
+                        "cudnn legacy: cuDNN plans recurrent layers and LRN on a device only");
+    backend->close(device);
+}
+
 static void checks_settings(void **state) {
     const struct cm_setting wrong = {"heuristics", "c"};
     const struct cm_settings settings = {.n = 1, .items = &wrong, .plan_only = 1};
@@ -441,6 +505,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_every_built_in_target),
         cmocka_unit_test(planning_runs_nothing),
+        cmocka_unit_test(recurrent_layers_have_no_plan_without_a_device),
         cmocka_unit_test(checks_settings),
         cmocka_unit_test(fp32_is_planned_without_tensor_cores),
         cmocka_unit_test(tf32_is_planned),

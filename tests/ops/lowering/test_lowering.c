@@ -172,10 +172,60 @@ static void attentions(void **state) {
                "float[1,2,10,8]",
                "float[1,2,1,8] float[1,2,11,8] float[1,2,11,8]",
                "attention f32 1x2x1x8 1x2x11x8 1x2x11x8 bool 1x11 -> f32 1x2x1x8"),
+        /* the position of the first query is behind the keys of earlier calls */
+        LOWERS("Attention-23", "is_causal=1",
+               "float[1,2,4,8] float[1,2,4,8] float[1,2,4,8] - float[1,2,10,8] "
+               "float[1,2,10,8]",
+               "float[1,2,4,8] float[1,2,14,8] float[1,2,14,8]",
+               "attention f32 1x2x4x8 1x2x14x8 1x2x14x8 -> 1x2x4x8 causal-last"),
+        /* without a cache, query i sees keys 0 .. i */
+        LOWERS("Attention-23", "is_causal=1", "float[1,2,4,8] float[1,2,9,8] float[1,2,9,8]",
+               "float[1,2,4,8]", "attention f32 1x2x4x8 1x2x9x8 1x2x9x8 -> 1x2x4x8 causal"),
+        /* one query behind the keys of earlier calls sees all of them */
+        LOWERS("Attention-23", "is_causal=1",
+               "float[1,2,1,8] float[1,2,1,8] float[1,2,1,8] - float[1,2,10,8] "
+               "float[1,2,10,8]",
+               "float[1,2,1,8] float[1,2,11,8] float[1,2,11,8]",
+               "attention f32 1x2x1x8 1x2x11x8 1x2x11x8 -> 1x2x1x8"),
         LOWERS("Attention-23", "softcap=2.5", "float[1,2,4,8] float[1,2,4,8] float[1,2,4,8]",
                "float[1,2,4,8]", NULL),
         LOWERS("Attention-25", "left_window_size=3",
                "float[1,2,4,8] float[1,2,4,8] float[1,2,4,8]", "float[1,2,4,8]", NULL),
+    };
+    (void)state;
+    RUN(rows);
+}
+
+static void contrib_attentions(void **state) {
+    static const struct lowering_case rows[] = {
+        LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+               "float[2,5,16] float[2,7,16] float[2,7,16]", "float[2,5,16]",
+               "attention f32 2x4x5x4/80x4x16x1 2x4x7x4/112x4x16x1 2x4x7x4/112x4x16x1 -> "
+               "2x4x5x4/80x4x16x1"),
+        LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4 unidirectional=1",
+               "float[2,5,16] float[2,5,16] float[2,5,16] - - float[1,4,5,5]", "float[2,5,16]",
+               "attention f32 2x4x5x4/80x4x16x1 2x4x5x4/80x4x16x1 2x4x5x4/80x4x16x1 1x4x5x5 -> "
+               "2x4x5x4/80x4x16x1 causal"),
+        /* biases, then a padding mask, then packed keys and values */
+        LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+               "float[2,5,16] float[2,5,16] float[2,5,16] float[48]!", "float[2,5,16]", NULL),
+        LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+               "float[2,5,16] float[2,5,16] float[2,5,16] - int32[2,5]", "float[2,5,16]", NULL),
+        LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+               "float[2,5,16] float[2,7,4,2,4]", "float[2,5,16]", NULL),
+        /* two heads share the keys of one; the queries are the last 3 of 8 positions */
+        LOWERS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+               "float[1,3,16] float[1,3,8] float[1,3,8] float[1,2,5,4] float[1,2,5,4] int32[1] "
+               "int32[1]",
+               "float[1,3,16] float[1,2,8,4] float[1,2,8,4]",
+               "attention f32 1x4x3x4/48x4x16x1 1x2x8x4 1x2x8x4 -> 1x4x3x4/48x4x16x1 "
+               "causal-last"),
+        LOWERS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2 do_rotary=1",
+               "float[1,3,16] float[1,3,8] float[1,3,8] - - int32[1] int32[1]",
+               "float[1,3,16] float[1,2,3,4] float[1,2,3,4]", NULL),
+        LOWERS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2 softcap=2.5",
+               "float[1,3,16] float[1,3,8] float[1,3,8] - - int32[1] int32[1]",
+               "float[1,3,16] float[1,2,3,4] float[1,2,3,4]", NULL),
     };
     (void)state;
     RUN(rows);
@@ -408,6 +458,7 @@ int main(void) {
         cmocka_unit_test(quantized_products),
         cmocka_unit_test(recurrences),
         cmocka_unit_test(attentions),
+        cmocka_unit_test(contrib_attentions),
         cmocka_unit_test(einsums),
         cmocka_unit_test(layers),
         cmocka_unit_test(lowers_elementwise_operators),

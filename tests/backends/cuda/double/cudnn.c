@@ -204,7 +204,8 @@ static bool is_result(cudnnBackendAttributeName_t name) {
            name == CUDNN_ATTR_OPERATION_MATMUL_CDESC ||
            name == CUDNN_ATTR_OPERATION_REDUCTION_YDESC ||
            name == CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC ||
-           name == CUDNN_ATTR_OPERATION_NORM_FWD_YDESC;
+           name == CUDNN_ATTR_OPERATION_NORM_FWD_YDESC ||
+           name == CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC;
 }
 
 static cudnnStatus_t add_tensor(struct descriptor *graph, struct descriptor *tensor,
@@ -241,6 +242,22 @@ static cudnnStatus_t finalize_operations(struct descriptor *graph) {
     return status;
 }
 
+/* A selection needs three operands, an index its axis. */
+static cudnnStatus_t finalize_pointwise(const struct descriptor *operation) {
+    const struct descriptor *function =
+        object_at(operation, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+    if (function == NULL || object_at(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC) == NULL)
+        return handle_refuse(CUDNN_STATUS_BAD_PARAM, "the function is incomplete");
+    const int64_t mode = integer(function, CUDNN_ATTR_POINTWISE_MODE, -1);
+    if (mode == CUDNN_POINTWISE_BINARY_SELECT &&
+        (object_at(operation, CUDNN_ATTR_OPERATION_POINTWISE_BDESC) == NULL ||
+         object_at(operation, CUDNN_ATTR_OPERATION_POINTWISE_TDESC) == NULL))
+        return handle_refuse(CUDNN_STATUS_BAD_PARAM, "a selection lacks an operand");
+    if (mode == CUDNN_POINTWISE_GEN_INDEX && find(function, CUDNN_ATTR_POINTWISE_AXIS) == NULL)
+        return handle_refuse(CUDNN_STATUS_BAD_PARAM, "an index lacks its axis");
+    return CUDNN_STATUS_SUCCESS;
+}
+
 static cudnnStatus_t finalize_pack(const struct descriptor *pack) {
     const struct attribute *ids = find(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
     const struct attribute *pointers = find(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
@@ -254,6 +271,8 @@ EXPORT cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t object) {
     if (!double_is("descriptor", object, "cudnnBackendFinalize")) return CUDNN_STATUS_BAD_PARAM;
     if (descriptor->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
         status = finalize_tensor(descriptor);
+    if (descriptor->type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+        status = finalize_pointwise(descriptor);
     if (descriptor->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
         status = finalize_operations(descriptor);
     if (descriptor->type == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)
