@@ -50,7 +50,7 @@ graph_builder graph_build_pool;
 graph_builder graph_build_norm;
 graph_builder graph_build_reduction;
 graph_builder graph_build_softmax;
-graph_builder graph_build_attention;       /* without a mask, as one operation */
+graph_builder graph_build_attention;       /* as one operation if cuDNN has it */
 graph_builder graph_build_attention_parts; /* as the graph of its parts */
 
 /* Returns true if an int8 convolution has int8 results. */

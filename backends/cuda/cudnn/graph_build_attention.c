@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention. cuDNN has an operation for the whole of it, whose masks require cuDNN 9.21, and
- * engines that recognize attention in the graph of its parts:
+ * Attention. cuDNN has an operation for the whole of it, in fp16 and bf16, whose masks require
+ * cuDNN 9.21, and engines that recognize attention in the graph of its parts:
  *     scores = q k^T scale [+ mask] [-inf for the keys after the query]
  *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) v
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
@@ -48,19 +48,6 @@ static bool read_attention(struct graph *graph, const struct cm_primitive *primi
     if (read_shapes(primitive, ret)) return true;
     graph_fail(graph, CM_BACKEND_REFUSED, "shape or data type not supported by cuDNN");
     return false;
-}
-
-void graph_build_attention(struct graph *graph, const struct graph_job *job) {
-    struct graph_shape shapes[4];
-    if (!read_attention(graph, job->primitive, shapes)) return;
-    const struct graph_attention attention = {
-        .q = graph_tensor(graph, &shapes[QUERIES], GRAPH_INPUT, QUERIES),
-        .k = graph_tensor(graph, &shapes[KEYS], GRAPH_INPUT, KEYS),
-        .v = graph_tensor(graph, &shapes[VALUES], GRAPH_INPUT, VALUES),
-        .y = graph_tensor(graph, &shapes[RESULT], GRAPH_OUTPUT, 0),
-        .scale = make_scale(graph, job->primitive),
-    };
-    graph_attend(graph, &attention);
 }
 
 static cudnnBackendDescriptor_t
@@ -242,4 +229,26 @@ void graph_build_attention_parts(struct graph *graph, const struct graph_job *jo
         make_virtual(graph, &attending.scores, shapes[VALUES].type);
     take_softmax(&attending, scores, weights);
     graph_multiply(graph, weights, v, y, CUDNN_DATA_FLOAT);
+}
+
+static bool is_masked(const struct cm_primitive *primitive) {
+    return primitive->n_inputs > MASK || primitive->causal != CM_CAUSAL_NONE;
+}
+
+void graph_build_attention(struct graph *graph, const struct graph_job *job) {
+    const int32_t element = job->primitive->inputs[QUERIES].element;
+    struct graph_shape shapes[4];
+    if (is_masked(job->primitive) || (element != CM_F16 && element != CM_BF16)) {
+        graph_build_attention_parts(graph, job);
+        return;
+    }
+    if (!read_attention(graph, job->primitive, shapes)) return;
+    const struct graph_attention attention = {
+        .q = graph_tensor(graph, &shapes[QUERIES], GRAPH_INPUT, QUERIES),
+        .k = graph_tensor(graph, &shapes[KEYS], GRAPH_INPUT, KEYS),
+        .v = graph_tensor(graph, &shapes[VALUES], GRAPH_INPUT, VALUES),
+        .y = graph_tensor(graph, &shapes[RESULT], GRAPH_OUTPUT, 0),
+        .scale = make_scale(graph, job->primitive),
+    };
+    graph_attend(graph, &attention);
 }

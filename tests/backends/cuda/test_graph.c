@@ -277,10 +277,9 @@ static struct cm_primitive causal_attention(void) {
 /* Whichever call fails, nothing is left behind and nothing is touched that is not there. */
 static void any_call_may_fail(void **state) {
     (void)state;
-    const struct cm_primitive works[] = {fixture_conv(), fixture_relu(64),
-                                         fixture_gemm(CM_F32, 8, 8, 8),
-                                         fused_conv(fixture_conv().outputs[0]),
-                                         causal_attention()};
+    const struct cm_primitive works[] = {
+        fixture_conv(), fixture_relu(64), fixture_gemm(CM_F32, 8, 8, 8),
+        fused_conv(fixture_conv().outputs[0]), causal_attention()};
     for (size_t i = 0; i < N(works); i++) {
         struct cm_device *device = begin();
         struct cm_how how;
