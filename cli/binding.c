@@ -61,7 +61,7 @@ const struct option option_color[] = {
 };
 /* clang-format on */
 
-#define AT(kind, member) OPTION_AT(struct binding, kind, member)
+#define AT(type, member) OPTION_AT(struct binding, type, member)
 
 /* clang-format off */
 const struct option binding_batch[] = {

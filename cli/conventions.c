@@ -37,7 +37,7 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-#define AT(kind, member) OPTION_AT(struct request, kind, member)
+#define AT(type, member) OPTION_AT(struct request, type, member)
 
 const struct option conventions_options[] = {
     {.rows = binding_batch, .offset = AT(struct binding, binding)},

@@ -35,7 +35,7 @@ static const struct option_choice formats[] = {
     {"json", FORMAT_JSON}, {"html", FORMAT_HTML}, {NULL, 0},
 };
 
-#define AT(kind, member) OPTION_AT(struct request, kind, member)
+#define AT(type, member) OPTION_AT(struct request, type, member)
 
 /* clang-format off */
 const struct option merge_options[] = {

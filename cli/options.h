@@ -61,9 +61,9 @@ struct option {
                                   included tables cannot include others */
 };
 
-/* Offset of `member` in `type`; does not compile unless its type is `kind`. */
-#define OPTION_AT(type, kind, member)                                                          \
-    (offsetof(type, member) + 0 * sizeof((kind *)0 == &((type *)0)->member))
+/* Offset of `member` in `target`; does not compile unless its type is `type`. */
+#define OPTION_AT(target, type, member)                                                        \
+    (offsetof(target, member) + 0 * sizeof((type *)0 == &((target *)0)->member))
 
 /*
  * Parses the arguments into `target` and `operands` (arguments that are not options). `--name

@@ -18,7 +18,7 @@ static const struct option_choice rows[] = {
     {NULL, 0},
 };
 
-#define AT(kind, member) OPTION_AT(struct request, kind, member)
+#define AT(type, member) OPTION_AT(struct request, type, member)
 
 /* clang-format off */
 const struct option profile_options[] = {

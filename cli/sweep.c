@@ -38,7 +38,7 @@ struct request {
     const char *folder;
 };
 
-#define AT(kind, member) OPTION_AT(struct request, kind, member)
+#define AT(type, member) OPTION_AT(struct request, type, member)
 
 /* clang-format off */
 const struct option sweep_options[] = {

@@ -57,7 +57,7 @@ const struct option_choice timing_runtimes[] = {
 #define RUNTIME_DEFAULT  CM_N_RUNTIMES /* --runtime is not given */
 #define PROGRESS_SECONDS 30
 
-#define AT(kind, member) OPTION_AT(struct timing, kind, member)
+#define AT(type, member) OPTION_AT(struct timing, type, member)
 
 /* clang-format off */
 const struct option timing_options[] = {

@@ -21,7 +21,7 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-#define AT(kind, member) OPTION_AT(struct check_request, kind, member)
+#define AT(type, member) OPTION_AT(struct check_request, type, member)
 
 /* clang-format off */
 const struct option check_options[] = {
