@@ -115,7 +115,8 @@ struct cm_diff *tree_diff(const char *old_lines, const char *new_lines,
     return diff;
 }
 
-char *tree_describe(const struct cm_diff *diff) {
+/* Returns the differences, one per line: "renamed a.b -> a.c", "added a.d". Free with free. */
+static char *tree_describe(const struct cm_diff *diff) {
     static const char *const names[] = {
         [CM_DIFF_SAME] = "same",   [CM_DIFF_CHANGED] = "changed", [CM_DIFF_RENAMED] = "renamed",
         [CM_DIFF_ADDED] = "added", [CM_DIFF_REMOVED] = "removed",

@@ -16,9 +16,6 @@ void tree_free(struct cm_result *result);
 struct cm_diff *tree_diff(const char *old_lines, const char *new_lines,
                           struct cm_result **ret_old, struct cm_result **ret_new);
 
-/* Returns the differences, one per line: "renamed a.b -> a.c", "added a.d". Free with free. */
-char *tree_describe(const struct cm_diff *diff);
-
 /* Fails unless that is the description of the diff. */
 void tree_expect(const char *old_lines, const char *new_lines, const char *description);
 

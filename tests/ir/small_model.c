@@ -25,7 +25,8 @@ static struct shape small_shape(struct small_model *small, int rank, const int64
     return shape;
 }
 
-uint32_t small_graph(struct small_model *small, const char *name, uint32_t owner) {
+/* Returns the id of a new graph; `owner` is ID_NONE for the main graph. */
+static uint32_t small_graph(struct small_model *small, const char *name, uint32_t owner) {
     struct graph graph = {.name = name, .parent = ID_NONE, .owner = owner};
     uint32_t id = ID_NONE;
     if (owner != ID_NONE) graph.parent = graph_node_at(small->builder, owner)->graph;
@@ -48,8 +49,8 @@ static const void *small_copy(struct small_model *small, const void *from, size_
     return copy;
 }
 
-uint32_t small_input(struct small_model *small, uint32_t graph, const char *name,
-                     enum dtype dtype, int rank, const int64_t *dims) {
+static uint32_t small_input(struct small_model *small, uint32_t graph, const char *name,
+                            enum dtype dtype, int rank, const int64_t *dims) {
     const struct type type = {
         .kind = CM_TYPE_TENSOR, .dtype = dtype, .shape = small_shape(small, rank, dims)};
     const struct value value = {.name = name,
@@ -63,8 +64,8 @@ uint32_t small_input(struct small_model *small, uint32_t graph, const char *name
     return append(small, &g->inputs, &g->n_inputs, id);
 }
 
-uint32_t small_weight(struct small_model *small, uint32_t graph, const char *name, int rank,
-                      const int64_t *dims) {
+static uint32_t small_weight(struct small_model *small, uint32_t graph, const char *name,
+                             int rank, const int64_t *dims) {
     const struct shape shape = small_shape(small, rank, dims);
     const struct type type = {.kind = CM_TYPE_TENSOR, .dtype = DTYPE_FLOAT, .shape = shape};
     const struct value value = {
@@ -79,8 +80,9 @@ uint32_t small_weight(struct small_model *small, uint32_t graph, const char *nam
     return id;
 }
 
-uint32_t small_node(struct small_model *small, uint32_t graph, const char *type,
-                    const uint32_t *inputs, uint32_t n_inputs, const char *output) {
+/* Returns the id of a new node with one output of that name. */
+static uint32_t small_node(struct small_model *small, uint32_t graph, const char *type,
+                           const uint32_t *inputs, uint32_t n_inputs, const char *output) {
     uint32_t id = ID_NONE;
     uint32_t *result = arena_array(small->arena, 1, sizeof *result);
     struct node node = {.name = "",
@@ -101,16 +103,18 @@ uint32_t small_node(struct small_model *small, uint32_t graph, const char *type,
     return append(small, &g->nodes, &g->n_nodes, id);
 }
 
-uint32_t small_output_of(struct small_model *small, uint32_t node) {
+static uint32_t small_output_of(struct small_model *small, uint32_t node) {
     return graph_node_at(small->builder, node)->outputs[0];
 }
 
-void small_graph_end(struct small_model *small, uint32_t graph, uint32_t output) {
+/* Lists the nodes of the graph in the order of ids, its inputs, and one output. */
+static void small_graph_end(struct small_model *small, uint32_t graph, uint32_t output) {
     struct graph *g = graph_at(small->builder, graph);
     append(small, &g->outputs, &g->n_outputs, output);
 }
 
-void small_attrs(struct small_model *small, uint32_t node, const struct attr *attrs, size_t n) {
+static void small_attrs(struct small_model *small, uint32_t node, const struct attr *attrs,
+                        size_t n) {
     struct node *to = graph_node_at(small->builder, node);
     to->attrs = arena_copy(small->arena, attrs, n * sizeof *attrs);
     to->n_attrs = (uint32_t)n;

@@ -275,7 +275,7 @@ int64_t op_bench_macs(const struct op_bench *bench) {
     return product_macs(&bench->context);
 }
 
-int64_t op_bench_flops(const struct op_bench *bench) {
+static int64_t op_bench_flops(const struct op_bench *bench) {
     const struct op_context *context = &bench->context;
     const struct op_cost *cost = &context->op->cost;
     int64_t flops = checked_mul(2, op_bench_macs(bench));
@@ -284,7 +284,7 @@ int64_t op_bench_flops(const struct op_bench *bench) {
     return cost->extra ? checked_add(flops, cost->extra(context)) : flops;
 }
 
-const char *op_bench_describe(const struct op_bench *bench) {
+static const char *op_bench_describe(const struct op_bench *bench) {
     struct text out;
     text_init(&out, bench->arena);
     if (bench->context.op->describe)

@@ -69,8 +69,6 @@ struct op_bench {
 struct op_bench *op_bench_open(const struct op_case *row);
 void op_bench_close(struct op_bench *bench);
 int64_t op_bench_macs(const struct op_bench *bench);
-int64_t op_bench_flops(const struct op_bench *bench);
-const char *op_bench_describe(const struct op_bench *bench);
 /* The newest message, "" when there is none. */
 const char *op_bench_message(const struct op_bench *bench);
 
