@@ -29,6 +29,18 @@ static bool is_fusable_product(const struct primitives_table *table, uint32_t no
     return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM;
 }
 
+/* Returns true if `next`, the result of an elementwise node, has the elements of `have` in the
+ * same order. A matrix product whose second operand all batches share has two dims, its reader
+ * those of the file: 8x16 and 2x4x16. */
+static bool is_same_result(const struct cm_tensor *have, const struct cm_tensor *next) {
+    if (have->element != next->element) return false;
+    if (have->rank == next->rank)
+        return memcmp(have->dims, next->dims, sizeof(have->dims)) == 0;
+    return have->rank == 2 && next->rank > 2 && have->dims[1] == next->dims[next->rank - 1] &&
+           primitive_is_packed(have) && primitive_is_packed(next) &&
+           primitive_elements(have) == primitive_elements(next);
+}
+
 /* Returns the only node that reads the group's result, if it is lowered to a primitive, is in
  * the same graph, and has one result, of the same shape and data type; else ID_NONE. */
 static uint32_t only_reader(const struct fusing *fusing) {
@@ -42,9 +54,7 @@ static uint32_t only_reader(const struct fusing *fusing) {
         return ID_NONE;
     const struct cm_tensor *have = &fusing->fused.outputs[0];
     const struct cm_tensor *next = &primitive_of(fusing, reader)->outputs[0];
-    const bool same = have->rank == next->rank && have->element == next->element &&
-                      memcmp(have->dims, next->dims, sizeof(have->dims)) == 0;
-    return same ? reader : ID_NONE;
+    return is_same_result(have, next) ? reader : ID_NONE;
 }
 
 static int64_t bytes_of(const struct cm_tensor *tensor) {
@@ -89,6 +99,24 @@ static const struct cm_tensor *other_operand(const struct fusing *fusing,
     return commutes(step->steps[0].function) ? &step->inputs[0] : NULL;
 }
 
+/* Gives an operand of a node with this result the dims of the group's result: 2x4x16 becomes
+ * 8x16, 1x1x16 becomes 16. Returns false for 2x1x16, which is broadcast along another axis. */
+static bool take_dims(const struct fusing *fusing, const struct cm_tensor *result,
+                      struct cm_tensor *operand) {
+    const struct cm_tensor *have = &fusing->fused.outputs[0];
+    const int64_t n = primitive_elements(operand);
+    const bool is_vector = operand->rank == 0 || operand->dims[operand->rank - 1] == n;
+    struct cm_tensor ret = {.element = operand->element, .rank = is_vector ? 1 : 2};
+    if (result->rank == have->rank) return true;
+    if (!primitive_is_packed(operand) || (!is_vector && n != primitive_elements(have)))
+        return false;
+    ret.dims[0] = is_vector ? n : have->dims[0];
+    ret.dims[1] = is_vector ? 0 : have->dims[1];
+    primitive_pack(&ret);
+    *operand = ret;
+    return true;
+}
+
 /* Returns true if the operand can be the bias of a matrix product: a constant vector with one
  * element per column, and the product has neither a bias nor steps. */
 static bool is_bias(const struct fusing *fusing, const struct node *node,
@@ -108,10 +136,12 @@ static bool fuse_step(struct fusing *fusing, const struct node *node,
     if (step->kind != CM_ELTWISE || step->n_steps != 1 || fused->n_steps == CM_MAX_STEPS)
         return false;
     if (copy.function >= CM_FIRST_BINARY) {
-        const struct cm_tensor *other = other_operand(fusing, node, step);
-        if (other == NULL) return false;
-        const bool bias = copy.function == CM_ADD && is_bias(fusing, node, other);
-        copy.operand = add_operand(fusing, other);
+        const struct cm_tensor *from = other_operand(fusing, node, step);
+        if (from == NULL) return false;
+        struct cm_tensor other = *from;
+        if (!take_dims(fusing, &step->outputs[0], &other)) return false;
+        const bool bias = copy.function == CM_ADD && is_bias(fusing, node, &other);
+        copy.operand = add_operand(fusing, &other);
         if (copy.operand < 0) return false;
         if (bias) return true;
     } else if (node->inputs[0] != fusing->value) {

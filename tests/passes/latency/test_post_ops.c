@@ -137,6 +137,17 @@ static const struct row rows[] = {
     {"in x float[4,16]\ninit a.w float[16,8]\ninit a.b float[8]\nnode g MatMul x a.w -> p\n"
      "node b Add p a.b -> q\nnode r Sigmoid q -> y\nout y\n",
      "gemm sigmoid f32 4x16 16x8 8 -> 4x8"},
+    /* The product has 2 x 4 rows; its readers have the dims of the file. */
+    {"in x float[2,4,16]\ninit a.w float[16,8]\ninit a.b float[8]\nin r float[2,4,8]\n"
+     "node g MatMul x a.w -> p\nnode b Add p a.b -> q\nnode a Add r q -> s\n"
+     "node u Relu s -> y\nout y\n",
+     "gemm add relu f32 8x16 16x8 8 8x8 -> 8x8"},
+    {"in x float[2,4,16]\ninit a.w float[16,8]\nin s float[1]\nnode g MatMul x a.w -> p\n"
+     "node m Mul p s -> y\nout y\n",
+     "gemm multiply f32 8x16 16x8 1 -> 8x8"},
+    {"in x float[2,4,16]\nin v float[2,1,8]\ninit a.w float[16,8]\n"
+     "node g MatMul x a.w -> p\nnode b Add p v -> y\nout y\n",
+     NULL}, /* broadcast along rows of each batch */
     /* A vector that is not constant is an operand of an addition. */
     {"in x float[4,16]\nin v float[8]\ninit a.w float[16,8]\nnode g MatMul x a.w -> p\n"
      "node b Add p v -> q\nout q\n",
