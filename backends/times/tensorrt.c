@@ -70,24 +70,23 @@ int times_read_trtexec_profile(const struct json_value *rows, struct cm_diagnost
     return status;
 }
 
-/* Returns the first " | " in [at, end), or `end`. */
-static const char *find_bar(const char *at, const char *end) {
-    while (at < end && !text_starts_with(at, " | ")) at++;
+/* Returns the first `what` in [at, end), or `end`. */
+static const char *find(const char *at, const char *end, const char *what) {
+    const size_t n = strlen(what);
+    while (at < end && ((size_t)(end - at) < n || memcmp(at, what, n) != 0)) at++;
     return at;
 }
 
 /* Adds each node of "[ONNX Layer: /conv1/Conv | ...]\x1f[ONNX Layer: /relu/Relu]". */
 static void add_metadata(struct times_refs *refs, const char *metadata) {
     static const char start[] = "[ONNX Layer: ";
-    const char *at = metadata ? strstr(metadata, start) : NULL;
-    while (at != NULL) {
+    if (metadata == NULL) return;
+    const char *stop = metadata + strlen(metadata);
+    for (const char *at = find(metadata, stop, start); at < stop;) {
         at += strlen(start);
-        const char *next = strstr(at, start);
-        const char *end = next ? next : at + strlen(at);
-        const char *bar = find_bar(at, end);
-        if (bar < end)
-            end = bar;
-        else
+        const char *next = find(at, stop, start);
+        const char *end = find(at, next, " | ");
+        if (end == next)
             while (end > at && *--end != ']') {}
         times_refs_add(refs, at, (size_t)(end - at), TIMES_RUNS);
         at = next;
