@@ -15,7 +15,8 @@ if(NOT COSTMODEL_STATIC) # the static build has no shared library
   costmodel_library(costmodel SHARED)
   set_target_properties(costmodel PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-  if(NOT COSTMODEL_SANITIZE) # the program provides the sanitizer's symbols
+  # The program provides the sanitizer's symbols; the linker of macOS refuses undefined symbols anyway.
+  if(NOT COSTMODEL_SANITIZE AND NOT APPLE)
     target_link_options(costmodel PRIVATE LINKER:-z,defs)
   endif()
 endif()
