@@ -7,6 +7,7 @@
 #include "api/assemble.h"
 #include "api/handle.h"
 #include "api/profiling.h"
+#include "frontend/folder.h"
 #include "frontend/load.h"
 #include "ir/graph.h"
 #include "ops/flops/names/convention_names.h"
@@ -54,11 +55,17 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
     return CM_OK;
 }
 
+static int open_file(const char *path, struct cm_diagnostics *diag, struct source **ret) {
+    const int status = source_open(path, diag, ret);
+    if (status < 0) folder_explain(path, diag);
+    return status;
+}
+
 int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
                        struct cm_model **ret_model) {
     if (path == NULL || ret_model == NULL) return diag_null(diagnostics);
     struct source *source = NULL;
-    int status = source_open(path, diagnostics, &source);
+    int status = open_file(path, diagnostics, &source);
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
 }
 
@@ -104,7 +111,7 @@ int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
     if (path == NULL || ret_model == NULL || ret_result == NULL) return diag_null(diagnostics);
     struct source *source = NULL;
     bool has_profile = false;
-    int status = source_open(path, diagnostics, &source);
+    int status = open_file(path, diagnostics, &source);
     if (status < 0) return status;
     status = is_profile(source, diagnostics, &has_profile);
     if (status < 0) {

@@ -8,6 +8,7 @@
 #include "frontend/reader.h"
 #include "frontend/wire/decode.h"
 #include "frontend/wire/skim.h"
+#include "frontend/wire/sniff.h"
 #include "support/arena.h"
 #include "support/file.h"
 
@@ -58,9 +59,6 @@ int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const c
 
 static int check_version(struct importer *importer) {
     const Onnx__ModelProto *proto = importer->proto;
-    if (!importer->bytes.has_graph)
-        return diag_error(importer->diag, DIAG_FORMAT,
-                          "not an ONNX model: the file has no graph");
     if (!proto->has_ir_version || proto->ir_version < OLDEST_IR)
         return diag_error(importer->diag, DIAG_FORMAT,
                           "not an ONNX model: ir_version is missing or < 1");
@@ -192,6 +190,11 @@ static int build(struct source *source, struct importer *importer, struct model 
 static int load(struct source *source, struct importer *importer, struct model **ret) {
     Onnx__ModelProto *proto = NULL;
     int status = skim(source, importer->scratch, importer->diag, &importer->bytes);
+    if (status == CM_OK && !importer->bytes.has_graph) {
+        status =
+            diag_error(importer->diag, DIAG_FORMAT, "not an ONNX model: the file has no graph");
+        sniff_explain(source, importer->diag);
+    }
     if (status == CM_OK)
         status = decode(&onnx__model_proto__descriptor, importer->bytes.model,
                         importer->scratch, importer->diag, &proto);

@@ -50,6 +50,7 @@ static const struct magic magics[] = {
 static const struct magic openvino = {0, "<net ", 5, "an OpenVINO model", "give the ONNX file that it was made from (ovc model.onnx), or export the original model to ONNX"};
 /* GraphDef: a repeated NodeDef is field 1, which an ONNX model has as a number. */
 static const struct magic tensorflow = {0, "\n", 1, "a TensorFlow graph", "python -m tf2onnx.convert --graphdef model.pb --inputs NAME:0 --outputs NAME:0 --output model.onnx"};
+static const struct magic saved_model = {0, "\x08\x01\x12", 3, "a TensorFlow SavedModel", "python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"};
 static const struct magic text = {0, "", 0, "text", "give the ONNX file"};
 /* clang-format on */
 
@@ -57,6 +58,13 @@ static const struct magic text = {0, "", 0, "text", "give the ONNX file"};
 static bool is_openvino(const char *bytes) {
     return (memcmp(bytes, "<?xml", 5) == 0 || memcmp(bytes, openvino.bytes, 5) == 0) &&
            strstr(bytes, openvino.bytes) != NULL;
+}
+
+/* Version 1, then a MetaGraphDef of more than 127 bytes. An ONNX model has the name of its
+ * producer there. */
+static bool is_saved_model(const char *bytes) {
+    return memcmp(bytes, saved_model.bytes, saved_model.length) == 0 &&
+           ((unsigned char)bytes[saved_model.length] & 0x80) != 0;
 }
 
 static bool is_text(const char *bytes) {
@@ -72,6 +80,7 @@ static const struct magic *look_up(const char *bytes, size_t n) {
         if (memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].length) == 0)
             return &magics[i];
     if (is_openvino(bytes)) return &openvino;
+    if (is_saved_model(bytes)) return &saved_model;
     if (strlen(bytes) == n && is_text(bytes)) return &text;
     return bytes[0] == tensorflow.bytes[0] ? &tensorflow : NULL;
 }

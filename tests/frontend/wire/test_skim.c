@@ -96,6 +96,14 @@ static const struct {
      "format: not an ONNX model, the file looks like a TensorFlow graph",
      "python -m tf2onnx.convert --graphdef model.pb --inputs NAME:0 --outputs NAME:0 --output "
      "model.onnx"},
+    /* Version 1, MetaGraphDef, MetaInfoDef, OpList, OpDef, name. */
+    {BYTES("\x08\x01\x12\x80\x01\x0a\x7e\x12\x7c\x0a\x7a\x0a\x78PlaceholderPlaceholderPlacehold"
+           "erPlaceholderPlaceholderPlaceholderPlaceholderPlaceholderPlaceholderPlaceholder0123"
+           "456789"),
+     "format: not an ONNX model, the file looks like a TensorFlow SavedModel",
+     "python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"},
+    {BYTES("\x08\x01\x12\x0fmy own exporter"),
+     "format: not an ONNX model: the file has no graph", ""},
     {BYTES("\n\nnot a graph but lines of a text\n"),
      "format: not an ONNX model, the file looks like text", "give the ONNX file"},
     {BYTES("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00"),
