@@ -131,11 +131,20 @@ static const struct format *text_format(const struct request *request) {
     return request_lists_layers(request) ? &batches_of_layers : &batches;
 }
 
+/* In a table, --layers is --rows layers. */
+static void list_layers(struct request *request) {
+    if (!request->layers || request->rows != NOT_GIVEN) return;
+    if ((request->format->takes & TAKES_ROWS) == 0) return;
+    request->layers = false;
+    request->rows = CM_ROWS_LAYERS;
+}
+
 int format_find(const struct invocation *call, struct request *request) {
     struct text known = {.arena = call->arena};
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (text_equal(formats[i].name, request->format_name)) {
             request->format = i == 0 ? text_format(request) : &formats[i];
+            list_layers(request);
             return CM_OK;
         }
         if (i > 0) text_append(&known, i + 1 == N_FORMATS ? " or " : ", ");

@@ -384,8 +384,8 @@ static int check_sweep(const struct invocation *call, const struct request *requ
     const char *single = NULL;
     if (!request_is_sweep(request)) {
         if (request->rows != CM_ROWS_LAYERS) return CM_OK;
-        return options_fault(call,
-                             "option --rows layers requires several batches or precisions");
+        return options_fault(call, "a table of layers requires several batches or precisions, "
+                                   "--rows nodes lists the times of one");
     }
     if (request->binding.batches.n > 1 && request->timing.precisions.n > 1)
         return options_fault(call,

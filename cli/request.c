@@ -126,15 +126,16 @@ const struct option profile_options[] = {
     {.name = "layers", .kind = OPTION_SET, .offset = AT(bool, layers),
      .rules = NO_FORMULA | TAKES_LAYERS,
      .help = "text: add each distinct primitive and its time; with several batches or\n"
-             "precisions (also json) each layer with its times and algorithms;\n"
-             "requires times"},
+             "precisions (also json) each layer with its times and algorithms; in a\n"
+             "table: as --rows layers; requires times"},
     {.name = "kernels", .kind = OPTION_SET, .offset = AT(bool, kernels),
      .rules = NO_FORMULA | ONE_BATCH | TAKES_REPORT,
      .help = "text: add the time by kernel; requires times"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX, .rules = TAKES_WIDTH,
      .help = "text: columns of the page: long lines wrap, tables omit columns (default:\n"
-             "those of the terminal, else 100 for lines; 0: no limit)"},
+             "those of the terminal, else 100; tables by --rows, --batch or --precision\n"
+             "then have no limit; 0: no limit)"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
