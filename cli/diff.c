@@ -33,6 +33,7 @@ struct request {
     const char *output;
     bool exit_code;
     int color; /* enum color_choice */
+    int width; /* -1: not given */
 };
 
 static const struct option_choice formats[] = {
@@ -76,6 +77,10 @@ const struct option diff_options[] = {
              "KiB, MiB, GiB) or auto (default)"},
     {.name = "exit-code", .kind = OPTION_SET, .offset = AT(bool, exit_code),
      .help = "exit with status 1 if the two differ (times are ignored)"},
+    {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N", .min = 0,
+     .max = INT_MAX,
+     .help = "text: columns into which tables must fit, others are omitted (default:\n"
+             "those of the terminal, else 100; 0: no limit)"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
@@ -205,6 +210,7 @@ static int write_diff(const void *context, FILE *out) {
     const struct job *job = context;
     struct cm_diff_options look = job->look;
     look.color = streams_color(out, (enum color_choice)job->request.color);
+    look.width = streams_columns(out, job->request.width, look.width);
     if (job->request.format == FORMAT_JSON) return cm_diff_write_json(job->diff, &look, out);
     if (job->request.format == FORMAT_HTML)
         return cm_diff_write_html(job->diff, &look, job->call->diag, out);
@@ -282,8 +288,8 @@ static int read_job(struct job *job) {
     struct request *request = &job->request;
     struct option_list operands = {0, NULL};
     cm_diff_options_init(&job->look);
-    *request =
-        (struct request){.top = job->look.top, .depth = job->look.depth, .color = COLOR_AUTO};
+    *request = (struct request){
+        .top = job->look.top, .depth = job->look.depth, .color = COLOR_AUTO, .width = -1};
     binding_defaults(&request->binding);
     timing_defaults(&request->timing);
     int status = options_parse(diff_options, call, request, &operands);

@@ -41,10 +41,8 @@ static struct cm_text_options text_options(const struct request *request, FILE *
     options.layers = request->layers;
     options.kernels = request->kernels;
     options.curve = request->memory_curve;
-    options.width =
-        request->width == NOT_GIVEN ? streams_columns(out, options.width) : request->width;
-    options.table_width =
-        request->width == NOT_GIVEN ? streams_columns(out, 0) : request->width;
+    options.width = streams_columns(out, request->width, options.width);
+    options.table_width = streams_columns(out, request->width, 0);
     options.units = (enum cm_units)request->units;
     options.color = streams_color(out, (enum color_choice)request->color);
     options.unicode = streams_utf8();

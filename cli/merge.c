@@ -27,6 +27,7 @@ struct request {
     int top;
     int units; /* enum cm_units */
     int color; /* enum color_choice */
+    int width; /* -1: not given */
     const char *output;
 };
 
@@ -55,6 +56,10 @@ const struct option merge_options[] = {
      .max = INT_MAX, .help = "print the first N rows"},
     {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
      .choices = choices_units, .help = "exact (default for csv), si, binary or auto (default)"},
+    {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N", .min = 0,
+     .max = INT_MAX,
+     .help = "text: columns into which the table must fit, others are omitted (default:\n"
+             "those of the terminal; 0: no limit)"},
     {.rows = option_color, .offset = AT(int, color)},
     {.name = NULL},
 };
@@ -78,8 +83,8 @@ static int write_text(const struct report *report, FILE *out) {
     cm_text_options_init(&text);
     text.color = streams_color(out, (enum color_choice)report->request->color);
     text.unicode = streams_utf8();
-    text.width = streams_columns(out, text.width);
-    text.table_width = streams_columns(out, 0);
+    text.width = streams_columns(out, report->request->width, text.width);
+    text.table_width = streams_columns(out, report->request->width, 0);
     text.units = (enum cm_units)report->request->units;
     if (!selects(report->request)) return cm_sweep_write_text(report->sweep, &text, out);
     return cm_sweep_write_table(report->sweep, report->table, &text, report->diag, out);
@@ -182,7 +187,7 @@ static int check_format(const struct invocation *call, const struct request *req
 }
 
 int command_merge(const struct invocation *call) {
-    struct request request = {.format = FORMAT_TEXT};
+    struct request request = {.format = FORMAT_TEXT, .width = -1};
     struct option_list folders = {0, NULL};
     int status = options_parse(merge_options, call, &request, &folders);
     if (status == CM_OK && folders.n == 0)

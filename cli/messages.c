@@ -47,7 +47,7 @@ static void print_folded(const char *line, size_t column, size_t width) {
 }
 
 static size_t terminal_width(void) {
-    return isatty(STDERR_FILENO) == 1 ? (size_t)streams_columns(stderr, 0) : 0;
+    return isatty(STDERR_FILENO) == 1 ? (size_t)streams_columns(stderr, -1, 0) : 0;
 }
 
 static void print_one(const struct cm_diagnostic *message, const char *subject, bool color) {

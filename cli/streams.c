@@ -105,8 +105,9 @@ static int choose_size(const char *variable, int size, int otherwise) {
     return size > 0 ? size : otherwise;
 }
 
-int streams_columns(FILE *stream, int otherwise) {
+int streams_columns(FILE *stream, int width, int otherwise) {
     struct winsize size = {0};
+    if (width >= 0) return width;
     (void)ioctl(fileno(stream), TIOCGWINSZ, &size);
     return choose_size("COLUMNS", size.ws_col, otherwise);
 }

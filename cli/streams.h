@@ -41,9 +41,10 @@ int streams_write(const char *path, stream_writer *write, const void *context,
  * (https://no-color.org) is set or TERM=dumb. */
 bool streams_color(FILE *stream, enum color_choice choice);
 
-/* Returns the columns of the stream: COLUMNS, or those of the terminal; `otherwise` if
- * neither is known. The same for its lines: LINES. */
-int streams_columns(FILE *stream, int otherwise);
+/* Returns the columns of the stream: `width` if it is >= 0 (--width), else COLUMNS, else those
+ * of the terminal; `otherwise` if none is known. */
+int streams_columns(FILE *stream, int width, int otherwise);
+/* The same for its lines: LINES. */
 int streams_lines(FILE *stream, int otherwise);
 
 /* Returns true if the name of the locale ends in UTF-8. */

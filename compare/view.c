@@ -20,7 +20,8 @@
 
 void cm_diff_options_init(struct cm_diff_options *options) {
     if (options == NULL) return;
-    *options = (struct cm_diff_options){.metric = CM_NO_INDEX, .depth = -1, .top = 10};
+    *options =
+        (struct cm_diff_options){.metric = CM_NO_INDEX, .depth = -1, .top = 10, .width = 100};
 }
 
 bool view_is_described_alike(const struct cm_diff *diff) {

@@ -46,6 +46,13 @@ size_t page_width(const char *string) {
     return width;
 }
 
+size_t page_bytes(const char *string, size_t n_columns) {
+    size_t n = 0;
+    for (; string[n] != '\0'; n++)
+        if (((unsigned char)string[n] & 0xC0) != 0x80 && n_columns-- == 0) break;
+    return n;
+}
+
 /* Appends to the line. All text passes here, so that no control character reaches a terminal.
  */
 static void put(struct page *page, enum style style, const char *string) {

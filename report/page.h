@@ -47,6 +47,8 @@ struct page {
 
 /* Returns the number of terminal columns of a text: its code points. */
 size_t page_width(const char *string);
+/* Returns the bytes of the first n_columns columns of a text. */
+size_t page_bytes(const char *string, size_t n_columns);
 
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out);

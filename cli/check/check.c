@@ -361,7 +361,7 @@ static int write_in_format(const struct check *check, size_t format,
         return cm_verdict_write_html(verdict, check->n_results == 0 ? NULL : check->results[0],
                                      check->call->diag, out);
     cm_text_options_init(&options);
-    options.width = streams_columns(out, options.width);
+    options.width = streams_columns(out, -1, options.width);
     options.color = streams_color(out, (enum color_choice)check->request.color);
     return cm_verdict_write_text(verdict, &options, out);
 }

@@ -179,6 +179,8 @@ struct cm_diff_options {
     int top;       /* listed modules and operators; 0: all; JSON always lists all */
     enum cm_units units; /* CM_UNITS_AUTO: as in the text report */
     bool color;          /* use ANSI colours */
+    int width; /* text: columns at which long lines wrap and into which tables must fit; 0: any
+                */
 };
 
 CM_API void cm_diff_options_init(struct cm_diff_options *options);

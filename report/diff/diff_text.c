@@ -89,9 +89,11 @@ static void fill_change(struct table *table, struct view_look look,
 
 static void write_totals(struct writer *writer) {
     static const char *const headings[] = {"old", "new", "change", "%", "total"};
+    static const size_t ranks[] = {4, 3, 1, 2, 0};
     const struct cm_diff *diff = writer->diff;
     struct table table;
     if (!table_init(&table, &writer->page, headings, 5, diff->n_metrics)) return;
+    table_fit(&table, ranks, writer->options->width);
     for (size_t i = 0; i < diff->n_metrics; i++) {
         const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
         struct cm_metric metric;
@@ -119,6 +121,7 @@ static void append_label(struct writer *writer, struct text *cell, size_t row) {
 static void write_modules(struct writer *writer) {
     const struct view *view = &writer->view;
     const char *headings[] = {"old", "new", "change", "%", view->second_by.heading, "module"};
+    static const size_t ranks[] = {5, 3, 1, 2, 4, 0};
     const size_t n = view_shown(writer->options, view->n_modules);
     struct table table;
     if (n == 0) return;
@@ -127,6 +130,8 @@ static void write_modules(struct writer *writer) {
     if (view->by.is_sum) page_print(&writer->page, STYLE_PLAIN, ", no change counted twice");
     page_end_line(&writer->page);
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
+    table.keeps_start = true;
+    table_fit(&table, ranks, writer->options->width);
     for (size_t i = 0; i < n; i++) {
         const struct view_module *module = &view->modules[i];
         const struct cm_change change =
@@ -152,12 +157,12 @@ static void write_plain(struct writer *writer) {
     page_line(&writer->page, STYLE_TITLE, "At no cost");
     for (size_t i = 0; i < n; i++) {
         const struct view_plain *row = &view->plain[i];
+        struct text line = {.arena = writer->page.arena};
+        append_label(writer, &line, view->plain_rows[row->first]);
+        if (row->n > 1) text_printf(&line, ", and so on for %zu more behind it", row->n - 1);
         page_indent(&writer->page, 2);
-        page_list(&writer->page, "", 0);
-        struct text *item = page_item(&writer->page);
-        append_label(writer, item, view->plain_rows[row->first]);
-        if (row->n > 1) text_printf(item, ", and so on for %zu more behind it", row->n - 1);
-        page_item_end(&writer->page, STYLE_PLAIN);
+        page_list(&writer->page, " ", 4);
+        page_words(&writer->page, STYLE_PLAIN, text_string(&line));
         page_end_line(&writer->page);
     }
     write_rest(writer, view->n_plain, n);
@@ -165,6 +170,7 @@ static void write_plain(struct writer *writer) {
 
 static void write_operators(struct writer *writer) {
     static const char *const headings[] = {"old", "new", "change", "%", "nodes", "operator"};
+    static const size_t ranks[] = {5, 3, 1, 2, 4, 0};
     const struct view *view = &writer->view;
     const size_t n = view_shown(writer->options, view->n_operators);
     struct table table;
@@ -173,6 +179,7 @@ static void write_operators(struct writer *writer) {
     page_line(&writer->page, STYLE_TITLE, "Operators by change of %s",
               view->operator_by.heading);
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
+    table_fit(&table, ranks, writer->options->width);
     for (size_t i = 0; i < n; i++) {
         const struct view_operator *row = &view->operators[i];
         fill_change(&table, look_of(writer, view->operator_by.unit), &row->change);
@@ -200,7 +207,7 @@ int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options 
     if (!arena) return CM_NO_MEMORY;
     cm_text_options_init(&style);
     style.color = options->color;
-    style.width = 0;
+    style.width = options->width;
     page_init(&writer.page, &style, arena, out);
     int status = view_make(diff, options, arena, &writer.view);
     if (status == CM_OK) {

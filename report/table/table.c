@@ -19,6 +19,11 @@ bool table_init(struct table *table, struct page *page, const char *const *headi
     return table->cells != NULL;
 }
 
+void table_fit(struct table *table, const size_t *ranks, int max_width) {
+    table->ranks = max_width > 0 ? ranks : NULL;
+    table->max_width = max_width > 0 ? (size_t)max_width : 0;
+}
+
 struct text *table_cell(struct table *table) {
     return page_item(table->page);
 }
@@ -44,39 +49,53 @@ static size_t width_of(const struct table *table, size_t column) {
     return width;
 }
 
-/* Omits columns and shortens long cells until the table fits in `room` characters. */
-static void fit(struct table *table, size_t room) {
+/* Returns the characters of a line; sets *ret_last to the column that is omitted next. */
+static size_t measure(const struct table *table, size_t *ret_last) {
+    size_t total = 0;
+    size_t last = table->n_columns;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (table->widths[i] == 0) continue;
+        total += table->widths[i] + (total > 0 ? GAP : 0);
+        if (last == table->n_columns || table->ranks[i] >= table->ranks[last]) last = i;
+    }
+    *ret_last = last;
+    return total;
+}
+
+/* Shortens long cells and omits columns until the table fits; then cells get the room that is
+ * left back. */
+static void fit(struct table *table) {
+    const size_t room = table->max_width;
     const size_t longest = room * 2 / 5 > MIN_LONGEST ? room * 2 / 5 : MIN_LONGEST;
-    bool is_whole = true;
-    for (;;) {
-        size_t total = 0;
-        size_t last = table->n_columns;
-        for (size_t i = 0; i < table->n_columns; i++) {
-            if (table->widths[i] == 0) continue;
-            total += table->widths[i] + (total > 0 ? GAP : 0);
-            if (last == table->n_columns || table->ranks[i] >= table->ranks[last]) last = i;
-        }
-        if (total <= room || table->n_omitted + 1 == table->n_columns) return;
-        if (!is_whole) {
-            table->widths[last] = 0;
-            table->n_omitted++;
-            continue;
-        }
-        for (size_t i = 0; i < table->n_columns; i++)
-            if (table->widths[i] > longest) table->widths[i] = longest;
-        is_whole = false;
+    size_t last = 0;
+    size_t used = measure(table, &last);
+    if (used <= room) return;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->widths[i] > longest) table->widths[i] = longest;
+    while ((used = measure(table, &last)) > room && table->n_omitted + 1 < table->n_columns) {
+        table->widths[last] = 0;
+        table->n_omitted++;
+    }
+    for (size_t i = 0; i < table->n_columns && used < room; i++) {
+        if (table->widths[i] != longest) continue;
+        const size_t more = width_of(table, i) - longest;
+        const size_t added = more < room - used ? more : room - used;
+        table->widths[i] += added;
+        used += added;
     }
 }
 
-/* Returns the end of a text, because the names of modules differ there: "...layer3.0.conv1". */
-static const char *shorten(struct table *table, const char *text, size_t width) {
+/* Returns a shortened text. Names of modules differ at the end: "...layer3.0.conv1"; a
+ * primitive begins with its kind: "conv f32 32x3...kernel 7x7 stride 2". */
+static const char *shorten(const struct table *table, const char *text, size_t width) {
     static const char mark[] = "...";
-    size_t left_out = page_width(text);
-    if (left_out <= width) return text;
-    left_out -= width - strlen(mark);
-    while (left_out > 0 || ((unsigned char)*text & 0xC0) == 0x80)
-        left_out -= ((unsigned char)*text++ & 0xC0) != 0x80;
-    text = arena_printf(table->page->arena, "%s%s", mark, text);
+    const size_t length = page_width(text);
+    if (length <= width) return text;
+    const size_t kept = width - strlen(mark);
+    const size_t n_first = table->keeps_start ? kept / 2 : 0;
+    const char *end = text + page_bytes(text, length - (kept - n_first));
+    text = arena_printf(table->page->arena, "%.*s%s%s", (int)page_bytes(text, n_first), text,
+                        mark, end);
     return text ? text : "";
 }
 
@@ -101,11 +120,10 @@ static void write_row(struct table *table, enum style style, const char *const *
 }
 
 bool table_begin(struct table *table) {
-    const int width = table->page->options->table_width;
     table->widths = arena_array(table->page->arena, table->n_columns, sizeof(*table->widths));
     if (table->widths == NULL) return false;
     for (size_t i = 0; i < table->n_columns; i++) table->widths[i] = width_of(table, i);
-    if (table->ranks != NULL && width > 0) fit(table, (size_t)width);
+    if (table->ranks != NULL) fit(table);
     write_row(table, STYLE_TITLE, table->headings);
     return true;
 }

@@ -10,7 +10,7 @@
  *     ...
  *     table_write(&table);
  *
- * With `ranks` and an option table_width, columns are omitted until the table fits.
+ * After table_fit, columns are omitted and long cells shortened until the lines fit.
  */
 #ifndef REPORT_TABLE_TABLE_H
 #define REPORT_TABLE_TABLE_H
@@ -25,7 +25,9 @@ struct table {
     size_t n_columns;
     const char *const *headings;
     const bool *is_left; /* for each column; NULL: only the last */
-    const size_t *ranks; /* for each column: the higher are omitted first; NULL: none is */
+    const size_t *ranks; /* by table_fit; NULL: all columns are written, as wide as they are */
+    size_t max_width;    /* by table_fit, characters */
+    bool keeps_start;    /* a shortened cell has its start and its end; else only its end */
     size_t *widths;      /* characters, by table_begin; 0: omitted */
     size_t n_omitted;
     size_t n_cells;
@@ -36,6 +38,9 @@ struct table {
  * added. */
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows);
+/* Limits the lines to max_width characters (0: no limit). ranks: for each column; columns with
+ * the highest rank are omitted first. NULL: no limit. */
+void table_fit(struct table *table, const size_t *ranks, int max_width);
 /* The text of the next cell, until table_end_cell. */
 struct text *table_cell(struct table *table);
 void table_end_cell(struct table *table);

@@ -37,7 +37,7 @@ static void put_rows(struct page *page, struct listing *listing, const size_t *r
     }
     if (!table_init(&table, page, headings, listing->n_fields, listing->n_rows)) return;
     table.is_left = is_left;
-    table.ranks = ranks;
+    table_fit(&table, ranks, page->options->table_width);
     for (size_t row = 0; row < listing->n_rows; row++)
         for (size_t i = 0; i < listing->n_fields; i++) {
             struct cell cell;

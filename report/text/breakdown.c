@@ -123,8 +123,10 @@ static void add_operator(struct table *table, const struct cm_result *result,
 
 void operators_write(struct page *page, const struct cm_result *result) {
     static const char *const plain[] = {"nodes", "MACs", "share", "flops", "bytes", "operator"};
+    static const size_t plain_ranks[] = {2, 1, 3, 5, 4, 0};
     static const char *const timed[] = {"latency", "share", "FLOPS", "nodes",  "MACs",
                                         "share",   "flops", "bytes", "states", "operator"};
+    static const size_t timed_ranks[] = {1, 2, 6, 3, 4, 7, 9, 8, 5, 0};
     const bool has_times = cm_result_timed(result);
     struct table table;
     page_end_line(page);
@@ -134,6 +136,7 @@ void operators_write(struct page *page, const struct cm_result *result) {
                     has_times ? sizeof timed / sizeof *timed : sizeof plain / sizeof *plain,
                     result->n_operators))
         return;
+    table_fit(&table, has_times ? timed_ranks : plain_ranks, page->options->width);
     for (size_t i = 0; i < result->n_operators; i++)
         add_operator(&table, result, &result->operators[i]);
     table_write(&table);
@@ -228,9 +231,12 @@ static void imported_write(struct page *page, const struct cm_result *result,
     static const char *const headings[] = {"time",       "share", "expected",  "ratio",
                                            "nodes",      "FLOPS", "bandwidth", "roofline",
                                            "limited by", "state", "layer"};
+    static const size_t ranks[] = {1, 3, 4, 2, 5, 9, 10, 7, 8, 6, 0};
     const size_t n = result->measure->n_primitives;
     struct table table;
     if (!table_init(&table, page, headings, sizeof headings / sizeof *headings, n)) return;
+    table.keeps_start = true;
+    table_fit(&table, ranks, page->options->width);
     for (size_t i = 0; i < n; i++)
         layers[i] = (struct layer){result->measure->primitives[i].median_ps, i};
     if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
@@ -243,6 +249,7 @@ void layers_write(struct page *page, const struct cm_result *result) {
     static const char *const headings[] = {"total",      "share", "nodes",     "each",
                                            "warm",       "FLOPS", "bandwidth", "roofline",
                                            "limited by", "state", "layer"};
+    static const size_t ranks[] = {1, 2, 3, 9, 10, 7, 8, 4, 5, 6, 0};
     const size_t n = result->measure->n_primitives;
     struct table table;
     struct layer *layers = arena_array(page->arena, n, sizeof *layers);
@@ -256,6 +263,8 @@ void layers_write(struct page *page, const struct cm_result *result) {
     if (layers == NULL ||
         !table_init(&table, page, headings, sizeof headings / sizeof *headings, n))
         return;
+    table.keeps_start = true;
+    table_fit(&table, ranks, page->options->width);
     for (size_t i = 0; i < n; i++)
         layers[i] = (struct layer){total_of(result, &result->measure->primitives[i]), i};
     if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
@@ -330,9 +339,11 @@ static void add_kernel(struct table *table, const struct cm_result *result,
 void kernels_write(struct page *page, const struct cm_result *result) {
     static const char *const plain[] = {"total", "share", "calls",        "mean",
                                         "min",   "max",   "tensor cores", "kernel"};
+    static const size_t plain_ranks[] = {1, 2, 3, 5, 6, 7, 4, 0};
     static const char *const with_grids[] = {
         "total",       "share",         "calls",     "mean",        "min",          "max",
         "blocks/unit", "SM efficiency", "occupancy", "theoretical", "tensor cores", "kernel"};
+    static const size_t grid_ranks[] = {1, 2, 3, 6, 9, 11, 8, 5, 7, 10, 4, 0};
     const struct cm_measure *measure = result->measure;
     const bool grids = has_grids(measure);
     struct table table;
@@ -352,6 +363,8 @@ void kernels_write(struct page *page, const struct cm_result *result) {
                           : sizeof plain / sizeof *plain,
                     measure->n_kernels))
         return;
+    table.keeps_start = true;
+    table_fit(&table, grids ? grid_ranks : plain_ranks, page->options->width);
     for (size_t i = 0; i < measure->n_kernels; i++)
         add_kernel(&table, result, &measure->kernels[i]);
     table_write(&table);

@@ -174,21 +174,13 @@ static void write_padded(struct page *page, enum style style, const char *text, 
     if (is_left) page_indent(page, room);
 }
 
-/* Returns the bytes of the first `width` columns of a text. */
-static size_t bytes_of(const char *text, size_t width) {
-    size_t n = 0;
-    for (; text[n] != '\0'; n++)
-        if (((unsigned char)text[n] & 0xC0) != 0x80 && width-- == 0) break;
-    return n;
-}
-
 /* Writes a label, shortened to the column. */
 static void write_label(struct grid *grid, enum style style, const char *label) {
     static const char mark[] = "...";
     const size_t width = grid->columns[COLUMN_LABEL].width;
     if (page_width(label) > width)
         label = arena_printf(grid->page->arena, "%.*s%s",
-                             (int)bytes_of(label, width - strlen(mark)), label, mark);
+                             (int)page_bytes(label, width - strlen(mark)), label, mark);
     write_padded(grid->page, style, label == NULL ? "" : label, width, true);
 }
 

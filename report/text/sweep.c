@@ -108,7 +108,7 @@ static void write_table(struct page *page, struct listing *listing) {
     for (size_t i = 0; i < listing->n_fields; i++) headings[i] = listing->fields[i].heading;
     if (!table_init(&table, page, headings, listing->n_fields, listing->n_rows)) return;
     table.is_left = is_left;
-    table.ranks = listing_ranks(listing);
+    table_fit(&table, listing_ranks(listing), page->options->table_width);
     for (size_t row = 0; row < listing->n_rows; row++) put_row(&table, listing, row);
     if (!table_begin(&table)) return;
     for (size_t row = 0; row < listing->n_rows; row++) {

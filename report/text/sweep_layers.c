@@ -17,16 +17,19 @@
 
 #define INDENT          4
 #define MIN_ROWS        4 /* of layers, however long the lines above are */
-#define LINES_OF_LAYERS 8 /* title, headings and what is below the layers */
+#define LINES_OF_LAYERS 9 /* title, headings and what is below the layers */
 
 /* The table being written. */
 struct grid {
     struct page *page;
     const struct cm_sweep *sweep;
     struct table table;
-    const char **settings; /* by column: "fp16" or "batch 8" */
-    bool by_precision;     /* with speed-ups */
-    bool is_planned;       /* algorithms instead of times */
+    const char **settings; /* by row of the sweep: "fp16" or "batch 8" */
+    const char **headings;
+    size_t *ranks;
+    size_t n_columns;
+    bool by_precision; /* with speed-ups */
+    bool is_planned;   /* algorithms instead of times */
     bool has_proxies;
 };
 
@@ -56,20 +59,29 @@ static const char *second_heading(const struct grid *grid, size_t i) {
     return grid->by_precision && i > 0 ? "x" : NULL;
 }
 
-/* Returns NULL if out of memory. */
-static const char **headings_of(struct grid *grid, size_t *ret_n) {
+static void add_column(struct grid *grid, const char *heading, size_t rank) {
+    grid->headings[grid->n_columns] = heading;
+    grid->ranks[grid->n_columns++] = rank;
+}
+
+/* If the page is narrow, the nodes are omitted first, then the last settings. Returns false if
+ * out of memory. */
+static bool add_columns(struct grid *grid) {
+    struct arena *arena = grid->page->arena;
     const size_t n_rows = grid->sweep->n_rows;
-    const char **headings = arena_array(grid->page->arena, 2 * n_rows + 2, sizeof(*headings));
-    if (headings == NULL) return NULL;
-    size_t n = 0;
+    grid->settings = arena_array(arena, n_rows, sizeof(*grid->settings));
+    grid->headings = arena_array(arena, 2 * n_rows + 2, sizeof(*grid->headings));
+    grid->ranks = arena_array(arena, 2 * n_rows + 2, sizeof(*grid->ranks));
+    if (grid->settings == NULL || grid->headings == NULL || grid->ranks == NULL) return false;
     for (size_t i = 0; i < n_rows; i++) {
-        headings[n++] = grid->settings[i];
-        if (second_heading(grid, i) != NULL) headings[n++] = second_heading(grid, i);
+        const char *second = second_heading(grid, i);
+        grid->settings[i] = setting_of(grid, i);
+        add_column(grid, grid->settings[i], 2 * i + 1);
+        if (second != NULL) add_column(grid, second, 2 * i + 2);
     }
-    headings[n++] = "nodes";
-    headings[n++] = "layer";
-    *ret_n = n;
-    return headings;
+    add_column(grid, "nodes", 2 * n_rows + 1);
+    add_column(grid, "layer", 0);
+    return true;
 }
 
 /* Adds the cell of a time. */
@@ -316,14 +328,11 @@ void sweep_layers_write(struct page *page, const struct cm_sweep *sweep) {
                         .sweep = sweep,
                         .by_precision = sweep_is_by_precision(sweep),
                         .is_planned = text_equal(sweep->times, "planned")};
-    size_t n_columns = 0;
-    if (sweep->n_layers == 0) return;
-    grid.settings = arena_array(page->arena, sweep->n_rows, sizeof(*grid.settings));
-    if (grid.settings == NULL) return;
-    for (size_t i = 0; i < sweep->n_rows; i++) grid.settings[i] = setting_of(&grid, i);
-    const char **headings = headings_of(&grid, &n_columns);
+    if (sweep->n_layers == 0 || !add_columns(&grid)) return;
     const size_t n = count_shown(page, sweep->n_layers);
-    if (headings == NULL || !table_init(&grid.table, page, headings, n_columns, n + 2)) return;
+    if (!table_init(&grid.table, page, grid.headings, grid.n_columns, n + 2)) return;
+    grid.table.keeps_start = true;
+    table_fit(&grid.table, grid.ranks, page->options->width);
     write_heading(&grid);
     for (size_t i = 0; i < n; i++) add_layer(&grid, &sweep->layers[i]);
     if (n < sweep->n_layers) add_rest(&grid, n);

@@ -216,6 +216,7 @@ static void prints_requested_sections_after_the_tree(void **state) {
     options.operators = true;
     options.layers = true;
     options.kernels = true;
+    options.width = 250; /* no column is omitted */
     expect(&fixture_hostile, options, "hostile_breakdown.txt");
 }
 
@@ -234,6 +235,7 @@ static void kernels_have_the_columns_of_their_grid(void **state) {
     struct cm_measure measure = *fixture_hostile.measure;
     struct cm_result result = fixture_hostile;
     options.kernels = true;
+    options.width = 250; /* no column is omitted */
     measure.n_kernels = 1;
     measure.kernels = &row;
     result.measure = &measure;
