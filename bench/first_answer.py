@@ -39,12 +39,17 @@ WAYS = {
 
 
 def make_base(folder):
-    if not folder.exists():
-        subprocess.run(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", folder, MIRROR],
-                       check=True, stdout=subprocess.DEVNULL)
-        (folder / "etc/apt/sources.list").write_text("".join(
-            f"deb {MIRROR}{path} bookworm{suite} main\n"
-            for path, suite in (("", ""), ("", "-updates"), ("-security", "-security"))))
+    """Makes the clean root, under another name until it is complete."""
+    part = folder.with_suffix(".part")
+    if folder.exists():
+        return
+    shutil.rmtree(part, ignore_errors=True)
+    subprocess.run(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", part, MIRROR],
+                   check=True, stdout=subprocess.DEVNULL)
+    (part / "etc/apt/sources.list").write_text("".join(
+        f"deb {MIRROR}{path} bookworm{suite} main\n"
+        for path, suite in (("", ""), ("", "-updates"), ("-security", "-security"))))
+    part.rename(folder)
 
 
 def copy_settings(folder, paths):
