@@ -103,7 +103,8 @@ static int read_baseline(struct check *check) {
     const char *text = check->baseline_text;
     const size_t size = check->baseline_size;
     if (text == NULL) {
-        check->missing = arena_printf(call->arena, "baseline file '%s' not found", path);
+        check->missing = arena_printf(
+            call->arena, "baseline file '%s' not found, --update-baseline creates it", path);
         return check->missing == NULL ? diag_no_memory(call->diag) : CM_OK;
     }
     if (!is_profile(text, size))

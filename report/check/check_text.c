@@ -39,8 +39,12 @@ static void write_lines(struct page *page, const struct cm_check_case *case_) {
     check_append_findings(&text, case_);
     for (const char *at = text_string(&text); at != NULL;) {
         const size_t length = strcspn(at, "\n");
+        const char *line = arena_strndup(page->arena, at, length);
+        if (line == NULL) return;
         page_indent(page, STATE_WIDTH + 2);
-        page_line(page, STYLE_PLAIN, "%.*s", (int)length, at);
+        page_list(page, " ", STATE_WIDTH + 4);
+        page_words(page, STYLE_PLAIN, line);
+        page_end_line(page);
         at = at[length] == '\n' ? at + length + 1 : NULL;
     }
 }
