@@ -134,7 +134,7 @@ static void failure_of_the_second_graph_keeps_the_time_of_the_layer(void **state
     struct cm_device *device = open_device(f);
     for (size_t i = 0; i < N(cases); i++) {
         f->seen->fail = cases[i].call;
-        f->seen->fail_with = cases[i].result;
+        f->seen->fail_with = (int)cases[i].result;
         expect_no_kernel_times(f, device);
     }
     f->backend->close(device);
