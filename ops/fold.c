@@ -146,21 +146,47 @@ static bool compute(const struct op_context *context, fold_kernel *kernel,
     return kernel(context, sources->n, x, ret);
 }
 
-int fold_set_numbers(struct op_context *context, struct number *numbers, int64_t n) {
+/* Contents of output 0, filled element by element. */
+union contents {
+    int64_t *ints; /* of other dtypes than floats */
+    double *reals;
+};
+
+_Static_assert(sizeof(int64_t) == sizeof(double), "an element takes the same bytes");
+
+static bool contents_new(const struct op_context *context, int64_t n, union contents *ret) {
+    ret->ints = arena_array(context->arena, (size_t)n, sizeof(*ret->ints));
+    return ret->ints != NULL;
+}
+
+/* Stores element i, converted to the dtype of output 0. Returns false if that cannot represent
+ * it. */
+static bool contents_store(const struct op_context *context, const union contents *contents,
+                           int64_t i, struct number number) {
+    const enum dtype dtype = context->outputs[0].dtype;
+    if (!fold_store(dtype, &number)) return false;
+    if (dtype_is_float(dtype))
+        contents->reals[i] = number.r;
+    else
+        contents->ints[i] = number.i;
+    return true;
+}
+
+static int contents_set(struct op_context *context, const union contents *contents) {
     const struct value_info *output = &context->outputs[0];
-    int64_t *ints = arena_array(context->arena, (size_t)n, sizeof(*ints));
-    double *reals = arena_array(context->arena, (size_t)n, sizeof(*reals));
-    if (!ints || !reals) return diag_no_memory(context->diag);
-    for (int64_t i = 0; i < n; i++) {
-        if (!fold_store(output->dtype, &numbers[i])) return CM_OK;
-        ints[i] = numbers[i].i;
-        reals[i] = numbers[i].r;
-    }
-    const struct constant *value =
+    return op_set_value(
+        context, 0,
         dtype_is_float(output->dtype)
-            ? constant_reals(context->arena, output->dtype, &output->shape, reals)
-            : constant_ints(context->arena, output->dtype, &output->shape, ints);
-    return op_set_value(context, 0, value);
+            ? constant_reals(context->arena, output->dtype, &output->shape, contents->reals)
+            : constant_ints(context->arena, output->dtype, &output->shape, contents->ints));
+}
+
+int fold_set_numbers(struct op_context *context, const struct number *numbers, int64_t n) {
+    union contents contents;
+    if (!contents_new(context, n, &contents)) return diag_no_memory(context->diag);
+    for (int64_t i = 0; i < n; i++)
+        if (!contents_store(context, &contents, i, numbers[i])) return CM_OK;
+    return contents_set(context, &contents);
 }
 
 int fold_elements(struct op_context *context, fold_kernel *kernel) {
@@ -184,11 +210,13 @@ int fold_elements(struct op_context *context, fold_kernel *kernel) {
                 : constant_splat_int(context->arena, output->dtype, &output->shape, number.i));
     }
     if (!is_known(n) || n > CONSTANT_MAX_ELEMENTS) return CM_OK;
-    struct number *numbers = arena_array(context->arena, (size_t)n, sizeof(*numbers));
-    if (!numbers) return diag_no_memory(context->diag);
+    union contents contents;
+    if (!contents_new(context, n, &contents)) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++) {
-        if (!compute(context, kernel, &sources, coords, &numbers[i])) return CM_OK;
+        struct number number;
+        if (!compute(context, kernel, &sources, coords, &number)) return CM_OK;
+        if (!contents_store(context, &contents, i, number)) return CM_OK;
         remap_advance(&output->shape, coords);
     }
-    return fold_set_numbers(context, numbers, n);
+    return contents_set(context, &contents);
 }

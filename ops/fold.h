@@ -51,7 +51,7 @@ struct number fold_number(const struct constant *constant, int64_t i);
 /* Sets the contents of output 0 to n numbers; leaves them unknown if its type cannot represent
  * one.
  */
-int fold_set_numbers(struct op_context *context, struct number *numbers, int64_t n)
+int fold_set_numbers(struct op_context *context, const struct number *numbers, int64_t n)
     __attribute__((warn_unused_result));
 
 /* Converts the number to an element of the dtype. Returns false if it cannot represent it. */
