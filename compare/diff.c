@@ -22,7 +22,7 @@ bool diff_is_unchanged(const struct cm_change *change) {
            change->old_partial == change->new_partial;
 }
 
-/* Absent values are 0. */
+/* Absent values are 0. The difference of partial sums is unknown. */
 static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new,
                                   struct cm_figure is) {
     const int64_t difference = checked_sub(is.value, was.value);
@@ -31,7 +31,8 @@ static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new
         .in_new = in_new,
         .old_value = was.value,
         .new_value = is.value,
-        .difference = is_known(difference) ? difference : CM_UNKNOWN,
+        .difference =
+            is_known(difference) && !was.partial && !is.partial ? difference : CM_UNKNOWN,
         .old_upper_bound = was.upper_bound,
         .new_upper_bound = is.upper_bound,
         .old_partial = was.partial,

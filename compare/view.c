@@ -71,17 +71,26 @@ static size_t blame(const struct viewer *viewer, size_t metric) {
     return cm_diff_blame(viewer->diff, metric, viewer->options->depth, viewer->scratch);
 }
 
-/* Returns the requested metric, else MACs, or the first metric that changed. */
+/* Returns the first metric that changed, of the times or of the others; CM_NO_INDEX: none. */
+static size_t first_changed(const struct viewer *viewer, bool timed) {
+    for (size_t i = 0; i < viewer->diff->n_metrics; i++) {
+        const size_t at = viewer->diff->metrics[i];
+        struct cm_metric metric;
+        if (!cm_metric_at(at, &metric) || metric.timed != timed) continue;
+        if (blame(viewer, at) > 0) return at;
+    }
+    return CM_NO_INDEX;
+}
+
+/* Returns the requested metric, else MACs, or the first metric that changed. Times are last:
+ * measured ones always differ. */
 static size_t choose_metric(const struct viewer *viewer) {
     const size_t macs = cm_metric_find("macs");
     if (viewer->options->metric != CM_NO_INDEX) return viewer->options->metric;
     if (blame(viewer, macs) > 0) return macs;
-    for (size_t i = 0; i < viewer->diff->n_metrics; i++) {
-        struct cm_metric metric;
-        if (!cm_metric_at(viewer->diff->metrics[i], &metric) || metric.timed) continue;
-        if (blame(viewer, viewer->diff->metrics[i]) > 0) return viewer->diff->metrics[i];
-    }
-    return macs;
+    size_t metric = first_changed(viewer, false);
+    if (metric == CM_NO_INDEX) metric = first_changed(viewer, true);
+    return metric == CM_NO_INDEX ? macs : metric;
 }
 
 /* Orders by magnitude, largest first. */

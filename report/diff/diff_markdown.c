@@ -110,7 +110,8 @@ static void write_head(struct writer *writer) {
     put_described(writer,
                   alike ? "\n" MARKDOWN_DESCRIBED ": " : "\n" MARKDOWN_DESCRIBED ", new: ",
                   &diff->new_result->coverage);
-    text_append(&writer->text, cm_diff_differs(diff) ? "\n" : "\nNothing differs.\n");
+    text_append(&writer->text,
+                cm_diff_differs(diff) ? "\n" : "\nNo operator, module or cost differs.\n");
     (void)flush(writer, MARKDOWN_MAX_BYTES);
 }
 

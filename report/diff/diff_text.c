@@ -195,7 +195,7 @@ static void write_operators(struct writer *writer) {
 
 static void write_nothing(struct writer *writer) {
     page_end_line(&writer->page);
-    page_line(&writer->page, STYLE_PLAIN, "Nothing differs.");
+    page_line(&writer->page, STYLE_PLAIN, "No operator, module or cost differs.");
 }
 
 int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
