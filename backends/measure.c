@@ -42,7 +42,7 @@ static void copy_facts(const struct planned *planned, struct cm_measurement *ret
     memset(&facts, 0, sizeof(facts));
     planned->backend->plan_facts(planned->plan, &facts);
     ret->state = facts.state;
-    ret->flags |= facts.flags;
+    ret->flags |= facts.flags & ~(uint32_t)(CM_FLAG_CACHED | CM_FLAG_LOST);
     if (ret->clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
     ret->how = facts.how;
     memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
@@ -58,8 +58,8 @@ static int run_kernels(void *context, double *ret_seconds, struct cm_reason *rea
     return planned->backend->run_kernels(planned->plan, ret_seconds, reason);
 }
 
-/* Times the kernels of a plan with several, after its own time is known: a failure costs the
- * times of the kernels only. */
+/* Times the kernels of a plan with several, after its own time is known: an error
+ * costs the times of the kernels only, a crash or a hang that of the plan too. */
 static int time_kernels(struct planned *planned, const struct timing_policy *policy,
                         const struct timing_clock *clock, struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;

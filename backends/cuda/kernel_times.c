@@ -84,8 +84,8 @@ static int insert_events(const struct cm_device *device, const CUgraphNode *node
 static int choose(const struct cm_device *device, const CUgraphNode *nodes, size_t n,
                   uint32_t n_executions, const struct replay_kernels *kernels,
                   struct kernel_times *times, struct cm_reason *reason) {
+    if (n_executions == 0 || n == 0 || n % n_executions != 0) return refuse_graph(reason);
     const size_t each = n / n_executions;
-    if (n % n_executions != 0 || each == 0) return refuse_graph(reason);
     if (each > KERNEL_TIMES_MOST)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "%zu kernels run, at most %d are timed one by one", each,

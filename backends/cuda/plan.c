@@ -168,7 +168,8 @@ int plan_run_kernels(struct cm_plan *plan, double *ret_seconds, struct cm_reason
     struct cm_device *device = plan->device;
     const struct replay_job job = job_of(plan, (uint32_t)plan->sets.n, 0, plan->sets.n);
     int status = CM_BACKEND_OK;
-    if (plan->is_network || plan->no_graphs || plan->kernels.n > CM_MAX_KERNELS)
+    if (device->options.plan_only || plan->is_network || plan->no_graphs ||
+        plan->kernels.n > CM_MAX_KERNELS)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "kernels are timed only in the graph of a primitive");
     if (plan->kernel_times.n == 0)

@@ -517,7 +517,7 @@ static void mark_untimed(const struct analysis *analysis, struct count_table *ta
         const enum cm_measure_state state = estimate_state(analysis, id);
         struct cm_costs *costs = &table->nodes[id].costs;
         if (state == CM_VIEW || state == CM_PLANNED || state == CM_OPAQUE) continue;
-        if (!is_known(costs->latency_ps)) costs->partial = CM_COST_BIT(latency_ps);
+        if (!is_known(costs->latency_ps)) costs->partial |= CM_COST_BIT(latency_ps);
         if (is_modelled && !is_known(costs->lower_bound_ps))
             costs->partial |= CM_COST_BIT(lower_bound_ps);
     }

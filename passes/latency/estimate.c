@@ -5,6 +5,7 @@
  */
 #include "passes/latency/estimate.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "backends/backend_registry.h"
@@ -40,7 +41,7 @@ double estimate_kernels_sum(const struct cm_how *how) {
         if (kernel->name[0] == '\0' || !(kernel->seconds > 0)) return 0;
         sum += kernel->seconds;
     }
-    return sum;
+    return isfinite(sum) ? sum : 0;
 }
 
 const char *estimate_tensor_cores_name(int32_t tensor_cores) {

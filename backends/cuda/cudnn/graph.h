@@ -16,7 +16,7 @@
 
 struct cuda_cudnn;
 
-#define GRAPH_MAX_OPERATIONS 16
+#define GRAPH_MAX_OPERATIONS 20
 #define GRAPH_MAX_OPERANDS   12
 
 /* Role of a tensor. */

@@ -2,7 +2,7 @@
 /*
  * Attention. cuDNN has an operation for the whole of it, in fp16 and bf16, whose masks require
  * cuDNN 9.21, and engines that recognize attention in the graph of its parts:
- *     scores = q k^T scale [+ mask] [-inf for the keys after the query]
+ *     scores = q k^T scale [+ mask] [the lowest float for the keys after the query]
  *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) v
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
  */

@@ -435,7 +435,7 @@ static void limits_operations_of_graph(void **state) {
         graph_add(&graph, graph_make(&graph, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR),
                   "it");
     assert_int_equal(graph.status, CM_BACKEND_REFUSED);
-    assert_string_equal(graph.reason.text, "more than 16 operations");
+    assert_string_equal(graph.reason.text, "more than 20 operations");
     graph_end(&graph);
     end(device);
 }

@@ -274,6 +274,14 @@ static struct cm_primitive chunk(int32_t element) {
     return ret;
 }
 
+/* The largest graph: 17 operations. */
+static struct cm_primitive masked_chunk(int32_t element) {
+    struct cm_primitive ret = chunk(element);
+    ret.n_inputs = 4;
+    ret.inputs[3] = fixture_tensor(element, 2, DIMS(64, 512));
+    return ret;
+}
+
 /* A decode step: one query. */
 static struct cm_primitive decode(int32_t element) {
     struct cm_primitive ret = chunk(element);
@@ -336,6 +344,7 @@ static const struct row {
     {"attention",        attention,    FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
     {"causal",           causal,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
     {"causal chunk",     chunk,        FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
+    {"masked chunk",     masked_chunk, FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
     {"decode step",      decode,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
     {"mask",             masked,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},
     {"mask of padding",  padded,       FLOATS & ~STRICT, FLOATS,         "cudnn graph", 0},

@@ -126,6 +126,17 @@ static void picoseconds_are_rounded_and_checked(void **state) {
     assert_int_equal(estimate_ps(-1), DIM_OVERFLOW);
 }
 
+/* The shares of kernels are their times divided by the sum. */
+static void kernels_with_an_infinite_sum_have_no_shares(void **state) {
+    struct cm_how how = {.n_kernels = 2};
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        how.kernels[i] = (struct cm_kernel){.name = "k", .seconds = 0.5};
+    assert_true(estimate_kernels_sum(&how) > 0);
+    for (int i = 0; i < 2; i++) how.kernels[i].seconds = 1e308;
+    assert_true(estimate_kernels_sum(&how) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_primitives_are_measured_once_and_counted_per_node),
@@ -138,6 +149,7 @@ int main(void) {
         cmocka_unit_test(no_times_without_a_backend),
         cmocka_unit_test(unusable_backend_is_a_warning),
         cmocka_unit_test(picoseconds_are_rounded_and_checked),
+        cmocka_unit_test(kernels_with_an_infinite_sum_have_no_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
