@@ -39,13 +39,13 @@ const struct option fit_options[] = {
      .value = "RUNTIME", .choices = timing_runtimes,
      .help = "runtime of the measurements: compiled (default) or eager"},
     {.name = "basis", .kind = OPTION_TEXT, .offset = AT(const char *, basis), .value = "TEXT",
-     .help = "what was measured, for reports; default: the file's name"},
+     .help = "what was measured, for reports; default: the path of TIMES.csv"},
     {.name = "models", .kind = OPTION_TEXT, .offset = AT(const char *, models_folder),
      .value = "FOLDER", .help = "folder of the models; default: the current folder"},
     {.name = "hold-out", .kind = OPTION_SET, .offset = AT(bool, hold_out),
      .help = "fit to one half of the models and nodes; print the errors of both halves"},
     {.name = "rows", .kind = OPTION_TEXT, .offset = AT(const char *, rows_path), .value = "FILE",
-     .help = "write the rows with modelled times to a CSV file"},
+     .help = "write all rows, with their modelled times, to a CSV file"},
     {.name = NULL},
 };
 /* clang-format on */
@@ -155,7 +155,7 @@ static int read_times(const struct invocation *call, const struct request *reque
     struct cm_measured_time *times = arena_array(call->arena, n_lines + 1, sizeof(*times));
     if (!times) return diag_no_memory(call->diag);
     *ret_n = 0;
-    for (size_t line = 1; *text; line++) {
+    for (size_t line = 1; line == 1 || *text; line++) {
         const size_t length = strcspn(text, "\n");
         char *next = text + length + (text[length] == '\n');
         text[length] = '\0';
@@ -194,7 +194,8 @@ static int print_errors(const struct invocation *call, const char *title,
     return CM_OK;
 }
 
-/* Writes model, node, batch and seconds of every row, with expected time and lower bound. */
+/* Writes the path of the model, node, batch, seconds, expected time, lower bound and held_out
+ * of every row. */
 static int write_rows(const struct invocation *call, const char *path,
                       const struct cm_measured_time *times, size_t n) {
     struct output *output = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arenas: memory that is freed as a whole. An arena is named after its lifetime ("proto",
- * "model", "scratch", "result"). A failed allocation is sticky: callers may check arena_failed
- * once per pass. A debug build (COSTMODEL_DEBUG_ARENA) makes one malloc per object, so that
- * ASan and valgrind see every overrun.
+ * Arenas: memory that is freed as a whole. Their names ("proto", "scratch", "page") are for
+ * debuggers only. A failed allocation is sticky: callers may check arena_failed once per pass.
+ * A debug build (COSTMODEL_DEBUG_ARENA) makes one malloc per object, so that ASan and valgrind
+ * see every overrun.
  */
 #ifndef SUPPORT_ARENA_H
 #define SUPPORT_ARENA_H
@@ -33,8 +33,9 @@ void *arena_alloc(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t n, size_t size);
 /* The same, not zeroed: for arrays that are written completely before they are read. */
 void *arena_array_raw(struct arena *arena, size_t n, size_t size);
-/* Returns an array of n items with room for one more: `items`, or if *capacity is n, a copy of
- * twice the capacity; NULL if out of memory. New items are not zeroed. */
+/* Returns an array of n items with room for one more: `items`, or if *capacity is n, a copy
+ * with twice the capacity (16 if n is 0), and sets *capacity; NULL if out of memory. New items
+ * are not zeroed. */
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 /* Copies exactly `length` bytes, NULs included, and appends a NUL. */

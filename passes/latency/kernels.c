@@ -7,8 +7,8 @@
  *   products    convolutions, matrix products, attention and recurrences: one kernel each, with
  *               the bias
  *   the rest    eager: one kernel per operator; compiled: connected nodes of one graph and
- * equal `stage` are one kernel, which reads each operand once and writes only what another
- * kernel reads
+ *               equal `stage` are one kernel, which reads each operand once (a view of it once
+ *               per use) and writes only outputs and what another kernel reads
  *
  * The rule of torch.compile: library products are not fused with what follows them.
  */
@@ -122,8 +122,8 @@ static bool is_vector(const struct mapping *mapping, uint32_t value) {
     return shape->rank >= 0;
 }
 
-/* If the node adds a bias to a matrix product: returns its operand that the product outputs.
- * Otherwise ID_NONE. */
+/* If the node adds a bias to the output of a matrix product, returns that output; otherwise
+ * ID_NONE. */
 static uint32_t biased_product(const struct mapping *mapping, const struct node *node) {
     const struct model *model = mapping->analysis->model;
     if (!text_equal(node->type, "Add") || node->n_inputs != 2) return ID_NONE;
@@ -200,8 +200,8 @@ static uint32_t kernel_of(const struct mapping *mapping, uint32_t id) {
     return mapping->eager ? id : group_of(mapping, id);
 }
 
-/* Joins the groups of the node and of the fusible nodes of its stage and graph that it reads
- * from. */
+/* Joins the node's group with those of the fusible nodes whose outputs it reads, if they have
+ * its stage and graph. */
 static void join_producers(const struct mapping *mapping, uint32_t id) {
     const struct model *model = mapping->analysis->model;
     const struct node *node = whole_node(mapping, id);
@@ -253,8 +253,8 @@ static void mark_readers(const struct mapping *mapping, uint32_t id) {
     }
 }
 
-/* Returns the bytes of so many elements of the value: `width` each if float, else the size of
- * its dtype. */
+/* Returns the bytes of `elements` of the value: `width` each if float, else the size of its
+ * dtype. */
 static int64_t bytes_at(const struct mapping *mapping, uint32_t value, int64_t elements,
                         int64_t width) {
     const int64_t size =
@@ -310,9 +310,10 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
 }
 
 /*
- * A compiler can fuse a group into the kernel of one product, which then holds one operand of
- * the group: here the largest. The others come from memory: Add(x, Conv(y)) reads x. Concat
- * writes no copies if the kernels of its operands write into the result.
+ * Unlike torch.compile, a compiler can fuse a group into the kernel of one product, which then
+ * need not load one operand of the group: here the largest. The lower bound has the others,
+ * which come from memory: Add(x, Conv(y)) reads x. Concat writes no copies if the kernels of
+ * its operands write into the result.
  */
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);
@@ -391,9 +392,9 @@ static void charge_quantization(const struct mapping *mapping, uint32_t id) {
     fusion->quantizes = 1;
 }
 
-/* Without export, the framework runs the BatchNormalization that was folded into this
- * convolution. Compiled, the following kernel absorbs it unless only products read the result.
- * Statistics of the batch read the result once more, and are never absorbed. */
+/* Adds the BatchNormalization that was folded into this convolution at export: the framework
+ * runs it. Compiled, the following kernel absorbs it unless only products read the result. If
+ * it uses the statistics of the batch, it reads the result once more and is never absorbed. */
 static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     const struct node *node = &mapping->analysis->model->nodes[id];
@@ -410,7 +411,8 @@ static void charge_folded_norm(const struct mapping *mapping, uint32_t id) {
     fusion->extra_bytes = checked_add(fusion->extra_bytes, checked_mul(passes, bytes));
 }
 
-/* Adds the conversions of NCHW images: matrix units compute in channels-last layout. */
+/* Eager only: adds the conversions of NCHW images before and after a convolution in 16 or 8
+ * bits, since matrix units compute in channels-last layout. */
 static void charge_layout(const struct mapping *mapping, uint32_t id) {
     const struct cm_options *options = mapping->analysis->options;
     struct cm_fusion *fusion = &mapping->table->fusion[id];

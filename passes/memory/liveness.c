@@ -2,8 +2,8 @@
 /*
  * Pass liveness: which values own bytes at run time, from which step to which step each is
  * alive, and the step with the most live bytes. A view shares the bytes of its root. Values
- * that are computed from the file alone (or folded) are not activations: a runtime computes
- * them once.
+ * that are computed from the file alone, folded, or given by shape-only operators are not
+ * activations: a runtime computes them once.
  */
 #include "passes/memory/liveness.h"
 
@@ -89,7 +89,8 @@ uint32_t liveness_use_ends(const struct model *model, const struct liveness_tabl
     return table->step_of[node];
 }
 
-/* Graph outputs of the model are alive to the end, those of a body until its node has run. */
+/* Graph outputs of the model are alive to the end, outputs of a body until the
+ * node that owns it has run. */
 static void find_lifetimes(const struct model *model, struct liveness_table *table) {
     for (uint32_t id = 0; id < model->n_values; id++) table->last[id] = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
@@ -150,8 +151,8 @@ static int find_peak(const struct analysis *analysis, struct liveness_table *tab
     return CM_OK;
 }
 
-/* Numbers the steps with the main graph's nodes in that order (NULL: the file's order), then
- * computes lifetimes and peak. */
+/* Numbers the steps with the main graph's nodes in `order` (NULL: as in graph.nodes, the file's
+ * order unless it had to be sorted), then computes lifetimes and peak. */
 static int live_in_order(const struct analysis *analysis, const uint32_t *order,
                          struct liveness_table *table) {
     const struct graph *main = &analysis->model->graphs[0];

@@ -142,8 +142,8 @@ void operators_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* A primitive with the latency of all its nodes, for sorting: largest first, CM_UNKNOWN last.
- */
+/* A primitive and the time it is sorted by, that of all its nodes or of one imported layer:
+ * largest first, CM_UNKNOWN last. */
 struct layer {
     int64_t total_ps;
     size_t index;
@@ -272,7 +272,8 @@ void layers_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* `gemm f32 …: a, b, and 3 more`, for a layer whose kernels have no times. */
+/* `gemm f32 …: together a, b, and 3 more`, or `gemm f32 …: kernels unknown`: a layer whose
+ * kernels have no times. */
 static void add_primitive_name(struct table *table, const struct cm_result *result,
                                const struct cm_kernel_row *row) {
     const struct cm_measure *measure = result->measure;
@@ -351,7 +352,7 @@ void kernels_write(struct page *page, const struct cm_result *result) {
     page_rule(page, "Kernels");
     write_kind(page, result);
     if (measure->n_kernels == 0) {
-        page_paragraph(page, "No kernel is known: nothing was run.");
+        page_paragraph(page, "No kernel is known.");
         return;
     }
     page_paragraph(page,
