@@ -236,14 +236,16 @@ enum kernel_ratio {
 /* A row of the kernel table. */
 struct kernel_sum {
     struct cm_kernel_row row;
-    double means[N_KERNEL_RATIOS]; /* weighted by time; negative: unknown */
+    struct {
+        double product; /* sum of ratio * time in ps, over the kernels whose ratio is known */
+        double time;    /* their time, ps */
+    } ratios[N_KERNEL_RATIOS];
 };
 
-/* Returns the mean over the old and the added time. */
-static double mean(double so_far, int64_t time_so_far, double more, int64_t time) {
-    const double all = (double)time_so_far + (double)time;
-    if (more <= 0 || all <= 0) return so_far;
-    return so_far < 0 ? more : (so_far * (double)time_so_far + more * (double)time) / all;
+/* Returns the mean ratio, weighted by time; negative: unknown. */
+static double mean_ratio(const struct kernel_sum *sum, enum kernel_ratio ratio) {
+    const double time = sum->ratios[ratio].time;
+    return time > 0 ? sum->ratios[ratio].product / time : -1;
 }
 
 /* Adds a kernel, or a primitive (NULL), that takes `median` in each run of the primitive. */
@@ -260,8 +262,11 @@ static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, i
             [THEORETICAL_OCCUPANCY] = kernel->theoretical_occupancy,
             [UNIT_EFFICIENCY] = estimate_unit_efficiency(kernel),
         };
-        for (int i = 0; i < N_KERNEL_RATIOS; i++)
-            sum->means[i] = mean(sum->means[i], row->total_ps, ratios[i], total);
+        for (int i = 0; i < N_KERNEL_RATIOS; i++) {
+            if (ratios[i] <= 0 || !is_known(total)) continue;
+            sum->ratios[i].product += ratios[i] * (double)total;
+            sum->ratios[i].time += (double)total;
+        }
     }
     if (row->calls == 0 || each < row->min_ps) row->min_ps = each;
     if (each > row->max_ps) row->max_ps = each;
@@ -316,7 +321,6 @@ static int find_row(struct kernel_list *list, uint32_t primitive,
         return CM_NO_MEMORY;
     *ret = &list->sums[at == MAP_NONE ? list->n++ : at];
     if (at != MAP_NONE) return CM_OK;
-    **ret = (struct kernel_sum){.means = {-1, -1, -1, -1}};
     (*ret)->row = (struct cm_kernel_row){
         .name = kernel_name(analysis, primitive, kernel),
         .primitive = kernel ? CM_NO_INDEX : primitive,
@@ -399,10 +403,11 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
         *row = list.sums[i].row;
         const bool has_mean = is_known(row->calls) && row->calls > 0 && is_known(row->total_ps);
         row->mean_ps = has_mean ? row->total_ps / row->calls : CM_UNKNOWN;
-        row->blocks_per_unit = public_ratio(list.sums[i].means[BLOCKS_PER_UNIT]);
-        row->occupancy = public_ratio(list.sums[i].means[OCCUPANCY]);
-        row->theoretical_occupancy = public_ratio(list.sums[i].means[THEORETICAL_OCCUPANCY]);
-        row->unit_efficiency = public_ratio(list.sums[i].means[UNIT_EFFICIENCY]);
+        row->blocks_per_unit = public_ratio(mean_ratio(&list.sums[i], BLOCKS_PER_UNIT));
+        row->occupancy = public_ratio(mean_ratio(&list.sums[i], OCCUPANCY));
+        row->theoretical_occupancy =
+            public_ratio(mean_ratio(&list.sums[i], THEORETICAL_OCCUPANCY));
+        row->unit_efficiency = public_ratio(mean_ratio(&list.sums[i], UNIT_EFFICIENCY));
     }
     if (table->n_kernels > 0)
         qsort(table->kernels, table->n_kernels, sizeof *table->kernels, compare_kernels);

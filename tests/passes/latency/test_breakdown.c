@@ -86,6 +86,20 @@ static void kernel_of_several_layers_is_one_row(void **state) {
     bench_close(bench);
 }
 
+/* 4 blocks in 2 ms, unknown in twice 0.5 ms, 1 block in 6 ms. */
+static void unknown_ratios_have_no_weight_in_the_mean(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    name_kernel(find(bench, "a"), "sgemm", 4);
+    name_kernel(find(bench, "r"), "sgemm", 0);
+    name_kernel(find(bench, "b"), "sgemm", 1);
+    timed_again(bench);
+    const struct cm_kernel_row *row = &bench->analysis.breakdown.kernels[0];
+    assert_int_equal(row->total_ps, 9000000000);
+    assert_int_equal(row->blocks_per_unit, 1.75 * CM_RATIO_ONE);
+    bench_close(bench);
+}
+
 static void time_of_several_kernels_is_one_row_of_the_layer(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
@@ -173,6 +187,7 @@ int main(void) {
         cmocka_unit_test(lists_operators_slowest_first),
         cmocka_unit_test(lists_operators_by_macs_without_times),
         cmocka_unit_test(kernel_of_several_layers_is_one_row),
+        cmocka_unit_test(unknown_ratios_have_no_weight_in_the_mean),
         cmocka_unit_test(time_of_several_kernels_is_one_row_of_the_layer),
         cmocka_unit_test(kernel_called_twice_takes_half_per_call),
         cmocka_unit_test(time_of_a_layer_is_split_in_proportion_to_its_kernels),
