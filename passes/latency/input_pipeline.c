@@ -47,6 +47,10 @@ static int64_t step_ps(const struct analysis *analysis) {
     return is_known(training) ? training : analysis->modules.modules[0].costs.latency_ps;
 }
 
+static bool omits_nodes(const struct analysis *analysis) {
+    return (analysis->modules.modules[0].costs.partial & CM_COST_BIT(latency_ps)) != 0;
+}
+
 static const struct cm_input_link *list_links(const struct analysis *analysis, int64_t demand) {
     struct cm_input_link *list = arena_array(analysis->result_arena, N_LINKS, sizeof(*list));
     for (size_t i = 0; list != NULL && i < N_LINKS; i++)
@@ -75,6 +79,9 @@ static const char *advise(const struct analysis *analysis,
     text_init(&text, analysis->result_arena);
     if (!is_known(pipeline->bytes_per_s))
         return "The demand is unknown: the step takes no time.";
+    if (omits_nodes(analysis))
+        text_append(&text,
+                    "The step omits nodes without a time: the demand is an upper bound. ");
     if (link != NULL)
         text_printf(&text, "%s (%.2f GB/s) is the slowest link that delivers %.2f GB/s.",
                     link->name, (double)link->bytes_per_s / GB, demand);

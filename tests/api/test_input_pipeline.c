@@ -37,7 +37,9 @@ static struct cm_result *profile_step(const char *seconds, int64_t sample_bytes)
     temporary_path(path);
     const int file = mkstemp(path);
     assert_true(file >= 0);
-    dprintf(file, "gemm: %s\nconv: view\npool: view\neltwise: view\nreduce: view\ncopy: view\n",
+    dprintf(file,
+            "gemm: %s\nconv: view\npool: view\neltwise: view\nreduce: view\ncopy: view\n"
+            "norm: view\n",
             seconds);
     close(file);
     snprintf(backend, sizeof(backend), "fake:table=%s", path);
