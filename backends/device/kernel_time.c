@@ -152,11 +152,11 @@ static double padding(double n, double tile) {
     return n > 0 ? ceil(n / tile) * tile / n : 1;
 }
 
-/* Returns the ratio of the work of fused attention to its FLOPs: the numbers of queries and
- * keys are rounded up to tiles of 64. */
+/* Returns the ratio of the work of fused attention to its FLOPs: the queries and the columns of
+ * a head are rounded up to tiles of 64. */
 static double attention_padding(const struct cm_primitive *primitive) {
     return padding(size(&primitive->inputs[0], 2), 64) *
-           padding(size(&primitive->inputs[1], 2), 64);
+           padding(size(&primitive->inputs[0], 3), 64);
 }
 
 /* Returns the seconds of the arithmetic. Requires FLOPs > 0 and a known rate. */

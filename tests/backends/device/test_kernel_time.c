@@ -173,6 +173,29 @@ static void products_run_in_whole_tiles_and_waves(void **state) {
 }
 
 /* Groups of 8 channels have kernels of their own; those of 24 are padded. */
+/* q [64,12,queries,columns], 256 keys */
+static struct cm_primitive attention(int64_t queries, int64_t columns) {
+    struct cm_primitive primitive = fixture_gemm(CM_F32, 1, 1, 1);
+    primitive.kind = CM_ATTENTION;
+    primitive.n_inputs = 3;
+    primitive.inputs[0] =
+        fixture_tensor(CM_F32, 4, (const int64_t[]){64, 12, queries, columns});
+    primitive.inputs[1] = fixture_tensor(CM_F32, 4, (const int64_t[]){64, 12, 256, columns});
+    primitive.inputs[2] = primitive.inputs[1];
+    primitive.outputs[0] = primitive.inputs[0];
+    primitive.flops = 4 * 64 * 12 * queries * 256 * columns;
+    return primitive;
+}
+
+static void attention_rounds_queries_and_columns_up_to_64(void **state) {
+    const struct cm_primitive whole = attention(256, 64);
+    const struct cm_primitive narrow = attention(256, 32);
+    const struct cm_primitive few = attention(197, 64);
+    (void)state;
+    expect_near(time_of(&narrow).expected, time_of(&whole).expected);
+    expect_near(time_of(&few).expected, time_of(&whole).expected);
+}
+
 static void grouped_convolutions_are_padded(void **state) {
     (void)state;
     const struct cm_primitive narrow = convolution(1024, 1024, 128, 3);
@@ -271,6 +294,7 @@ int main(void) {
         cmocka_unit_test(expected_time_is_never_below_the_bound),
         cmocka_unit_test(time_increases_with_size),
         cmocka_unit_test(products_run_in_whole_tiles_and_waves),
+        cmocka_unit_test(attention_rounds_queries_and_columns_up_to_64),
         cmocka_unit_test(grouped_convolutions_are_padded),
         cmocka_unit_test(depthwise_convolutions_are_limited_by_memory),
         cmocka_unit_test(launches_follow_the_kernels),
