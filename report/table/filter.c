@@ -102,9 +102,8 @@ static bool find_suffix(const struct suffix *table, const char *name, size_t len
 
 static bool suffix_factor(const struct field *field, const char *suffix, int64_t *ret) {
     const size_t length = strlen(suffix);
-    const bool is_metric = field->column != NULL;
-    if (is_metric && field->column->unit == NUMBER_TIME)
-        return find_suffix(times, suffix, length, ret);
+    const enum number_unit unit = field->column != NULL ? field->column->unit : field->unit;
+    if (unit == NUMBER_TIME) return find_suffix(times, suffix, length, ret);
     const bool has_unit = length > 0 && suffix[length - 1] == 'B';
     return find_suffix(prefixes, suffix, has_unit ? length - 1 : length, ret);
 }
