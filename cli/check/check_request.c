@@ -134,8 +134,9 @@ static const struct {
     const char *name;
     bool takes_value;
 } dropped[] = {
-    {"--format", true}, {"--output", true}, {"-o", true},         {"--report", true},
-    {"--color", true},  {"--top", true},    {"--ratchet", false}, {"--fail-ambiguous", false},
+    {"--format", true}, {"-f", true},         {"--output", true},
+    {"-o", true},       {"--report", true},   {"--color", true},
+    {"--top", true},    {"--ratchet", false}, {"--fail-ambiguous", false},
 };
 
 /* Returns how many arguments to drop from here: 0, 1 or 2. */

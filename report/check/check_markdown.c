@@ -61,14 +61,15 @@ static void append_words(struct text *text, const char *sentence) {
     }
 }
 
-/* Writes a row, or counts it if the comment is full. */
-static void put_row(struct comment *comment, const struct text *row) {
+/* Writes a row, or counts it and returns false if the comment is full. */
+static bool put_row(struct comment *comment, const struct text *row) {
     if (comment->written + row->length > MAX_BYTES) {
         comment->left_out++;
-        return;
+        return false;
     }
     comment->written += row->length;
     fputs(text_string(row), comment->out);
+    return true;
 }
 
 static void append_bounded(struct text *row, const char *unit, int64_t value,
@@ -153,10 +154,11 @@ static void write_blame(struct comment *comment, const struct cm_check_case *cas
     if (is_known(case_->batch)) text_printf(&head, " at batch %lld", (long long)case_->batch);
     text_append(&head, " comes from:\n\n| module | new | old | change | |\n"
                        "|---|--:|--:|--:|---|\n");
-    put_row(comment, &head);
+    if (!put_row(comment, &head)) return;
+    comment->left_out = (size_t)case_->more_blame;
     for (size_t i = 0; i < case_->n_blame; i++) write_blamed(comment, case_, &case_->blame[i]);
-    if (case_->more_blame > 0)
-        fprintf(comment->out, "\nand %lld more modules\n", (long long)case_->more_blame);
+    if (comment->left_out > 0)
+        fprintf(comment->out, "\nand %zu more modules\n", comment->left_out);
 }
 
 static void write_head(struct comment *comment) {

@@ -201,6 +201,39 @@ static void limits_the_length_of_a_comment(void **state) {
     free(text);
 }
 
+/* 2,000 modules with paths of 200 bytes: some fit. */
+static void counts_the_modules_that_a_comment_omits(void **state) {
+    static struct cm_check_blame modules[2000];
+    char path[201];
+    char more[64];
+    size_t size = 0;
+    size_t n = 0;
+    (void)state;
+    memset(path, 'm', sizeof(path) - 1);
+    path[200] = '\0';
+    for (size_t i = 0; i < N(modules); i++)
+        modules[i] = (struct cm_check_blame){
+            .path = path, .was = "", .change = "changed", .value = 2, .old = 1};
+    const struct cm_check_case case_ = {.limit = "*: macs <= +0%",
+                                        .source = "--limit",
+                                        .metric = "macs",
+                                        .unit = "MACs",
+                                        .batch = 1,
+                                        .state = "regression",
+                                        .n_blame = N(modules),
+                                        .blame = modules};
+    struct cm_verdict verdict = hostile;
+    verdict.n_cases = 1;
+    verdict.cases = &case_;
+    char *text = written(cm_verdict_write_markdown, &verdict, &size);
+    assert_true(size < 60000);
+    for (const char *at = text; (at = strstr(at, path)) != NULL; at += 200) n++;
+    assert_true(n > 0);
+    snprintf(more, sizeof(more), "\nand %zu more modules\n", N(modules) - n);
+    assert_non_null(strstr(text, more));
+    free(text);
+}
+
 static void reads_a_budget_and_locates_its_errors(void **state) {
     static const struct {
         const char *text;
@@ -240,6 +273,7 @@ int main(void) {
         cmocka_unit_test(fails_on_uncertain_times_if_requested),
         cmocka_unit_test(exits_with_the_status_of_the_worst_verdict),
         cmocka_unit_test(limits_the_length_of_a_comment),
+        cmocka_unit_test(counts_the_modules_that_a_comment_omits),
         cmocka_unit_test(reads_a_budget_and_locates_its_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
