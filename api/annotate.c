@@ -57,8 +57,8 @@ static size_t common_module(const struct cm_module *modules, size_t a, size_t b)
     return a;
 }
 
-/* Adds the figures of a node of the profile to those of a node of the file. A figure that is
- * unknown for the first one stays unknown; later unknown figures count as 0. */
+/* Adds the figures of a node of the profile to those of a node of the file. A sum with an
+ * unknown figure is unknown. */
 static void add_costs(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
     struct share *share = &sharing->shares[ordinal];
     if (share->n++ == 0) {
@@ -68,8 +68,8 @@ static void add_costs(struct sharing *sharing, uint32_t ordinal, const struct cm
     }
     for (size_t i = 0; i < n_columns; i++)
         column_set(&columns[i], &share->costs,
-                   checked_add_known(column_get(&columns[i], &share->costs),
-                                     column_get(&columns[i], &node->costs)));
+                   checked_add(column_get(&columns[i], &share->costs),
+                               column_get(&columns[i], &node->costs)));
     share->module = common_module(sharing->result->modules, share->module, node->module);
 }
 

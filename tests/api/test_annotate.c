@@ -92,6 +92,25 @@ static void annotates_calls_with_the_sum_of_their_body(void **state) {
     tear_down(&f);
 }
 
+/* The body's first Gemm has 1024 * 512 MACs in each of 3 calls, one of them unknown here. */
+static void a_sum_over_calls_with_an_unknown_figure_is_unknown(void **state) {
+    struct fixture f;
+    size_t n = 0;
+    (void)state;
+    set_up(&f, "pointnet_functions.onnx");
+    struct cm_node *nodes = calloc(f.result->n_nodes, sizeof(*nodes));
+    assert_non_null(nodes);
+    memcpy(nodes, f.result->nodes, f.result->n_nodes * sizeof(*nodes));
+    for (size_t i = 0; i < f.result->n_nodes; i++)
+        if (nodes[i].costs.macs == 1024 * 512 && n++ == 1) nodes[i].costs.macs = CM_UNKNOWN;
+    f.result->nodes = nodes;
+    assert_int_equal(annotate(&f, f.model), CM_OK);
+    assert_int_equal(count_entries(&f, "costmodel.macs", "unknown"), 2); /* Gemm, its call */
+    assert_int_equal(count_entries(&f, "costmodel.macs", "524288"), 2);
+    tear_down(&f);
+    free(nodes);
+}
+
 static void refuses_a_profile_of_another_model(void **state) {
     struct fixture f;
     struct cm_model *other = NULL;
@@ -139,6 +158,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(annotates_the_model_with_totals),
         cmocka_unit_test(annotates_calls_with_the_sum_of_their_body),
+        cmocka_unit_test(a_sum_over_calls_with_an_unknown_figure_is_unknown),
         cmocka_unit_test(refuses_a_profile_of_another_model),
         cmocka_unit_test(refuses_a_model_from_a_pipe),
     };
