@@ -234,15 +234,22 @@ static int contents(struct importer *importer, const Onnx__TensorProto *proto,
     return n_typed(proto) ? typed_contents(importer, proto, constant) : CM_OK;
 }
 
+static int read_dtype(struct importer *importer, const Onnx__TensorProto *proto,
+                      enum dtype *ret) {
+    *ret = dtype_from_onnx(proto->data_type);
+    if (*ret != DTYPE_UNDEFINED) return CM_OK;
+    return diag_error(importer->diag, DIAG_TYPE,
+                      "tensor '%s' has data type %d, which does not exist",
+                      label(importer, proto), proto->data_type);
+}
+
 int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
                   const struct constant **ret) {
     struct shape shape;
-    enum dtype dtype = dtype_from_onnx(proto->data_type);
-    if (dtype == DTYPE_UNDEFINED)
-        return diag_error(importer->diag, DIAG_TYPE,
-                          "tensor '%s' has data type %d, which does not exist",
-                          label(importer, proto), proto->data_type);
-    int status = check_dims(importer, proto, proto->dims, proto->n_dims, &shape);
+    enum dtype dtype = DTYPE_UNDEFINED;
+    int status = read_dtype(importer, proto, &dtype);
+    if (status < 0) return status;
+    status = check_dims(importer, proto, proto->dims, proto->n_dims, &shape);
     if (status < 0) return status;
     struct constant *constant = constant_new(importer->arena, dtype, &shape);
     if (!constant) return diag_no_memory(importer->diag);
@@ -294,8 +301,10 @@ int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *prot
     struct shape shape;
     if (!proto->values)
         return diag_error(importer->diag, DIAG_FORMAT, "a sparse tensor has no values");
-    enum dtype dtype = dtype_from_onnx(proto->values->data_type);
-    int status = check_dims(importer, proto->values, proto->dims, proto->n_dims, &shape);
+    enum dtype dtype = DTYPE_UNDEFINED;
+    int status = read_dtype(importer, proto->values, &dtype);
+    if (status < 0) return status;
+    status = check_dims(importer, proto->values, proto->dims, proto->n_dims, &shape);
     if (status == CM_OK) status = check_sparse(importer, proto, &shape);
     if (status < 0) return status;
     struct constant *constant = constant_new(importer->arena, dtype, &shape);

@@ -634,6 +634,17 @@ static void refuses_indices_of_sparse_tensors_that_are_out_of_range(void **state
     }
 }
 
+static void refuses_sparse_tensors_of_a_data_type_that_does_not_exist(void **state) {
+    struct bytes graph = graph_of(*state, "x", "x");
+    struct bytes sparse = bytes_new(*state);
+    put_message(&sparse, 1, tensor_of(*state, "w", 99, 1, (const int64_t[]){1}));
+    put_message(&sparse, 2, tensor_of(*state, "", 7, 1, (const int64_t[]){1}));
+    put_number(&sparse, 3, 2);
+    put_message(&graph, 15, sparse);
+    assert_refused(model_of(*state, graph),
+                   "type: tensor 'w' has data type 99, which does not exist");
+}
+
 static void refuses_indices_of_sparse_tensors_that_are_floats(void **state) {
     struct bytes graph = graph_of(*state, "x", "x");
     struct bytes sparse = bytes_new(*state);
@@ -713,6 +724,7 @@ int main(void) {
         cmocka_unit_test(accepts_negative_dims_of_intermediate_values),
         cmocka_unit_test(refuses_elements_in_the_field_of_another_type),
         cmocka_unit_test(refuses_indices_of_sparse_tensors_that_are_out_of_range),
+        cmocka_unit_test(refuses_sparse_tensors_of_a_data_type_that_does_not_exist),
         cmocka_unit_test(refuses_indices_of_sparse_tensors_that_are_floats),
         cmocka_unit_test(refuses_sparse_tensors_without_values),
         cmocka_unit_test(limits_attributes_and_opset_imports),
