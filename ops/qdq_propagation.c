@@ -161,7 +161,7 @@ scale_axes scale_through_gather_elements(const struct op_context *context, scale
 bool scale_is_lost_by_pad(const struct op_context *context) {
     if (!text_equal(op_attr_string(context, "mode"), "constant")) return false;
     if (!op_has_input(context, 2)) return op_attr_float(context, "value") != 0;
-    const struct constant *value = op_input(context, 2)->value;
+    const struct constant *value = common_contents(context, 2);
     return !value || value->n_elements != 1 || !constant_has_reals(value) ||
            constant_real_at(value, 0) != 0;
 }

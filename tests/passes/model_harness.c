@@ -151,15 +151,27 @@ static struct constant *make_constant(struct parser *parser, const struct type *
 
 /* Like an initializer in a file: its bytes are not loaded yet. */
 static void store(struct parser *parser, struct constant *constant) {
-    const size_t size = (size_t)constant->n_elements * sizeof(int64_t);
-    if (constant->dtype != DTYPE_INT64 || constant->place != CONSTANT_IN_MEMORY) return;
+    const bool is_float = constant->dtype == DTYPE_FLOAT;
+    const size_t width = is_float ? sizeof(float) : sizeof(int64_t);
+    const size_t size = (size_t)constant->n_elements * width;
+    if ((!is_float && constant->dtype != DTYPE_INT64) || constant->place != CONSTANT_IN_MEMORY)
+        return;
     uint8_t *raw = arena_array(parser->arena, size, 1);
-    for (size_t i = 0; i < size; i++)
-        raw[i] = (uint8_t)((uint64_t)constant->ints[i / 8] >> 8 * (i % 8));
+    for (size_t i = 0; i < size; i++) {
+        uint64_t bits = 0;
+        if (is_float) {
+            const float real = (float)constant->reals[i / width];
+            memcpy(&bits, &real, sizeof(real));
+        } else {
+            bits = (uint64_t)constant->ints[i / width];
+        }
+        raw[i] = (uint8_t)(bits >> 8 * (i % width));
+    }
     constant->place = CONSTANT_RAW;
     constant->raw = raw;
     constant->length = size;
     constant->ints = NULL;
+    constant->reals = NULL;
 }
 
 static uint32_t add_value(struct parser *parser, struct value *value) {

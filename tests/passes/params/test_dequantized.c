@@ -282,6 +282,13 @@ static void padding_must_be_integers(void **state) {
         {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\ninit v float[0]\n"
                "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a\n" PRODUCT,
          FLOATS},
+        /* contents that are not loaded yet */
+        {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\ninit v float[1] =0,\n"
+               "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a\n" PRODUCT,
+         INTEGERS},
+        {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\ninit v float[1] =1,\n"
+               "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a\n" PRODUCT,
+         FLOATS},
     };
     (void)state;
     CHECK(rows);
