@@ -276,7 +276,7 @@ static void report_shapes(const struct analysis *analysis, const struct imported
         if (has_shape(imported->layers[i].from, shape)) continue;
         if (n_other++ == 0) first = &imported->layers[i];
     }
-    if (first == NULL || n_other < n / OTHER_SHAPES) return;
+    if (first == NULL || n_other * OTHER_SHAPES < n) return;
     const struct shape *shape = shape_of(analysis, first);
     struct text text = {.arena = analysis->scratch};
     append_dims(&text, first->from->rank, first->from->dims);
