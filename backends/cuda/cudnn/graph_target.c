@@ -123,8 +123,9 @@ static int find_text(const char *device, char *ret, size_t size, struct cm_reaso
             describe(&devices[i], ret, size);
             return CM_BACKEND_OK;
         }
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
-                                 devices[i].name);
+        if (used < sizeof(names))
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+                                     i > 0 ? ", " : "", devices[i].name);
     }
     return cuda_refuse(reason, CM_BACKEND_REFUSED,
                        "unknown target '%s': expected %s, or a .json file", device, names);
