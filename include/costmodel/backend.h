@@ -223,7 +223,7 @@ struct cm_fusion {
     int64_t compulsory_bytes; /* bytes that any fusion of the graph must move */
 };
 
-/* Keys that attention masks because they are after the query. */
+/* Which keys attention masks because they follow the query. */
 enum cm_causal {
     CM_CAUSAL_NONE,
     CM_CAUSAL_FIRST, /* the first query has the position of the first key */
@@ -261,9 +261,9 @@ struct cm_primitive {
 };
 
 /*
- * Compute precision. From CM_PRECISION_FP16 on, the primitives already have these element types
- * and a backend needs nothing else; for fp32 tensors the precision decides whether a backend
- * may use TF32.
+ * Compute precision. From CM_PRECISION_FP16 on, the tensors of the primitives already have
+ * these dtypes, so that a backend can ignore the precision. The first two decide whether a
+ * backend may use TF32 for fp32 tensors.
  */
 enum cm_precision {
     CM_PRECISION_AS_STORED, /* multiply fp32 tensors in fp32 */
@@ -359,8 +359,8 @@ struct cm_kernel {
     double blocks_per_unit;       /* blocks of the grid / multiprocessors */
     double occupancy;             /* resident threads / maximum, for a grid of this size */
     double theoretical_occupancy; /* the same for a grid that fills the device */
-    double seconds; /* set by the program: of all calls in one execution, between events around
-                       them (run_kernels); median */
+    double seconds; /* set by the program: median time of all calls in one execution, between
+                       events around them (run_kernels) */
 };
 
 /* How a primitive runs; 0 and "" if unknown. */
@@ -517,8 +517,8 @@ struct cm_backend {
     void (*close)(struct cm_device *device);
 
     /*
-     * For a backend that models the device: fills state, cold and reason. All functions below
-     * are then NULL. NULL: the backend measures.
+     * A backend that models the device: fills state, cold, lower_bound and limit; all functions
+     * below are NULL. A backend that measures: NULL.
      */
     int (*estimate)(struct cm_device *device, const struct cm_primitive *primitive,
                     struct cm_measurement *ret, struct cm_reason *reason);
@@ -533,8 +533,8 @@ struct cm_backend {
     /* Runs the plan `n` times and waits; *ret_seconds is the total time. */
     int (*run)(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
                struct cm_reason *reason);
-    /* Called after the first run, because some backends only then know the kernel; with
-     * settings.plan_only without a run. */
+    /* Called after the first run, because some backends know the kernel only then; with
+     * settings.plan_only, called without a run. */
     void (*plan_facts)(const struct cm_plan *plan, struct cm_plan_facts *ret);
     void (*drop)(struct cm_plan *plan);
 
@@ -546,9 +546,9 @@ struct cm_backend {
      * (warm), queried and dropped like the plan of a primitive. */
     int (*network)(struct cm_device *device, const struct cm_network *network,
                    struct cm_plan **ret, struct cm_reason *reason);
-    /* Runs the plan of a primitive cold, with events between its kernels. ret_seconds has
-     * CM_MAX_KERNELS entries: of all calls of cm_how.kernels[i] per execution, with the cost of
-     * the events. Called after plan_facts if these list all kernels, at least two. Refuses a
+    /* Runs the plan of a primitive cold, with events between its kernels. Sets ret_seconds[i],
+     * i < CM_MAX_KERNELS, to the time of all calls of cm_how.kernels[i] in one execution,
+     * events included. Called only if plan_facts listed all kernels and at least two. Refuses a
      * plan whose kernels do not run one after the other. */
     int (*run_kernels)(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason);
 };

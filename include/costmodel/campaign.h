@@ -8,8 +8,8 @@
  *         cm_campaign_run(campaign, &run, diagnostics, &outcome) == CM_OK)
  *         printf("%zu combinations\n", outcome.n);
  *
- * The combinations are numbered from 0, in the order of the models; for a model, the sizes of
- * its dims, then the batches, the precisions and the devices vary, the devices fastest.
+ * The combinations are numbered from 0, in the order of the models. For each model the device
+ * varies fastest, then the precision, the batch and the sizes of the dims.
  */
 #ifndef COSTMODEL_CAMPAIGN_H
 #define COSTMODEL_CAMPAIGN_H
@@ -117,8 +117,8 @@ struct cm_campaign_outcome {
  * Runs one shard and writes FOLDER/shard-I-of-N.jsonl atomically, and FOLDER/campaign.json if
  * it is missing. Combinations that an earlier, perhaps killed, run finished are not repeated. A
  * combination that fails is recorded with its message. Each group of combinations runs in a
- * child process, forked from the caller's. CM_OK, CM_USAGE (invalid shard; the folder has
- * another campaign; several jobs for a measurement), CM_IO, CM_NO_MEMORY.
+ * forked child process. CM_OK, CM_USAGE (invalid shard; the folder has another campaign;
+ * several jobs for a measurement), CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_campaign_run(const struct cm_campaign *campaign,
                            const struct cm_campaign_run *run,

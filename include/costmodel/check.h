@@ -111,7 +111,7 @@ struct cm_check_finding {
     int64_t value;        /* CM_UNKNOWN: none */
     int64_t old;          /* baseline value; CM_UNKNOWN: none */
     int64_t allowed;      /* largest value that the limit allows; CM_UNKNOWN */
-    int64_t over;         /* value - bound of a regression; else CM_UNKNOWN */
+    int64_t over;         /* regression: value - allowed; else CM_UNKNOWN */
     const char *because;  /* why it is not-compared or ambiguous; "" */
     bool upper_bound;     /* value is an upper bound */
     bool old_upper_bound; /* old is an upper bound */
@@ -199,7 +199,8 @@ CM_API void cm_baseline_free(struct cm_baseline *baseline);
 
 /*
  * Comparison of two baselines, for the model and its modules, over all metrics that are costs
- * or have a limit, without times. A module that only `now` has counts only if it has a limit.
+ * or have a limit, without times. A module that exists only in `now` and has no limit is
+ * ignored.
  */
 struct cm_baseline_trend {
     bool decreased;               /* some metric decreased */
@@ -233,7 +234,7 @@ CM_API int cm_check(const struct cm_result *const *results, size_t n,
                     struct cm_verdict **ret_verdict) CM_MUST_CHECK;
 CM_API void cm_verdict_free(struct cm_verdict *verdict);
 
-/* CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Write the verdict as text or JSON. CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_verdict_write_text(const struct cm_verdict *verdict,
                                  const struct cm_text_options *options,
                                  FILE *out) CM_MUST_CHECK;

@@ -27,8 +27,8 @@ struct cm_metric {
     bool of_modules;   /* defined for modules */
     bool of_operators; /* defined for operators (struct cm_operator) */
     bool is_sum;       /* a parent's value is the sum over its children and own nodes */
-    bool timed;        /* measured with a spread: differs even for equal models */
-    bool modelled;     /* only of modelled times */
+    bool timed;        /* a time measured with a spread: differs even for equal models */
+    bool modelled;     /* only results with modelled times have it */
     bool is_part;      /* part of another metric; not reported if 0 */
     bool is_cost;      /* smaller is better: used by --ratchet */
 };
@@ -104,7 +104,7 @@ struct cm_diff_operator {
 
 /* Effect of a difference in profiling conditions. */
 enum cm_condition_weight {
-    CM_CONDITION_NOTE,       /* none: reported only */
+    CM_CONDITION_NOTE,       /* no effect: reported only */
     CM_CONDITION_INCOMPLETE, /* sums of one side skip unknown values */
     CM_CONDITION_TIMES,      /* times are not comparable */
     CM_CONDITION_BREAKS,     /* nothing is comparable */
@@ -179,8 +179,8 @@ struct cm_diff_options {
     int top;       /* listed modules and operators; 0: all; JSON always lists all */
     enum cm_units units; /* CM_UNITS_AUTO: as in the text report */
     bool color;          /* use ANSI colours */
-    int width; /* text: columns at which long lines wrap and into which tables must fit; 0: any
-                */
+    int width; /* text: characters, at which long lines wrap and into which tables must fit; 0:
+                  any */
 };
 
 CM_API void cm_diff_options_init(struct cm_diff_options *options);

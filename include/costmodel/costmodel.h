@@ -21,8 +21,8 @@
  * Different models may be used from different threads at the same time; one model may be used
  * by one thread at a time.
  *
- * `diagnostics` may be NULL in every function. If another required pointer is NULL, a function
- * returns CM_USAGE; one without a status returns NULL, 0 or false. *_free and *_init accept
+ * `diagnostics` may be NULL in every function. If another required pointer is NULL, functions
+ * with a status return CM_USAGE, and others return NULL, 0 or false. *_free and *_init accept
  * NULL.
  */
 #ifndef COSTMODEL_COSTMODEL_H
@@ -53,7 +53,8 @@ CM_API const char *cm_version(void);
 /* Returns one English sentence for a status; static storage. */
 CM_API const char *cm_status_message(int status);
 
-/* A growing list of messages (struct cm_diagnostic in result.h). */
+/* A list of at most 32 messages (struct cm_diagnostic in result.h). If it is full, an error
+ * replaces the newest note or warning; other messages are dropped. */
 struct cm_diagnostics;
 
 /* Returns an empty list, to be freed with cm_diagnostics_free; NULL if out of memory. */
@@ -62,7 +63,8 @@ CM_API void cm_diagnostics_free(struct cm_diagnostics *diagnostics);
 
 /* Returns the number of messages. */
 CM_API size_t cm_diagnostics_count(const struct cm_diagnostics *diagnostics);
-/* Returns the message at `index`; borrowed, valid until the list is freed. */
+/* Returns the message at `index`, NULL past the last; borrowed, valid until the list is freed.
+ */
 CM_API const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diagnostics,
                                                       size_t index);
 
@@ -91,8 +93,7 @@ struct cm_value_option {
     const char *const *elements;
 };
 
-/* Mode of operators that differ between training and inference (BatchNormalization, Dropout).
- */
+/* Mode of the operators that behave differently in training: BatchNormalization, Dropout. */
 enum cm_mode {
     CM_MODE_MODEL, /* as each node's attributes and inputs specify */
     CM_MODE_TRAINING,
@@ -113,8 +114,8 @@ struct cm_times;
 
 /* Progress of a measurement. */
 struct cm_progress {
-    const char *what; /* phase: "batches" (or precisions), "device", "layers", "network"; static
-                         text */
+    const char *what; /* phase: "batches" (rows of a sweep), "device", "layers", "network";
+                         static text */
     int round;        /* measurement round of the layers: 1, 2, 3 */
     size_t done;      /* finished measurements out of `total` */
     size_t total;     /* may grow; 0 if unknown */
@@ -153,10 +154,10 @@ struct cm_options {
     size_t n_explain; /* nodes (by name, by number as "17" or "#17", by output) and modules */
     const char *const *explain;
     enum cm_schedule schedule;
-    int64_t memory_limit; /* bytes; fills result->memory.fit; 0: no limit */
-    int64_t sample_bytes; /* stored size of one input sample; fills result->input_pipeline; 0:
-                             none. Requires a backend */
-    bool fit_device;      /* if memory_limit is 0, use the device's memory, if reported */
+    int64_t memory_limit;      /* bytes; fills result->memory.fit; 0: no limit */
+    int64_t sample_bytes;      /* bytes: stored size of one input sample; fills
+                                  result->input_pipeline, which requires a backend; 0: unset */
+    bool fit_device;           /* if memory_limit is 0, use the device's memory, if reported */
     int64_t memory_alignment;  /* bytes, a power of two: alignment of arena offsets */
     bool memory_curve;         /* fill result->memory.curve: live bytes at each node */
     bool memory_plan;          /* fill result->memory.placed: arena offset of each value */
@@ -168,11 +169,10 @@ struct cm_options {
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
     /* Source of times, for example "roofline:device=h200"; NULL: no times. A backend that
-     * measures runs in a child process that is forked from the caller's and ends before the
-     * call returns. */
+     * measures runs in a forked child process, which ends before the call returns. */
     const char *backend;
-    /* Measured times of another tool, attached to the nodes that its layers name. `backend` may
-     * then only model a device, which gives the expected time of each layer. */
+    /* Measured times of another tool, attached to the nodes that its layers name. `backend`
+     * must then be NULL or model a device, for the expected time of each layer. */
     size_t n_times;
     const struct cm_times *const *times;
     enum cm_precision precision; /* compute precision of the timed layers */
@@ -189,8 +189,8 @@ struct cm_options {
     /* Called before each measurement; may be NULL. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
-    /* Descriptor that becomes readable to end measuring: the result keeps the times so far and
-     * has a warning with the code "interrupted". NULL: none. */
+    /* File descriptor; measuring ends when it becomes readable. The result then keeps the times
+     * so far and has a warning with the code "interrupted". NULL: none. */
     const int *stop;
 };
 
@@ -296,7 +296,7 @@ CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *optio
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                           struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 /* The same; also sets *ret_first to the profile of the first batch that could be profiled, with
- * the memory curve, arena plan and fit of the options; NULL: none could. */
+ * the memory curve, arena plan and fit that the options request; NULL if no batch could. */
 CM_API int cm_model_sweep_first(struct cm_model *model, const struct cm_options *options,
                                 const int64_t *batches, size_t n,
                                 struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep,
@@ -348,13 +348,13 @@ CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics 
 CM_API int cm_device_resolve(const char *name, struct cm_diagnostics *diagnostics,
                              const char **ret) CM_MUST_CHECK;
 
-/* The rows of a table. A sweep has its batches as rows, or with CM_ROWS_LAYERS each layer at
- * each batch; a result has no such rows. */
+/* The rows of a table. For a sweep: CM_ROWS_LAYERS gives one row per layer and batch, any other
+ * value one row per batch. CM_ROWS_LAYERS is not valid for a result. */
 enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS, CM_ROWS_LAYERS };
 
 /* Number format. */
 enum cm_units {
-    CM_UNITS_AUTO,   /* CSV: exact; text report: rounded as DeepSpeed does; else SI */
+    CM_UNITS_AUTO,   /* CSV: exact; DeepSpeed listing: rounded as DeepSpeed does; else SI */
     CM_UNITS_EXACT,  /* integers (bytes, picoseconds); ratios as decimals */
     CM_UNITS_SI,     /* three significant digits: "14.1 GMACs", "1.35 GB" */
     CM_UNITS_BINARY, /* as SI, but bytes in powers of 1024: "1.26 GiB" */
@@ -376,8 +376,8 @@ struct cm_text_options {
     bool unicode;   /* draw charts with UTF-8 block elements instead of ASCII */
     int width;      /* columns at which long lines wrap; 0: never */
     enum cm_units units;
-    int table_width; /* columns into which tables of default columns or of all columns must fit:
-                        less important columns are omitted; 0: any number */
+    int table_width; /* largest width, in characters, of a table of the default columns or of
+                        all: omits less important columns to fit; 0: no limit */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
@@ -393,7 +393,7 @@ struct cm_table_options {
     size_t n_filters;
     const char *const
         *filters;       /* all must match: "type=Conv*", "macs>=1.5M", "macs_share<1%" */
-    const char *metric; /* column of folded stacks, summable; NULL: "macs" */
+    const char *metric; /* for folded stacks: a summable column; NULL: "macs" */
     int depth;          /* largest depth of modules and of nodes in them; -1: all */
     size_t top;         /* largest number of rows; 0: all */
     enum cm_units units;
@@ -401,7 +401,8 @@ struct cm_table_options {
 
 CM_API void cm_table_options_init(struct cm_table_options *options);
 
-/* Checks column names and filters before profiling. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+/* Checks column names and filters before profiling, for the table of a sweep or of a result.
+ * CM_OK, CM_USAGE, CM_NO_MEMORY. */
 CM_API int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                                   struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 

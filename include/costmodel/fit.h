@@ -18,18 +18,18 @@ struct cm_measured_time {
     enum cm_layout layout;
     const char *optimizer; /* the time is that of a training step; NULL: of forward */
     double seconds;
-    bool held_out;      /* compared with the fit, not fitted */
-    double expected;    /* set by the fit: modelled seconds; 0: the model has no time for it */
+    bool held_out;      /* not used by the fit, only compared with it */
+    double expected;    /* set by the fit: modelled seconds; 0: no time is modelled */
     double lower_bound; /* set by the fit: seconds */
 };
 
 /*
  * Fits the efficiencies of `device` (a built-in name or the path of a .json file) for one
- * runtime to `times`, sets their modelled times, and writes the value of the key "calibration"
- * of the device's file as JSON. `basis` names the measurements. The error is that of the
- * logarithm of a time; outliers count less; each efficiency is drawn weakly towards its present
- * value. Returns CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY, or the status of a model that is
- * refused.
+ * runtime to `times`, sets `expected` and `lower_bound` of each, and writes the value of the
+ * key "calibration" of the device's file as JSON. `basis` names the measurements. The fit
+ * minimizes the errors of log(time), with less weight for outliers and a weak prior that keeps
+ * each efficiency near its present value. Returns CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY, or the
+ * status of a model that is refused.
  */
 CM_API int cm_device_fit(const char *device, enum cm_runtime runtime, const char *basis,
                          struct cm_measured_time *times, size_t n_times,

@@ -16,7 +16,7 @@ struct cm_formula_variable {
     const char *name;    /* "N" for the batch, else the name of the dim */
     const char *what;    /* "batch", "dim" */
     const char *dim;     /* name of the symbolic dim in the file; "": an unnamed batch dim */
-    const char *same_as; /* the variable that it always equals and that replaces it; "" */
+    const char *same_as; /* an equal variable that replaces this one in the formulas; "" */
     int64_t from;
     int64_t step;
     int64_t largest; /* largest profiled value */

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 struct cm_op_output {
-    const char *type; /* "float16", "input 1"; "": as input 0 */
+    const char *type; /* dtype: "float16", "input 1" (that of input 1); "": that of input 0 */
     const char *dims; /* "N, C, H / 2, W / 2" */
 };
 
@@ -47,7 +47,7 @@ struct cm_op_description {
     const char *const *where; /* definitions: "P = (H - R) / stride + 1" */
     size_t n_outputs;         /* 0: as `like` */
     const struct cm_op_output *outputs;
-    /* Expressions of the costs per run; "" with `like`: as that operator. */
+    /* Expressions of the costs of one run; both "" with `like`: the costs of that operator. */
     const char *macs;
     const char *other_flops; /* FLOPs besides MACs */
     const char *note;        /* free text */

@@ -2,9 +2,9 @@
 /*
  * The result of a profile, as plain data.
  *
- * Passes compute it and reports print it without recomputing anything. It owns everything it
- * points to (one arena, freed by cm_result_free) and refers neither to the model nor to the
- * file.
+ * The passes compute a result; the reports print it and recompute nothing. A result owns
+ * everything that it points to (one arena, freed by cm_result_free) and refers neither to the
+ * model nor to the file.
  *
  * Units: sizes in bytes, MACs in multiply-add pairs, FLOPs in operations of the selected
  * convention. A count or dim that the file does not determine is CM_UNKNOWN, never an estimate
@@ -37,8 +37,8 @@ struct cm_type {
     int rank;            /* -1: unknown */
     const char *dtype;   /* ONNX's lower-case name: "float", "int64"; NULL: unknown */
     const int64_t *dims; /* `rank` sizes; CM_UNKNOWN: unknown */
-    /* `rank` upper bounds of data-dependent dims; CM_UNKNOWN: unbounded. NULL: no bounds
-     * beyond `dims`. */
+    /* `rank` upper bounds if some dims are data-dependent; CM_UNKNOWN: unbounded. NULL: `dims`
+     * has no upper bounds. */
     const int64_t *dims_upper_bound;
     const struct cm_type *element;
 };
@@ -56,8 +56,8 @@ struct cm_costs {
     int64_t buffers; /* elements of named tensors that are not trainable: statistics, masks */
     int64_t macs;
     int64_t int_macs; /* part of `macs`: multiplications of integers */
-    int64_t flops;   /* by the convention, with or without integer operations (cm_convention) */
-    int64_t int_ops; /* integer operations, by the convention `exact` for every convention */
+    int64_t flops;    /* by the convention; may exclude int_ops (separates_integers) */
+    int64_t int_ops;  /* integer operations; always counted by the convention `exact` */
     int64_t bytes_read;
     int64_t bytes_written;
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
@@ -67,8 +67,8 @@ struct cm_costs {
     int64_t lower_bound_ps;   /* lower bound of the time of any implementation, picoseconds;
                                  valid only if cm_result_modelled */
     uint32_t upper_bound;     /* set of members that are upper bounds: CM_COST_BIT */
-    uint32_t partial; /* set of times that omit nodes without a time, so that they are too small
-                         or CM_UNKNOWN: CM_COST_BIT */
+    uint32_t partial; /* set of times that omit nodes without a time: CM_COST_BIT. Such a time
+                         is too small or CM_UNKNOWN */
 };
 
 /* Bit of a member in `upper_bound` and `partial`, for example CM_COST_BIT(macs). */
@@ -121,8 +121,9 @@ struct cm_module {
     struct cm_costs costs;          /* children included; each parameter once */
     const struct cm_step *training; /* children included; NULL as for a node */
     const struct cm_achieved *achieved; /* children included; NULL: no times inside */
-    int64_t peak_activation_bytes; /* peak of live values that the module makes; CM_UNKNOWN */
-    size_t n_outputs;              /* values of its first call that leave the module */
+    int64_t peak_activation_bytes;      /* peak of the live values that its nodes produce;
+                                           CM_UNKNOWN */
+    size_t n_outputs;                   /* values of its first call that leave the module */
     const struct cm_value *outputs;
 };
 
@@ -134,7 +135,7 @@ struct cm_fused_pattern {
     size_t last;      /* index into nodes: the node that carries the FLOPs of all of them */
     size_t n_nodes;
     const size_t *nodes; /* indices into nodes, ascending */
-    bool foldable;       /* came from several operations: each node has its own FLOPs */
+    bool foldable;       /* Conv+BN: two framework operations, so each node has its own FLOPs */
 };
 
 /* A constant that contained the exported batch size and was changed for another batch. */
@@ -167,7 +168,7 @@ struct cm_coverage {
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
     size_t n_custom_ops;
     const struct cm_name_count *custom_ops; /* the same for cm_options.op_costs */
-    size_t n_descriptions;                  /* n_custom_ops, in that order; 0: not recorded */
+    size_t n_descriptions; /* n_custom_ops, in the order of custom_ops; or 0: not recorded */
     const struct cm_description *descriptions;
     size_t n_unknown_gradients; /* training step: known operators without a gradient rule */
     const struct cm_name_count *unknown_gradients;
@@ -236,7 +237,8 @@ struct cm_memory {
     int64_t arena_bytes;           /* size of a static arena plan; CM_UNKNOWN: no plan */
     int64_t arena_in_place_bytes;  /* the same with in-place reuse */
     int64_t alignment;             /* bytes: alignment of arena offsets */
-    int64_t required_bytes;   /* weights + arena, or the training step; no kernel workspace */
+    int64_t required_bytes;   /* weights + arena; with an optimizer: the peak of the training
+                                 step. Without kernel workspace */
     bool upper_bound;         /* sizes are upper bounds: some tensors are data-dependent */
     bool peak_upper_bound;    /* such a tensor is live at the peak */
     const struct cm_fit *fit; /* NULL unless cm_options.memory_limit */
@@ -331,7 +333,7 @@ struct cm_explanation {
     size_t module;  /* index into modules: the module itself, or the node's */
     size_t n_nodes; /* 1, or the nodes of the module that have MACs or operations */
     const struct cm_explained_node *nodes;
-    int64_t n_free; /* the other nodes of the module */
+    int64_t n_free; /* number of the other nodes of the module */
     size_t n_by;
     const struct cm_explained_by *by; /* one per convention */
 };
@@ -343,7 +345,7 @@ struct cm_diagnostic {
     const char *code;    /* "shape", "format", ...: docs/errors.md */
     const char *message; /* one line: the requirement and the actual value */
     const char *place;   /* location, one line per level, outermost first; "" */
-    const char *node;    /* name or "#17" of the node it is about; NULL: none */
+    const char *node;    /* name or "#17" of the node that the message is about; NULL: none */
     const char *hint;    /* how to fix it; NULL: none */
 };
 
@@ -368,7 +370,7 @@ struct cm_kernel_run {
     int64_t unit_efficiency;       /* ratio: multiprocessors that have a block / all */
     int64_t time_ps; /* of all calls in one execution, between events before and after each;
                         CM_UNKNOWN */
-    int64_t share;   /* ratio: time_ps / the sum of the kernels; CM_UNKNOWN */
+    int64_t share;   /* ratio: time_ps / its sum over the primitive's kernels; CM_UNKNOWN */
 };
 
 /* State of the device right after a measurement; 0 and "" if unknown. */
@@ -386,8 +388,8 @@ struct cm_clock_state {
 struct cm_import {
     bool present;
     int64_t expected_ps; /* time of its nodes on the modelled device; CM_UNKNOWN */
-    size_t module;       /* of a layer without nodes: index of the module that has its time, the
-                            smallest that contains it; CM_NO_INDEX */
+    size_t module;       /* layer without nodes: index of the smallest module that contains it,
+                            to which its time is added; else CM_NO_INDEX */
     size_t n_inside;
     const size_t *inside; /* opaque block: its nodes, which have no separate time */
 };
@@ -409,16 +411,16 @@ struct cm_timed {
     int64_t warm_q1_ps;
     int64_t warm_q3_ps;
     int64_t samples; /* 0 if modelled */
-    int64_t drift;   /* ratio: difference between rounds */
+    int64_t drift;   /* ratio: |later round / first round - 1| of the median; 0: one round */
     bool unstable;
     bool few_samples;
     bool not_cold;
     bool throttled;
-    bool launches;                      /* every execution is a host launch */
-    bool cached;                        /* measured in an earlier call */
-    bool product;                       /* matrix product or convolution: for tensor cores */
-    int64_t flops;                      /* per execution, by the exact convention */
-    int64_t bytes;                      /* read + written */
+    bool launches; /* every execution is a host launch */
+    bool cached;   /* measured in an earlier call */
+    bool product;  /* convolution or matrix product: may use tensor cores */
+    int64_t flops; /* per execution, by the exact convention */
+    int64_t bytes; /* read + written */
     const struct cm_achieved *achieved; /* NULL: no time */
     const char *provider;               /* part of the backend: "cublaslt"; "" */
     const char *algorithm;              /* "engine 62"; "" */
@@ -459,9 +461,9 @@ struct cm_limiter_share {
 };
 
 /*
- * A row of the kernel table. If a primitive runs as one kernel, the kernel gets its time; if it
- * runs as several and each has a share, they get their shares of it. Otherwise the row is the
- * primitive.
+ * A row of the kernel table: a kernel, with the time of each primitive that runs as this kernel
+ * alone, and its share of the time of each primitive that runs as several kernels. A primitive
+ * whose kernels or shares are unknown is a row itself.
  */
 struct cm_kernel_row {
     const char *name;         /* of the kernel, or the line of the primitive */
@@ -487,7 +489,8 @@ struct cm_ceilings {
     int64_t copy_bytes_per_s; /* large copy, bytes read + bytes written */
     int64_t floor_ps;         /* time of the smallest primitive */
     size_t n_flops_per_s;
-    /* Large GEMM, by element: "f32", "tf32"; published: by cm_timed.algorithm, "matrix_tf32" */
+    /* Of a large GEMM, by dtype: "f32", "tf32". Published rates: by the name that is in
+     * cm_timed.algorithm, "matrix_tf32". */
     const struct cm_named_size *flops_per_s;
 };
 
@@ -503,9 +506,9 @@ struct cm_end_to_end {
     int64_t q3_ps;
     int64_t samples;
     int64_t sum_cold_ps; /* sum of the cold medians of the included nodes */
-    int64_t sum_warm_ps; /* sum of their warm medians */
-    int64_t nodes;       /* included nodes */
-    int64_t macs;        /* of these */
+    int64_t sum_warm_ps; /* sum of the warm medians of these nodes */
+    int64_t nodes;       /* number of included nodes */
+    int64_t macs;        /* MACs of these nodes */
 };
 
 /* The report of a backend, and how much of the model it covers. */
@@ -595,7 +598,7 @@ struct cm_input_pipeline {
 
 /*
  * Parameters of the framework's model, from the list of their names that PyTorch's exporter
- * records. The file may have others: it folds, merges and copies tensors.
+ * records. The file may have other tensors, because the exporter folds, merges and copies them.
  */
 struct cm_framework {
     int64_t
@@ -603,8 +606,9 @@ struct cm_framework {
     int64_t n_absent;    /* listed tensors that the file does not have on their own */
     int64_t n_unknown;   /* of these, tensors of unknown size; 0 if params is known */
     const char *unknown; /* name of the first of them; "" */
-    const char *shared;  /* tensor that replaces equal ones of most other modules; "" if none */
-    int64_t n_sharing;   /* modules that use it, its own included */
+    const char *shared; /* tensor that most modules use instead of an equal one of their own; ""
+                         */
+    int64_t n_sharing;  /* modules that use `shared`, its own included */
 };
 
 struct cm_result {
@@ -669,7 +673,7 @@ struct cm_sweep_plans {
 
 /* One batch of a sweep, or one combination of a campaign (costmodel/campaign.h). */
 struct cm_sweep_row {
-    int64_t batch; /* CM_UNKNOWN: no batch axis, or that of the file if the row has no values */
+    int64_t batch; /* CM_UNKNOWN: no batch axis; in a row without values: the file's batch */
     /*
      * "done"; "incomplete": unknown operators or missing times; "misfit": above the memory
      * limit. Rows without values: "refused", "usage", "failed".
@@ -717,7 +721,7 @@ struct cm_layer_time {
     const struct cm_layer_plan *plan; /* NULL: no plans */
 };
 
-/* Nodes that are the same primitive as each other in every row of a sweep. */
+/* Nodes that share one primitive in every row of a sweep. */
 struct cm_sweep_layer {
     const char *op;   /* of the first node: "Conv" */
     const char *path; /* of its module; "": the root */
