@@ -58,8 +58,8 @@ struct constant {
  * the frontend; ir and ops do not access files. If the bytes are out of reach (the external
  * file is missing or outside the model's folder, the model is a pipe), sets *ret_reason to a
  * clause for a message ("was not found") and returns CM_OK. Returns another status, after a
- * message, if reading fails, for example because the file is too short. Reads nothing if `size`
- * is 0.
+ * message, if reading fails, for example because the file is too short. If `size` is 0, only
+ * checks whether the bytes are in reach.
  */
 struct constant_reader {
     int (*read)(void *context, const struct constant *constant, void *buffer, size_t size,
@@ -76,8 +76,7 @@ const char *constant_unreadable(const struct constant *constant,
  * Loads the elements: *ret is `constant` if it is in memory or a splat, else a new constant in
  * `arena`, or NULL if it has more than CONSTANT_MAX_ELEMENTS elements, is absent or out of
  * reach, or has a dtype that is not folded (complex). Returns CM_OK, CM_REFUSED, CM_IO or
- * CM_NO_MEMORY, which the arena remembers (support/arena.h) even if the caller ignores the
- * status.
+ * CM_NO_MEMORY; the last also marks the arena as failed, for callers that ignore the status.
  */
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)
@@ -88,8 +87,8 @@ const struct constant *constant_loaded(const struct constant *constant,
                                        const struct constant_reader *reader,
                                        struct arena *arena);
 
-/* New constants: shape.dims is borrowed, values are copied; NULL if memory ran out. That of
- * constant_new is IN_MEMORY; the caller sets its elements. */
+/* Return a new constant in memory or a splat; NULL if out of memory. shape.dims is borrowed,
+ * values are copied. The caller sets the elements of constant_new. */
 struct constant *constant_new(struct arena *arena, enum dtype dtype, const struct shape *shape);
 struct constant *constant_ints(struct arena *arena, enum dtype dtype, const struct shape *shape,
                                const int64_t *values);
@@ -100,10 +99,11 @@ struct constant *constant_splat_int(struct arena *arena, enum dtype dtype,
 struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
                                      const struct shape *shape, double value);
 
-/* Element i of a constant that constant_has_ints or constant_has_reals. */
+/* Return element i; constant_has_ints or constant_has_reals must be true. */
 int64_t constant_int_at(const struct constant *constant, int64_t i);
 double constant_real_at(const struct constant *constant, int64_t i);
-/* Returns true if the elements are in memory or a splat, as integers or bools / as floats. */
+/* Return true if the elements are in memory or a splat, and are integers or bools (ints) or
+ * floats (reals). */
 bool constant_has_ints(const struct constant *constant);
 bool constant_has_reals(const struct constant *constant);
 

@@ -55,7 +55,8 @@ static bool next_unit(struct units *units) {
     return false;
 }
 
-/* Returns the bits of the next element; packed elements begin in the lowest bits. */
+/* Sets *ret_bits to the next element, or returns false. Packed elements begin in the lowest
+ * bits. */
 static bool next_element(struct units *units, uint64_t *ret_bits) {
     const uint64_t mask = units->bits < 64 ? ((uint64_t)1 << units->bits) - 1 : UINT64_MAX;
     if (units->n_left == 0) {
@@ -126,7 +127,7 @@ static bool encoding_fits(const struct constant *constant) {
     return true;
 }
 
-/* Returns the bytes to read, after checking them against dims and dtype. */
+/* Checks the number of bytes against dims and dtype, and sets *ret_length to it. */
 static int measure(const struct constant *constant, struct cm_diagnostics *diag,
                    size_t *ret_length) {
     const int64_t want = dtype_bytes(constant->dtype, constant->n_elements);
@@ -150,8 +151,8 @@ static int measure(const struct constant *constant, struct cm_diagnostics *diag,
     return CM_OK;
 }
 
-/* Returns the bytes: borrowed if they are in memory, else read into the arena; NULL if they are
- * out of reach. */
+/* Sets *ret to the bytes: borrowed if they are in memory, else read into the arena. Leaves *ret
+ * unchanged if they are out of reach. */
 static int fetch(const struct constant *constant, const struct constant_reader *reader,
                  size_t length, struct arena *arena, struct cm_diagnostics *diag,
                  const uint8_t **ret) {

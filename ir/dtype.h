@@ -46,13 +46,15 @@ enum dtype_class {
     DTYPE_CLASS_COMPLEX,
 };
 
-/* ONNX's lower-case name: "float", "int64", "float8e4m3fn"; "undefined". Static storage. */
+/* Returns ONNX's lower-case name: "float", "int64", "float8e4m3fn"; "undefined". Static
+ * storage.
+ */
 const char *dtype_name(enum dtype dtype);
 /* Short name in dumps: "f32", "i64", "b1"; "?" for undefined. */
 const char *dtype_short_name(enum dtype dtype);
 /* Inverse of dtype_name; DTYPE_UNDEFINED if there is no dtype of that name. */
 enum dtype dtype_from_name(const char *name);
-/* DTYPE_UNDEFINED if the number of the file is not a dtype. */
+/* Returns the dtype of a number in the file; DTYPE_UNDEFINED if the number is invalid. */
 enum dtype dtype_from_onnx(int64_t number);
 /* Bits of one element as stored; 0 for string and undefined. */
 int dtype_bits(enum dtype dtype);

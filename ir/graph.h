@@ -35,7 +35,7 @@ struct type {
     enum dtype dtype;   /* element type of a tensor; key type of a map */
     struct shape shape; /* of tensors */
     const char *const
-        *symbols; /* per axis the name of a symbolic dim, or NULL; NULL if there is none */
+        *symbols; /* per axis the name of a symbolic dim, else NULL; NULL: no symbolic dims */
     const struct type *element; /* of sequences, optionals and maps */
 };
 
@@ -71,12 +71,12 @@ struct value {
     const struct use *uses;          /* set by graph_finish */
     uint32_t n_uses;                 /* set by graph_finish */
     uint32_t graph;                  /* graph that it belongs to */
-    uint32_t node;                   /* producer, ID_NONE */
-    uint32_t slot;
+    uint32_t node;                   /* producer; ID_NONE if it has none */
+    uint32_t slot;                   /* index in the producer's outputs */
     enum value_origin origin;
     bool is_graph_output; /* of any graph; set by graph_finish */
     uint8_t mark;         /* enum param_mark */
-    bool is_repeated; /* by the record, a parameter that the exporter repeated or expanded */
+    bool is_repeated;     /* recorded: a parameter that the exporter repeated or expanded */
 };
 
 /* A module that encloses a node. */
@@ -130,8 +130,8 @@ struct node {
     uint32_t call;           /* call that it was inlined from, or ID_NONE */
     uint32_t file_index;     /* index in its graph or function in the file, for messages */
     uint32_t ordinal;        /* number of nodes that begin before it in the file, bodies
-                                included; an inlined node has that of its node in the
-                                function */
+                                included; an inlined node has the ordinal of the function's
+                                node that it copies */
     const uint32_t *inputs;  /* value ids, ID_NONE if omitted */
     const uint32_t *outputs; /* value ids, ID_NONE if omitted */
     const struct attr *attrs;
@@ -212,7 +212,7 @@ struct value *graph_value_at(struct graph_builder *builder, uint32_t id);
 struct node *graph_node_at(struct graph_builder *builder, uint32_t id);
 struct call *graph_call_at(struct graph_builder *builder, uint32_t id);
 /* Moves the arrays into `model`, whose other fields the caller sets, and builds the use lists.
- */
+ * Returns CM_OK or CM_NO_MEMORY. */
 int graph_finish(struct graph_builder *builder, struct model *model)
     __attribute__((warn_unused_result));
 

@@ -22,8 +22,8 @@ struct shape {
 };
 
 struct shape shape_unknown(void);
-/* Copies the dims (NULL: all DIM_UNKNOWN). Returns CM_OK; CM_NO_MEMORY, or CM_REFUSED if the
- * rank exceeds SHAPE_MAX_RANK, without a message. */
+/* Copies the dims (NULL: all DIM_UNKNOWN). Returns CM_OK, CM_NO_MEMORY, or CM_REFUSED if the
+ * rank exceeds SHAPE_MAX_RANK; adds no message. */
 int shape_make(struct arena *arena, int rank, const int64_t *dims, struct shape *ret)
     __attribute__((warn_unused_result));
 static inline bool shape_has_rank(const struct shape *shape) {

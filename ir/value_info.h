@@ -18,7 +18,7 @@ struct value_info {
     enum cm_type_kind kind; /* CM_TYPE_UNKNOWN if unknown */
     enum dtype dtype;       /* DTYPE_UNDEFINED if unknown */
     struct shape shape;
-    const struct constant *value; /* the elements, loaded or a splat; NULL if unknown */
+    const struct constant *value; /* contents, to be read by constant_load; NULL if unknown */
     const struct value_info
         *element;   /* common info of the elements of a sequence, optional or map */
     size_t n_items; /* of a sequence whose elements are known one by one */

@@ -122,8 +122,8 @@ static size_t verify_uses(const struct model *model, uint32_t id) {
     return value->n_uses;
 }
 
-/* Ascending order excludes duplicates; then valid uses, as many as there are inputs, are
- * complete. */
+/* Ascending order excludes duplicates. So the use lists are complete if every use is valid and
+ * there are as many uses as node inputs. */
 static void verify_use_order(const struct model *model, uint32_t id) {
     const struct value *value = &model->values[id];
     for (uint32_t i = 1; i < value->n_uses; i++) {
@@ -231,7 +231,7 @@ static void verify_calls(const struct model *model) {
     }
 }
 
-/* Checks nothing if out of memory; the passes report that. */
+/* Checks nothing if out of memory, which the passes report. */
 void verify_model(const struct model *model) {
     const struct arena_mark mark = arena_save(model->arena);
     uint32_t *position = arena_array(model->arena, model->n_nodes, sizeof *position);

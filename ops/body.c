@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* See body.h. */
 #include "ops/body.h"
 
 #include "ops/merge.h"
@@ -79,8 +80,8 @@ struct value_info body_varying(const struct value_info *info) {
 
 /* Fixpoint search for loop-carried shapes: at most MAX_ROUNDS walks widen the state; if it
  * still changes, only element types are kept, which no iteration changes. Walks of nested
- * bodies multiply, so the search is skipped below nesting depth MAX_SEARCHED, or if the walker
- * declines (may_search). */
+ * bodies multiply, so the search is skipped if the node is nested deeper than MAX_SEARCHED, or
+ * if the walker declines (may_search). */
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 

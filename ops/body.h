@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of control-flow operators (graphs in attributes). An infer function has a body
- * inferred with value infos that hold in every iteration, and reports how often the body runs.
+ * Bodies of control-flow operators (graphs in attributes). An infer function infers a body with
+ * value infos that hold in every iteration, and reports how often the body runs.
  * Functions that return int return 0, or the negative status of a failure that has been
  * reported.
  */
@@ -40,7 +40,7 @@ int body_open(struct op_context *context, const char *attr, struct body *ret);
 int body_check(const struct op_context *context, const struct body *body, size_t inputs,
                size_t outputs);
 
-/* Returns the one element of a condition; sets *ret_known to false if it is unknown. */
+/* Sets *ret to the one element of a condition, or *ret_known to false if it is unknown. */
 int body_condition(struct op_context *context, const struct value_info *info, bool *ret_known,
                    bool *ret);
 

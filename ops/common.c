@@ -187,7 +187,7 @@ enum op_view common_view_strided(const struct op_context *context) {
     return VIEW_STRIDED;
 }
 
-/* A slice is contiguous if only the first axis longer than 1 is cut. */
+/* A slice is contiguous if only its first axis longer than 1 is cut: [1,2,4] of [3,5,4]. */
 enum op_view common_view_part(const struct op_context *context) {
     const struct shape *whole = op_shape(context, 0);
     const struct shape *part = op_output_shape(context, 0);

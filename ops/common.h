@@ -58,11 +58,11 @@ int common_check_rank_is(const struct op_context *context, size_t i, int rank);
 int common_check_n_axes(const struct op_context *context, size_t n);
 /* Checks that operand i is a vector of n elements, as far as its shape is known. */
 int common_check_length(const struct op_context *context, size_t i, int64_t n);
-/* Return how output 0 views operand 0 (struct op_backward.view): always strided, or as a slice
- * between two bounds on every axis. */
+/* Return the view kind of output 0 (struct op_backward.view): always VIEW_STRIDED; for a slice,
+ * VIEW_SAME if it is contiguous, else VIEW_STRIDED. */
 enum op_view common_view_strided(const struct op_context *context);
 enum op_view common_view_part(const struct op_context *context);
-/* Returns dim `axis` of operand i; DIM_UNKNOWN unless the operand has that rank. */
+/* Returns dim `axis` of operand i; DIM_UNKNOWN unless the operand has rank `rank`. */
 int64_t common_dim(const struct op_context *context, size_t i, int rank, int axis);
 /* Returns the last dim of operand i; DIM_UNKNOWN if its rank is unknown or 0. */
 int64_t common_last_dim(const struct op_context *context, size_t i);
@@ -72,7 +72,8 @@ int64_t common_smaller(int64_t a, int64_t b);
 int64_t common_divide(int64_t a, int64_t b);
 /* Returns the value limited to [low, high]. */
 int64_t common_clamp(int64_t value, int64_t low, int64_t high);
-/* Returns the elements of operand i; NULL if they are unknown or cannot be read. */
+/* Returns the elements of operand i; NULL if they are unknown, more than LONGEST_SHORT, or
+ * cannot be read. */
 const struct constant *common_contents(const struct op_context *context, size_t i);
 /* Returns the one integer in operand i; DIM_UNKNOWN if it is omitted, unknown or not an
  * integer. */

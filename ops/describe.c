@@ -50,9 +50,8 @@ static void append_digits(struct text *out, const struct decimal *decimal, int f
         text_append_n(out, i >= 0 && i < decimal->n ? &decimal->digits[i] : "0", 1);
 }
 
-/* Appends as Python: with an exponent if it is < -4 or >= 16, else with at least one digit
- * after the point.
- */
+/* Appends as Python does: with an exponent if it is < -4 or >= 16, else with at least one digit
+ * after the point. */
 static void append_decimal(struct text *out, const struct decimal *decimal) {
     int whole = decimal->exponent + 1; /* digits before the point */
     if (decimal->exponent < -4 || decimal->exponent >= 16) {

@@ -28,8 +28,7 @@
 #define PTFLOPS_ATEN(...) FLOPS_BY(FLOPS_PTFLOPS_ATEN, __VA_ARGS__)
 #define THOP(...)         FLOPS_BY(FLOPS_THOP, __VA_ARGS__)
 #define ONNX_TOOL(...)    FLOPS_BY(FLOPS_ONNX_TOOL, __VA_ARGS__)
-/* Operators for whose MACs the tools for PyTorch count nothing: torch.fft, torch.stft,
- * torch.linalg.
+/* For operators whose MACs the PyTorch tools do not count: torch.fft, torch.stft, torch.linalg.
  */
 #define UNKNOWN_TO_TORCH_TOOLS                                                                 \
     TORCH(.per_mac = 0), FVCORE(.per_mac = 0), PTFLOPS(.per_mac = 0),                          \

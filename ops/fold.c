@@ -148,7 +148,7 @@ static bool compute(const struct op_context *context, fold_kernel *kernel,
 
 /* Contents of output 0, filled element by element. */
 union contents {
-    int64_t *ints; /* of other dtypes than floats */
+    int64_t *ints; /* if the dtype is not a float */
     double *reals;
 };
 
@@ -159,8 +159,8 @@ static bool contents_new(const struct op_context *context, int64_t n, union cont
     return ret->ints != NULL;
 }
 
-/* Stores element i, converted to the dtype of output 0. Returns false if that cannot represent
- * it. */
+/* Stores element i, converted to the dtype of output 0. Returns false if the dtype cannot
+ * represent it. */
 static bool contents_store(const struct op_context *context, const union contents *contents,
                            int64_t i, struct number number) {
     const enum dtype dtype = context->outputs[0].dtype;

@@ -48,13 +48,12 @@ int fold_elements(struct op_context *context, fold_kernel *kernel)
 
 /* Returns element i of a constant that has ints or reals. */
 struct number fold_number(const struct constant *constant, int64_t i);
-/* Sets the contents of output 0 to n numbers; leaves them unknown if its type cannot represent
- * one.
- */
+/* Sets the contents of output 0 to n numbers; leaves them unknown if the output's type cannot
+ * represent one of them. */
 int fold_set_numbers(struct op_context *context, const struct number *numbers, int64_t n)
     __attribute__((warn_unused_result));
 
-/* Converts the number to an element of the dtype. Returns false if it cannot represent it. */
+/* Converts the number to the dtype; returns false if the dtype cannot represent the number. */
 bool fold_store(enum dtype dtype, struct number *number);
 
 #endif

@@ -28,7 +28,8 @@ struct integers integers_all(int64_t macs, bool rest);
 /* Returns all MACs, integer or not. */
 int64_t integers_total(const struct integers *integers);
 
-/* Returns a text that describes its integer arithmetic; NULL if the operand dtypes decide. */
+/* Describes the operator's integer arithmetic, for `costmodel ops`: "MACs on integers"; NULL if
+ * the operand dtypes decide. */
 const char *integers_words(const struct op *op);
 /* Returns true if output 0 is operand 0, shifted and scaled: DequantizeLinear. */
 bool integers_are_scaled(const struct op *op);

@@ -124,7 +124,7 @@ bool merge_is_same(const struct value_info *a, const struct value_info *b) {
     return true;
 }
 
-/* Returns true if the element is nested up to MAX_NESTING. */
+/* Returns true if the element is nested deeper than MAX_NESTING. */
 static bool is_deep(const struct value_info *element) {
     int nesting = 0;
     while (element->element && nesting <= MAX_NESTING) {

@@ -20,13 +20,13 @@ int merge_infos(struct op_context *context, const struct value_info *a,
 /* Returns true if both have the same type and shape; ignores contents. */
 bool merge_is_same(const struct value_info *a, const struct value_info *b);
 
-/* Sets *ret to a sequence or optional of such elements; copies *element. Of elements that are
- * nested too deep, only the outermost kind is kept. */
+/* Sets *ret to a sequence or optional of such elements; copies *element. If an element is
+ * nested too deep, only its outermost kind is kept. */
 int merge_container(struct op_context *context, enum cm_type_kind kind,
                     const struct value_info *element, struct value_info *ret)
     __attribute__((warn_unused_result));
-/* Sets *ret to a sequence of these n elements. `none`: the element info if n is 0. Stores each
- * element's own info if the budget allows. */
+/* Sets *ret to a sequence of these n elements; its element info is `none` if n is 0. Also
+ * stores the info of each element if the budget allows. */
 int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
                    const struct value_info *none, struct value_info *ret)
     __attribute__((warn_unused_result));

@@ -2,7 +2,7 @@
 /*
  * The operator row. An operator has one row of struct op for each opset that changed it, and
  * one struct op_facets for all opsets. Both are in the file of its family, next to its
- * functions. No other file names the operator. Passes that read the fields: bind (identity,
+ * functions. Passes do not test for operators; they read the fields of the row: bind (identity,
  * signature), infer (shape, value, bounds), fusion (algebra), cost (cost, flops, integers),
  * memory (memory), training (backward), params (roles, qdq), modules (module, describe),
  * latency (lowering).
@@ -155,11 +155,11 @@ struct op_flops {
     const char *extra_description;                      /* text for `extra`; NULL without it */
 };
 
-/* Tensors of rank 3 to 5 that are images [N, C, spatial…], whose layout --layout sets. */
+/* Which tensors of rank 3 to 5 are images [N, C, spatial…]; --layout sets their layout. */
 enum op_images {
     IMAGES_NONE,
     IMAGES_HERE,   /* operand 0 and output 0 */
-    IMAGES_FOLLOW, /* if one operand or output is an image, all of the rank of output 0 are */
+    IMAGES_FOLLOW, /* if any operand or output is one, so are all with the rank of output 0 */
 };
 
 /* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */
@@ -173,7 +173,7 @@ struct op_lowering {
     const char *why; /* why some or all nodes have no primitive; NULL: every node has one */
 };
 
-/* The operations of the operator that are on integers (ops/integers.h). */
+/* Which operations of the operator are on integers (ops/integers.h). */
 enum op_integers {
     INTEGERS_BY_TYPES, /* all if input 0 and output 0 are integers, else none */
     INTEGERS_NONE,     /* none: integers are multiplied by floating-point scales or weights */
@@ -287,8 +287,8 @@ static inline char op_role(const struct op *op, size_t slot) {
     return *role;
 }
 
-/* Returns the cell of `saved_for_backward` for operand `slot`; it ends at a ',' or NUL. If
- * `saved_for_backward` is NULL (unknown operator), returns an empty cell. */
+/* Returns the cell of `gradients`, a `saved_for_backward`, for operand `slot`; it ends at a ','
+ * or NUL. If `gradients` is NULL (unknown operator), returns an empty cell. */
 static inline const char *op_gradient(const char *gradients, size_t slot) {
     const char *cell = gradients ? gradients : "";
     for (const char *next = cell; *next && slot > 0; next++)
@@ -312,9 +312,10 @@ static inline bool op_has_gradient(const char *gradients, size_t slot) {
 enum monotone {
     MONOTONE_NOT = '-',
     MONOTONE_DIMS = 'd',   /* output dims never decrease if a dim of the operand increases */
-    MONOTONE_RISING = 'v', /* as 'd'; and dims and elements never decrease with its elements */
+    MONOTONE_RISING = 'v', /* as 'd', and output dims and elements never decrease if an element
+                              of the operand increases */
     MONOTONE_POSITIVE = 'p', /* as 'v', if no element of the operands is negative */
-    MONOTONE_FALLING = 'f',  /* output elements never increase if an element of it increases */
+    MONOTONE_FALLING = 'f',  /* output elements never increase if an operand's element does */
 };
 
 /* Returns the enum monotone of operand `slot`. */

@@ -43,17 +43,19 @@ struct op_walker {
     /* Returns true if a body may be walked again in search of infos that hold in every
      * iteration; NULL: always. */
     bool (*may_search)(void *context);
-    /* Returns the requested trip count of a Loop (--trip-count), DIM_UNKNOWN if none. `exact`
-     * is DIM_UNKNOWN if data-dependent, `upper` its upper bound. NULL: none is requested. */
+    /* Returns the requested trip count of a Loop (--trip-count); DIM_UNKNOWN if none. `exact`
+     * is the inferred one, DIM_UNKNOWN if data-dependent; `upper` is its upper bound. NULL
+     * callback: none is requested. */
     int64_t (*trips)(void *context, uint32_t node, int64_t exact, int64_t upper);
     /* Returns the info of a value from the last walk of its body. NULL callback: not
      * available. */
     const struct value_info *(*info)(void *context, uint32_t value);
     /*
      * Execution of a Loop iteration by iteration; NULL: not available. `begin` returns true if
-     * so many iterations are within the limits and `needed` is set or dims are open.
-     * `iterate` is `walk` for one more iteration; *ret_outputs is NULL if the budget is
-     * exhausted. `end` discards the iterations if `is_done` is false.
+     * `trips` iterations are within the limits, and either `needed` is set or the last walk
+     * left dims or trip counts unknown. `iterate` is `walk` for one more iteration; it sets
+     * *ret_outputs to NULL if the budget is exhausted. `end` discards the iterations if
+     * `is_done` is false.
      */
     bool (*begin)(void *context, uint32_t graph, int64_t trips, bool needed);
     int (*iterate)(void *context, uint32_t graph, size_t n_inputs,
@@ -82,7 +84,7 @@ struct op_context {
     const struct value_info *const *inputs; /* NULL where omitted */
     size_t n_outputs;
     struct value_info *outputs; /* to set; entries of omitted outputs are scratch */
-    bool training;              /* the node trains: its own attributes, overridden by --mode */
+    bool training;              /* training mode, by --mode or else the node's attributes */
     struct arena *arena;
     struct cm_diagnostics *diag;
     const struct op_walker *walker;
@@ -131,7 +133,7 @@ int op_value(struct op_context *context, size_t i, const struct constant **ret)
 struct int_list {
     bool given; /* the operand or attribute is present */
     bool known; /* given, and its elements are known */
-    size_t n;   /* number of elements; 0 if unknown. May be set if `known` is false */
+    size_t n;   /* number of elements, which may be known even if they are not; 0 if unknown */
     const int64_t *values; /* n values; NULL unless known */
 };
 /* Reads operand i, a scalar or 1-D list of integers or integral floats. A higher rank or
@@ -184,7 +186,8 @@ int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, 
 int op_axis(const struct op_context *context, int rank, int *ret)
     __attribute__((warn_unused_result));
 /* Broadcasts a and b as NumPy does. ret->dims are those of one of them, or in the context's
- * arena. An unknown dim and n > 1 give n; an unknown dim and 1 or unknown give unknown. */
+ * arena. An unknown dim and n != 1 give n, in an upper-bound walk unknown; an unknown dim and 1
+ * or unknown give unknown. */
 int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
                  struct shape *ret) __attribute__((warn_unused_result));
 /* Returns "[1,3,?]" for messages, in the context's arena; "?" if out of memory. */

@@ -12,7 +12,7 @@ struct packing {
     const char *type; /* in com.microsoft */
     size_t slot;
     const char *bits; /* attribute: bits per number in an 8-bit element; NULL: not needed */
-    const char *rows; /* attribute N: the operand has N x K numbers; NULL: none */
+    const char *rows; /* attribute N, if the operand has N x K numbers; NULL: there is none */
 };
 
 static const struct packing packings[] = {

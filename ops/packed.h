@@ -9,7 +9,7 @@
 
 struct op_context;
 
-/* Returns the numbers in operand `slot`; without packing its number of elements. */
+/* Returns how many numbers operand `slot` holds: its number of elements unless it is packed. */
 int64_t packed_numbers(const struct op_context *context, size_t slot);
 
 #endif

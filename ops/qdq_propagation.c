@@ -29,8 +29,8 @@ static scale_axes scale_of_operand(const struct op_context *context,
     return value == ID_NONE ? SCALE_NONE : of_values[value];
 }
 
-/* Sets *ret to the attribute `axis` (default `otherwise`), scale_of_dequantize non-negative.
- * Returns false if operand 0 does not have this axis. */
+/* Sets *ret to the attribute `axis` (default `otherwise`), made non-negative. Returns false if
+ * operand 0 does not have this axis. */
 static bool get_axis(const struct op_context *context, int64_t otherwise, int *ret) {
     const int rank = op_rank(context, 0);
     const int64_t axis =
@@ -157,7 +157,8 @@ scale_axes scale_through_gather_elements(const struct op_context *context, scale
     return axes;
 }
 
-/* Returns true if the padding value may not be representable with the scale. */
+/* Returns true if the padding value is not known to be 0, the only value that every scale can
+ * represent. */
 bool scale_is_lost_by_pad(const struct op_context *context) {
     if (!text_equal(op_attr_string(context, "mode"), "constant")) return false;
     if (!op_has_input(context, 2)) return op_attr_float(context, "value") != 0;
@@ -167,8 +168,7 @@ bool scale_is_lost_by_pad(const struct op_context *context) {
 }
 
 /* Concat: if the operands have different scale tensors, the scale also varies along the
- * scale_of_concat axis.
- */
+ * concatenated axis. */
 static scale_axes scale_of_concat(const struct op_context *context, const scale_axes *of_values,
                                   bool same) {
     scale_axes all = SCALE_NONE;

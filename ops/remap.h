@@ -26,7 +26,7 @@ struct elements {
 };
 
 /* Allocates n zero elements with the dtype of `like`. Sets *ret_possible to false and returns 0
- * if there are too many, or if `like` has neither integers nor floats in memory. */
+ * if n is too large, or if `like` has neither integers nor floats in memory. */
 int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) __attribute__((warn_unused_result));
 /* Sets elements[at] = from[index]; both indices must be valid and the dtypes equal. */

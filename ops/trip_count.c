@@ -18,7 +18,7 @@
 #define MAX_STEPS  256
 #define MAX_NUMBER (INT64_C(1) << 53)
 
-/* By dtype: the largest magnitude up to which it represents every integer. */
+/* By dtype: it represents every integer up to this magnitude. 0: dtypes of no counter. */
 static const int64_t exact_to[DTYPE_N] = {
     [DTYPE_INT8] = INT8_MAX,
     [DTYPE_INT16] = INT16_MAX,
@@ -67,15 +67,15 @@ static bool is_within(int64_t number, int64_t limit) {
 
 /* ---- numbers ---- */
 
-/* A condition and the values it is computed from have one element, even if their shape is
- * unknown. */
+/* Returns true if the value is a tensor of one element, or of an unknown number: a condition
+ * and the values that it is computed from have one element. */
 static bool may_be_single(const struct value_info *info) {
     const int64_t elements = shape_elements(&info->shape);
     return info->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
 }
 
-/* Returns true and the only element if it is a known integer. An unreadable constant is
- * unknown. */
+/* Sets *ret to the only element. Returns false unless it is a known integer; an unreadable
+ * constant is unknown. */
 static bool read_number(struct search *search, const struct value_info *info, int64_t *ret) {
     const struct constant *value = NULL;
     const struct op_context *context = search->context;
@@ -275,8 +275,8 @@ static struct trip_count first_of_comparison(struct search *search, const struct
 
 static struct trip_count first_iteration(struct search *search, uint32_t id, bool want);
 
-/* Combines the bounds of two conditions. `both`: both must have the value `want`, else either.
- */
+/* Combines the bounds of two conditions: if `both`, both must have the value `want`, else one
+ * of them. */
 static struct trip_count first_of_and_or(struct search *search, const struct node *node,
                                          bool both, bool want) {
     const struct trip_count a = first_iteration(search, node->inputs[0], want);

@@ -18,9 +18,9 @@ struct trip_count {
 };
 
 /*
- * Computes bounds of the trip count of a Loop that starts, from the condition that its body
- * returns. The last walk of the body must have used inputs that hold in every iteration.
- * Returns 0, or a negative status after a message.
+ * Computes bounds of the trip count of a Loop from the condition that its body returns; the
+ * initial condition is assumed true. The last walk of the body must have used inputs that hold
+ * in every iteration. Returns 0, or a negative status after a message.
  */
 int trip_count_find(struct op_context *context, const struct body *body,
                     struct trip_count *ret);

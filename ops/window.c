@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sliding windows: see window.h. Number of positions, with e = (kernel - 1) * dilation + 1:
- *     explicit, VALID:  floor((in + begin + end - e) / stride) + 1; with ceil_mode ceil instead
- * of floor, less 1 if the last window would start in the padding at the end SAME_*: ceil(in /
- * stride)
+ *     explicit, VALID:  floor((in + begin + end - e) / stride) + 1
+ *     with ceil_mode:   ceil instead of floor; 1 less if the last window starts in the end pad
+ *     SAME_*:           ceil(in / stride)
  */
 #include "ops/window.h"
 

@@ -35,7 +35,7 @@ struct block {
     size_t created; /* arena->total at creation */
     size_t size;    /* of data */
     size_t used;
-    size_t dirty; /* bytes handed out before a restore; those after them are still zero */
+    size_t dirty; /* bytes of `data` used before a restore; the bytes after them are zero */
     alignas(max_align_t) unsigned char data[];
 };
 
@@ -78,7 +78,8 @@ void arena_free(struct arena *arena) {
     free(arena);
 }
 
-/* Pushes a new block; calloc does not zero pages fresh from the system. */
+/* Pushes a new block; NULL if out of memory. Uses calloc, not memset, to zero the data: pages
+ * fresh from the system are zero, and calloc does not write to them. */
 static struct block *push_block(const struct arena *arena, struct block **stack, size_t size,
                                 bool zeroed) {
     if (size > SIZE_MAX - sizeof(struct block)) return NULL;

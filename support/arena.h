@@ -26,16 +26,16 @@ struct arena_mark {
 struct arena *arena_new(const char *name, size_t cap);
 void arena_free(struct arena *arena);
 
-/* Returns zeroed memory, aligned for any type whose size divides `size`; NULL if malloc fails
- * or the cap is reached. Size 0 returns a unique address. */
+/* Returns zeroed memory, aligned for any type of which `size` is a multiple; NULL if malloc
+ * fails or the cap is reached. Size 0 returns a unique address. */
 void *arena_alloc(struct arena *arena, size_t size);
 /* The same for n * size bytes; checks the product. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
 /* The same, not zeroed: for arrays that are written completely before they are read. */
 void *arena_array_raw(struct arena *arena, size_t n, size_t size);
-/* Returns an array of n items with room for one more: `items`, or if *capacity is n, a copy
- * with twice the capacity (16 if n is 0), and sets *capacity; NULL if out of memory. New items
- * are not zeroed. */
+/* Makes room for one item more than n. Returns `items` if *capacity > n; else a copy with twice
+ * the capacity (16 if n is 0), and sets *capacity. Returns NULL if out of memory. New items are
+ * not zeroed. */
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t *capacity, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 /* Copies exactly `length` bytes, NULs included, and appends a NUL. */

@@ -92,8 +92,8 @@ static int open_resolved(const char *folder, const char *path) {
     return (int)fd;
 }
 
-/* Kernels before 5.6 lack openat2, and some containers forbid it; EAGAIN is a concurrent rename
- * of a folder. */
+/* Kernels before 5.6 lack openat2 (ENOSYS), and some containers forbid it (EPERM). EAGAIN: a
+ * folder was renamed concurrently. */
 int beneath_open(const char *folder, const char *path) {
     const int fd = open_resolved(folder, path);
     const bool is_refused = errno == ENOSYS || errno == EPERM || errno == EAGAIN;

@@ -4,16 +4,16 @@
 #define SUPPORT_BENEATH_H
 
 /*
- * Opens `path`, which must be relative to `folder`, for reading, and returns the descriptor.
- * The kernel resolves the path so that no step of it, symbolic links included, leaves the
- * folder; a concurrent change of the path cannot defeat this. Does not wait for the writer of a
- * FIFO. Returns -1 and sets errno otherwise: EXDEV if the path leads outside the folder.
+ * Opens `path`, which must be relative to `folder`, for reading, and returns the descriptor. On
+ * failure returns -1 and sets errno: EXDEV if the path leads outside the folder. The kernel
+ * resolves the path so that no step of it, symbolic links included, leaves the folder; a
+ * concurrent change of the path cannot defeat this. Does not wait for the writer of a FIFO.
  */
 int beneath_open(const char *folder, const char *path);
 
 /*
  * The same on systems without openat2: opens one step after the other and follows no symbolic
- * link, also not one inside the folder (ELOOP, or ENOTDIR if a folder is a link).
+ * links, not even inside the folder (ELOOP, or ENOTDIR if a folder is a link).
  */
 int beneath_open_steps(const char *folder, const char *path);
 

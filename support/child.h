@@ -5,8 +5,9 @@
 
 #include <sys/types.h>
 
-/* In a child of `parent`: requests that it is killed when the parent terminates, even if it
- * hangs. Exits if the parent has terminated already. No effect outside Linux. */
+/* To be called in a child of `parent`: the kernel then kills the child when the parent
+ * terminates, even if the child hangs. Exits if the parent has terminated already. No effect
+ * outside Linux. */
 void child_end_with_parent(pid_t parent);
 
 #endif

@@ -155,7 +155,8 @@ static const char *render_place(struct cm_diagnostics *sink) {
     return text_string(&out);
 }
 
-/* Returns a copy, since the message outlives the name; NULL also if out of memory. */
+/* Returns a copy of the name of the innermost frame's node, because the message outlives the
+ * frame; NULL if no frame has a node, or if out of memory. */
 static const char *innermost_node(struct cm_diagnostics *sink) {
     const struct diag_frame *frame = sink->innermost;
     while (frame != NULL && frame->node == NULL) frame = frame->outer;
@@ -186,7 +187,7 @@ render_line(struct arena *arena, const char *format, va_list args) {
     return raw.failed || safe.failed ? NULL : text_string(&safe);
 }
 
-/* Drops the newest note or warning. */
+/* Drops the newest note or warning; returns false if there is none. */
 static bool make_way_for_error(struct cm_diagnostics *sink) {
     size_t i = sink->n_items;
     while (i > 0 && sink->items[i - 1]->severity == CM_ERROR) i--;
@@ -283,7 +284,7 @@ void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
     va_end(args);
 }
 
-/* Compares messages and nodes, ignoring the operands, which are part of the location. */
+/* Compares severity, message and node, but not the place, which names the operands. */
 static bool is_same(const struct cm_diagnostic *a, const struct cm_diagnostic *b) {
     return a->severity == b->severity && text_equal(a->message, b->message) &&
            text_equal(a->node, b->node);

@@ -89,10 +89,10 @@ void diag_note(struct cm_diagnostics *sink, enum diag_code code, const char *for
 int diag_verror(struct cm_diagnostics *sink, enum diag_code code, const char *format,
                 va_list args) __attribute__((format(printf, 3, 0)));
 
-/* Adds a hint to the newest message. */
 /* Replaces the text of the newest message. */
 void diag_replace(struct cm_diagnostics *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Adds a hint to the newest message. */
 void diag_hint(struct cm_diagnostics *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

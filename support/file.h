@@ -33,13 +33,14 @@ int source_open(const char *path, struct cm_diagnostics *diag, struct source **r
 int source_open_memory(const void *data, size_t size, const char *name,
                        struct cm_diagnostics *diag, struct source **ret)
     __attribute__((warn_unused_result));
-/* Takes over an open descriptor of a file, also if it fails. `name` is for messages. */
+/* Opens a source on a file descriptor and takes it over: closes it on failure. `name` is for
+ * messages. */
 int source_open_descriptor(int fd, const char *name, struct cm_diagnostics *diag,
                            struct source **ret) __attribute__((warn_unused_result));
 void source_close(struct source *source);
 
 const char *source_name(const struct source *source);
-/* Returns the total size, bytes; SOURCE_SIZE_UNKNOWN of a pipe that has not ended yet. */
+/* Returns the total size in bytes; SOURCE_SIZE_UNKNOWN for a pipe that has not ended yet. */
 uint64_t source_size(const struct source *source);
 bool source_can_seek(const struct source *source);
 uint64_t source_position(const struct source *source);
@@ -60,8 +61,8 @@ int source_byte(struct source *source, struct cm_diagnostics *diag);
 /* Returns the window, valid as long as the source. A parser may consume bytes itself by
  * advancing `at` up to `length`. */
 struct source_window *source_window(struct source *source);
-/* Refills the window if it is empty and sets *ret_size to the buffered bytes, 0 at the end.
- * Consumes nothing. CM_OK or CM_IO. */
+/* Refills the window if it is empty; sets *ret to the buffered bytes and *ret_size to their
+ * number, 0 at the end. Consumes nothing. CM_OK or CM_IO. */
 int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* Returns true at the end, or after an error (reported). */
@@ -71,16 +72,16 @@ bool source_at_end(struct source *source, struct cm_diagnostics *diag);
  */
 int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
-/* Reads exactly `size` bytes at `offset`. CM_REFUSED with DIAG_VALUE on a pipe that is past
- * them. */
+/* Reads exactly `size` bytes at `offset`. CM_OK, CM_IO, CM_REFUSED (DIAG_VALUE: the source is a
+ * pipe; DIAG_FORMAT: the file is too short). */
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
 #define FILE_MAX_JSON ((size_t)128 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
 
 /*
- * Reads the rest into one block of `arena`, but at most one byte more than `max_bytes`. CM_OK,
- * CM_REFUSED (DIAG_LIMIT: more than `max_bytes` bytes), CM_IO, CM_NO_MEMORY.
+ * Reads the rest of the source into one block of `arena` and adds a NUL that *ret_size does not
+ * count. CM_OK, CM_REFUSED (DIAG_LIMIT: more than `max_bytes` bytes), CM_IO, CM_NO_MEMORY.
  */
 int source_read_all(struct source *source, size_t max_bytes, struct arena *arena,
                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
@@ -88,8 +89,8 @@ int source_read_all(struct source *source, size_t max_bytes, struct arena *arena
 
 /*
  * Atomic file output: writes to a file without a name in the folder of `path`. output_commit
- * replaces the target by it; output_abandon, or the end of the process, deletes it. A path that
- * is not a regular file (/dev/null, a pipe) is written directly.
+ * replaces the file at `path` by this file; output_abandon, or the end of the process, deletes
+ * it. If `path` is not a regular file (/dev/null, a pipe), it is written directly.
  */
 struct output; /* opaque */
 int output_open(const char *path, struct cm_diagnostics *diag, struct output **ret)
@@ -98,7 +99,8 @@ FILE *output_stream(struct output *output);
 int output_commit(struct output *output, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 void output_abandon(struct output *output);
-/* Creates a folder and its parents, those that are missing. Returns 0 or an errno value. */
+/* Creates a folder and its missing parents with the permissions `mode`. Returns 0 or an errno
+ * value. */
 int output_make_folder(const char *path, unsigned mode) __attribute__((warn_unused_result));
 /* Flushes a stream. Returns CM_IO if any write to it has failed, else CM_OK. */
 int output_flush(FILE *stream) __attribute__((warn_unused_result));

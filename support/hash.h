@@ -7,15 +7,16 @@
 #include <stdint.h>
 
 /*
- * Every bit of the text reaches the low bits, which choose a slot. The seed is
- * random (arena_seed), so that a file cannot choose names that all fall into one slot; the
- * output must not depend on it.
+ * Returns a hash for tables in memory: its low bits, which choose a slot, depend on every bit
+ * of the text. The seed is random (arena_seed), so that a file cannot choose names that all
+ * fall into one slot; the output of the program must not depend on the hash.
  */
 uint64_t hash_text(const char *text, size_t length, uint64_t seed);
 
 #define HASH_BYTES_BEGIN UINT64_C(0xcbf29ce484222325)
-/* Returns `hash` continued over the bytes, from HASH_BYTES_BEGIN: FNV-1a, equal on all
- * machines. For checksums and files; a file can choose bytes that collide. */
+/* Returns the FNV-1a hash of all bytes so far; `hash` is that of the preceding bytes,
+ * HASH_BYTES_BEGIN if there are none. For checksums, also in files: it is equal on all
+ * machines. Bytes that collide are easy to choose. */
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
 #endif

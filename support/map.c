@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots are small, because a look-up mostly waits for one cache miss: that of its slot. Entries
- * are in insertion order, and most look-ups are for recent ones. */
+/* Slots are small, because the time of a look-up is mostly the cache miss of its slot. Entries
+ * are in insertion order: most look-ups are for recent entries, which are still in the cache.
+ */
 #include "support/map.h"
 
 #include <string.h>

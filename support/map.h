@@ -10,7 +10,6 @@
 
 struct arena;
 
-/* In insertion order. */
 struct map_entry {
     const char *key;
     uint32_t length; /* of the key */
@@ -18,13 +17,13 @@ struct map_entry {
 };
 
 struct map_slot {
-    uint32_t hash;  /* half of the key's hash */
+    uint32_t hash;  /* low 32 bits of the key's hash */
     uint32_t entry; /* 1 + its index; 0: free */
 };
 
 struct map {
     struct arena *arena;
-    struct map_entry *entries;
+    struct map_entry *entries; /* in insertion order */
     size_t n_entries;
     size_t capacity; /* of `entries` */
     struct map_slot *slots;

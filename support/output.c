@@ -164,7 +164,8 @@ FILE *output_stream(struct output *output) {
     return output->stream;
 }
 
-/* Returns 0, also for a file system without fsync, or an errno. */
+/* Flushes the file to the disk. Returns 0, also if the file system has no fsync, or an errno.
+ */
 static int sync_file(int fd) {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
 }

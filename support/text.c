@@ -309,8 +309,8 @@ bool text_ends_with(const char *string, const char *suffix) {
     return length >= tail && memcmp(string + length - tail, suffix, tail) == 0;
 }
 
-/* Reads the digits of a mantissa; *exponent is that of the last one. Digits after the 19th,
- * which exceed the precision of a double, only scale. */
+/* Reads a mantissa as *ret_value * 10^*exponent: "1.25" is 125 * 10^-2. Digits after the 19th
+ * exceed the precision of a double and count as 0. Returns the end of the mantissa. */
 static const char *read_mantissa(const char *at, uint64_t *ret_value, int *exponent) {
     const char *start = at;
     bool fraction = false;

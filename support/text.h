@@ -37,17 +37,17 @@ const char *text_string(const struct text *text);
 /*
  * Appends a name from a file. The bytes of control characters, DEL, C1 controls, bidi
  * overrides, invisible characters and invalid UTF-8 become \xNN, so that no name can control a
- * terminal or fake a line. So does the first byte of a CI command: "::error::" at the start
- * (after blanks or non-ASCII too), "##[error]" and "##vso[" anywhere.
+ * terminal or fake a line. The first byte of a CI command is escaped in the same way:
+ * "::error::" at the start or after blanks or non-ASCII, "##[error]" and "##vso[" anywhere.
  */
 void text_append_name(struct text *text, const char *name);
 /* Returns true if the n bytes are printable ASCII without '#' and text_append_name appends them
  * unchanged. */
 bool text_is_plain(const char *string, size_t n);
 /*
- * Returns the offset of the first unsafe character, or of "##[" or "##" and a letter; n if
- * none, then the outputs are unset. Sets *ret_point to the code point there and *ret_length to
- * its bytes; TEXT_BROKEN and 1 if the byte is not valid UTF-8.
+ * Returns the offset of the first unsafe character or CI command ("##[", or "##" and a letter),
+ * and sets *ret_point to the code point there and *ret_length to its bytes; TEXT_BROKEN and 1
+ * if the byte is not valid UTF-8. Returns n and sets nothing if there is none.
  */
 #define TEXT_BROKEN UINT32_MAX
 size_t text_find_unsafe(const char *string, size_t n, uint32_t *ret_point, size_t *ret_length);

@@ -9,7 +9,7 @@
  *     json_each(item, json_get(root, "nodes")) ...
  *     json_free(root);
  *
- * Accessors accept NULL, a missing value: it is null and has no elements.
+ * Accessors accept NULL for a missing value, which is null and has no elements.
  */
 #ifndef SUPPORT_JSON_JSON_VALUE_H
 #define SUPPORT_JSON_JSON_VALUE_H
@@ -40,14 +40,14 @@ bool json_is_array(const struct json_value *value);
 bool json_is_object(const struct json_value *value);
 /* Returns false if the value is neither true nor false. */
 bool json_to_bool(const struct json_value *value, bool *ret);
-/* Return false if the value is not a number, or not one of that type. */
+/* Return false if the value is not a number; json_to_int64 also for 1.5 and out of range. */
 bool json_to_int64(const struct json_value *value, int64_t *ret);
 bool json_to_double(const struct json_value *value, double *ret);
 /* Returns the digits of a number as in the file; NULL if the value is not a number. */
 const char *json_digits(const struct json_value *value);
 /* Returns the UTF-8 text of a string; NULL if the value is not a string. */
 const char *json_string(const struct json_value *value);
-/* Returns the kind for messages: "an array"; of a number its digits. */
+/* Describes the value for messages: "an array"; a number by its digits. */
 const char *json_describe(const struct json_value *value);
 
 /* Elements of an array, or members of an object. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* See json_writer.h. */
 #include "support/json/json_writer.h"
 
 #include <inttypes.h>

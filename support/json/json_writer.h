@@ -29,12 +29,14 @@ struct json_writer {
 
 void json_begin(struct json_writer *json, char bracket);
 void json_end(struct json_writer *json, char bracket);
-/* Starts a line before the next element, or with `is_last` before the closing bracket. */
+/* Starts a line, indented by n_spaces, before the next element or, if is_last, before the
+ * closing bracket. */
 void json_break_line(struct json_writer *json, int n_spaces, bool is_last);
 
 /*
- * Strings are escaped so that none can control a terminal: control characters, DEL, C1 controls
- * and bidi overrides become \uXXXX; of a string that is not UTF-8, such bytes become "\\xNN".
+ * Strings are escaped so that none can control a terminal: unsafe characters and CI commands
+ * (text_find_unsafe) become \uXXXX. In a string that is not UTF-8, their bytes and invalid
+ * bytes become "\\xNN".
  */
 void json_write_key(struct json_writer *json, const char *key);
 void json_write_string(struct json_writer *json, const char *text); /* NULL: null */
