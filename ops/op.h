@@ -159,7 +159,7 @@ struct op_flops {
 enum op_images {
     IMAGES_NONE,
     IMAGES_HERE,   /* operand 0 and output 0 */
-    IMAGES_FOLLOW, /* if any operand or output is one, so are all with the rank of output 0 */
+    IMAGES_FOLLOW, /* if any operand or output is an image, so are all of output 0's rank */
 };
 
 /* The primitive of a backend that measures the operator (ops/lowering/lowering.h). */

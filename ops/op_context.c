@@ -83,7 +83,7 @@ int op_value(struct op_context *context, size_t i, const struct constant **ret) 
     const struct constant *value = op_input(context, i)->value;
     *ret = NULL;
     if (!value) return CM_OK;
-    bool is_walked = value->n_elements <= CONSTANT_MAX_ELEMENTS; /* else a splat, not read */
+    bool is_walked = value->n_elements <= CONSTANT_MAX_ELEMENTS; /* longer: splat or not read */
     if (is_walked && !op_use_budget(context, value->n_elements)) return CM_OK;
     return constant_load(value, &context->model->reader, context->arena, context->diag, ret);
 }

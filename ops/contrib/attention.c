@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention of com.microsoft. Attention and QAttention project their input themselves; the
- * others take queries, keys and values, packed or not. MACs = batch * queries * (D * columns +
- * heads * keys * (d + v)) with D columns of the input, `columns` of the projection (0 if there
- * is none), and d and v of a head's key and value. FLOPs = 2 * MACs + 1 per score, the softmax.
- * As for ONNX's Attention, masks do not reduce the count, and keys are those of past and
- * present.
+ * Attention of com.microsoft. Attention, QAttention, PackedAttention and
+ * DecoderMaskedSelfAttention project their input; the others take queries, keys and values.
+ *     MACs = batch * queries * (input * projected + heads * keys * (d + v))
+ * with the columns of the input, of its projection (0: none), and of a head's key and value.
+ * FLOPs = 2 * MACs + 1 per score, for the softmax. As for ONNX's Attention, masks do not reduce
+ * the count, and `keys` are those of past and present.
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
@@ -28,8 +28,8 @@ static const struct attention unknown = {
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
 
 /*
- * Adds the keys of `past`, if given, whose axis `axis` is their length. If past and present
- * share a buffer, input `length` is the number of keys in it.
+ * Adds the past keys: as many as axis `axis` of input `past`, if given, is long. If past and
+ * present share a buffer, input `length` holds the number of past keys in it.
  */
 static void add_past(const struct op_context *context, size_t past, int rank, int axis,
                      size_t length, struct attention *ret) {
@@ -62,7 +62,8 @@ static struct attention read_projecting(const struct op_context *context, size_t
     return a;
 }
 
-/* [tokens, D]: batch * length tokens if nothing is padded, else lengths are data-dependent. */
+/* Input [tokens, D]. If tokens = batch * length, no padding was removed and all lengths are
+ * equal; else they are data-dependent. */
 static struct attention read_packed_projecting(const struct op_context *context) {
     struct attention a = read_projecting(context, SIZE_MAX, SIZE_MAX);
     const int64_t tokens = common_dim(context, 0, 2, 0);
@@ -74,7 +75,7 @@ static struct attention read_packed_projecting(const struct op_context *context)
     return a;
 }
 
-/* Q [B, S, H], or all three [B, S, heads, 3, d]. */
+/* Q [B, S, H], or Q, K and V in one operand [B, S, heads, 3, d]. */
 static void read_queries(const struct op_context *context, struct attention *ret) {
     const int rank = op_rank(context, 0);
     ret->heads = op_attr_int(context, "num_heads");
@@ -175,7 +176,7 @@ struct reading {
     const char *type;
     struct attention (*read)(const struct op_context *context);
     size_t past;     /* input with the past keys and values, or the past keys */
-    size_t type_of;  /* input that has the type of output 0 */
+    size_t type_of;  /* input that has the dtype of output 0 */
     size_t masks[2]; /* inputs that are added to the scores */
 };
 
@@ -305,7 +306,7 @@ static int64_t exact_attention(const struct op_context *context) {
                                         attention_rows(context));
 }
 
-/* FLOPs of the softmax: thop counts no products without a weight. */
+/* Returns the FLOPs of the softmax: thop does not count products of two activations. */
 static int64_t thop_attention(const struct op_context *context) {
     return thop_softmax_flops(attention_scores(context), attention_rows(context));
 }

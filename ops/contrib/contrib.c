@@ -21,7 +21,8 @@ static int infer_split_gelu(struct op_context *context) {
                                checked_div_floor(common_last_dim(context, 0), 2));
 }
 
-/* Outputs: normalized; mean and inverse standard deviation of each row, float; the sum. */
+/* Outputs: the normalized sum; the mean and inverse standard deviation of each row, both float;
+ * the sum of input, skip and bias. A row has the axes from `first` on. */
 static int output_normalized(struct op_context *context, int64_t first) {
     const struct shape *x = op_shape(context, 0);
     struct shape rows = *x;
@@ -166,7 +167,9 @@ static int infer_dequantize(struct op_context *context) {
     return common_infer_same_shape(context, op_dtype(context, 1));
 }
 
-/* No schema defines it: ONNX Runtime writes it into the default domain. */
+/* Attributes of an operator without a schema, which ONNX Runtime writes into the default
+ * domain.
+ */
 static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 

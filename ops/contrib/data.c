@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data movement, lookup, hashing and packing of com.microsoft: no MACs and no FLOPs by
- * the default convention. Some sizes are data-dependent: tokens without padding, words of a
- * text, bytes of a block floating point format.
+ * the default convention. Also a masked pool, which has FLOPs, and compiled graphs, whose MACs
+ * are unknown. Some sizes are data-dependent: tokens without padding, words of a text, bytes of
+ * a block floating point format.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -171,7 +172,8 @@ static int infer_packed_hashes(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
-/* [C] or [N, C] strings -> the same with a last axis as long as the longest has words. */
+/* [C] or [N, C] strings -> [C, n] or [N, C, n]; n, the most words of a string, is
+ * data-dependent. */
 static int infer_tokens(struct op_context *context) {
     const struct shape *texts = op_shape(context, 0);
     int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
@@ -234,8 +236,8 @@ static int infer_dequantize_ordered(struct op_context *context) {
     return status < 0 ? status : common_infer_same_shape(context, dtype);
 }
 
-/* A part of the graph that a device's compiler has replaced: its contents are not in the file.
- * The declared types of its outputs are used. */
+/* A part of the graph that a device's compiler has replaced: its nodes are not in the file. Its
+ * outputs keep their declared types. */
 static int infer_compiled(struct op_context *context) {
     const struct value_info nothing = value_info_unknown();
     int status = CM_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text generation as one node (com.microsoft): the encoder and the first decoder run once, the
- * decoder once per token. Body inputs have the declared types; a symbolic dim that has the name
- * of one of the first input's dims, [sequences, tokens], is equal to it, others are unknown.
+ * decoder once per token. Body inputs have the declared types; a symbolic dim of the same name
+ * as a dim of the body's first input, [sequences, tokens], equals it; others are unknown.
  * The number of tokens is data-dependent: one decoder step is counted, with a note.
  */
 #include "ops/common.h"

@@ -12,7 +12,8 @@
 
 #include "support/banned.h"
 
-/* Other channel counts are padded by an amount that depends on the block size. */
+/* Multiples of this need no padding. Other channel counts are padded by an amount that depends
+ * on the block size. */
 #define LARGEST_BLOCK 16
 
 static int64_t padded(int64_t channels) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matrix products and convolutions of com.microsoft, as ONNX Runtime's optimizers and
- * quantizers write them: fused with an activation, with transposed, block-quantized or packed
- * operands, several weights at once, experts; distances and inverses. MACs are those of the
- * plain product, out * K, or of the convolution, out * prod(W.shape[1:]), however the weight is
- * packed.
+ * quantizers write them: with an activation, with transposed, block-quantized or packed
+ * operands, with several weights, with experts. Also distances and inverses. MACs are those of
+ * the plain product, out * K, or of the convolution, out * prod(W.shape[1:]), however the
+ * weight is packed.
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
@@ -14,7 +14,9 @@
 
 #include "support/banned.h"
 
-/* trans swaps the last two axes; transBatch moves the first axis after the batch axes. */
+/* Sets *ret to the shape of operand i after its transpositions: first transBatch, which moves
+ * the first axis after the batch axes ([a,b,c,d] to [b,c,a,d]), then trans, which swaps the
+ * last two axes. */
 static int transposed(struct op_context *context, size_t i, const char *trans,
                       const char *batch, struct shape *ret) {
     const struct shape *shape = op_shape(context, i);
@@ -45,7 +47,8 @@ static int infer_fused_matmul(struct op_context *context) {
     return status < 0 ? status : matmul_infer_shapes(context, &a, &b, common_dtype(context, 0));
 }
 
-/* The inner axis of A is the last, or the last but one if A is transposed. */
+/* The inner axis of A is the last; with transA the last but one, and with transBatchA too the
+ * first. */
 static void macs_fused_matmul(const struct op_context *context, struct product *ret) {
     const int rank = op_rank(context, 0);
     const bool transposed_a = rank > 1 && op_attr_int(context, "transA") != 0;
@@ -56,7 +59,7 @@ static void macs_fused_matmul(const struct op_context *context, struct product *
     product_add(ret, "inner axis", k);
 }
 
-/* Axis 0 or 1 of matrix i after its transposition. B is input 1 or, quantized, 3. */
+/* Returns dim `axis` of matrix i after its transposition. A is input 0, B input 1 or 3. */
 static int64_t matrix_dim(const struct op_context *context, size_t i, int axis) {
     const bool transposed = op_attr_int(context, i == 0 ? "transA" : "transB") != 0;
     return common_dim(context, i, 2, transposed ? 1 - axis : axis);
@@ -82,7 +85,7 @@ static int infer_fused_gemm(struct op_context *context) {
     return output_matrices(context, 1, common_dtype(context, 0));
 }
 
-/* The output is quantized if its scale (7) is given. */
+/* The output has the dtype of its zero point (8) if given; else that of the scale of A (1). */
 static int infer_qgemm(struct op_context *context) {
     return output_matrices(context, 3, op_dtype(context, op_has_input(context, 8) ? 8 : 1));
 }
@@ -295,7 +298,7 @@ static int infer_qlinear_conv(struct op_context *context) {
     return contrib_infer_channels_last(context, 0, infer_quantized);
 }
 
-/* The activation of a matrix product; the addend counts no FLOPs, as in Gemm. */
+/* Returns the FLOPs of the activation; the addend counts none, as in Gemm. */
 static int64_t activation_flops(const struct op_context *context) {
     return op_has_attr(context, "activation") ? op_output_elements(context, 0) : 0;
 }

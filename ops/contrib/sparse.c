@@ -4,9 +4,9 @@
  * that select them (attention.c has the common forms).
  *     MACs = queries * heads * keys per query * (d + v) + projections
  * with the queries of all requests. The number of keys per query is data-dependent: caches,
- * page tables and selections are assumed full. FLOPs = 2 * MACs + 1 per score, the softmax.
- * Indexers score blocks of keys by all of their heads: MACs = queries * heads * entries *
- * columns
+ * page tables and selections are assumed full. FLOPs = 2 * MACs + 1 per score, for the softmax.
+ * Indexers score blocks of keys by all of their heads:
+ *     MACs = queries * heads * entries * columns
  */
 #include "ops/contrib/common.h"
 #include "ops/facets.h"
@@ -75,8 +75,8 @@ static int infer_decoder(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, cache);
 }
 
-/* Input [B, S, D]; a query attends to the window on both sides. Global queries are
- * data-dependent. */
+/* Input [B, S, D]; a query attends to the window on both sides. Global attention is
+ * data-dependent: only its projections are counted. */
 static struct sizes read_window(const struct op_context *context, size_t weight,
                                 size_t global) {
     struct sizes s = unknown;
@@ -133,7 +133,8 @@ static int infer_ordered(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 3, dims);
 }
 
-/* Columns of a head of queries [.., columns], into which keys and values may be packed. */
+/* Returns the columns of a head of the queries, input 0 [.., columns], which also has the keys
+ * and values if there is no input 1. */
 static int64_t head_columns(const struct op_context *context) {
     const int64_t heads = op_attr_int(context, "num_heads");
     const int64_t packed_heads = checked_mul(2, op_attr_int(context, "kv_num_heads"));
@@ -157,7 +158,8 @@ static struct sizes read_blocks(const struct op_context *context) {
     return read_shared(context, is_known(total) ? total : common_dim(context, 3, 4, 2));
 }
 
-/* Pages [pages, places, heads, d]; a request has as many as the page table has columns. */
+/* Pages [pages, places, heads, d]; a request has as many pages as the page table, input 7, has
+ * columns. */
 static int64_t paged_keys(const struct op_context *context) {
     return checked_mul(common_dim(context, 7, 2, 1), common_dim(context, 3, 4, 1));
 }
@@ -262,7 +264,7 @@ static void macs_attention(const struct op_context *context, struct product *ret
 
 /*
  * An indexer scores every block of `compress_ratio` keys by all of its heads and returns the
- * best: with policy "qsa" blocks of tokens, listed one by one, with "csa" compressed entries.
+ * indices of the best: with policy "qsa" every token of these blocks, with "csa" the blocks.
  */
 struct indexer {
     int64_t columns, heads;
@@ -294,8 +296,9 @@ static int check_indexer(const struct op_context *context) {
                    (long long)ratio);
 }
 
-/* Returns the entries that a call adds: its tokens, or the windows that they complete together
- * with the waiting tokens. */
+/* Returns the number of entries that a call adds: its tokens, or (csa) the windows that they
+ * complete together with the waiting tokens. Sets *ret_waiting to the length of the buffer of
+ * waiting tokens after the call. */
 static int64_t new_entries(const struct op_context *context, const struct indexer *x,
                            int64_t *ret_waiting) {
     const int64_t ratio = op_attr_int(context, "compress_ratio");

@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* X [T, B, I]; h hidden, D directions, columns of W: those of X and what is concatenated. */
+/* Sizes of an LSTM on X [T, B, I]. `columns`: of W, for I and any values concatenated to X. */
 struct sizes {
     int64_t steps, batch, directions, hidden, columns;
 };
@@ -38,7 +38,7 @@ static int infer_lstm(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 2, dtype, 3, all + 1);
 }
 
-/* Rows of a cell's matrix products: D * B * T. */
+/* Returns the rows of a cell's matrix products: D * B * T. */
 static int64_t n_cells(const struct sizes *s) {
     return checked_mul(checked_mul(s->directions, s->batch), s->steps);
 }
@@ -53,8 +53,9 @@ static void macs_quantized(const struct op_context *context, struct product *ret
 }
 
 /*
- * Bahdanau attention over a memory [B, L, m]. MACs: L m a once for the keys; per step h a for
- * the query, L a for the scores, L m for the context, and (m + h) w for an attention layer.
+ * Returns the MACs of Bahdanau attention over a memory [B, L, m] with keys of a columns: L m a
+ * once for the keys; per step h a for the query, L a for the scores, L m for the context, and
+ * (m + h) w for an attention layer [m + h, w].
  */
 static int64_t attention_macs(const struct op_context *context, const struct sizes *s) {
     const int64_t length = common_dim(context, 11, 3, 1);
@@ -87,7 +88,7 @@ static int64_t cell_flops(const struct op_context *context) {
     return checked_mul(each, checked_mul(n_cells(&s), s.hidden));
 }
 
-/* (k - 1) * dilation: length of the state of a causal window. */
+/* Returns the length of the state of a causal window of k elements: (k - 1) * dilation. */
 static int64_t causal_state_length(const struct op_context *context, int axis) {
     const int64_t kernel = op_rank(context, 1) > axis ? op_dim(context, 1, axis) : DIM_UNKNOWN;
     const int64_t back = checked_mul(checked_sub(kernel, 1), op_attr_int(context, "dilation"));
@@ -145,8 +146,8 @@ static int infer_packed_causal(struct op_context *context) {
 /*
  * Q and K [tokens, heads, k], V [tokens, value heads, v]; tokens may be [batch, steps]. The
  * state [requests, value heads, v, k] is read by every query and updated by every key; a delta
- * rule also reads it for every key: MACs = tokens * k * v * value heads * (2, by a delta rule
- * 3)
+ * rule also reads it for every key:
+ *     MACs = tokens * k * v * value heads * (2, or 3 by a delta rule)
  */
 struct delta {
     int64_t requests, heads, value_heads, key, value;
@@ -176,7 +177,7 @@ static struct delta read_delta(const struct op_context *context) {
     return d;
 }
 
-/* Columns of the decay, key and difference of each step that is kept. */
+/* Returns the columns of output 2: the decay, key and difference of each kept step. */
 static int64_t update_columns(const struct op_context *context, const struct delta *d) {
     const int64_t keys = checked_mul(d->heads, d->key);
     const int64_t values = checked_mul(d->value_heads, d->value);

@@ -36,12 +36,11 @@ enum custom_op_kind {
 struct custom_op_name {
     const char *name;
     enum custom_op_kind kind;
-    size_t index; /* of the operand, or of the element of an attribute */
-    const char
-        *attribute;       /* name without an index; if CUSTOM_OP_ATTRIBUTE, like the next two */
-    bool is_element;      /* an element of a list: "strides[0]" */
-    int64_t otherwise;    /* default; DIM_UNKNOWN if the attribute is required */
-    struct expression is; /* if CUSTOM_OP_WHERE */
+    size_t index;          /* of the operand, or of the element of an attribute */
+    const char *attribute; /* if CUSTOM_OP_ATTRIBUTE, as the next two: name without its index */
+    bool is_element;       /* an element of a list: "strides[0]" */
+    int64_t otherwise;     /* default; DIM_UNKNOWN if the attribute is required */
+    struct expression is;  /* if CUSTOM_OP_WHERE */
 };
 
 enum custom_op_dim_kind {
@@ -103,8 +102,8 @@ struct cm_op_costs {
 int custom_op_read(const struct cm_op_description *from, size_t n, struct arena *arena,
                    struct cm_diagnostics *diag, struct cm_op_costs *ret) CM_MUST_CHECK;
 
-/* Returns the row of the operator at this opset, or NULL; later descriptions override earlier
- * ones. */
+/* Returns the row of the operator at this opset, or NULL; later elements of `costs` override
+ * earlier ones. */
 const struct op *custom_op_find(const struct cm_op_costs *const *costs, size_t n,
                                 const char *domain, const char *type, int64_t opset);
 

@@ -25,12 +25,12 @@ struct reading {
     struct arena *arena;
     struct cm_diagnostics *diag;
     struct custom *ret;
-    size_t max_inputs;  /* "in0" .. may be used up to this number */
-    size_t max_outputs; /* "out0" likewise; 0 until the outputs have been read */
+    size_t max_inputs;  /* expressions may name "in0" to "in<max_inputs - 1>" */
+    size_t max_outputs; /* likewise "out0", ...; 0 until the outputs have been read */
     size_t n_steps;     /* of the expressions so far */
     /* Names are searched linearly: descriptions are short. */
     size_t n_names;
-    size_t n_operands; /* of the names: elements of operands, added when first used */
+    size_t n_operands; /* of n_names: names such as "in0", which are added at their first use */
     struct custom_op_name names[CUSTOM_OP_MAX_NAMES + 2 * CUSTOM_OP_MAX_ITEMS];
 };
 
@@ -346,7 +346,7 @@ static int read_costs(struct reading *reading) {
     return read_cost(reading, "other_flops", from->other_flops, &ret->other_flops);
 }
 
-/* CM_UNKNOWN is any opset. */
+/* Checks that the opset is >= first or CM_UNKNOWN, which means any opset. */
 static int check_opset(const struct reading *reading, const char *key, int64_t opset,
                        int64_t first) {
     if (opset == CM_UNKNOWN || opset >= first) return CM_OK;
@@ -454,7 +454,8 @@ static int read_identity(struct reading *reading) {
     return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
 }
 
-/* Copies the row of `like` with the narrower number of inputs: its callbacks rely on it. */
+/* Copies the row of `like`. The description may narrow its range of numbers of inputs but not
+ * widen it, because the callbacks of the row rely on the range. */
 static int inherit_row(const struct reading *reading, struct custom *ret) {
     const struct op *like = ret->like;
     const char *place = place_of(reading, "inputs", CM_NO_INDEX);

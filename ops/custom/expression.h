@@ -45,7 +45,7 @@ struct expression {
     const struct expression_step *steps;
 };
 
-/* Returns CM_OK, or CM_REFUSED if the text is too long. */
+/* Sets *ret to the start of the text. Returns CM_OK, or CM_REFUSED if the text is too long. */
 int expression_begin(const char *text, const char *place, struct cm_diagnostics *diag,
                      struct expression_cursor *ret) __attribute__((warn_unused_result));
 /* Skips `sign` if it comes next; returns false if it does not. */

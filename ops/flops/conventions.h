@@ -42,9 +42,9 @@ struct convention_term {
 };
 #define CONVENTION_TERMS 8
 /*
- * Writes the terms of one run of the node whose factor is not 0, and returns their number.
- * `integers` holds the MACs, split into integer and other ones. Terms of integer operations
- * follow the FLOPs of `convention` and are those of the convention `exact`.
+ * Writes the terms of one run of the node, except those with factor 0, and returns their
+ * number: the FLOPs by `convention`, then the integer operations by the convention `exact`.
+ * `integers` holds the MACs, split into integer and other ones.
  */
 size_t convention_terms(const struct convention *convention, const struct op_context *context,
                         const struct integers *integers,
@@ -56,7 +56,7 @@ int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_in
 int64_t convention_all_operations(const struct convention *convention,
                                   const struct op_context *context, int64_t macs);
 
-/* Returns the FLOPs that one MAC of that operator counts. */
+/* Returns how many FLOPs the convention counts for one MAC of the operator. */
 int64_t convention_per_mac(const struct convention *convention, const struct op *op);
 
 #endif

@@ -25,7 +25,7 @@ int64_t exact_batch_norm(const struct op_context *context) {
     return checked_add(each, checked_mul(2, op_elements(context, 1)));
 }
 
-/* Returns operations per element: 7 with scale and shift, one less without either. */
+/* Returns operations per element: 5, and 1 each for a scale and a shift. */
 static int64_t normalization(const struct op_context *context) {
     return 5 + (op_has_input(context, 1) ? 1 : 0) + (op_has_input(context, 2) ? 1 : 0);
 }
@@ -95,8 +95,8 @@ int64_t exact_average_pool(const struct op_context *context) {
     return checked_mul(term_window(context, SHAPE_MAX_RANK), op_output_elements(context, 0));
 }
 
-/* Returns the weighted sums of taps^spatial neighbours: n products and n - 1 additions per
- * element. */
+/* Returns the FLOPs of weighted sums of n = taps^spatial neighbours: n products and n - 1
+ * additions per output element. */
 static int64_t interpolation(const struct op_context *context, int64_t taps) {
     const int spatial = term_spatial(context);
     if (spatial == RANK_UNKNOWN) return DIM_UNKNOWN;
@@ -139,7 +139,7 @@ int64_t exact_butterflies(const struct op_context *context) {
     return checked_div_floor(context->macs, 2);
 }
 
-/* Those of the butterflies, and the product of each frame with the window. */
+/* The additions of exact_butterflies, and the product of each frame with the window. */
 int64_t exact_frames(const struct op_context *context) {
     const struct shape *out = op_output_shape(context, 0);
     const int64_t sums = checked_div_floor(context->macs, 2);
@@ -168,7 +168,7 @@ int64_t exact_likelihood(const struct op_context *context) {
     return checked_mul(each, n);
 }
 
-/* Those of LogSoftmax (5 per score, less 1 per row) and of the negative log likelihood. */
+/* LogSoftmax (5 per score, less 1 per row) and the negative log likelihood. */
 int64_t exact_cross_entropy(const struct op_context *context) {
     const int64_t logs = checked_mul(5, op_elements(context, 0));
     return checked_add(checked_sub(logs, op_elements(context, 1)), exact_likelihood(context));
@@ -181,7 +181,8 @@ int64_t exact_causal_convolution(const struct op_context *context) {
     return checked_mul(each, op_output_elements(context, 0));
 }
 
-/* Returns `each` operations per parameter element of an optimizer with so many states. */
+/* Returns `each` operations per parameter element of an optimizer with `states` states per
+ * parameter. */
 static int64_t optimizer_step(const struct op_context *context, size_t states, int64_t each) {
     const size_t n = context->n_inputs > 2 ? (context->n_inputs - 2) / (states + 2) : 0;
     int64_t elements = 0;
@@ -285,7 +286,8 @@ int64_t exact_lp_norm(const struct op_context *context) {
     return roots ? all : checked_sub(all, term_rows_along_axis(context));
 }
 
-/* Per element: minimum, maximum, quotient, rounding, zero point. Scale and zero point: 5. */
+/* Per element: minimum, maximum, quotient, rounding, zero point. Per node: 5 for scale and zero
+ * point. */
 int64_t exact_dynamic_scale(const struct op_context *context) {
     return checked_add(checked_mul(5, op_elements(context, 0)), 5);
 }
@@ -335,7 +337,7 @@ int64_t exact_branch_norm(const struct op_context *context) {
     return row_norm(context, op_has_input(context, 1), columns);
 }
 
-/* Those of row_norm; per element: SiLU (5) or sigmoid (4) of the gate, product. */
+/* As row_norm; also per element: SiLU (5) or sigmoid (4) of the gate, product. */
 int64_t exact_gated_norm(const struct op_context *context) {
     const bool plain = text_equal(op_attr_string(context, "activation"), "sigmoid");
     const int64_t columns = op_rank(context, 1) == 1 ? op_dim(context, 1, 0) : DIM_UNKNOWN;

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* fvcore counts only adaptive_avg_pool2d. */
+/* Of global average pools, fvcore counts only two-dimensional ones: adaptive_avg_pool2d. */
 int64_t fvcore_planar_input(const struct op_context *context) {
     return term_spatial(context) == 2 ? op_elements(context, 0) : 0;
 }

@@ -64,13 +64,14 @@ bool lowering_axis(int64_t axis, int rank, int *ret);
 struct lowering_attention {
     int64_t heads, kv_heads; /* of packed operands */
     size_t past;             /* operand with the keys of a cache; the next one has its values */
-    int64_t keys;   /* length of keys and values; 0: that of the operands and of `past` */
-    size_t mask;    /* operand that masks the scores */
-    bool has_cache; /* the last query has the position of the last key */
+    int64_t keys;            /* length of keys and values; 0: sum of operands 1 and `past` */
+    size_t mask;             /* operand that masks the scores */
+    bool has_cache;          /* the last query has the position of the last key */
     bool is_causal;
     double scale; /* of the scores; 0: 1 / sqrt(width) */
 };
-/* Adds operands, mask and result 0; false as above. Absent operands may be named. */
+/* Adds operands, mask and result 0; returns false as above. `past` and `mask` may be slots of
+ * omitted operands. */
 bool lowering_attend(const struct op_context *context, const struct lowering_attention *from,
                      struct cm_primitive *ret);
 

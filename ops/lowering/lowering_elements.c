@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise operators. */
+/* Lowering of elementwise operators. */
 #include "ops/lowering/lowering.h"
 
 #include "ops/op_context.h"
@@ -18,7 +18,7 @@ bool lower_scaled(const struct op_context *context, int32_t which, struct cm_pri
            lowering_scaled(ret, which, op_attr_float(context, "alpha"), beta);
 }
 
-/* Ignores limits given as operands: the time does not depend on their values. */
+/* Clips to 0 .. 1 instead of the node's limits: the time does not depend on them. */
 bool lower_clip(const struct op_context *context, int32_t which, struct cm_primitive *ret) {
     return lowering_unary(context, ret) && lowering_scaled(ret, which, 0, 1);
 }

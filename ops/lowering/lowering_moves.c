@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data movement: copies by strides, gathers and scatters by indices. */
+/* Lowering of data movement: strided copies, gathers and scatters by indices. */
 #include "ops/lowering/lowering.h"
 
 #include <string.h>

@@ -13,7 +13,8 @@
 
 #include "support/banned.h"
 
-/* Sets the window from the attributes; for a transposed convolution with x and y swapped. */
+/* Sets the window from the attributes. A transposed convolution has the window of the
+ * convolution from y to x. */
 static bool convolution_window(const struct op_context *context, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
@@ -126,7 +127,8 @@ static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
     return true;
 }
 
-/* Adds the past sequence length of the KV cache to the keys or values: [B,H,P+S,D]. */
+/* Adds the past length P of operand `slot`, if given, to keys or values: [B,H,S,D] to
+ * [B,H,P+S,D]. */
 static bool add_past(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
     struct cm_tensor past;
     if (!op_has_input(context, slot)) return true;
