@@ -43,9 +43,9 @@ struct type {
 extern const struct type type_undeclared;
 
 enum value_origin {
-    VALUE_INPUT,       /* of a graph or body; may also have `constant` as its default */
-    VALUE_INITIALIZER, /* `constant` */
-    VALUE_OUTPUT,      /* of `node`, at `slot` */
+    VALUE_INPUT,       /* input of a graph or body; may have a default: `constant` */
+    VALUE_INITIALIZER, /* its data is `constant` */
+    VALUE_OUTPUT,      /* output `slot` of `node` */
 };
 
 /* The exporter's record of a constant. */
@@ -201,7 +201,7 @@ int graph_add_node(struct graph_builder *builder, const struct node *from, uint3
     __attribute__((warn_unused_result));
 int graph_add_call(struct graph_builder *builder, const struct call *from, uint32_t *ret_id)
     __attribute__((warn_unused_result));
-/* Allocates room for that many more nodes and values. */
+/* Allocates room for that many more nodes and values. Returns as above. */
 int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values)
     __attribute__((warn_unused_result));
 /* Returns the number of nodes added so far. */

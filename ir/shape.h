@@ -29,7 +29,7 @@ int shape_make(struct arena *arena, int rank, const int64_t *dims, struct shape 
 static inline bool shape_has_rank(const struct shape *shape) {
     return shape->rank != RANK_UNKNOWN;
 }
-bool shape_is_known(const struct shape *shape);                 /* rank and every dim */
+bool shape_is_known(const struct shape *shape); /* rank and all dims are known */
 bool shape_equal(const struct shape *a, const struct shape *b); /* unknown equals unknown */
 /* Product of dims [from, to), 1 if empty; or DIM_UNKNOWN, DIM_OVERFLOW. */
 int64_t shape_product(const struct shape *shape, int from, int to);

@@ -187,7 +187,8 @@ enum op_view common_view_strided(const struct op_context *context) {
     return VIEW_STRIDED;
 }
 
-/* A slice is contiguous if only its first axis longer than 1 is cut: [1,2,4] of [3,5,4]. */
+/* A slice is contiguous if all axes after its first axis longer than 1 are whole: [1,2,4] of
+ * [3,5,4]. */
 enum op_view common_view_part(const struct op_context *context) {
     const struct shape *whole = op_shape(context, 0);
     const struct shape *part = op_output_shape(context, 0);

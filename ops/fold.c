@@ -20,7 +20,7 @@ struct source {
 
 struct sources {
     size_t n;
-    bool uniform; /* each is a splat or a single element */
+    bool uniform; /* every operand is a splat or a single element */
     struct source items[MAX_OPERANDS];
 };
 

@@ -191,7 +191,7 @@ struct op_qdq {
     uint64_t (*moves)(const struct op_context *context, uint64_t axes);
     bool all_outputs; /* every output is a part of operand 0 (Split), else only output 0 */
     bool joins;       /* output 0 concatenates all operands along the attribute `axis` */
-    bool (*is_lost)(const struct op_context *context); /* output has no scale; NULL: never */
+    bool (*is_lost)(const struct op_context *context); /* outputs have no scale; NULL: never */
     /* Product: returns the axes of an operand that are summed over. NULL: not a product. */
     uint64_t (*sums)(const struct op_context *context, size_t operand);
     size_t factors; /* number of leading operands that are multiplied; 0: all */
@@ -201,7 +201,7 @@ struct op_qdq {
 
 /* The facets of an operator at every opset; zero for a facet that it lacks. */
 struct op_facets {
-    /* By convention; NULL: MACs only. */
+    /* FLOPs by each of these conventions; NULL: MACs only. */
     const struct op_flops *flops[FLOPS_N];
     struct op_lowering lowering; /* neither `lower` nor `why`: no work on a device */
     const char

@@ -83,7 +83,7 @@ struct op_context {
     size_t n_inputs;
     const struct value_info *const *inputs; /* NULL where omitted */
     size_t n_outputs;
-    struct value_info *outputs; /* to set; entries of omitted outputs are scratch */
+    struct value_info *outputs; /* set by infer and fold; unused for omitted outputs */
     bool training;              /* training mode, by --mode or else the node's attributes */
     struct arena *arena;
     struct cm_diagnostics *diag;
@@ -98,7 +98,7 @@ bool op_has_input(const struct op_context *context, size_t i);
 const struct value_info *op_input(const struct op_context *context, size_t i);
 const struct shape *op_shape(const struct op_context *context, size_t i);
 enum dtype op_dtype(const struct op_context *context, size_t i);
-int op_rank(const struct op_context *context, size_t i); /* RANK_UNKNOWN */
+int op_rank(const struct op_context *context, size_t i); /* RANK_UNKNOWN if unknown */
 /* Returns dim `axis` (>= 0) of operand i; DIM_UNKNOWN if its rank is unknown. BUG if axis >=
  * rank.
  */
@@ -179,10 +179,11 @@ int op_set_value(struct op_context *context, size_t i, const struct constant *va
 int op_fail(const struct op_context *context, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets *ret to the axis, + rank if negative. An axis outside [-rank, rank) is an error. */
+/* Sets *ret to the axis, plus the rank if negative. An axis outside [-rank, rank) is an error.
+ */
 int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, int *ret)
     __attribute__((warn_unused_result));
-/* As op_normalize_axis, of the attribute `axis`. */
+/* As op_normalize_axis, for the attribute `axis`. */
 int op_axis(const struct op_context *context, int rank, int *ret)
     __attribute__((warn_unused_result));
 /* Broadcasts a and b as NumPy does. ret->dims are those of one of them, or in the context's

@@ -9,7 +9,7 @@
 #include "support/banned.h"
 
 struct packing {
-    const char *type; /* in com.microsoft */
+    const char *type; /* operator type in com.microsoft */
     size_t slot;
     const char *bits; /* attribute: bits per number in an 8-bit element; NULL: not needed */
     const char *rows; /* attribute N, if the operand has N x K numbers; NULL: there is none */

@@ -43,7 +43,7 @@ static bool get_axis(const struct op_context *context, int64_t otherwise, int *r
 /* ---- DequantizeLinear ---- */
 
 /* Returns the axes along which the scale of a DequantizeLinear varies: none for one scale,
- * `axis` for a vector, every axis with several blocks for blocked scales. */
+ * `axis` for a vector; for blocked scales every axis with several blocks. */
 static scale_axes scale_of_dequantize(const struct op_context *context) {
     const struct shape *scale = op_shape(context, 1);
     int axis = 0;
@@ -109,8 +109,8 @@ static void start_next_group(struct group *group) {
     (void)extend_group(group);
 }
 
-/* Extends both groups until they have the same number of elements. If a dim is unknown or 0,
- * takes all remaining dims. */
+/* Extends both groups until they have the same number of elements. If that fails, for example
+ * because a dim is unknown or 0, both take all remaining axes. */
 static void balance_groups(struct group *in, struct group *out) {
     while (in->elements > 0 && out->elements > 0 && in->elements != out->elements)
         if (!extend_group(in->elements < out->elements ? in : out)) break;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The families, each defined at the end of the file with its name, and the search over their
- * rows. Look-ups are linear: pass bind asks once for each operator type of a model and
- * keeps the answer.
+ * The list of the families, each of which is defined at the end of its own file, and the search
+ * over their rows. The search is linear: pass bind looks up each operator type of a model once.
  */
 #include "ops/registry.h"
 

@@ -18,7 +18,7 @@
 #define MAX_STEPS  256
 #define MAX_NUMBER (INT64_C(1) << 53)
 
-/* By dtype: it represents every integer up to this magnitude. 0: dtypes of no counter. */
+/* By dtype: the dtype represents every integer up to this magnitude; 0: not for counters. */
 static const int64_t exact_to[DTYPE_N] = {
     [DTYPE_INT8] = INT8_MAX,
     [DTYPE_INT16] = INT16_MAX,

@@ -18,7 +18,7 @@
 
 struct code_row {
     const char *name;
-    int status; /* of an error of that code */
+    int status; /* status of an error with this code */
 };
 
 /* clang-format off */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches with one backtracking point: the last '*', which then matches one byte more. */
+/* Backtracks only to the last '*', and lets it match one byte more. */
 #include "support/glob.h"
 
 #include <stddef.h>

@@ -18,7 +18,7 @@ struct map_entry {
 
 struct map_slot {
     uint32_t hash;  /* low 32 bits of the key's hash */
-    uint32_t entry; /* 1 + its index; 0: free */
+    uint32_t entry; /* 1 + index of the key's entry; 0: free */
 };
 
 struct map {
@@ -52,8 +52,7 @@ int map_set(struct map *map, const char *key, uint32_t value)
     __attribute__((warn_unused_result));
 int map_set_n(struct map *map, const char *key, size_t length, uint32_t value)
     __attribute__((warn_unused_result));
-/* Adds a value if the key is absent: *ret_existing is then MAP_NONE, else the existing value.
- */
+/* Adds a value if the key is absent. *ret_existing is the existing value; MAP_NONE if added. */
 int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_existing)
     __attribute__((warn_unused_result));
 int map_add_n(struct map *map, const char *key, size_t length, uint32_t value,

@@ -98,7 +98,7 @@ static int create_unlinked(const struct output *output) {
     return fd;
 }
 
-/* Creates a file without a name in the folder of the target, with permissions by the umask.
+/* Creates a file without a name in the folder of the target; the umask sets its permissions.
  * Returns a descriptor, or -1 with errno. */
 static int create_unnamed(const struct output *output) {
 #ifdef O_TMPFILE
@@ -197,7 +197,7 @@ static int copy_file(int from, const char *name) {
     return error;
 }
 
-/* Gives an open file without a name a new name. Returns 0 or an errno. */
+/* Gives an open file, which has no name, the name `name`. Returns 0 or an errno. */
 static int link_file(int from, const char *name) {
     char open_file[32];
     (void)snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", from);
@@ -205,7 +205,7 @@ static int link_file(int from, const char *name) {
     return errno == EEXIST ? EEXIST : copy_file(from, name);
 }
 
-/* Replaces the target by the file without a name. Returns 0 or an errno. */
+/* Replaces the target by the temporary file. Returns 0 or an errno. */
 static int replace_target(const struct output *output) {
     char name[PATH_MAX] = "";
     int error = EEXIST;

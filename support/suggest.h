@@ -7,7 +7,7 @@
 
 /* The most similar of the names offered so far. */
 struct suggestion {
-    const char *wanted; /* the mistyped name is its first `length` bytes */
+    const char *wanted; /* the mistyped name: `length` bytes, need not end in NUL */
     size_t length;
     const char *best; /* NULL if no name is similar */
     size_t distance;

@@ -504,8 +504,8 @@ struct cm_plan;   /* private to the backend */
  * come from the process that opened it, which may exit without calling close.
  */
 struct cm_backend {
-    uint32_t abi;     /* CM_BACKEND_ABI, first in every version */
-    uint32_t size;    /* sizeof(struct cm_backend) at its compile time */
+    uint32_t abi;     /* CM_BACKEND_ABI; the first member in every version */
+    uint32_t size;    /* sizeof(struct cm_backend) when the backend was compiled */
     const char *name; /* as in --backend; [a-z0-9-] */
     const char *summary;
     const struct cm_backend_option *options; /* NULL: none */

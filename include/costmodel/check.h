@@ -37,7 +37,7 @@ struct cm_budget {
 struct cm_baseline_times {
     bool present;
     const char *state;     /* "measured", "modelled", "invented", "proxy" */
-    const char *device;    /* its own name */
+    const char *device;    /* "NVIDIA H200" */
     const char *precision; /* "fp16" */
     const char *layout;    /* of images: "auto" */
     int64_t low_ps;        /* sum of first quartiles; equal to high_ps if modelled */
@@ -63,7 +63,7 @@ struct cm_baseline_spread {
 struct cm_baseline_module {
     int64_t batch;                   /* of its profile; CM_UNKNOWN: no batch axis */
     struct cm_module module;         /* only path, type, arguments, calls, costs, peak */
-    struct cm_baseline_spread times; /* of the timed nodes inside */
+    struct cm_baseline_spread times; /* of its timed nodes */
 };
 
 /* One update of a baseline. */

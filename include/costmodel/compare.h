@@ -158,7 +158,7 @@ struct cm_blame {
     int64_t old_value;  /* its contribution to the old value, without other listed modules */
     int64_t new_value;  /* its contribution to the new value, without other listed modules */
     int64_t difference; /* CM_UNKNOWN if either is unknown */
-    bool is_rest;       /* excludes the changes of its children, which are listed themselves */
+    bool is_rest;       /* excludes its children, whose changes are listed separately */
 };
 
 /*

@@ -116,10 +116,10 @@ struct cm_module {
     int depth;             /* 0: root */
     size_t parent;         /* index into modules; CM_NO_INDEX: root */
     size_t n_children;
-    const size_t *children;         /* indices into modules, in order of first use */
-    int64_t calls;                  /* executions in one pass; 0 if it only holds parameters */
-    struct cm_costs costs;          /* children included; each parameter once */
-    const struct cm_step *training; /* children included; NULL as for a node */
+    const size_t *children; /* indices into modules, in order of first use */
+    int64_t calls; /* executions in one run of the model; 0 if it only holds parameters */
+    struct cm_costs costs;              /* children included; each parameter once */
+    const struct cm_step *training;     /* children included; NULL as for a node */
     const struct cm_achieved *achieved; /* children included; NULL: no times inside */
     int64_t peak_activation_bytes;      /* peak of the live values that its nodes produce;
                                            CM_UNKNOWN */
@@ -167,7 +167,7 @@ struct cm_coverage {
     size_t n_unknown_ops;
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
     size_t n_custom_ops;
-    const struct cm_name_count *custom_ops; /* the same for cm_options.op_costs */
+    const struct cm_name_count *custom_ops; /* likewise, operators of cm_options.op_costs */
     size_t n_descriptions; /* n_custom_ops, in the order of custom_ops; or 0: not recorded */
     const struct cm_description *descriptions;
     size_t n_unknown_gradients; /* training step: known operators without a gradient rule */
@@ -218,7 +218,7 @@ struct cm_fit {
      * batch cannot be changed; `why` is the reason.
      */
     const char *search;
-    const char *why; /* "" */
+    const char *why; /* reason if "fixed", else "" */
 };
 
 /* Live bytes while a node runs. */
@@ -249,7 +249,7 @@ struct cm_memory {
         *planners;                 /* arena bytes of published planners, for comparison */
     size_t peak_node;              /* index into nodes; CM_NO_INDEX: nothing is ever live */
     int64_t file_order_peak_bytes; /* peak_activation_bytes in file order */
-    bool schedule_optimal;         /* "min-memory": proven optimal */
+    bool schedule_optimal;         /* the "min-memory" schedule is proven optimal */
     size_t n_schedule;             /* 0: file order */
     const size_t *schedule;        /* indices into nodes, in execution order */
     size_t n_live;
@@ -279,7 +279,7 @@ struct cm_training {
     int64_t recompute_macs; /* second forward pass of checkpointed modules */
     int64_t recompute_flops;
     int64_t recompute_int_ops;
-    int64_t step_flops;        /* of the optimizer */
+    int64_t step_flops;        /* of the optimizer's update */
     int64_t iteration_flops;   /* forward + recompute + backward + step */
     int64_t iteration_int_ops; /* forward + recompute: gradients have no integer operations */
     int64_t weight_bytes;      /* params and buffers */
@@ -287,10 +287,10 @@ struct cm_training {
     int64_t optimizer_bytes;   /* optimizer states */
     int64_t master_bytes;      /* with amp: 4-byte copies of params */
     /* Picoseconds, modelled; CM_UNKNOWN without a modelled device. */
-    int64_t backward_ps;              /* expected, with recomputation */
-    int64_t update_ps;                /* expected, of the optimizer */
-    int64_t iteration_ps;             /* expected: forward, backward and update */
-    int64_t iteration_lower_bound_ps; /* no implementation is faster */
+    int64_t backward_ps;              /* expected time of backward with recomputation */
+    int64_t update_ps;                /* expected time of the optimizer's update */
+    int64_t iteration_ps;             /* expected time of forward, backward and update */
+    int64_t iteration_lower_bound_ps; /* lower bound of that time */
     int64_t saved_bytes;              /* activations and inputs saved for backward */
     int64_t peak_bytes;               /* peak of weights, states, gradients and activations */
     const char *peak_phase;           /* "forward", "recompute", "backward", "step" */
@@ -309,7 +309,7 @@ struct cm_term {
  * operations are sums of terms. */
 struct cm_explained_node {
     size_t node;      /* index into nodes */
-    int64_t runs;     /* executions in one pass; 0: in a branch that is not counted */
+    int64_t runs;     /* executions in one run of the model; 0: in a branch not counted */
     size_t n_factors; /* 0: no MACs */
     const struct cm_named_size *factors;
     size_t n_terms; /* by the result's convention; 0: no operations */
@@ -320,7 +320,7 @@ struct cm_explained_node {
 struct cm_explained_by {
     const char *convention;
     const char *unit;
-    int64_t flops; /* all runs */
+    int64_t flops; /* of all runs */
     int64_t int_ops;
     size_t n_terms; /* of one run of a node; 0 for a module */
     const struct cm_term *terms;
@@ -407,7 +407,7 @@ struct cm_timed {
     int64_t q3_ps;
     int64_t min_ps;
     int64_t max_ps;
-    int64_t warm_ps; /* median */
+    int64_t warm_ps; /* median of warm executions */
     int64_t warm_q1_ps;
     int64_t warm_q3_ps;
     int64_t samples; /* 0 if modelled */
@@ -438,14 +438,14 @@ struct cm_timed {
     const size_t *nodes; /* indices into nodes */
 };
 
-/* Nodes by state of their time, and their MACs. */
+/* The nodes whose times have one state, and their MACs. */
 struct cm_state_share {
     const char *state; /* as in cm_timed; "view": no work */
     int64_t nodes;
     int64_t macs;
 };
 
-/* Nodes of one operator that have no time, by reason. */
+/* The nodes of one operator that have no time for one reason, and their MACs. */
 struct cm_untimed {
     const char *op; /* "NonZero", "com.microsoft::Gelu" */
     const char *reason;
@@ -453,7 +453,7 @@ struct cm_untimed {
     int64_t macs;
 };
 
-/* Latency by limiting resource. */
+/* The nodes with one limiting resource, and their latency. */
 struct cm_limiter_share {
     const char *limited_by; /* as in cm_achieved */
     int64_t nodes;
@@ -466,11 +466,11 @@ struct cm_limiter_share {
  * whose kernels or shares are unknown is a row itself.
  */
 struct cm_kernel_row {
-    const char *name;         /* of the kernel, or the line of the primitive */
+    const char *name;         /* of the kernel, or cm_timed.primitive */
     size_t primitive;         /* index into primitives; CM_NO_INDEX: a kernel */
     const char *tensor_cores; /* "yes", "no", "unknown" */
     const char *rule;         /* evidence for tensor_cores */
-    int64_t calls;            /* in one pass through the model */
+    int64_t calls;            /* in one run of the model */
     int64_t total_ps;
     int64_t mean_ps;         /* per call */
     int64_t min_ps;          /* smallest median of the primitives */
@@ -559,7 +559,8 @@ struct cm_measure {
 struct cm_operator {
     const char *op; /* "Conv", "com.microsoft::Gelu" */
     int64_t nodes;
-    struct cm_costs costs; /* sums over the nodes; without the figures of parameters */
+    struct cm_costs costs; /* sums over the nodes; params, buffers, weight_bytes and
+                              activation_bytes are 0 */
     size_t n_states;       /* 0 unless cm_result_timed */
     const struct cm_state_share *states;
 };
@@ -580,20 +581,20 @@ struct cm_advice {
 struct cm_input_link {
     const char *name;    /* "NVMe SSD, PCIe 4.0 x4" */
     int64_t bytes_per_s; /* published, sequential */
-    bool suffices;       /* for the demand */
+    bool suffices;       /* the rate is at least the demand */
     const char *source;  /* document of the rate */
 };
 
 /* The rate at which the input pipeline must deliver samples, so that the device never waits. */
 struct cm_input_pipeline {
     int64_t sample_bytes; /* as in cm_options */
-    int64_t samples;      /* per step: the batch */
+    int64_t samples;      /* samples per step: the batch */
     int64_t step_ps;      /* of a training step if there is one, else of a forward pass */
-    int64_t bytes_per_s;  /* demand; CM_UNKNOWN */
+    int64_t bytes_per_s;  /* demand: samples * sample_bytes per step; CM_UNKNOWN */
     int64_t host_link;    /* bytes/s from the host to the device; CM_UNKNOWN */
     size_t n_links;
     const struct cm_input_link *links; /* slowest first */
-    const char *advice;                /* the slowest link that suffices, in sentences */
+    const char *advice; /* full sentences: names the slowest link that suffices */
 };
 
 /*
@@ -603,7 +604,7 @@ struct cm_input_pipeline {
 struct cm_framework {
     int64_t
         params; /* elements; CM_UNKNOWN if not recorded, or the file does not determine it */
-    int64_t n_absent;    /* listed tensors that the file does not have on their own */
+    int64_t n_absent;    /* listed tensors that the file does not store separately */
     int64_t n_unknown;   /* of these, tensors of unknown size; 0 if params is known */
     const char *unknown; /* name of the first of them; "" */
     const char *shared; /* tensor that most modules use instead of an equal one of their own; ""
@@ -714,7 +715,7 @@ struct cm_layer_time {
     int64_t latency_ps; /* of all its nodes and their runs; CM_UNKNOWN */
     int64_t speedup;    /* ratio: time per sample in the first row / in this one; CM_UNKNOWN */
     const char *state;  /* as in cm_timed; "": it has no primitive in this row */
-    const char *primitive; /* this and the next: as in cm_timed, "" */
+    const char *primitive; /* this and the next three: as in cm_timed; "" */
     const char *provider;
     const char *algorithm;
     const char *tensor_cores;

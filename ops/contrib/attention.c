@@ -278,7 +278,7 @@ static int check_past(const struct op_context *context, size_t past, int64_t col
                    (long long)columns, op_shape_text(context, op_shape(context, past)));
 }
 
-/* The present has the type of the past, which may be quantized. */
+/* The present has the dtype of the past, which may be quantized. */
 static int infer_separate(struct op_context *context) {
     const size_t past = reading_of(context)->past;
     const struct attention a = sizes_of(context);
@@ -300,7 +300,7 @@ static int infer_separate(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 3, dtype, 4, scores);
 }
 
-/* FLOPs per score: scaling, masks, biases and softmax. */
+/* Returns the FLOPs of scaling, masks, biases and softmax. */
 static int64_t exact_attention(const struct op_context *context) {
     return exact_attention_scores_flops(attention_masks(context), attention_scores(context),
                                         attention_rows(context));

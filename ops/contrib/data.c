@@ -27,7 +27,8 @@ static int infer_expand_dims(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-/* Rows of a table: the shape of `indices` plus a last axis of columns. */
+/* Looks up rows of a table: the output has the shape of `indices` and a last axis of columns.
+ */
 static int infer_embedding(struct op_context *context) {
     const struct shape *indices = op_shape(context, 1);
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -39,8 +40,8 @@ static int infer_embedding(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), indices->rank + 1, dims);
 }
 
-/* Returns the numbers per element of the data: 8 / bits if packed into bytes along the last
- * axis; 1 if the element type itself has few bits. */
+/* Returns how many numbers an element of the data holds: 8 / bits if they are packed into bytes
+ * along the last axis; 1 if the dtype itself has few bits. */
 static int64_t n_packed(const struct op_context *context) {
     const int64_t bits = op_attr_int(context, "bits");
     const bool bytes = op_dtype(context, 0) == DTYPE_UINT8;
@@ -67,7 +68,7 @@ static int infer_gather_quantized(struct op_context *context) {
     return op_output_dims(context, 0, dtype, rank, dims);
 }
 
-/* All slices of `size` along an axis, `step` apart, in a new last axis. */
+/* Slices of `size` elements along an axis, `step` apart: [10] with size 4, step 3 to [3,4]. */
 static int infer_unfold(struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const int64_t size = op_attr_int(context, "size");
@@ -108,7 +109,7 @@ static int infer_restore_padding(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), 3, dims);
 }
 
-/* A crop of each region, all of one size. */
+/* Crops all regions, input 1 [regions, 4], to one size, input 3. */
 static int infer_crop(struct op_context *context) {
     struct int_list size;
     int status = op_int_list(context, 3, &size);
@@ -130,12 +131,12 @@ static int infer_scores(struct op_context *context) {
     return op_output_like(context, 0, 1);
 }
 
-/* Number of previous tokens in the longest n-gram. */
+/* Returns the number of previous tokens in the longest n-gram. */
 static int64_t history(const struct op_context *context) {
     return checked_sub(op_attr_int(context, "max_ngram_size"), 1);
 }
 
-/* Hashes of each token: one per head and n-gram length from 2 on. */
+/* Sets output 0 to the hashes of each token: one per head and n-gram length from 2 on. */
 static int output_hashes(struct op_context *context) {
     const struct shape *ids = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK + 1];

@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* The mask, packed into 32-bit words. */
+/* Sets output 1 to the mask, packed into 32-bit words. */
 static int output_bitmask(struct op_context *context) {
     const int64_t words = checked_div_ceil(op_elements(context, 0), 32);
     return op_output_dims(context, 1, DTYPE_UINT32, 1, &words);
@@ -81,10 +81,10 @@ static int infer_gates(struct op_context *context) {
     return status < 0 ? status : op_output_like(context, 1, 3);
 }
 
-/* n streams of columns: [.., n, columns], or packed [.., n * columns]. */
+/* Input 0 has n streams of `columns` columns: [.., n, columns], or packed [.., n * columns]. */
 struct streams {
     int64_t n, columns;
-    int leading; /* axes before them */
+    int leading; /* number of axes before the streams; RANK_UNKNOWN if there are no streams */
 };
 
 static struct streams read_streams(const struct op_context *context) {
@@ -118,8 +118,8 @@ static void macs_pre_mix(const struct op_context *context, struct product *ret) 
     product_add(ret, "elements of the streams", op_elements(context, 0));
 }
 
-/* Each output stream is a weighted sum of all streams (if a matrix is given) and the block's
- * result. */
+/* Each output stream is a weighted sum of the block's result and, if input 3 is given, of all
+ * streams. */
 static void macs_post_mix(const struct op_context *context, struct product *ret) {
     const int64_t old = op_has_input(context, 3) ? read_streams(context).n : 0;
     product_add(ret, "elements of the streams", op_elements(context, 0));

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* Dims of a body's first input. */
+/* The dims of a body's first input. */
 struct round {
     int64_t texts, tokens;
 };
@@ -88,7 +88,7 @@ static int walk_parts(struct op_context *context, int64_t beams) {
                      "the number of tokens is unknown: one decoder step is counted");
 }
 
-/* Tokens [texts, length]; logits [texts, vocabulary]. */
+/* Outputs: tokens [texts, length]; logits [texts, vocabulary]. */
 static int infer_search(struct op_context *context) {
     const int64_t texts[] = {n_texts(context), common_length(context, 1)};
     const int64_t words[] = {n_texts(context), vocabulary(context)};
@@ -97,7 +97,8 @@ static int infer_search(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 1, DTYPE_FLOAT, 2, words);
 }
 
-/* Tokens [texts, returned, length], their scores, scores of every word at every step. */
+/* Outputs: tokens [texts, returned, length]; their scores; the scores of every word at every
+ * step; for Whisper cross attentions and non-speech probabilities. */
 static int infer_beams(struct op_context *context) {
     const int64_t length = common_length(context, 1);
     const int64_t returned = common_length(context, 4);

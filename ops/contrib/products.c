@@ -196,7 +196,8 @@ static void macs_blob(const struct op_context *context, struct product *ret) {
     add_rows(context, common_last_dim(context, 0), blob_dim(context, 1), ret);
 }
 
-/* Gate and value products [K, N] of one input, after an optional addition. */
+/* Multiplies one input by a gate weight and a value weight [K, N], after an optional addition.
+ */
 static int infer_mlp(struct op_context *context) {
     const int64_t k = op_attr_int(context, "K");
     int status = output_columns(context, 0, k, op_attr_int(context, "N"));
@@ -227,7 +228,7 @@ static int infer_ordered(struct op_context *context) {
     return matmul_infer(context, op_dtype(context, 0));
 }
 
-/* Each row of A against each row of B. */
+/* Distances of each row of A from each row of B. */
 static int infer_distances(struct op_context *context) {
     const int64_t dims[] = {common_dim(context, 0, 2, 0), common_dim(context, 1, 2, 0)};
     return op_output_dims(context, 0, common_dtype(context, 0), 2, dims);
@@ -250,8 +251,8 @@ static void macs_inverse(const struct op_context *context, struct product *ret) 
 }
 
 /*
- * Queries [B, S, heads d], or [tokens, heads d] without padding, in which case input 6 has the
- * shape [B, S]. The gates are d x D products of the queries; they weight a position bias.
+ * Queries [B, S, heads * d], or [tokens, heads * d] without padding; input 6 then has the shape
+ * [B, S]. The gates, which weight a position bias, are the queries times a weight [d, D].
  */
 static int infer_gated_bias(struct op_context *context) {
     const bool packed = op_has_input(context, 6);
@@ -266,7 +267,8 @@ static void macs_gated_bias(const struct op_context *context, struct product *re
     product_add(ret, "columns of the gates", common_dim(context, 3, 2, 1));
 }
 
-/* Words [.., letters]; a window [filters, 1, k, columns] over the vectors of the letters. */
+/* Words [.., letters]. A window [filters, 1, k, columns] moves over the vectors of the letters.
+ */
 static int infer_word_embedding(struct op_context *context) {
     return contrib_output_last(context, 0, op_dtype(context, 1), common_dim(context, 1, 4, 0));
 }

@@ -47,7 +47,7 @@ enum custom_op_dim_kind {
     DIM_ANY,      /* "?": in an output, an unknown dim */
     DIM_REST,     /* "...": any number of dims */
     DIM_NAMED,    /* binds the name in `slot` if it is not bound */
-    DIM_COMPUTED, /* `is` */
+    DIM_COMPUTED, /* the value of `is` */
 };
 
 struct custom_op_dim {
@@ -110,13 +110,13 @@ const struct op *custom_op_find(const struct cm_op_costs *const *costs, size_t n
 /* Returns true if the row was made from a description. */
 bool custom_op_is(const struct op *op);
 
-/* Returns the description of such a row. */
+/* Returns the description of a row for which custom_op_is is true. */
 const struct custom *custom_op_of_op(const struct op *op);
 
 /* Returns true if the row has costs of its own, not those of another operator. */
 bool custom_op_has_costs(const struct op *op);
 
-/* The callbacks of such rows, see struct op. */
+/* The callbacks of these rows (struct op): infer, cost.macs, cost.extra. */
 int custom_op_infer(struct op_context *context) CM_MUST_CHECK;
 void custom_op_macs(const struct op_context *context, struct product *ret);
 int64_t custom_op_other_flops(const struct op_context *context);

@@ -94,7 +94,8 @@ static int append_name(struct reading *reading, const char *name, size_t length,
     return (int)reading->n_names++;
 }
 
-/* Finds a name of an expression; adds "in0" and "out0" when they are first used. */
+/* Returns the slot of a name in an expression, or NOT_FOUND; adds "in0", "out0" and the like
+ * when they are first used. */
 static int find_or_add(void *context, const char *name, size_t length) {
     struct reading *reading = context;
     struct custom_op_name is = {.kind = CUSTOM_OP_INPUT};
@@ -167,7 +168,7 @@ static int read_dim(struct reading *reading, struct expression_cursor *cursor, b
             return CM_OK;
         }
     }
-    ret->kind = DIM_COMPUTED; /* a name of another kind, such as an attribute, too */
+    ret->kind = DIM_COMPUTED; /* also a name of another kind, such as an attribute */
     return read_expression(reading, cursor, &ret->is);
 }
 
@@ -329,7 +330,7 @@ static int read_cost(struct reading *reading, const char *key, const char *text,
     return status == CM_OK ? check_end(&cursor) : status;
 }
 
-/* A missing cost is never 0 by default. */
+/* Requires both costs or neither: a missing cost is not 0 by default. */
 static int read_costs(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
     struct custom *ret = reading->ret;
@@ -403,8 +404,8 @@ static void digest_texts(uint64_t *hash, const char *const *texts, size_t n) {
     for (size_t i = 0; i < n; i++) digest_text(hash, texts[i]);
 }
 
-/* Returns a hash of everything that affects outputs and costs. It is stored in profiles: what
- * it covers must not change. */
+/* Returns a hash of all fields that affect outputs and costs. Profiles store it, so the set of
+ * fields must not change. */
 static const char *digest_of(const struct cm_op_description *from, struct arena *arena) {
     uint64_t hash = HASH_BYTES_BEGIN;
     digest_text(&hash, from->like);

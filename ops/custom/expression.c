@@ -118,7 +118,7 @@ static int add_step(struct reading *reading, enum step_kind kind, int64_t value)
 
 static int read_sum(struct reading *reading);
 
-/* Limits the recursion. */
+/* Enters a level of the recursion; fails beyond EXPRESSION_DEEPEST levels. */
 static int enter(struct reading *reading) {
     if (reading->depth++ < EXPRESSION_DEEPEST) return CM_OK;
     return expression_fault(reading->cursor, "nested deeper than %d", EXPRESSION_DEEPEST);
@@ -143,7 +143,7 @@ static int read_number(struct reading *reading) {
 struct function {
     const char *name;
     enum step_kind kind; /* step that combines the first two values, and each further value */
-    size_t min_arguments, max_arguments; /* values */
+    size_t min_arguments, max_arguments; /* number of values */
 };
 
 static const struct function functions[] = {

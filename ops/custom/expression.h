@@ -20,7 +20,7 @@ struct cm_diagnostics;
 
 #define EXPRESSION_LONGEST   1000 /* bytes */
 #define EXPRESSION_MAX_STEPS 256
-#define EXPRESSION_DEEPEST   32 /* nested parentheses, calls and signs */
+#define EXPRESSION_DEEPEST   32 /* levels of nested parentheses, calls and signs */
 
 /* A position in a text. */
 struct expression_cursor {

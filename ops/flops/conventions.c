@@ -15,7 +15,7 @@
 static const char integer_convention[] = "exact";
 
 static const struct convention conventions[] = {
-    /* name, per MAC, backward, table, sees nodes, counts all */
+    /* name, per_mac, backward, table, sees_nodes, counts_all */
     {"deepspeed", 2, 2, FLOPS_OWN, false, true},
     {"exact", 2, 0, FLOPS_EXACT, false, true},
     {"macs", 1, 0, FLOPS_MACS, false, false},

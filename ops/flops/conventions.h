@@ -43,7 +43,7 @@ struct convention_term {
 #define CONVENTION_TERMS 8
 /*
  * Writes the terms of one run of the node, except those with factor 0, and returns their
- * number: the FLOPs by `convention`, then the integer operations by the convention `exact`.
+ * number: the FLOPs by `convention`, and the integer operations by the convention `exact`.
  * `integers` holds the MACs, split into integer and other ones.
  */
 size_t convention_terms(const struct convention *convention, const struct op_context *context,

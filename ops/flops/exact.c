@@ -30,7 +30,7 @@ static int64_t normalization(const struct op_context *context) {
     return 5 + (op_has_input(context, 1) ? 1 : 0) + (op_has_input(context, 2) ? 1 : 0);
 }
 
-/* Per element as above; per row: epsilon, root. */
+/* Per element: normalization(); per row: epsilon, root. */
 int64_t exact_layer_norm(const struct op_context *context) {
     const int64_t each = normalization(context);
     int64_t flops = checked_mul(each, op_elements(context, 0));
@@ -209,7 +209,7 @@ int64_t exact_momentum(const struct op_context *context) {
                           text_equal(op_attr_string(context, "mode"), "nesterov") ? 9 : 7);
 }
 
-/* One addition per score (the last output). */
+/* One addition per score; the scores are the last output. */
 int64_t exact_intercepts(const struct op_context *context) {
     if (!op_has_attr(context, "intercepts")) return 0;
     return op_output_elements(context, context->n_outputs - 1);
@@ -237,7 +237,7 @@ int64_t exact_embedding_norm(const struct op_context *context) {
                        checked_mul(2, rows_of(out)));
 }
 
-/* GroupNormalization; per element: additions of skip and bias, SiLU (5). */
+/* As GroupNormalization; also per element: additions of skip and bias, SiLU (5). */
 int64_t exact_contrib_group_norm(const struct op_context *context) {
     if (op_rank(context, 0) < 1) return DIM_UNKNOWN;
     const int64_t rows = checked_mul(op_dim(context, 0, 0), op_attr_int(context, "groups"));
@@ -246,7 +246,7 @@ int64_t exact_contrib_group_norm(const struct op_context *context) {
     return checked_add(checked_mul(each, op_elements(context, 0)), checked_mul(2, rows));
 }
 
-/* Gelu with tanh; 1 per element for the bias. */
+/* As exact_gelu with tanh; also 1 per element for a bias. */
 int64_t exact_fast_gelu(const struct op_context *context) {
     return checked_mul(8 + op_has_input(context, 1), op_output_elements(context, 0));
 }
@@ -278,8 +278,8 @@ int64_t exact_mean_variance(const struct op_context *context) {
     return checked_add(checked_mul(5, op_elements(context, 0)), checked_mul(2, groups));
 }
 
-/* Per element: absolute value or square, addition, quotient. The n - 1 additions of a row and,
- * for p = 2, the root are n operations. */
+/* Per row of n: n absolute values or squares, n - 1 additions, n quotients; for p = 2 a root.
+ */
 int64_t exact_lp_norm(const struct op_context *context) {
     const int64_t all = checked_mul(3, op_elements(context, 0));
     const bool roots = op_attr_int(context, "p") != 1;

@@ -56,7 +56,7 @@ bool lowering_window(const struct window *window, int i, int64_t size, int64_t s
 void lowering_pack(struct cm_tensor *tensor);
 /* Sets *ret to the attribute `axis`, made non-negative; returns false if it is out of range. */
 bool lowering_attr_axis(const struct op_context *context, int rank, int32_t *ret);
-/* Sets *ret to the axis, + rank if negative. Returns false unless -rank <= axis < rank. */
+/* Sets *ret to the axis, plus the rank if negative. Returns false if it is out of range. */
 bool lowering_axis(int64_t axis, int rank, int *ret);
 
 /* Attention of operands 0 to 2: [batch, heads, length, width], or packed
@@ -64,7 +64,7 @@ bool lowering_axis(int64_t axis, int rank, int *ret);
 struct lowering_attention {
     int64_t heads, kv_heads; /* of packed operands */
     size_t past;             /* operand with the keys of a cache; the next one has its values */
-    int64_t keys;            /* length of keys and values; 0: sum of operands 1 and `past` */
+    int64_t keys;            /* length of keys and values; 0: of operand 1 plus of `past` */
     size_t mask;             /* operand that masks the scores */
     bool has_cache;          /* the last query has the position of the last key */
     bool is_causal;

@@ -83,7 +83,7 @@ bool lower_softmax(const struct op_context *context, int32_t which, struct cm_pr
  * are unknown.
  */
 static bool read_axes(const struct op_context *context, int rank, unsigned *ret) {
-    struct op_context own = *context; /* a copy, because reading a value changes the budget */
+    struct op_context own = *context; /* op_int_list_any requires a mutable context */
     struct int_list list;
     if (op_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
         return false;
