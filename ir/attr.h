@@ -38,7 +38,7 @@ struct attr {
     const uint32_t *graphs;
 };
 
-/* "int", "floats", … for messages. */
+/* Returns "int", "floats", … for messages. */
 const char *attr_kind_name(enum attr_kind kind);
 
 #endif

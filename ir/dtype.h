@@ -50,19 +50,19 @@ enum dtype_class {
  * storage.
  */
 const char *dtype_name(enum dtype dtype);
-/* Short name in dumps: "f32", "i64", "b1"; "?" for undefined. */
+/* Returns the short name for dumps: "f32", "i64", "b1"; "?" for undefined. */
 const char *dtype_short_name(enum dtype dtype);
-/* Inverse of dtype_name; DTYPE_UNDEFINED if there is no dtype of that name. */
+/* Returns the dtype with this dtype_name; DTYPE_UNDEFINED if there is none. */
 enum dtype dtype_from_name(const char *name);
 /* Returns the dtype of a number in the file; DTYPE_UNDEFINED if the number is invalid. */
 enum dtype dtype_from_onnx(int64_t number);
-/* Bits of one element as stored; 0 for string and undefined. */
+/* Returns the bits of one element as stored; 0 for string and undefined. */
 int dtype_bits(enum dtype dtype);
 enum dtype_class dtype_class(enum dtype dtype);
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype); /* signed or unsigned; not bool */
-/* Bytes of n elements, packed types rounded up to a byte. DIM_UNKNOWN and DIM_OVERFLOW
- * propagate; DIM_UNKNOWN for strings and undefined. */
+/* Returns the bytes of n elements, rounded up for dtypes of less than 8 bits; DIM_UNKNOWN for
+ * strings and undefined. DIM_UNKNOWN and DIM_OVERFLOW propagate. */
 int64_t dtype_bytes(enum dtype dtype, int64_t n_elements);
 
 #endif

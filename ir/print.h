@@ -10,7 +10,7 @@ struct model;
 struct text;
 
 /*
- * %y = Conv[group=1, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
+ * Prints a node: %y = Conv[group=1, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
  * `infos` (by value id) gives the types; NULL: the declared ones. Names are escaped for a
  * terminal; long attribute lists are shortened.
  */
@@ -18,9 +18,9 @@ void print_node(const struct model *model, uint32_t node, const struct value_inf
                 struct text *out);
 /* Prints every graph, bodies indented under their node, for --dump-after. */
 void print_model(const struct model *model, const struct value_info *infos, struct text *out);
-/* `17 "layer1.0/conv1", Conv`: a node in messages. */
+/* Prints a node for messages: `17 "layer1.0/conv1", Conv`. */
 void print_node_label(uint32_t index, const char *name, const char *type, struct text *out);
-/* "f32[1,64,56,56]", "seq(i64[?])". */
+/* Prints a type: "f32[1,64,56,56]", "seq(i64[?])". */
 void print_value_info(const struct value_info *info, struct text *out);
 
 #endif

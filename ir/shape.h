@@ -31,13 +31,13 @@ static inline bool shape_has_rank(const struct shape *shape) {
 }
 bool shape_is_known(const struct shape *shape); /* rank and all dims are known */
 bool shape_equal(const struct shape *a, const struct shape *b); /* unknown equals unknown */
-/* Product of dims [from, to), 1 if empty; or DIM_UNKNOWN, DIM_OVERFLOW. */
+/* Returns the product of dims [from, to), 1 if empty; DIM_UNKNOWN or DIM_OVERFLOW. */
 int64_t shape_product(const struct shape *shape, int from, int to);
-/* Product of all dims; DIM_UNKNOWN if the rank is unknown. */
+/* Returns the product of all dims; DIM_UNKNOWN if the rank is unknown. */
 static inline int64_t shape_elements(const struct shape *shape) {
     return shape_has_rank(shape) ? shape_product(shape, 0, shape->rank) : DIM_UNKNOWN;
 }
-/* "[1,3,?,224]", "[]", "[?...]" for an unknown rank. */
+/* Prints "[1,3,?,224]" or "[]"; "[?...]" for an unknown rank. */
 void shape_print(const struct shape *shape, struct text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Included last by every source file of ours: functions that cannot be used safely do not
- * compile. */
+/* Included last by every source file of the project: calls of functions that cannot be used
+ * safely do not compile. */
 #ifndef SUPPORT_BANNED_H
 #define SUPPORT_BANNED_H
 

@@ -2,7 +2,7 @@
 /*
  * Checked int64 arithmetic on values from a model. An unknown operand gives DIM_UNKNOWN, a
  * result that exceeds int64_t gives DIM_OVERFLOW, and any operation with DIM_OVERFLOW gives
- * DIM_OVERFLOW. So a formula is checked once, at its end.
+ * DIM_OVERFLOW. So a caller checks only the result of a formula.
  */
 #ifndef SUPPORT_CHECKED_H
 #define SUPPORT_CHECKED_H

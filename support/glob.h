@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Returns true if `pattern` matches the whole of `text`. Time: at most the product of lengths.
- */
+/* Returns true if `pattern` matches the whole of `text`. The time is at most proportional to
+ * the product of both lengths. */
 bool glob_matches(const char *pattern, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hashes eight bytes per step: multiplies each word by a number derived from the seed, to 128
- * bits, and folds the halves. Without the seed, collisions cannot be predicted. */
+/* Hashes eight bytes per step: multiplies each word by a number derived from the seed, and
+ * folds the 128-bit product into 64 bits. Without the seed, collisions cannot be predicted. */
 #include "support/hash.h"
 
 #include <string.h>

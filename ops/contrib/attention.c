@@ -109,7 +109,7 @@ static struct attention read_multi_head(const struct op_context *context) {
     return a;
 }
 
-/* Q, K and V packed into one: [B, 1, 3 H]. */
+/* Q, K and V as in read_multi_head, or all packed into input 0: [B, 1, 3 H]. */
 static struct attention read_decoder(const struct op_context *context) {
     struct attention a = unknown;
     read_queries(context, &a);
@@ -120,7 +120,7 @@ static struct attention read_decoder(const struct op_context *context) {
     return a;
 }
 
-/* [tokens, H], or [tokens, heads, 3, d]. */
+/* Q [tokens, H], or Q, K and V in one operand [tokens, heads, 3, d]. */
 static struct attention read_packed_multi_head(const struct op_context *context) {
     struct attention a = unknown;
     const int64_t tokens = op_rank(context, 0) > 0 ? op_dim(context, 0, 0) : DIM_UNKNOWN;

@@ -137,8 +137,8 @@ static const char *fault_of(const struct value_info *info) {
     return elements[info->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
 }
 
-/* Returns the property of an operand or output that no primitive supports; NULL: none, the
- * operator itself is not supported. */
+/* Returns the property of an operand or output that no primitive supports, as a text for
+ * messages; NULL if there is none. */
 static const char *operand_fault(const struct op_context *context) {
     const char *fault = NULL;
     for (size_t i = 0; fault == NULL && i < context->n_inputs; i++)

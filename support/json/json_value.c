@@ -22,7 +22,7 @@
 #define MARK       '\xFF'
 #define MARK_EXTRA 3 /* two quotes and the mark */
 
-/* Everything that is neither a string nor a number is left to cJSON, byte by byte. */
+/* TOKEN_OTHER: one byte that is part of neither a string nor a number; cJSON checks it. */
 enum token { TOKEN_STRING, TOKEN_NUMBER, TOKEN_OTHER, TOKEN_INVALID };
 
 static size_t count_digits(const char *at, const char *end) {

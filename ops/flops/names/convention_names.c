@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row per convention. */
+/* Names, units and descriptions of the FLOP-counting conventions, one row each. */
 #include "ops/flops/names/convention_names.h"
 
 #include "support/text.h"
