@@ -45,9 +45,9 @@ struct cm_alternative {
 struct cm_polynomial {
     const char *metric; /* key as in a profile: "macs" */
     /*
-     * "polynomial": the sum of `terms` equals every profile. "largest": the maximum of
-     * `alternatives` equals every profile (a peak moves from node to node). "other": neither;
-     * see `samples`. "unknown": the value is unknown. "large": the value exceeds 2^63.
+     * "polynomial": in every profile the value is the sum of `terms`. "largest": it is the
+     * maximum of `alternatives` (a peak moves from node to node). "other": neither; see
+     * `samples`. "unknown": the value is unknown. "large": the value exceeds 2^63.
      */
     const char *state;
     size_t n_terms;

@@ -3,8 +3,9 @@
  * Attention of com.microsoft with a paged cache, a window or selected keys, and the indexers
  * that select them (attention.c has the common forms).
  *     MACs = queries * heads * keys per query * (d + v) + projections
- * with the queries of all requests. The number of keys per query is data-dependent: caches,
- * page tables and selections are assumed full. FLOPs = 2 * MACs + 1 per score, for the softmax.
+ * with the queries of all requests, and d and v columns of a key and value head. The number of
+ * keys per query is data-dependent: caches, page tables and selections are assumed full.
+ * FLOPs = 2 * MACs + 1 per score, for the softmax.
  * Indexers score blocks of keys by all of their heads:
  *     MACs = queries * heads * entries * columns
  */
@@ -308,7 +309,7 @@ static int64_t new_entries(const struct op_context *context, const struct indexe
     *ret_waiting = DIM_UNKNOWN;
     if (x->blocks) return fresh;
     if (!is_known(waits) || !is_known(fresh) || ratio < 1) return DIM_UNKNOWN;
-    const int64_t open = waits >= ratio ? waits - ratio : waits; /* of the current window */
+    const int64_t open = waits >= ratio ? waits - ratio : waits; /* in the current window */
     const int64_t tokens = checked_add(open, fresh);
     if (!is_known(tokens)) return DIM_UNKNOWN;
     const int64_t windows = tokens / ratio;

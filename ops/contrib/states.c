@@ -81,7 +81,7 @@ static void macs_attending(const struct op_context *context, struct product *ret
                 checked_add(checked_mul(n_cells(&s), each), attention_macs(context, &s)));
 }
 
-/* As for ONNX's LSTM: 10 FLOPs per cell, 2 without biases. */
+/* Returns 10 FLOPs per cell, 2 without biases, as for ONNX's LSTM. */
 static int64_t cell_flops(const struct op_context *context) {
     const struct sizes s = read_sizes(context, DIM_UNKNOWN);
     const int64_t each = op_has_input(context, 3) ? 10 : 2;
