@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Activations and Dropout: elementwise operators that are modules in a framework. MACs 0. FLOPs
- * by the default convention: n for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish, SwiGLU; 0 for the
- * others (Clip, Sigmoid, Tanh, HardSwish …), which DeepSpeed's profiler does not count.
+ * by the default convention: 1 per input element for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish,
+ * SwiGLU; 0 for the others (Clip, Sigmoid …), which DeepSpeed's profiler does not count.
  */
 #include <math.h>
 #include <stdint.h>
@@ -91,7 +91,7 @@ static bool dropout_trains(const struct op_context *context) {
            constant_int_at(mode, 0) != 0;
 }
 
-/* Returns the bytes of the mask: one per element. */
+/* Returns the bytes of the mask: one per element in training mode, else 0. */
 static int64_t dropout_mask(const struct op_context *context) {
     return context->training ? op_elements(context, 0) : 0;
 }
@@ -167,7 +167,7 @@ FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scale
     BOUNDS("d")};
 FACETS(ONNX, Shrink) {EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function"), BOUNDS("d")};
 FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
-    LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ReLU6 */
+    LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ptflops: as ReLU6 */
 FACETS(ONNX, PRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
     ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
 FACETS(ONNX, SwiGLU) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL), NO_BOUNDS};

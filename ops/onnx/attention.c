@@ -2,8 +2,8 @@
 /*
  * Attention: softmax(Q K' / sqrt(d)) V of each head.
  *     MACs = scores * (d + v), FLOPs = 2 * MACs + scores
- * with scores = batch * heads * queries * keys, and d and v the last dims of K and V in one
- * head. The softmax is one FLOP per score. Masks, also causal ones, do not reduce the count.
+ * with scores = batch * heads * queries * keys; d and v are the columns of K and V per head.
+ * The softmax counts one FLOP per score. Masks, also causal ones, do not reduce the count.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -33,7 +33,7 @@ static struct heads heads_of(const struct op_context *context, size_t i, const c
     return heads;
 }
 
-/* Returns the number of keys: those of the past and of this call. */
+/* Returns the number of keys, past and new; DIM_UNKNOWN if either is unknown. */
 static int64_t n_keys(const struct op_context *context) {
     const int64_t keys = heads_of(context, 1, "kv_num_heads").length;
     if (!op_has_input(context, 4)) return keys;
@@ -90,7 +90,8 @@ static int infer_attention(struct op_context *context) {
     return status;
 }
 
-/* Infers the modifier graph in attribute `name`, which must keep the type of the scores. */
+/* Infers the graph in attribute `name`, which modifies the scores; ignores its outputs, as ONNX
+ * requires them to have the type of the scores. */
 static int walk_modifier(struct op_context *context, const char *name,
                          const struct value_info *scores) {
     const uint32_t graph = op_attr_graph(context, name);
@@ -161,14 +162,15 @@ static void macs_decomposed(const struct op_context *context, struct product *re
     product_add(ret, "columns of query and value", columns);
 }
 
-/* Returns the saved bytes of a fused kernel: the log-sum-exp of each row. */
+/* Returns the bytes that a fused kernel saves: the log-sum-exp of each row in float32. */
 static int64_t row_sums(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, attention_rows(context));
 }
 
 /*
- * Returns the MACs of the gradients by a fused kernel, which does not save the softmax: Q K'
- * again, and scores * v each for V and for the softmax, scores * d each for Q and for K.
+ * Returns the MACs of the gradients by a fused kernel. It does not save the softmax, so it
+ * computes Q K' again (scores * d). The gradients of V and of the softmax have scores * v MACs
+ * each, those of Q and K scores * d each.
  */
 static int64_t attention_backward(const struct op_context *context, uint32_t operands) {
     const int64_t scores = attention_scores(context);
@@ -182,13 +184,13 @@ static int64_t attention_backward(const struct op_context *context, uint32_t ope
     return macs;
 }
 
-/* FLOPs per score: scaling, masks, biases and softmax. */
+/* Returns the FLOPs besides MACs: scaling, masks, biases and softmax of the scores. */
 static int64_t exact_attention(const struct op_context *context) {
     return exact_attention_scores_flops(attention_masks(context), attention_scores(context),
                                         attention_rows(context));
 }
 
-/* FLOPs of the softmax: thop counts no products without a weight. */
+/* Returns the FLOPs of the softmax only: thop does not count products without a weight. */
 static int64_t thop_attention(const struct op_context *context) {
     return thop_softmax_flops(attention_scores(context), attention_rows(context));
 }

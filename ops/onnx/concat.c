@@ -71,8 +71,7 @@ static int concat_all(struct op_context *context, int axis, struct elements *ele
         int status = op_value(context, i, &from);
         if (status || !from) return status;
         int64_t run = shape_product(&from->shape, axis, from->shape.rank);
-        for (int64_t k = 0; k < from->n_elements;
-             k++) /* copies a run of elements per row, from `at` on */
+        for (int64_t k = 0; k < from->n_elements; k++) /* to row k / run, column at + k % run */
             elements_copy(elements, k / run * row + at + k % run, from, k);
         at += run;
     }
@@ -86,7 +85,7 @@ static int fold_concat(struct op_context *context) {
     bool possible = false;
     int axis = 0;
     if (!shape_is_known(output)) return 0;
-    for (size_t i = context->n_inputs; i-- > 0;) { /* ends with the first operand in `first` */
+    for (size_t i = context->n_inputs; i-- > 0;) { /* backwards: `first` ends as operand 0 */
         int status = op_value(context, i, &first);
         if (status || !first) return status;
         if (first->dtype != op_dtype(context, 0)) return 0;

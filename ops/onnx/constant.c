@@ -128,7 +128,7 @@ static int clamp_axis(int64_t axis, int rank) {
     return (int)(axis > rank ? rank : axis);
 }
 
-/* Shape-15: axes [start, end), both clamped. */
+/* Shape-15: axes [start, end), both clamped to [0, rank]. */
 static void shape_range(const struct op_context *context, int rank, int *ret_from,
                         int *ret_to) {
     int from = clamp_axis(op_attr_int(context, "start"), rank);
@@ -179,7 +179,7 @@ static int fold_size(struct op_context *context) {
 
 struct range {
     const struct constant *start, *limit, *delta; /* one element each */
-    int64_t n;  /* number of elements; DIM_UNKNOWN if it overflows */
+    int64_t n;  /* elements; if too many DIM_OVERFLOW, for floats DIM_UNKNOWN */
     bool falls; /* delta < 0 */
 };
 
@@ -250,8 +250,8 @@ static int infer_range(struct op_context *context) {
 }
 
 /*
- * Sets element i to start + i * delta. Returns false if the dtype is not folded, or if
- * multiplication and repeated addition, which runtimes use, round differently.
+ * Sets element i to start + i * delta. Returns false if the dtype is not folded, or if rounding
+ * gives another value than repeated addition of delta, which some runtimes use.
  */
 static bool range_element(const struct range *range, int64_t i, struct elements *elements) {
     if (elements->ints) {

@@ -52,7 +52,8 @@ static int infer_if(struct op_context *context) {
                      : infer_branch(context, &else_body, &then_body);
 }
 
-/* One iteration per element of operand 0; other sequence operands advance with it. */
+/* The body runs once per element of operand 0. Its inputs are that element, the element of the
+ * same index of every other sequence operand, and all other operands unchanged. */
 static int infer_sequence_map(struct op_context *context) {
     struct body body;
     int status = body_open(context, "body", &body);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convolutions. X [N, C, spatial…]; Conv W [M, C/group, k…]; ConvTranspose W [C, M/group, k…].
- *     Conv           MACs = out * prod(W.shape[1:])
- *     ConvTranspose  MACs = numel(X) * prod(W.shape[1:])
- *     FLOPs = 2 * MACs, + out if there is a bias
+ * Convolutions of X [N, C, spatial…].
+ *     Conv           W [M, C/group, k…]  MACs = out * prod(W.shape[1:])
+ *     ConvTranspose  W [C, M/group, k…]  MACs = numel(X) * prod(W.shape[1:])
+ *     FLOPs = 2 * MACs, + out if there is a bias; out = output elements
  * A transposed convolution multiplies every input element by the whole kernel, including the
  * part of the output that the padding crops.
  */
@@ -19,7 +19,7 @@
 struct operands {
     size_t weight;
     int64_t group;
-    int rank; /* of x and weight; RANK_UNKNOWN if both are unknown */
+    int rank; /* of input and weight; RANK_UNKNOWN if both are unknown */
 };
 
 static int read_operands(const struct op_context *context, struct operands *operands) {
@@ -45,7 +45,7 @@ static bool both_known_and_differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-/* Sets the spatial dims of the weight; DIM_UNKNOWN if its rank is unknown. */
+/* Sets `kernel` to the spatial dims of the weight; DIM_UNKNOWN if its rank is unknown. */
 static void kernel_dims(const struct op_context *context, const struct operands *operands,
                         int64_t *kernel) {
     for (int i = 0; i < operands->rank - 2; i++)
@@ -92,8 +92,8 @@ int convolution_infer(struct op_context *context, enum dtype dtype) {
     return status < 0 ? status : op_output_dims(context, 0, dtype, operands.rank, dims);
 }
 
-/* Adds the factors prod(weight.shape[1:]). The weight is [out, in/g, kernel…], of a transposed
- * convolution [in, out/g, kernel…]. */
+/* Adds the factors of prod(weight.shape[1:]). The weight is [out, in/group, kernel…]; that of a
+ * transposed convolution is [in, out/group, kernel…]. */
 static void add_weights_each(const struct op_context *context, const char *channels,
                              struct product *ret) {
     const struct shape *shape = op_shape(context, context->op->weight);
@@ -114,8 +114,8 @@ static int infer_conv(struct op_context *context) {
 
 struct transposed {
     struct window window;
-    const int64_t *extra;        /* output_padding, NULL: none */
-    const int64_t *output_shape; /* output_shape of the spatial axes, NULL: not given */
+    const int64_t *extra;        /* output_padding; NULL: none */
+    const int64_t *output_shape; /* output_shape of the spatial axes; NULL: absent */
 };
 
 static int read_transposed(const struct op_context *context, int rank, struct transposed *ret) {
@@ -145,7 +145,8 @@ static int read_transposed(const struct op_context *context, int rank, struct tr
     return CM_OK;
 }
 
-/* Returns stride * (in - 1) + output_padding + (k - 1) * dilation + 1 - begin - end. */
+/* Returns output_shape if given; in * stride if auto_pad is SAME; else stride * (in - 1) +
+ * output_padding + (k - 1) * dilation + 1 - begin - end. */
 static int64_t transposed_dim(const struct transposed *transposed, int i, int64_t size) {
     const struct window *window = &transposed->window;
     if (transposed->output_shape) return transposed->output_shape[i];
@@ -156,8 +157,8 @@ static int64_t transposed_dim(const struct transposed *transposed, int i, int64_
     return checked_sub(out, checked_add(window->begin[i], window->end[i]));
 }
 
-/* ConvTransposeWithDynamicPads (com.microsoft): operand 2 has the pads, all starts, then all
- * ends. */
+/* ConvTransposeWithDynamicPads (com.microsoft): reads the pads from operand 2, first those at
+ * the begin of each axis, then those at the end. */
 static int read_dynamic_pads(struct op_context *context, struct window *window) {
     struct int_list pads;
     const size_t n = (size_t)window->rank;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Einsum: sums of products over labelled axes.
- *     two operands: MACs = product of the sizes of all labels
- *     more: contracted in pairs, in the cheapest order (exact for up to 6 operands, else
- * greedy) one: a sum without products, MACs 0 FLOPs = 2 * MACs A label is a letter or an axis
- * of the ellipsis. Ellipsis axes are numbered from the last one, so that those of operands with
- * different ranks align as in broadcasting.
+ * Einsum: sums of products over labelled axes. FLOPs = 2 * MACs.
+ *     one operand    MACs = 0: a sum without products
+ *     two operands   MACs = product of the sizes of all labels
+ *     more operands  contracted in pairs, in the cheapest order: exact for up to 6 operands,
+ *                    greedy for more
+ * A label is a letter or an axis of the ellipsis. Ellipsis axes are numbered from the last one:
+ * if "..." is [2,3] in one operand and [3] in another, both 3 have the same label.
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "support/banned.h"
 
 #define N_LETTERS    52
-#define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* and the axes of an ellipsis */
+#define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* letters and ellipsis axes */
 #define MAX_OPERANDS 32
 #define MAX_EXACT    6
 
@@ -27,17 +28,17 @@ struct labels {
 
 struct term {
     int n_letters;
-    int ellipsis; /* letters before "...", or -1 */
+    int ellipsis; /* number of letters before "..."; -1 if none */
     uint8_t letters[SHAPE_MAX_RANK];
 };
 
 struct einsum {
     size_t n;
     struct term operands[MAX_OPERANDS];
-    struct labels sets[MAX_OPERANDS];
+    struct labels sets[MAX_OPERANDS]; /* labels of each operand */
     struct term output;
-    int ellipsis_rank; /* number of axes of "..."; RANK_UNKNOWN */
-    int64_t sizes[N_LABELS];
+    int ellipsis_rank;       /* number of axes of "..."; RANK_UNKNOWN */
+    int64_t sizes[N_LABELS]; /* by label; 1 for labels that do not occur */
 };
 
 static void add_label(struct labels *set, int label) {
@@ -106,8 +107,8 @@ static int read_operands(const struct op_context *context, const char *from, con
                    einsum->n, context->n_inputs);
 }
 
-/* Without "->" the output has the ellipsis, then the labels that occur once, in alphabetical
- * order. */
+/* Sets the output of an equation without "->": the ellipsis, then the letters that occur once,
+ * in alphabetical order. */
 static void imply_output(struct einsum *einsum) {
     int occurrences[N_LETTERS] = {0};
     einsum->output = (struct term){.ellipsis = -1};
@@ -182,8 +183,8 @@ static int label_axes(const struct term *term, int n, uint8_t *labels) {
     return rank;
 }
 
-/* Merges the size of a label with a dim; 1 broadcasts to any size. Returns false if they
- * differ. */
+/* Merges the size of a label with a dim; 1 broadcasts to any size. Returns false if both are
+ * known, differ and are not 1. */
 static bool merge_size(int64_t *size, int64_t dim) {
     if (dim == 1 || dim == *size) return true;
     if (*size == 1 || !is_known(*size)) {
@@ -260,14 +261,15 @@ static struct labels output_set(const struct einsum *einsum) {
     return set;
 }
 
-/* Compares costs: unknown ties with any known cost, overflow is the largest. */
+/* Returns true if cost a is less than b. Overflow is the largest cost; an unknown cost is
+ * neither less nor greater than a known one. */
 static bool is_cheaper(int64_t a, int64_t b) {
     if (is_overflow(a) || is_overflow(b)) return is_overflow(b) && !is_overflow(a);
     return is_known(a) && is_known(b) && a < b;
 }
 
-/* Returns the labels of the operands in `subset` that are still needed after contracting them.
- */
+/* Returns the labels that remain after contracting the operands of `subset`: those that the
+ * output or another operand has. A single operand keeps all labels. */
 static struct labels labels_left(const struct einsum *einsum, struct labels output,
                                  unsigned subset) {
     struct labels inside = {{0, 0}};
@@ -312,7 +314,7 @@ static struct labels pair_left(const struct einsum *einsum, struct labels output
     return common(both(einsum->sets[a], einsum->sets[b]), needed);
 }
 
-/* Returns the MACs if always the cheapest pair is contracted next. */
+/* Returns the MACs if the cheapest pair is contracted first, repeatedly. */
 static int64_t greedy_order(struct einsum *einsum) {
     struct labels output = output_set(einsum);
     int64_t total = 0;
@@ -337,7 +339,7 @@ static int64_t greedy_order(struct einsum *einsum) {
 
 static int64_t count_macs(const struct op_context *context) {
     struct einsum einsum;
-    struct op_context quiet = *context; /* infer has reported what there is */
+    struct op_context quiet = *context; /* infer has reported the errors */
     quiet.diag = NULL;
     if (context->n_inputs < 2) return 0;
     for (size_t i = 0; i < context->n_inputs; i++)
@@ -353,7 +355,7 @@ static void einsum_macs(const struct op_context *context, struct product *ret) {
 
 struct einsum_term {
     int rank;
-    uint8_t labels[2 * SHAPE_MAX_RANK]; /* of each axis, below N_LABELS */
+    uint8_t labels[2 * SHAPE_MAX_RANK]; /* of each axis, < N_LABELS */
 };
 
 struct einsum_axes {
@@ -363,8 +365,8 @@ struct einsum_axes {
     int64_t sizes[N_LABELS];
 };
 
-/* Reads the labels of a node whose types are known; returns false if it has more than two
- * operands or an axis is unknown. An axis of one element may have a label of another size. */
+/* Reads the labels of a node after type inference. Returns false if it has more than two
+ * operands or one of unknown rank. An axis of size 1 may have a label of a larger size. */
 static bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
     struct einsum einsum;
     struct op_context quiet = *context;
@@ -387,12 +389,15 @@ static bool einsum_read(const struct op_context *context, struct einsum_axes *re
 /* ---- lowering ---- */
 
 /*
- * Lowering. An einsum of two operands is a batched matrix product, by the class of each label:
- *     in both operands and in the output   batch
- *     in one operand and in the output     rows, columns
- *     only in both operands                summed over
- * Transposing the operands is free, since products read strided operands. Without summed labels
- * it is an elementwise product. An einsum of one operand is a transposed copy or a reduction.
+ * An einsum of two operands is lowered to a batched matrix product. Each label belongs to one
+ * of its dims:
+ *     in both operands and in the output       batch
+ *     in the output and the first operand      rows
+ *     in the output and the second operand     columns
+ *     in both operands, not in the output      summed over
+ * Transposing the operands is free, since products read strided operands. If all dims but the
+ * batch are 1 ("ij,ij->ij"), it is lowered to an elementwise product. An einsum of one operand
+ * is lowered to a transposed copy or a reduction.
  */
 
 static int axis_of(const struct einsum_term *term, int label) {
@@ -405,7 +410,7 @@ static bool term_has_label(const struct einsum_term *term, int label) {
     return axis_of(term, label) >= 0;
 }
 
-/* Returns true if no axis is broadcast and no operand repeats a label (a diagonal). */
+/* Returns true if operand `which` broadcasts no axis and repeats no label (a diagonal). */
 static bool is_plain(const struct op_context *context, const struct einsum_axes *axes,
                      int which) {
     const struct einsum_term *term = &axes->operands[which];
@@ -422,8 +427,8 @@ struct contraction {
     int64_t batch, rows, columns, sums;
 };
 
-/* Classifies the labels. Returns false if a label occurs only in one operand: it is summed over
- * before the product. */
+/* Computes the sizes of the product. Returns false if a label occurs in one operand only: that
+ * operand is summed before the product. */
 static bool read_contraction(const struct einsum_axes *axes, struct contraction *ret) {
     *ret = (struct contraction){1, 1, 1, 1};
     for (int label = 0; label < N_LABELS; label++) {
@@ -507,7 +512,8 @@ static bool lower_einsum(const struct op_context *context, int32_t which,
     return axes.n == 1 ? lower_one(context, &axes, ret) : lower_two(context, &axes, ret);
 }
 
-/* Returns the axes whose label is not in the output. With > 2 operands, any axis may be one. */
+/* Returns the axes of the operand whose labels are not in the output; all axes if einsum_read
+ * fails. */
 static scale_axes scale_einsum_sums(const struct op_context *context, size_t operand) {
     struct einsum_axes read;
     scale_axes axes = SCALE_ALL_AXES;
@@ -521,7 +527,7 @@ static scale_axes scale_einsum_sums(const struct op_context *context, size_t ope
 /* clang-format off */
 FACETS(ONNX, Einsum) {PTFLOPS(.per_mac = 0), THOP(.per_mac = 0),
     LOWER(lower_einsum, CM_GEMM, 0, IMAGES_NONE, LIMIT_EINSUM), BOUNDS("d"),
-    MULTIPLIES(0, scale_einsum_sums)}; /* torch.einsum is not patched */
+    MULTIPLIES(0, scale_einsum_sums)}; /* ptflops and thop do not patch torch.einsum */
 /* clang-format on */
 
 static const struct op rows[] = {

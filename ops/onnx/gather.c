@@ -74,7 +74,8 @@ static int gather_begin(struct op_context *context, struct gather *gather,
     return 0;
 }
 
-/* Folds with indices into axes of the sizes `dims`, repeated. */
+/* Sets the contents of output 0: the element at `coords` is element source(gather, coords) of
+ * the data. `dims` and `period`: see normalize_indices. */
 static int gather_fold(struct op_context *context, struct gather *gather,
                        const struct constant *indices, const int64_t *dims, int64_t period,
                        int64_t (*source)(const void *context, const int64_t *coords)) {

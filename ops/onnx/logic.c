@@ -12,8 +12,8 @@
 
 #include "support/banned.h"
 
-/* Bound of a Where with unknown condition: the larger (for a lower bound the smaller) of its
- * operands. */
+/* Bounds a Where with unknown condition by its operands 1 and 2: the larger is an upper bound,
+ * the smaller a lower bound. */
 static bool number_where_bound(const struct op_context *context, size_t n,
                                const struct number *x, struct number *ret) {
     (void)n;

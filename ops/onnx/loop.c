@@ -12,12 +12,12 @@
 struct loop {
     struct body body;
     struct carried carried;
-    int64_t trips; /* the trip count operand; TRIP_COUNT_UNLIMITED if omitted */
+    int64_t trips; /* the trip count operand, as read_trips sets it */
     struct trip_count trip_count;
 };
 
-/* Reads the trip count operand. Returns TRIP_COUNT_UNLIMITED in *ret if it is omitted;
- * exporters also write 2^63 - 1. */
+/* Sets *ret to the trip count operand: DIM_UNKNOWN if its contents are unknown,
+ * TRIP_COUNT_UNLIMITED (which exporters also write: 2^63 - 1) if it is omitted. */
 static int read_trips(struct op_context *context, int64_t *ret) {
     struct int_list list;
     int status = op_int_list(context, LOOP_TRIPS, &list);
@@ -44,7 +44,8 @@ static int loop_inputs(struct op_context *context, struct body *body) {
     return 0;
 }
 
-/* Bounds the trip count of a loop that starts, from the condition that its body returns. */
+/* Computes bounds of the trip count from the condition that the body returns, for a loop that
+ * starts. */
 static int trip_count_of_condition(struct op_context *context, const struct body *body,
                                    struct trip_count *ret) {
     bool goes_on = false, known = false;
@@ -55,7 +56,8 @@ static int trip_count_of_condition(struct op_context *context, const struct body
     return trip_count_find(context, body, ret);
 }
 
-/* Sets *ret to true if the condition operand is known or omitted: the loop starts. */
+/* Sets *ret to true if the condition operand is known or omitted. The loop then starts, unless
+ * never_runs. */
 static int starts(struct op_context *context, bool *ret) {
     bool condition = false;
     *ret = true;
@@ -63,7 +65,8 @@ static int starts(struct op_context *context, bool *ret) {
     return body_condition(context, op_input(context, LOOP_CONDITION), ret, &condition);
 }
 
-/* Bounds the trip count of a loop that may run and whose body was walked. */
+/* Computes bounds of the trip count after a walk of the body. `trips` must not be 0 and the
+ * condition operand not false (never_runs). */
 static int find_trip_count(struct op_context *context, const struct body *body, int64_t trips,
                            struct trip_count *ret) {
     bool started = false;
@@ -81,13 +84,13 @@ static int64_t exact_trip_count(const struct trip_count *trip_count) {
     return ends ? trip_count->upper : DIM_UNKNOWN;
 }
 
-/* Returns the upper bound of the trip count. Values near INT32_MAX or INT64_MAX, which
- * exporters write for "unlimited", are not a bound. */
+/* Returns the upper bound of the trip count; DIM_UNKNOWN if it is near INT32_MAX or larger, as
+ * exporters write INT32_MAX or INT64_MAX for "unlimited". */
 static int64_t upper_bound_of(const struct trip_count *trip_count) {
     return trip_count->upper < INT32_MAX / 2 ? trip_count->upper : DIM_UNKNOWN;
 }
 
-/* Uses the trip count of --trip-count if it is not static. */
+/* Replaces a trip count that is not static by that of --trip-count, if it is given. */
 static void use_requested_trip_count(const struct op_context *context,
                                      struct trip_count *trip_count) {
     const struct op_walker *walker = context->walker;
@@ -98,7 +101,8 @@ static void use_requested_trip_count(const struct op_context *context,
     if (is_known(requested)) trip_count->lower = trip_count->upper = requested;
 }
 
-/* Sets *ret if the body never runs, as the operands already show. */
+/* Sets *ret to true if the operands alone show that the body never runs: the trip count is 0 or
+ * the condition false. */
 static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
     bool known = false, starts = false;
     int status = body_condition(context, op_input(context, LOOP_CONDITION), &known, &starts);
@@ -123,7 +127,8 @@ static struct value_info state_of(const struct value_info *info) {
     return copy;
 }
 
-/* Sets output i: a state, which no iteration changes if there is none, or stacked elements. */
+/* Sets output i to stacked elements, or to a state after the last iteration: the initial state
+ * if the body never runs. */
 static int loop_output(struct op_context *context, const struct loop *loop, size_t i) {
     const struct trip_count *trip_count = &loop->trip_count;
     const int64_t times = op_data_dependent_dim(context, exact_trip_count(trip_count),
@@ -160,8 +165,8 @@ static int infer_at_once(struct op_context *context, struct loop *loop) {
 
 /* --- Execution iteration by iteration. --- */
 
-/* Returns true if execution may find more of the output: elements of a sequence, dims, or the
- * contents of shape arithmetic. */
+/* Returns true if execution may determine an unknown part of the output: elements of a
+ * sequence, dims, or the contents of shape arithmetic. */
 static bool is_improvable(const struct value_info *output) {
     if (output->kind == CM_TYPE_SEQUENCE) return !output->items;
     if (!value_info_is_static(output)) return true;
@@ -169,8 +174,8 @@ static bool is_improvable(const struct value_info *output) {
            shape_elements(&output->shape) <= LONGEST_SHORT;
 }
 
-/* Infers iteration k. Sets *ret_goes_on if the next one runs, *ret_done false if that is
- * unknown or the budget is exhausted. */
+/* Infers iteration k. Sets *ret_goes_on to the condition of the next one, and *ret_done to
+ * false if it is unknown or the budget is exhausted. */
 static int infer_iteration(struct op_context *context, struct body *body, int64_t k,
                            bool *ret_done, bool *ret_goes_on) {
     const struct shape scalar = {0, NULL};
@@ -185,7 +190,8 @@ static int infer_iteration(struct op_context *context, struct body *body, int64_
     return body_condition(context, &body->outputs[0], ret_done, ret_goes_on);
 }
 
-/* Merges the elements that this iteration stacks into those of the others. */
+/* Merges the elements that iteration k stacks into `stacked`, the infos that hold for all
+ * earlier iterations. */
 static int merge_stacked(struct op_context *context, const struct loop *loop, int64_t k,
                          struct value_info *stacked) {
     for (size_t i = loop->carried.n; i < context->n_outputs; i++) {
@@ -199,7 +205,8 @@ static int merge_stacked(struct op_context *context, const struct loop *loop, in
     return 0;
 }
 
-/* Runs the iterations. Sets *ret_done if they are all static. */
+/* Infers at most `trips` iterations, until the condition is false. Sets *ret_done to false if a
+ * condition is unknown or the budget is exhausted. */
 static int infer_iterations(struct op_context *context, struct loop *loop, int64_t trips,
                             struct value_info *stacked, bool *ret_done) {
     struct body *body = &loop->body;
@@ -242,8 +249,8 @@ static int infer_each(struct op_context *context, struct loop *loop, int64_t tri
     return status;
 }
 
-/* Returns the static trip count, or one that is not exceeded before the condition ends the
- * loop; DIM_UNKNOWN: none. */
+/* Returns the exact trip count; else the trip count operand, before which the condition may end
+ * the loop. DIM_UNKNOWN if the loop may not start or the operand is unknown or only a bound. */
 static int64_t static_trips(struct op_context *context, const struct loop *loop) {
     const int64_t exact = exact_trip_count(&loop->trip_count);
     bool begins = false;

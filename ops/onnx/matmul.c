@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matrix products.
- *     MACs = out * K, FLOPs = 2 * MACs; the default convention does not count the bias of a
- * Gemm K is the summed axis: the last of A, or the first if Gemm has transA. `out` includes
- * broadcast batch axes, and the formula also holds for 1-D operands. Det is a Gaussian
- * elimination with about M^3 / 3 MACs.
+ *     MACs = out * K, FLOPs = 2 * MACs
+ * K is the size of the summed axis: the last of A, or the first if Gemm has transA. `out`
+ * counts output elements, batch axes included. The formula also holds for 1-D operands. The
+ * default convention does not count the bias of a Gemm. Det is a Gaussian elimination with
+ * about M^3 / 3 MACs.
  */
 #include "ops/onnx/matmul.h"
 
@@ -27,7 +28,7 @@ static int refuse_scalar(const struct op_context *context, size_t i) {
     return op_fail(context, DIAG_SHAPE, "input %zu must have rank >= 1, got a scalar", i);
 }
 
-/* Broadcasts the batch axes; removes the axis that is added to a 1-D operand. */
+/* Sets output 0: [2,1,M,K] x [3,K,N] -> [2,3,M,N]. A 1-D `a` has no M, a 1-D `b` no N. */
 static int infer_product(struct op_context *context, const struct shape *a,
                          const struct shape *b, enum dtype dtype) {
     int64_t dims[SHAPE_MAX_RANK];
@@ -160,8 +161,8 @@ static void macs_det(const struct op_context *context, struct product *ret) {
     product_add(ret, "products of an elimination", checked_div_floor(squares, 6));
 }
 
-/* The gradient is the determinant times the inverse: m linear systems that share one
- * elimination. */
+/* Returns m^3 MACs per matrix: the gradient is the determinant times the inverse, that is m
+ * linear systems that share one elimination. */
 static int64_t det_backward(const struct op_context *context, uint32_t operands) {
     const int64_t m = common_last_dim(context, 0);
     (void)operands;

@@ -2,7 +2,9 @@
 /*
  * Classical machine learning (ai.onnx.ml). Learned values are attributes: coefficients,
  * support vectors, trees. X [N, C]; a model of E classes or targets gives scores [N, E].
- *     MACs = N * coefficients per row (linear models, support vectors); 0 for other models
+ *     linear models     MACs = N * coefficients
+ *     support vectors   MACs = N * (elements of the support vectors + coefficients)
+ *     other models      MACs = 0
  * Comparisons along the path of a row through a tree are not counted.
  */
 #include "ops/common.h"
@@ -65,8 +67,8 @@ static int infer_category(struct op_context *context) {
                                    dtype == DTYPE_UNDEFINED ? DTYPE_UNDEFINED : DTYPE_STRING);
 }
 
-/* Sets the dtype of the table's values; before version 2 strings map to int64 and the reverse.
- */
+/* Sets output 0 to the shape of input 0 and the dtype of the table's values. Before version 2,
+ * strings map to int64 and int64 to strings. */
 static int infer_label(struct op_context *context) {
     const struct constant *values = op_attr_tensor(context, "values_tensor");
     if (context->op->since < 2) return infer_category(context);
@@ -133,7 +135,7 @@ static int infer_support_regressor(struct op_context *context) {
     return output_targets(context, DTYPE_FLOAT, 1);
 }
 
-/* Returns n_targets, or the number of distinct ids of the leaves if it is absent. */
+/* Returns n_targets; if it is absent, the largest target id of the leaves + 1. */
 static int64_t n_targets(const struct op_context *context, const char *ids) {
     size_t n = 0;
     const int64_t *targets = op_attr_ints(context, ids, &n);
@@ -225,7 +227,7 @@ FACETS(ML, ZipMap) {NO_PRIMITIVE(NO_ML)};
     }
 
 static const struct op rows[] = {
-    /*  type                    since shape rule               MACs               are */
+    /*  type                    since shape rule               MACs               formula */
     ROW(ArrayFeatureExtractor,     1, infer_extract,           NULL,              NULL),
     ROW(Binarizer,                 1, common_infer_same,       NULL,              NULL),
     ROW(CastMap,                   1, infer_cast_map,          NULL,              NULL),

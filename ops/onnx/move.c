@@ -38,11 +38,11 @@ static int infer_transpose(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
-/* Returns VIEW_SAME if the elements keep their order, that is if axes whose dim is not 1 keep
- * theirs (perm 1,0,2 of 1x8x4), else VIEW_STRIDED. */
+/* Returns VIEW_SAME if the axes whose dim is not 1 keep their order, as perm 1,0,2 of [1,8,4]
+ * does; else VIEW_STRIDED. */
 static enum op_view view_transpose(const struct op_context *context) {
     const struct shape *input = op_shape(context, 0);
-    struct op_context quiet = *context; /* infer has reported what there is */
+    struct op_context quiet = *context; /* infer has reported the errors */
     int perm[SHAPE_MAX_RANK];
     int last = -1;
     quiet.diag = NULL;
@@ -55,11 +55,11 @@ static enum op_view view_transpose(const struct op_context *context) {
     return VIEW_SAME;
 }
 
-/* Source index = sum of output coordinate * stride: any permutation or repetition of axes. */
+/* Transpose, Expand and Tile: source index = sum over axes of output coordinate * stride. */
 struct strided {
     int rank;
     int64_t strides[SHAPE_MAX_RANK];
-    const int64_t *wrap; /* Tile: by axis, the period of the coordinate; else NULL */
+    const int64_t *wrap; /* Tile: by axis, the period of the output coordinate; else NULL */
 };
 
 static int64_t strided_source(const void *context, const int64_t *coords) {

@@ -18,7 +18,7 @@ static void append_eps(const struct op_context *context, struct text *out) {
     describe_real(out, op_attr_float(context, "epsilon"));
 }
 
-/* A fused pattern may have neither scale nor shift. */
+/* Returns "True" if the node has a scale; a fused pattern may have neither scale nor shift. */
 static const char *affine_text(const struct op_context *context) {
     return op_has_input(context, 1) ? "True" : "False";
 }
@@ -30,7 +30,7 @@ static int64_t n_channels(const struct op_context *context) {
     return rank < 2 ? DIM_UNKNOWN : op_dim(context, 0, 1);
 }
 
-/* Returns false before opset 9 with spatial=0: statistics are per position, not per channel. */
+/* Returns false if spatial=0 (before opset 9): statistics are per position, not per channel. */
 static bool per_channel(const struct op_context *context) {
     return context->op->since >= 9 || op_attr_int(context, "spatial") != 0;
 }
@@ -55,7 +55,8 @@ static int infer_batch_norm(struct op_context *context) {
     return status;
 }
 
-/* Before opset 14 a node is in training mode if it outputs statistics. */
+/* Returns true in training mode: from opset 14 on if training_mode is set; before if the node
+ * outputs statistics, unless is_test is set (before opset 7). */
 static bool batch_norm_trains(const struct op_context *context) {
     if (context->op->since >= 14) return op_attr_int(context, "training_mode") != 0;
     if (context->op->since < 7 && op_attr_int(context, "is_test") != 0) return false;
@@ -226,7 +227,7 @@ static int64_t rms_statistics(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, term_rows_before_axis(context));
 }
 
-/* Saved for backward: the divisor of each element. */
+/* Returns the saved bytes of LRN: the divisor of each element. */
 static int64_t input_bytes(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));
 }

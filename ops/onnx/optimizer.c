@@ -14,6 +14,7 @@
 /* Operands 0 and 1 are the learning rate and the step number. */
 #define FIRST_TENSOR 2
 
+/* `lists`: operand lists of equal length: tensors, gradients, and one per state. */
 static int infer_optimizer(struct op_context *context, size_t lists) {
     const size_t operands =
         context->n_inputs > FIRST_TENSOR ? context->n_inputs - FIRST_TENSOR : 0;

@@ -10,7 +10,8 @@
 #include "support/banned.h"
 
 struct margins {
-    int64_t before[SHAPE_MAX_RANK]; /* elements to add; negative: to remove; DIM_UNKNOWN */
+    int64_t
+        before[SHAPE_MAX_RANK]; /* elements to add, negative: to remove; may be DIM_UNKNOWN */
     int64_t after[SHAPE_MAX_RANK];
 };
 
@@ -51,7 +52,7 @@ static int read_pads_row(struct op_context *context, struct int_list *ret) {
 }
 
 static int read_margins(struct op_context *context, int rank, struct margins *margins) {
-    /* Pad-1 called it paddings. */
+    /* Pad-1 calls the attribute paddings. */
     const char *name = op_has_attr(context, "paddings") ? "paddings" : "pads";
     struct int_list pads, axes;
     memset(margins, 0, sizeof *margins);
@@ -98,7 +99,7 @@ struct pad {
     int64_t strides[SHAPE_MAX_RANK];
 };
 
-/* In modes other than constant, PyTorch's kernels save the input. */
+/* Returns `saved_for_backward`: PyTorch's kernels save the input in modes edge and reflect. */
 static const char *pad_saved(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
     bool reads =
@@ -106,7 +107,8 @@ static const char *pad_saved(const struct op_context *context) {
     return reads ? "0,-" : ",-";
 }
 
-/* Maps a coordinate that may be outside of [0, dim) to its source coordinate; dim > 0. */
+/* Returns the source coordinate in [0, dim) of a coordinate that may be outside; REMAP_FILL if
+ * it is outside and the mode is constant. dim > 0. */
 static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
     if (mode == PAD_EDGE) return common_clamp(coord, 0, dim - 1);
     if (mode == PAD_CONSTANT) return coord < 0 || coord >= dim ? REMAP_FILL : coord;
@@ -132,9 +134,8 @@ static int64_t pad_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-/* Returns the padding value: an operand since opset 11, before that an attribute (folded only
- * if 0).
- */
+/* Sets *ret_fill to the padding value in operand 2; NULL before opset 11, where it is an
+ * attribute. Sets *ret_known to false if it is unknown, or an attribute other than 0. */
 static int pad_fill(struct op_context *context, const struct constant **ret_fill,
                     bool *ret_known) {
     int status = op_value(context, 2, ret_fill);

@@ -11,7 +11,8 @@
 #define SCORES   "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
 #define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"
 
-/* A row that another one is part of comes behind it. clang-format would break the formulas. */
+/* A pattern that is part of another comes after it: ReLU6 after Hardswish. clang-format would
+ * break the patterns. */
 /* clang-format off */
 static const struct pattern_row patterns[] = {
     {.name = "LayerNorm", .op = "LayerNormalization", .operands = "x scale shift",

@@ -27,17 +27,20 @@ enum pattern_axes {
  *     Erf(a), Clip(a, 0, 6)                    an operator
  *     [+ a], [* a], f(a, [b])                  an optional term, factor or argument
  *     g:f(a)                                   binds the name g to the value f(a)
- *     0.5                                      a number; compared to three digits if it is not
- * exact Other names bind to the inputs of the pattern; a name is the same value at each
- * occurrence: eps                a number in (0, 0.1] constant_…         a tensor that does not
- * depend on the model's inputs factor, factor_…   a tensor of one element scale, shift
- * constants with one element per normalized element, or per channel, along the same axes keys
- * a tensor, but not a constant matrix (the weight of a linear layer) _                  any
- * value, not bound others             any tensor Casts to floats, Identity and Dropout may
- * occur anywhere. The result has the shape of `x` if the pattern has an `x`. A unary operator
- * may be a fused pattern itself: Mish = x * Tanh(Softplus(x)). The first operator of a pattern
- * must be a node, though. Patterns with a required operator that the model does not have are
- * skipped.
+ *     0.5                                      a number; inexact ones match to three digits
+ * Other names bind to the inputs of the pattern. A name is the same value at each occurrence:
+ *     eps                a number in (0, 0.1]
+ *     constant_…         a tensor that does not depend on the model's inputs
+ *     factor, factor_…   a tensor of one element
+ *     scale, shift       constants with one element per normalized element or per channel, both
+ *                        along the same axes
+ *     keys               a tensor other than a constant matrix (the weight of a linear layer)
+ *     _                  any value, not bound
+ *     others             any tensor
+ * Casts to floats, Identity and Dropout may occur anywhere. If the pattern has an `x`, the
+ * result has the shape of `x`. A unary operator may itself be a match of a fused pattern, as
+ * Softplus in Mish = x * Tanh(Softplus(x)), except for the first operator of the pattern. A
+ * pattern is skipped if the model lacks one of its required operators.
  */
 struct pattern_row {
     const char *name;     /* framework class: "LayerNorm" */
