@@ -22,8 +22,8 @@
 #define MAX_DEPTH 128 /* as in skim.c */
 #define COPY_STEP ((size_t)1 << 16)
 
-/* Bytes of an entry that are searched for its key. The entries that this file writes begin with
- * it. */
+/* Bytes of an entry that are searched for its key. Entries that this file writes begin with
+ * their key. */
 #define ENTRY_HEAD 512
 
 enum edit_kind { EDIT_REMOVE, EDIT_LENGTH, EDIT_ENTRIES };
@@ -167,8 +167,8 @@ static int pass_entry(struct walk *walk, uint64_t from, uint64_t length, int64_t
 static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, int depth,
                       int64_t *growth);
 
-/* Finds the edits in a submessage; if there are any, adds one of its length, which is encoded
- * at `length_at`. Adds the change of the size in bytes to *growth. */
+/* Finds the edits in a submessage; if there are any, also edits its length, which is encoded at
+ * `length_at`. Adds the change of the size in bytes to *growth. */
 static int edit_submessage(struct walk *walk, enum message_kind kind, uint64_t length_at,
                            uint64_t length, int depth, int64_t *growth) {
     const size_t index = walk->n_edits;
@@ -225,7 +225,7 @@ static int edit_field(struct walk *walk, enum message_kind kind, int depth, int6
     return skip(walk, length);
 }
 
-/* Finds the edits up to `end` of a message; adds the bytes that they add to *growth. */
+/* Finds the edits up to `end` of a message. Adds the change of the size in bytes to *growth. */
 static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, int depth,
                       int64_t *growth) {
     const uint64_t outer_end = walk->end;

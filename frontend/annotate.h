@@ -16,7 +16,7 @@ struct text;
 
 /* Collects the entries of one node or of the model. */
 struct annotation {
-    uint32_t field; /* number of metadata_props in the message */
+    uint32_t field; /* field number of metadata_props in the message */
     struct text *bytes;
 };
 
@@ -24,17 +24,18 @@ void annotation_add(struct annotation *annotation, const char *key, const char *
 
 struct annotator {
     const char *prefix; /* existing entries whose key begins with it are removed */
-    uint32_t n_nodes;   /* the file has at least this many */
-    /* Adds the entries of the node with that ordinal (ir/graph.h); the same in every call. */
+    uint32_t n_nodes;   /* nodes that the file must at least have */
+    /* Adds the new entries of a node (ordinal: ir/graph.h) or of the model. May be called again
+     * for the same node, and must then add the same entries. */
     void (*annotate)(void *context, uint32_t ordinal, struct annotation *annotation);
     void *context;
 };
 
 /*
- * Copies the model to `out`. All other bytes are unchanged, except for the lengths of messages
- * that contain an edited entry. Reads `source` twice, which must be able to seek. Returns
- * CM_OK, CM_REFUSED (the file has changed, or would become too large), CM_IO or CM_NO_MEMORY;
- * the caller flushes `out`.
+ * Copies the model to `out` with the new entries. All other bytes are unchanged, except for the
+ * lengths of messages that contain an edited entry. `source` is read twice and must be able to
+ * seek. Returns CM_OK, CM_REFUSED (the file has changed, or would become too large), CM_IO or
+ * CM_NO_MEMORY; the caller flushes `out`.
  */
 int annotate_write(struct source *source, const struct annotator *annotator,
                    struct cm_diagnostics *diag, FILE *out) __attribute__((warn_unused_result));

@@ -52,8 +52,8 @@ static enum attr_kind declared_kind(const Onnx__AttributeProto *proto) {
     return proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
 }
 
-/* Old files do not declare the kind, and omit the field of a scalar zero or an empty list. If a
- * writer sets several fields, the declared kind decides. */
+/* Sets *ret to the declared kind; in old files, which declare none, to that of the first
+ * present field. A scalar zero or an empty list may have no field. */
 static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                    enum attr_kind *ret) {
     enum attr_kind declared = declared_kind(proto);
@@ -192,8 +192,8 @@ static const Onnx__AttributeProto *default_attr(const struct frame *frame, const
     return NULL;
 }
 
-/* The caller's attribute must be of the kind that the body declares. A graph cannot be passed:
- * it would belong to two nodes. */
+/* Checks that the caller's attribute is of the kind that the body declares. A graph cannot be
+ * passed: it would belong to two nodes. */
 static int check_reference(struct importer *importer, const Onnx__AttributeProto *proto,
                            const struct attr *attr) {
     enum attr_kind declared = declared_kind(proto);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Well-known files of folders. */
+/* Hints for folders with a well-known model file. */
 #include "frontend/folder.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* The hint is `before`, the path of the folder, `after`. */
+/* The hint is `before`, then the path of the folder, then `after`. */
 static const struct known {
     const char *file;
     const char *before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognizes a folder with a model, which users pass instead of the file. */
+/* Recognizes a folder that a user passed instead of the model file in it. */
 #ifndef FRONTEND_FOLDER_H
 #define FRONTEND_FOLDER_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inlines model-local functions while the graph is built: a call is replaced by the function's
- * body, with the caller's values under the body's names. A struct call records it, from which
- * the module tree recovers where the nodes came from.
+ * body, with the caller's values under the body's names. A struct call records each call, from
+ * which the module tree recovers where the nodes came from.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 /* Identifies a function: its domain, name and overload, which may hold any bytes. */
 struct function_key {
-    char *text; /* the lengths of the first two, then all three; NULL if memory ran out */
+    char *text; /* two lengths, then domain, name, overload; NULL if memory ran out */
     size_t size;
 };
 
@@ -148,8 +148,9 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
 }
 
 /*
- * One output of the call: the body's value `formal` is `actual` to the caller. A value that the
- * body computes takes the caller's name; an input that is passed through keeps its own.
+ * Defines one output of the call: the body's value `formal` under the caller's name `actual`. A
+ * value that the body computes is renamed to it; an input that is passed through keeps its
+ * name. `first`: the first node of the body.
  */
 static int return_output(struct importer *importer, const struct function *function,
                          struct scope *outer, const struct scope *scope, struct span formal,

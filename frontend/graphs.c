@@ -41,7 +41,7 @@ static int add_inputs(struct importer *importer, struct scope *scope,
     return CM_OK;
 }
 
-/* An initializer, or the default of the input of that name. */
+/* Adds an initializer; if an input has its name, makes it the default of the input. */
 static int add_constant(struct importer *importer, struct scope *scope,
                         const ProtobufCBinaryData *bytes, const struct constant *constant) {
     struct span name = span_of_bytes(bytes);
@@ -152,7 +152,7 @@ static int list_nodes(struct importer *importer, uint32_t graph, uint32_t first)
     return CM_OK;
 }
 
-/* Most names are those of inputs, constants, and the only output of a node. */
+/* Reserves space for the names of inputs, of constants, and of one output per node. */
 static int reserve_names(struct importer *importer, const struct message *parts,
                          struct scope *scope) {
     size_t n = parts->of[GRAPH_INPUT].n + parts->of[GRAPH_INITIALIZER].n +

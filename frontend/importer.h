@@ -16,20 +16,20 @@
 #include "support/map.h"
 #include "support/text.h"
 
-/* Graphs inside graphs and functions inside functions: each level is a C call. */
+/* Limit of nested graphs, and of nested function calls: each level is a C call. */
 #define MAX_GRAPH_DEPTH 64
 
-/* Lengths of lists that are searched linearly. */
+/* Limits of the lengths of lists that are searched linearly. */
 #define MAX_ATTRIBUTES 1024
 #define MAX_OPSETS     1024
 
-/* Limits of nodes after inlining, since nested calls may multiply them: MIN_NODE_LIMIT, or
- * NODES_PER_NODE per node of the file. */
+/* Limit of nodes after inlining, since nested calls may multiply them: the larger of
+ * MIN_NODE_LIMIT and NODES_PER_NODE per node of the file. */
 #define MIN_NODE_LIMIT 100000
 #define NODES_PER_NODE 64
-/* Limits of the memory taken while inlining, because names grow with every enclosing call, and
- * of the bytes of function bodies read: MIN_INLINED_BYTES, or INLINED_PER_BYTE per byte of the
- * model's structure. */
+/* Limit of the memory taken while inlining, since names grow with every enclosing call, and of
+ * the bytes of function bodies read: the larger of MIN_INLINED_BYTES and INLINED_PER_BYTE per
+ * byte of the model's structure. */
 #define MIN_INLINED_BYTES ((size_t)64 << 20)
 #define INLINED_PER_BYTE  64
 
@@ -55,10 +55,10 @@ struct importer {
     bool sorted;              /* a graph was not in topological order and has been sorted */
     bool keeps_order;         /* this attempt imports the main graph in file order */
     bool out_of_order;        /* the attempt failed: a value is used before it is defined */
-    struct map shared;        /* strings that many nodes share; the values are not used */
+    struct map shared;        /* set of strings that many nodes share */
     struct map module_stacks; /* text of a module stack -> index into module_stack_list */
-    struct map marks;         /* names in the exporter's signature -> enum param_mark, and for
-                                 parameters their index times N_MARKS */
+    struct map marks;         /* name in the exporter's signature -> enum param_mark; of a
+                                 parameter, + N_MARKS * its index */
     size_t n_params;          /* parameters in `marks` */
     struct derived_param *derived_params;
     size_t n_derived_params;
@@ -76,8 +76,8 @@ struct scope {
     uint32_t newest_id;
     uint32_t graph;
     uint32_t call;                           /* innermost call, ID_NONE */
-    const char *prefix;                      /* of names defined here: "call/" or "" */
-    const struct frame *function;            /* whose body this is, or NULL */
+    const char *prefix;                      /* of names defined here: "call/", or "" */
+    const struct frame *function;            /* whose body this is in, or NULL */
     const struct module_stack *module_stack; /* of the innermost call that has one, or NULL */
     int depth;
 };
@@ -106,15 +106,15 @@ struct file_node {
     const char *type;
 };
 
-/* Copies of strings of the file; NULL only if memory ran out. */
+/* Return a copy of a string of the file; NULL only if memory ran out. */
 const char *import_text(struct importer *importer, const char *text);
 const char *import_span(struct importer *importer, struct span text);
-/* The same for a string that occurs often: there is one copy. */
+/* The same for a string that occurs often: equal strings share one copy. */
 const char *import_shared(struct importer *importer, struct span text);
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes);
 struct span span_of_bytes(const ProtobufCBinaryData *bytes);
 
-/* Returns the opset version of `domain`: 1 if it is not imported, 0 for ai.onnx. */
+/* Returns the opset version of `domain`. If it is not imported: 0 for ai.onnx, else 1. */
 int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const char *domain);
 
 /* tensors.c */
@@ -166,11 +166,12 @@ int import_metadata(struct importer *importer, const struct file_node *node,
                     const struct module_stack **ret_module_stack,
                     bool *ret_fused) CM_MUST_CHECK;
 
-/* Reads the value of each key, NULL if missing, into the arena for decoding. If a key occurs
- * twice, the first counts. */
+/* Sets values[k] to the value of key k (enum metadata_key), NULL if missing, in the arena
+ * `decoding`. If a key occurs twice, the first counts. */
 int metadata_read(struct importer *importer, struct span entry,
                   const char *values[N_METADATA_KEYS]) CM_MUST_CHECK;
-/* Returns the end of the quoted Python string at `at`; NULL if it is none or not terminated. */
+/* Returns the end of the quoted Python string at `at`; NULL if there is none, or it has no end.
+ */
 const char *metadata_skip_quoted(const char *at);
 
 /* param_marks.c: what the exporter recorded about parameters. Malformed metadata is ignored. */

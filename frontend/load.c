@@ -155,7 +155,7 @@ static int import_model(struct importer *importer, const char *path, struct mode
     return CM_OK;
 }
 
-/* Starts one attempt at an import. */
+/* Prepares one attempt at an import: an empty model and empty maps. */
 static int import_start(struct importer *importer, struct model **ret) {
     *ret = arena_alloc(importer->arena, sizeof(**ret));
     importer->builder = graph_builder_new(importer->arena);
@@ -166,8 +166,8 @@ static int import_start(struct importer *importer, struct model **ret) {
 }
 
 /*
- * Nodes are usually in topological order: they are first imported in file order. If a node uses
- * a value that is defined later, the import starts again with sorted nodes.
+ * Imports the nodes in file order, which usually is topological. If a node uses a value that is
+ * defined later, the import starts again with sorted nodes.
  */
 static int build(struct source *source, struct importer *importer, struct model **ret) {
     struct model *model = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the metadata_props of nodes. PyTorch's exporter writes the modules around each node,
- * `pkg.torch.onnx.name_scopes`, and their classes, `pkg.torch.onnx.class_hierarchy`, as Python
- * lists, outermost first, the operation itself last; and both in one, `namespace`, as
- * "name: class/name: class". Nodes of one module share one struct module_stack, so that
- * hundreds of bytes per node in the file take one pointer in memory.
+ * Reads the metadata_props of nodes. PyTorch's exporter writes two Python lists per node: the
+ * names of the modules around it (`pkg.torch.onnx.name_scopes`) and their classes
+ * (`pkg.torch.onnx.class_hierarchy`), outermost first, the operation itself last. `namespace`
+ * has both in one text: "name: class/name: class". Nodes of one module share one struct
+ * module_stack, so that hundreds of bytes per node in the file take one pointer in memory.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 /* The only module of nodes that were created outside all modules. */
 #define NO_MODULES "_empty_nn_module_stack_from_metadata_hook"
 
-#define MAX_PARTS 64 /* modules around a node that are read */
+#define MAX_PARTS 64 /* limit of the modules that are read per node */
 
 int metadata_read(struct importer *importer, struct span bytes,
                   const char *values[N_METADATA_KEYS]) {
@@ -42,12 +42,12 @@ static int read_values(struct importer *importer, const struct file_node *node,
     return CM_OK;
 }
 
-/* A path of several parts, the last of which is the operation. */
+/* A list or a namespace: several parts, the last of which is the operation. */
 struct spelling {
     const char *text; /* NULL if missing or malformed */
-    size_t n;         /* parts before the last */
-    size_t cut;       /* offset of the last */
-    bool is_list;
+    size_t n;         /* number of parts before the last */
+    size_t cut;       /* offset of the last part */
+    bool is_list;     /* else a namespace */
 };
 
 const char *metadata_skip_quoted(const char *at) {
@@ -58,7 +58,7 @@ const char *metadata_skip_quoted(const char *at) {
     return *at ? at + 1 : NULL;
 }
 
-/* "['', 'layer1', 'conv']" */
+/* Finds the parts of a list such as "['', 'layer1', 'conv']". */
 static struct spelling spell_list(const char *text) {
     const struct spelling none = {0};
     struct spelling found = {.text = text, .is_list = true};
@@ -74,7 +74,7 @@ static struct spelling spell_list(const char *text) {
     }
 }
 
-/* ": net.Net/layer1: torch.nn.Sequential/conv: aten.conv2d.default" */
+/* Finds the parts of ": net.Net/layer1: torch.nn.Sequential/conv: aten.conv2d.default". */
 static struct spelling spell_namespace(const char *text) {
     const struct spelling none = {0};
     struct spelling found = {.text = text};

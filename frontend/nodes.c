@@ -86,8 +86,8 @@ static const char *node_domain(struct importer *importer, const struct file_node
     return span_equal(domain, "ai.onnx") ? "" : import_shared(importer, domain);
 }
 
-/* Fills in all but the attributes, whose bodies refer to the node, and the ids of the outputs,
- * which the caller writes to *ret_outputs. */
+/* Sets *ret to the node without the parts that need its id: the attributes, and the ids of the
+ * outputs, which the caller writes to *ret_outputs. */
 static int describe_node(struct importer *importer, const struct file_node *from,
                          const struct opset_context *context, const struct scope *scope,
                          struct node *ret, uint32_t **ret_outputs) {
@@ -101,7 +101,7 @@ static int describe_node(struct importer *importer, const struct file_node *from
                          .call = scope->call,
                          .file_index = from->index,
                          .ordinal = from->ordinal,
-                         .n_inputs = (uint32_t)n_inputs, /* of a message below 2 GiB */
+                         .n_inputs = (uint32_t)n_inputs, /* fits: a message is < 2 GiB */
                          .inputs = ids,
                          .n_outputs = (uint32_t)n_outputs};
     if (!ids || !ret->domain) return diag_no_memory(importer->diag);
@@ -145,7 +145,7 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     print_node_label(node->index, node->name, node->type, out);
 }
 
-/* Only calls can make more nodes than the file has. */
+/* Checks that the node has a type and, if it is inlined, the limits of inlining. */
 static int check_node(struct importer *importer, const struct file_node *node,
                       const struct scope *scope) {
     if (!node->type[0])

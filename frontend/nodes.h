@@ -15,11 +15,12 @@ struct node_bytes {
 /* Iterates over nodes in file order. */
 struct node_walk {
     struct fields_walk left;
-    uint32_t index; /* of the next */
-    uint32_t ordinal;
+    uint32_t index;   /* of the next node */
+    uint32_t ordinal; /* of the next node */
 };
 
-/* `number`: the field of the graph or function that holds its nodes. */
+/* Starts at the first node of a graph or function; `number`: number of the field of its nodes.
+ */
 struct node_walk nodes_of(const struct message *message, uint32_t number);
 
 /* Returns the next node and the index of its fields; false at the end. */

@@ -35,7 +35,8 @@ static enum param_mark mark_of_kind(const char *kind, size_t length) {
     return MARK_NONE;
 }
 
-/* Adds the tensor of a line of the signature, which has no '\n'. */
+/* Adds the tensor of one line of the signature to the marks; ignores other lines. `line` does
+ * not include the '\n'. */
 static int read_line(struct importer *importer, const char *line, size_t length) {
     static const char before_target[] = " target='";
     uint32_t existing = MAP_NONE;
@@ -108,9 +109,9 @@ static bool is_repeated(const char *name, size_t length) {
     return false;
 }
 
-/* Sets *ret to the mark of a tensor that was computed from those of the list. Names that are
- * not in the signature are intermediate values: their own sources are in the list too. Sets
- * *repeated if one of them is repeated. */
+/* Sets *ret to the mark of a tensor that was computed from the tensors of `list`. Names that
+ * are not in the signature are intermediate values: their own sources are in the list too. Sets
+ * *repeated to true if is_repeated for one of the names. */
 static int mark_of_sources(struct importer *importer, const char *list, uint32_t id,
                            enum param_mark *ret, bool *repeated) {
     enum param_mark mark = MARK_CONSTANT;

@@ -28,7 +28,7 @@ static const char *folder_of(const char *path, struct arena *arena) {
     return arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* Returns why a file that cannot be opened is out of reach; NULL if it is a system error. */
+/* Returns why the file cannot be opened, as a part of a message; NULL for a system error. */
 static const char *reason_of(int error) {
     switch (error) {
     case ENOENT:

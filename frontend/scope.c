@@ -7,7 +7,8 @@
 
 #include "support/banned.h"
 
-/* Usually a node reads the output of the node before it. */
+/* Returns true if the name is the newest one: a node usually reads the output of the node
+ * before it. */
 static bool is_newest(const struct scope *scope, struct span name) {
     size_t size = span_size(scope->newest);
     return size == span_size(name) && size > 0 && memcmp(scope->newest.at, name.at, size) == 0;

@@ -14,7 +14,7 @@ enum mark { UNSEEN, OPEN, DONE };
 
 /* The producers that each node depends on, as ranges of one list. */
 struct needs {
-    uint32_t *first; /* n + 1 */
+    uint32_t *first; /* by node: start of its range in `list`; one more entry for the end */
     uint32_t *list;
     size_t n;
     size_t capacity;
@@ -102,7 +102,8 @@ static int names_of_body(struct body *body, const struct message *graph) {
     return status;
 }
 
-/* A name used inside bodies, or (body NULL) by the node itself. */
+/* Adds the producer of a name to the dependencies, unless `body` or a body around it defines
+ * the name. `body` is NULL for the operands of the sorted node itself. */
 static int need_name(struct sorter *sorter, const struct body *body, struct span name) {
     for (; body; body = body->outer)
         if (map_get_n(&body->names, (const char *)name.at, span_size(name)) != MAP_NONE)
@@ -125,7 +126,7 @@ static int needs_of_outputs(struct sorter *sorter, const struct message *graph,
     return status;
 }
 
-/* A body depends on the names that it uses and does not define. */
+/* Adds the dependencies of a body: the names that it uses and does not define. */
 static int needs_of_graph(struct sorter *sorter, struct span bytes, const struct body *outer) {
     struct body body = {.outer = outer, .depth = outer ? outer->depth + 1 : 1};
     struct message graph;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imports TensorProto as a constant: checks dims and dtype, does not read the contents. */
+/* Imports TensorProto as a constant: checks dims and dtype. Contents that skim skipped stay in
+ * the file. */
 #include <string.h>
 
 #include "frontend/importer.h"

@@ -6,8 +6,8 @@
 
 #include "support/banned.h"
 
-/* PaddlePaddle's exporter writes -1, or the name "?", for an unknown dim; two such dims need
- * not be equal. */
+/* Returns false for "" and "?". PaddlePaddle's exporter writes -1 or "?" for an unknown dim;
+ * two such dims need not be equal. */
 static bool is_name(const char *name) {
     return name[0] && !text_equal(name, "?");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See decode.h. One walk over a message; at the first element of a repeated field the elements
- * are counted, so that the list is allocated once. Skim has checked every length already; this
- * file checks again only what would make it read or write out of bounds.
+ * See decode.h. Each message is walked once. At the first element of a repeated field, its
+ * elements are counted, so that the list is allocated once. Skim has checked every length
+ * already; this file checks again only what would make it read or write out of bounds.
  */
 #include "frontend/wire/decode.h"
 
@@ -37,8 +37,8 @@ struct borrowed {
 };
 _Static_assert(sizeof(struct borrowed) == sizeof(ProtobufCBinaryData), "same layout");
 
-/* Returns NULL if onnx.proto does not have the field. Each range of the descriptor is a run of
- * consecutive numbers; a sentinel range ends them. */
+/* Returns the descriptor of field `number`; NULL if onnx.proto has none. Each range of the type
+ * is a run of consecutive numbers; a sentinel range ends them. */
 static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *type,
                                                   uint32_t number) {
     const ProtobufCIntRange *range = type->field_ranges;

@@ -26,9 +26,9 @@ int decode(const ProtobufCMessageDescriptor *type, const struct fields *fields,
  * at most one of each list is in memory. */
 struct decode_walk {
     const ProtobufCMessageDescriptor *type;
-    struct fields_walk fields; /* those that are left */
+    struct fields_walk fields; /* the submessages that are left */
     struct arena *arena;
-    struct arena_mark mark; /* of the arena before the first */
+    struct arena_mark mark; /* of the arena before the first submessage */
     struct cm_diagnostics *diag;
 };
 

@@ -2,8 +2,8 @@
 /*
  * Pools: reductions over windows. X [N, C, spatial…].
  *     MACs 0, FLOPs = elements of the input by the default convention
- * Output sizes follow ONNX 1.16 for every opset, as runtimes do (window.c). Pools over regions
- * (MaxRoiPool, RoiAlign) cost no FLOPs by the default convention.
+ * Output sizes follow ONNX 1.16 for every opset, as runtimes do (window.c). MaxRoiPool,
+ * RoiAlign, MaxUnpool and Col2Im cost no FLOPs by the default convention.
  */
 #include "ops/onnx/pool.h"
 
@@ -84,7 +84,8 @@ static int infer_given_shape(struct op_context *context, bool *ret_done) {
     return op_output_dims(context, 0, op_dtype(context, 0), n, list.values);
 }
 
-/* Output sizes: stride * (in - 1) + kernel - begin - end. */
+/* Infers the shape in input 2; without it, spatial dims stride * (in - 1) + kernel - begin -
+ * end. */
 static int infer_unpool(struct op_context *context) {
     struct window window;
     int64_t dims[SHAPE_MAX_RANK];
@@ -215,8 +216,8 @@ static int describe_adaptive(const struct op_context *context, struct text *out)
     return CM_OK;
 }
 
-/* Bytes of the int64 source index of each output element; 0 if they are an output of the node.
- */
+/* Returns the saved bytes of one int64 source index per output element; 0 if the indices are an
+ * output of the node. */
 static int64_t pool_indices(const struct op_context *context) {
     if (op_has_output(context, 1)) return 0;
     return dtype_bytes(DTYPE_INT64, op_output_elements(context, 0));

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* Checks that a vector of scales is as long as `axis`. */
+/* Checks that scales of rank 1 have as many elements as input 0 has along `axis`. */
 static int check_scales(const struct op_context *context) {
     const struct shape *x = op_shape(context, 0);
     const struct shape *scale = op_shape(context, 1);
@@ -25,8 +25,8 @@ static int check_scales(const struct op_context *context) {
                    (long long)scale->dims[0], axis, op_shape_text(context, x));
 }
 
-/* Returns the attribute output_dtype (from opsets 21 and 23 on), else the dtype of operand i,
- * else `otherwise`. */
+/* Returns the attribute output_dtype (QuantizeLinear-21, DequantizeLinear-23), else the dtype
+ * of operand i, else `otherwise`. */
 static enum dtype quantized_dtype(const struct op_context *context, size_t i,
                                   enum dtype otherwise) {
     int64_t number = op_attr_int(context, "output_dtype");
@@ -78,10 +78,10 @@ static int infer_qlinear_matmul(struct op_context *context) {
 /* clang-format off */
 FACETS(ONNX, QuantizeLinear) {EXACT(.per_output = 3), ONNX_TOOL(.per_output = 2),
     LOWER(lower_quantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
-    INTEGERS(INTEGERS_NONE)}; /* quotient, rounding, zero point */
+    INTEGERS(INTEGERS_NONE)}; /* exact: quotient, rounding, zero point */
 FACETS(ONNX, DequantizeLinear) {EXACT(.per_output = 2), ONNX_TOOL(.per_output = 2),
     LOWER(lower_dequantize, CM_ELTWISE, 0, IMAGES_FOLLOW, LIMIT_BLOCKED_SCALES), BOUNDS("d"),
-    INTEGERS(INTEGERS_SCALED)}; /* zero point, factor */
+    INTEGERS(INTEGERS_SCALED)}; /* exact: zero point, factor */
 FACETS(ONNX, DynamicQuantizeLinear) {
     EXACT(.extra = exact_dynamic_scale, .extra_description = "operations: 5 per input element, and 5"),
     NO_PRIMITIVE(TWO_PRIMITIVES), BOUNDS("d"), INTEGERS(INTEGERS_SCALES)};

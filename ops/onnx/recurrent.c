@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recurrent layers. X [T, B, I] (layout 1: [B, T, I]), W [D, G h, I], R [D, G h, h], with D
- * directions and G gates: RNN 1, GRU 3, LSTM 4.
+ * Recurrent layers. X [T, B, I] (layout 1: [B, T, I]), W [D, G h, I], R [D, G h, h], with
+ * hidden size h, D directions and G gates: RNN 1, GRU 3, LSTM 4.
  *     MACs = D * B * T * (G h I + G h h)
  */
 #include "ops/common.h"
@@ -16,7 +16,7 @@ struct sizes {
     bool batch_first; /* layout 1, from opset 14 */
 };
 
-/* Returns 1 or 2. The schema of GRU-1 spells its default "foward". */
+/* Returns 1 or 2; 0 if `direction` is invalid. "foward" is the default in GRU-1's schema. */
 static int64_t n_directions(const struct op_context *context) {
     const char *direction = op_attr_string(context, "direction");
     if (text_equal(direction, "bidirectional")) return 2;
@@ -112,7 +112,7 @@ static int infer_recurrent(struct op_context *context) {
     return status < 0 ? status : output_states(context, &sizes);
 }
 
-/* Returns false if infer failed for the node. */
+/* Returns false if an operand does not have rank 3: infer failed for the node. */
 static bool has_ranks(const struct op_context *context) {
     for (size_t i = 0; i < 3; i++)
         if (op_rank(context, i) != 3 && op_rank(context, i) != RANK_UNKNOWN) return false;
@@ -135,8 +135,8 @@ static void recurrent_macs(const struct op_context *context, struct product *ret
 
 /*
  * Returns the bytes saved for backpropagation through time. Per step: the gates (GRU: also the
- * recurrent part of the third gate; LSTM: also the cell state), and the state, unless the node
- * outputs Y.
+ * recurrent part of the third gate; LSTM: also the cell state; RNN: nothing, its gate is its
+ * state), and the state, unless the node outputs Y.
  */
 static int64_t recurrent_states(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
@@ -149,9 +149,9 @@ static int64_t recurrent_states(const struct op_context *context) {
 }
 
 /*
- * Returns the MACs of the gradients: those of X W for each of X and W, those of H R for R, and
- * always those of H R for the states, through which the gradient passes from step to step; the
- * initial state only if it requires a gradient.
+ * Returns the MACs of the gradients: as many as X W for X and for W, as many as H R for R. The
+ * gradients of the states are always computed, since they pass from step to step; they have as
+ * many as H R, less those of one step if the initial state requires no gradient.
  */
 static int64_t recurrent_backward(const struct op_context *context, uint32_t operands) {
     if (!has_ranks(context)) return DIM_UNKNOWN;
@@ -171,8 +171,8 @@ static int64_t recurrent_backward(const struct op_context *context, uint32_t ope
 
 /*
  * Returns the FLOPs that DeepSpeed's profiler adds to 2 * MACs: 10 per cell of an LSTM, 7 of a
- * GRU, 1 of an RNN. For each of the two products of a gate it counts K - 1 additions of K terms
- * and one of the bias; without biases there are 2 less per gate, which makes -1 of an RNN.
+ * GRU, 1 of an RNN. Its 2 * K FLOPs of a product with K terms include the addition of the bias.
+ * Without biases there is 1 less for each of the two products of a gate: RNN 1 - 2 = -1.
  */
 static int64_t recurrent_flops(const struct op_context *context) {
     if (!has_ranks(context)) return DIM_UNKNOWN;

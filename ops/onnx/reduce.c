@@ -224,7 +224,8 @@ static int infer_cumsum(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-/* Computes the cumulative sums of n elements with stride `step`. */
+/* Replaces n elements with stride `step` by their cumulative sums; returns false on overflow.
+ */
 static bool cumulate(struct number *line, int64_t n, int64_t step, bool reverse,
                      bool exclusive) {
     struct number sum = {.given = true, .real = line->real};

@@ -9,12 +9,12 @@
 #include "support/banned.h"
 
 /* The target shape of a Reshape. The dim at -1 is product(input dims) / product(target dims).
- * Dims that the target copies from the input are left out of both products, so an unknown batch
- * does not make this dim unknown. */
+ * Dims that the target copies from the input are left out of both products, so that [?,3,4]
+ * into [0,-1] is [?,12]. */
 struct target {
     struct int_list list;
     struct shape shape;        /* the list as a shape, for messages */
-    bool zero_is_copy;         /* 0 copies the input's dim; false (allowzero): an empty axis */
+    bool zero_is_copy;         /* 0 copies the input's dim; if false (allowzero), 0 is a size */
     bool copies_empty;         /* a copied dim is 0 */
     int rest_axis;             /* axis of the -1; -1 if there is none */
     int64_t listed_product;    /* product of the dims that are neither copied nor -1 */
@@ -34,14 +34,14 @@ static int copy_dim(const struct op_context *context, struct target *target, int
     return 0;
 }
 
-/* Sets a dim of the target of which only an upper bound is known. If it is 0 in a run, it
- * copies the input's dim. */
+/* Sets a target dim of which only bounds are known. If it may be 0, which copies the input's
+ * dim, the upper bound is the larger of the two. */
 static int set_bounded_dim(const struct op_context *context, struct target *target, int axis,
                            int64_t lower_bound) {
     int64_t dim = target->list.values[axis];
     const struct shape *input = op_shape(context, 0);
     if (lower_bound < 0)
-        return CM_REFUSED; /* it may be -1 in a run; the caller discards messages */
+        return CM_REFUSED; /* may be -1 in a run; no message: the caller discards messages */
     if (target->zero_is_copy && lower_bound == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
     if (target->zero_is_copy && lower_bound == 0 && axis < input->rank)
         dim = is_known(input->dims[axis]) && input->dims[axis] < dim ? dim : input->dims[axis];
@@ -164,7 +164,7 @@ static int infer_flatten(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
 
-/* Prints the default arguments of nn.Flatten, which are those of axis 1 in ONNX. */
+/* Prints the arguments of nn.Flatten if axis is 1, which are its defaults; else nothing. */
 static int describe_flatten(const struct op_context *context, struct text *out) {
     if (op_attr_int(context, "axis") == 1) text_append(out, "start_dim=1, end_dim=-1");
     return 0;

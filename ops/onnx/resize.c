@@ -14,7 +14,7 @@
 struct scales {
     bool given; /* present and not empty (an empty operand is an omitted one) */
     size_t n;   /* number of scales; 0 if unknown */
-    const struct constant *operand; /* this or the next is set if the contents are known */
+    const struct constant *operand; /* contents if known; at most one of the two is set */
     const double *attribute;
 };
 
@@ -57,7 +57,7 @@ static int scale_dim(const struct op_context *context, int axis, double scale, i
     return 0;
 }
 
-/* Infers the output for scales of all axes. */
+/* Infers the output for one scale per axis of the input. */
 static int infer_scaled(struct op_context *context, const struct scales *scales) {
     const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
@@ -110,7 +110,7 @@ struct resize {
     struct scales scales;
     struct int_list sizes;
     bool by_size;
-    size_t n;                 /* axes that are resized */
+    size_t n;                 /* number of resized axes */
     int axes[SHAPE_MAX_RANK]; /* these axes, in the order of `scales` or `sizes` */
 };
 
@@ -192,7 +192,7 @@ static int size_dims(const struct op_context *context, const struct resize *resi
         dims[resize->axes[i]] = size;
     }
     if (!resize->sizes.known) return 0;
-    /* the ratio depends on an axis that is only bounded; the caller discards messages */
+    /* the ratio depends on dims that are only bounds; no message: the caller discards it */
     if (op_has_bounds(context, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
     if (text_equal(policy, "not_larger"))
         return keep_aspect_ratio(context, resize, false, dims);
@@ -202,8 +202,9 @@ static int size_dims(const struct op_context *context, const struct resize *resi
 }
 
 /*
- * tf_crop_and_resize crops a region first: output dims are floor(dim * (roi_end - roi_start) *
- * scale). `roi` has fractions of the axes: all starts, then all ends.
+ * Sets *ret to roi_end - roi_start of resized axis i. Returns 0 if `roi` is unknown, else 1.
+ * `roi` has fractions of the axes: all starts, then all ends. tf_crop_and_resize crops this
+ * region first: output dims are floor(dim * (roi_end - roi_start) * scale).
  */
 static int region_factor(const struct constant *roi, const struct resize *resize, size_t i,
                          double *ret) {
@@ -310,7 +311,7 @@ static int infer_grid_sample(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-/* Input 1 is the size (N, C, H, W) or (N, C, D, H, W); the grid has one point per position. */
+/* Input 1 is a size: [N, C, H, W] -> [N, H, W, 2], [N, C, D, H, W] -> [N, D, H, W, 3]. */
 static int infer_affine_grid(struct op_context *context) {
     struct int_list size;
     int64_t dims[5];

@@ -15,11 +15,11 @@
 struct scan {
     struct body body;
     struct carried state;
-    size_t first; /* operand: the first state */
-    size_t n_scanned;
+    size_t first;     /* index of the operand with the first state */
+    size_t n_scanned; /* number of scanned operands */
     bool batched;
-    int64_t batch;  /* 1 without a batch axis */
-    int64_t length; /* of the scanned axis */
+    int64_t batch;  /* size of the batch axis; 1 without one; DIM_UNKNOWN */
+    int64_t length; /* size of the scanned axes; DIM_UNKNOWN */
 };
 
 static int open_scan(struct op_context *context, struct scan *scan) {
@@ -50,8 +50,8 @@ static int merge_equal_dim(const struct op_context *context, const char *what, i
     return 0;
 }
 
-/* Returns the operand without axis `axis`, and the dim of that axis. Error if the rank is too
- * low. */
+/* Sets *ret to the info `from` without axis `axis` and without contents, *ret_dim to the dim of
+ * this axis. An axis out of range is an error. */
 static int drop_axis(struct op_context *context, const struct value_info *from, int64_t axis,
                      struct value_info *ret, int64_t *ret_dim) {
     const struct shape *shape = &from->shape;
@@ -79,7 +79,7 @@ static int64_t axis_of(const struct op_context *context, const char *attr, size_
     return i < n ? axes[i] : 0;
 }
 
-/* Returns the input of the body for operand i: a slice if it is scanned. */
+/* Sets input i of the body: state i or a slice of a scanned operand, without the batch axis. */
 static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
     struct value_info info = body_varying(op_input(context, scan->first + i));
     int64_t dim = DIM_UNKNOWN;
@@ -97,7 +97,8 @@ static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
     return status;
 }
 
-/* Sets scan output i: the body's output with the scan and batch axes added. */
+/* Sets output i: the last state, or the body's output stacked along the scan axis. Both get the
+ * batch axis of opset 8. */
 static int scan_output(struct op_context *context, const struct scan *scan, size_t i) {
     struct value_info info;
     int status = 0;

@@ -30,7 +30,7 @@ static int scatter_begin(struct op_context *context, struct scatter *scatter,
         return 0;
     if (*reduction != '\0' && !text_equal(reduction, "none")) return 0;
     if (scatter->indices->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
-    if (scatter->data->n_elements == 0) return 0; /* its strides may be past 2^63 */
+    if (scatter->data->n_elements == 0) return 0; /* empty data may have strides past 2^63 */
     status = elements_new(context, scatter->data, scatter->data->n_elements, &scatter->result,
                           ret_possible);
     if (status || !*ret_possible) return status;
@@ -64,8 +64,7 @@ static int infer_scatter_elements(struct op_context *context) {
     return common_infer_same(context);
 }
 
-/* Writes update i to the element of the data at `coords`, with coords[axis] replaced by
- * indices[i]. */
+/* Writes update i to the result at `coords`, with coords[axis] replaced by indices[i]. */
 static int scatter_one(const struct op_context *context, struct scatter *scatter, int64_t i,
                        const int64_t *coords, const int64_t *strides) {
     const struct shape *data = &scatter->data->shape;

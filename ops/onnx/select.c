@@ -18,7 +18,7 @@ static int set_top_k(struct op_context *context, const struct shape *shape) {
     return status ? status : op_output(context, 1, DTYPE_INT64, shape);
 }
 
-/* Sets *ret to k, from the attribute (TopK-1) or operand 1; DIM_UNKNOWN. */
+/* Sets *ret to k, from the attribute (TopK-1) or operand 1; DIM_UNKNOWN if it is unknown. */
 static int read_k(struct op_context *context, int64_t *ret) {
     struct int_list list;
     if (op_has_attr(context, "k")) {
@@ -109,7 +109,8 @@ static int fold_non_zero(struct op_context *context) {
     return op_set_value(context, 0, constant_ints(context->arena, DTYPE_INT64, output, list));
 }
 
-/* Returns the length that the condition selects from: of `axis`, or all elements without it. */
+/* Sets *ret_extent to the length that the condition selects from: the dim of `axis`
+ * (*ret_axis), or all elements without this attribute. */
 static int compress_extent(const struct op_context *context, int *ret_axis,
                            int64_t *ret_extent) {
     int rank = op_rank(context, 0);
@@ -202,7 +203,7 @@ static int fold_compress(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-/* A slice along an axis: runs of `inner` elements with stride `step`. */
+/* A slice along an axis: `outer` runs of `inner` elements, run i at first + i * step. */
 struct slice {
     const struct constant *value;
     int64_t first, inner, outer, step;
@@ -250,8 +251,8 @@ static int count_slices(struct op_context *context, const struct constant *value
     return 0;
 }
 
-/* Sets *ret to the number of distinct elements, or distinct slices along `axis` (-1: elements);
- * DIM_UNKNOWN if unknown. */
+/* Sets *ret to the number of distinct elements (axis -1) or of distinct slices along `axis`;
+ * leaves it unchanged if it is unknown. */
 static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     const struct constant *value = NULL;
     int status = op_value(context, 0, &value);
@@ -322,7 +323,8 @@ static int infer_contrib_unique(struct op_context *context) {
     return status ? status : op_output_dims(context, 2, DTYPE_INT64, 1, &distinct);
 }
 
-/* Infers rows of (batch, class, box); 0 rows if the limit is 0. */
+/* Infers [boxes, 3]: rows of (batch, class, box). No boxes if max_output_boxes_per_class is 0
+ * or absent. */
 static int infer_non_max_suppression(struct op_context *context) {
     struct int_list max_per_class;
     int64_t dims[2] = {DIM_UNKNOWN, 3};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequences and optionals. A sequence has one info that holds for every element, and one per
- * element if their number and order are known: SequenceAt then gives the info of that element,
- * else the common one.
+ * Sequences and optionals. A sequence has a common info that holds for every element. If the
+ * number and order of the elements are known, it also has one info per element, which
+ * SequenceAt returns for a known index.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -55,9 +55,9 @@ static int infer_sequence_empty(struct op_context *context) {
 }
 
 /*
- * Reads operand `slot` as an index into `n` elements; negative indices count from the end,
- * `otherwise` if omitted. Sets *ret_known to false if it is unknown. An index out of range is
- * an error.
+ * Reads operand `slot` as an index into `n` elements; `otherwise` if it is omitted. Negative
+ * indices count from the end. Sets *ret_known to false if the index is unknown. An index out of
+ * range is an error.
  */
 static int read_index(const struct op_context *context, size_t slot, int64_t n,
                       int64_t otherwise, bool *ret_known, size_t *ret) {
@@ -72,7 +72,8 @@ static int read_index(const struct op_context *context, size_t slot, int64_t n,
     return 0;
 }
 
-/* Inserts the operand into the sequence, before the element at the index; n appends it. */
+/* Sets output 0 to the sequence with operand 1 inserted before element `at`; the number of
+ * elements as `at` appends it. */
 static int insert_item(struct op_context *context, const struct value_info *sequence,
                        size_t at) {
     const struct value_info none = merge_element(sequence);
@@ -101,9 +102,9 @@ static int infer_sequence_insert(struct op_context *context) {
 /* The parts of SplitToSequence along an axis. */
 struct parts {
     struct int_list split;
-    bool scalar;
-    int64_t dim;
-    int64_t n;
+    bool scalar;    /* split is one length for all parts; the last may be shorter */
+    int64_t dim;    /* size of the axis */
+    int64_t n;      /* number of parts; DIM_UNKNOWN */
     int64_t common; /* length of each part; DIM_UNKNOWN if they differ */
 };
 
@@ -115,7 +116,7 @@ static int64_t part_length(const struct parts *parts, int64_t i) {
     return left < part ? left : part;
 }
 
-/* Reads operand 1: the length of each part (the last one may be shorter), or a list of lengths.
+/* Reads operand 1: one length for all parts, or a list of lengths. Without it, the length is 1.
  */
 static int read_parts(struct op_context *context, int64_t dim, struct parts *ret) {
     struct parts parts = {.scalar = op_rank(context, 1) == 0, .dim = dim, .n = DIM_UNKNOWN};
@@ -271,7 +272,7 @@ static int infer_optional(struct op_context *context) {
     return status ? status : op_output_info(context, 0, &optional);
 }
 
-/* Since opset 18 an input that is not an optional is returned itself. */
+/* Since opset 18, an input that is not an optional is itself the output. */
 static int infer_optional_get_element(struct op_context *context) {
     const struct value_info *input = op_input(context, 0);
     if (input->kind != CM_TYPE_OPTIONAL && context->op->since >= 18)

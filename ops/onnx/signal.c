@@ -2,9 +2,10 @@
 /*
  * Signal processing: windows, Fourier transforms, mel weights, image decoding. A transform of n
  * points is counted as an FFT with ceil(log2 n) stages of n / 2 butterflies, each a complex
- * product (4 multiplications) and two complex additions. Real transforms cost half. MACs =
- * transforms * n * ceil(log2 n) * (2 if complex, 1 if real) FLOPs = 2 * MACs. MACs / 2
- * additions are not part of a MAC; only the convention `exact` counts them.
+ * product (4 multiplications) and two complex additions. Real transforms cost half.
+ *     MACs = transforms * n * ceil(log2 n) * (2 if complex, 1 if real)
+ *     FLOPs = 2 * MACs
+ * MACs / 2 additions are not part of a MAC; only the convention `exact` counts them.
  */
 #include "ops/common.h"
 #include "ops/facets.h"
@@ -39,7 +40,8 @@ static int infer_image(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_UINT8, 3, dims);
 }
 
-/* Returns the axis of a DFT (before opset 20 an attribute); -1 if unknown. */
+/* Returns the axis of a DFT, operand 2 (an attribute before opset 20); -1 if it is unknown or
+ * not an axis of the signal. */
 static int transformed_axis(const struct op_context *context, int rank) {
     int64_t axis = -2;
     if (context->op->since < 20)
@@ -100,7 +102,7 @@ static void add_transforms(int64_t transforms, int64_t n, bool real, struct prod
 static void macs_dft(const struct op_context *context, struct product *ret) {
     const struct shape *signal = op_shape(context, 0);
     const int axis = signal->rank < 2 ? -1 : transformed_axis(context, signal->rank);
-    int64_t lines = DIM_UNKNOWN; /* number of transforms */
+    int64_t lines = DIM_UNKNOWN; /* transforms: all elements except along `axis` */
     if (axis >= 0)
         lines = checked_mul(shape_product(signal, 0, axis),
                             shape_product(signal, axis + 1, signal->rank - 1));
@@ -108,8 +110,8 @@ static void macs_dft(const struct op_context *context, struct product *ret) {
                    ret);
 }
 
-/* Sets the transformed axes: the last axes; `pairs`: those before the axis of (real, imaginary)
- * pairs. */
+/* Returns the number of transformed axes, -1 if it does not fit the rank. They are the last
+ * axes; if `pairs`, the last before the axis of (real, imaginary) pairs. */
 static int signal_axes(const struct op_context *context, int rank, bool pairs) {
     const int64_t axes = op_attr_int(context, "signal_ndim");
     return axes >= 1 && axes <= rank - (pairs ? 1 : 0) ? (int)axes : -1;
@@ -172,7 +174,7 @@ static int64_t frame_length(const struct op_context *context) {
     return op_rank(context, 0) >= 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN;
 }
 
-/* STFT of [batch, points, 1 or 2], or of real points [batch, points]. */
+/* STFT: [batch, points] or [batch, points, 1 or 2] -> [batch, frames, spectrum, 2]. */
 static int infer_stft(struct op_context *context) {
     const int rank = op_rank(context, 0);
     const int64_t step = common_integer(context, 1);
@@ -211,10 +213,10 @@ static int64_t transform_backward(const struct op_context *context, uint32_t ope
 
 /* clang-format off */
 FACETS(ONNX, BlackmanWindow) {EXACT(.per_output = 8), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE),
-    NO_BOUNDS}; /* two angles and cosines with factors, two sums */
+    NO_BOUNDS}; /* exact: two angles, cosines, factors and sums */
 FACETS(ONNX, HammingWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE),
     NO_BOUNDS};
-FACETS(ONNX, HannWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS}; /* angle, cosine, factor, difference */
+FACETS(ONNX, HannWindow) {EXACT(.per_output = 4), NO_PRIMITIVE(NO_FILL), INTEGERS(INTEGERS_NONE), NO_BOUNDS}; /* exact: angle, cosine, factor, difference */
 FACETS(ONNX, MelWeightMatrix) {NO_PRIMITIVE(NO_FILL), NO_BOUNDS};
 FACETS(ONNX, ImageDecoder) {NO_PRIMITIVE("no primitive decodes files"), NO_BOUNDS};
 FACETS(ONNX, DFT) {EXACT(.per_mac = 2, EXACT_BUTTERFLIES), UNKNOWN_TO_TORCH_TOOLS,

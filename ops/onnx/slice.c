@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slice, Split. */
+/* Slice and Split: parts of a tensor. */
 #include "ops/common.h"
 #include "ops/facets.h"
 #include "ops/remap.h"
@@ -23,7 +23,7 @@ static int64_t walk_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-/* Sets the identity. */
+/* Sets *walk to the identity: begin 0 and step 1 on each axis. */
 static void walk_init(struct walk *walk, int rank) {
     *walk = (struct walk){.rank = rank};
     for (int axis = 0; axis < rank; axis++) walk->step[axis] = 1;
@@ -75,10 +75,11 @@ static int slice_axis(const struct op_context *context, const struct slice *slic
 }
 
 /*
- * Returns the length of a slice as Slice-13: adds dim to a negative start or end, then clamps
- * both: to [0, dim] for step > 0; start to [0, dim - 1] and end to [-1, dim - 1] for step < 0.
- * Sums cannot overflow, since dim >= 0. (ONNX Runtime treats the end INT64_MAX with a negative
- * step as "to the front"; ONNX does not.)
+ * Returns the length of a slice by the rules of Slice-13; sets *ret_begin to its first
+ * coordinate. dim is added to a negative start or end. Then both are clamped: to [0, dim] for
+ * step > 0; start to [0, dim - 1] and end to [-1, dim - 1] for step < 0. Sums cannot overflow,
+ * since dim >= 0. (Unlike ONNX, ONNX Runtime reads the end INT64_MAX with a negative step as
+ * "to the front".)
  */
 static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step,
                            int64_t *ret_begin) {
@@ -99,10 +100,9 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
 }
 
 /*
- * Returns the upper bound of the slice length on an axis of at most `dim` elements
- * (DIM_UNKNOWN: any length), with an end that may be an upper bound. The length grows with
- * both, unless the start is negative and the end is not: x[-3:5] has at most min(3, 5)
- * elements.
+ * Returns an upper bound of the slice length; DIM_UNKNOWN if there is none. `dim` and the end
+ * may be upper bounds (`dim` DIM_UNKNOWN: any size). The length at both is an upper bound,
+ * except if the start is negative and the end is not: x[-3:5] has at most min(3, 5) elements.
  */
 static int64_t slice_upper_bound(const struct op_context *context, const struct slice *slice,
                                  size_t i, int64_t dim, int64_t step) {
@@ -192,8 +192,8 @@ static int fold_slice(struct op_context *context) {
 }
 
 /*
- * Splits into equal parts. With num_outputs of Split-18 the last one may be smaller; before,
- * dim must be divisible.
+ * Splits `dim` into equal parts. Since Split-18 the last one may be smaller; before, `dim` must
+ * be divisible by the number of outputs.
  */
 static int split_evenly(const struct op_context *context, int64_t dim, int64_t *parts) {
     int64_t n = (int64_t)context->n_outputs;
@@ -201,7 +201,7 @@ static int split_evenly(const struct op_context *context, int64_t dim, int64_t *
     int64_t part = checked_div_ceil(dim, n);
     int64_t last = checked_sub(dim, checked_mul(part, n - 1));
     if (op_has_bounds(context, 0))
-        last = part; /* if dim is smaller, the last part may be as long as the others */
+        last = part; /* with a smaller dim, the last part may be as long as the others */
     if (is_known(dim) && !op_has_bounds(context, 0) && (last < 0 || (!ragged && last != part)))
         return op_fail(context, DIAG_SHAPE,
                        "an axis of %lld does not split into %lld equal parts", (long long)dim,
@@ -229,7 +229,7 @@ static int split_as_listed(const struct op_context *context, int64_t dim,
     return 0;
 }
 
-/* Sets the length of each output in `parts`. */
+/* Sets `parts` to the length of each output. */
 static int read_split(struct op_context *context, int64_t dim, int64_t *parts) {
     struct int_list list;
     int status = op_int_list_any(context, "split", 1, &list);

@@ -55,9 +55,7 @@ static struct linear linear_sizes(const struct op_context *context) {
 static int check_linear(const struct op_context *context) {
     const int64_t queries = op_attr_int(context, "q_num_heads");
     const int64_t heads = op_attr_int(context, "kv_num_heads");
-    const bool has_more_key_heads =
-        context->op->domain[0] !=
-        '\0'; /* com.microsoft: there may be more key heads than query heads */
+    const bool has_more_key_heads = context->op->domain[0] != '\0'; /* in com.microsoft */
     if (queries < 1 || heads < 1 ||
         (queries % heads != 0 && !(has_more_key_heads && heads % queries == 0)))
         return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
@@ -85,7 +83,7 @@ static int infer_linear(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 1, state_dtype, 4, state);
 }
 
-/* As infer_linear, with a first axis of the state: one state per state_dtype step. */
+/* As infer_linear; the output state gets a first axis of size state_window if this is > 0. */
 static int infer_linear_window(struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t window = op_attr_int(context, "state_window");
@@ -107,7 +105,8 @@ static void macs_linear(const struct op_context *context, struct product *ret) {
                 checked_add(s.queries, checked_mul(s.delta ? 2 : 1, s.heads)));
 }
 
-/* FLOPs of the decay of the state, of a delta rule (difference and rate) and of the scale. */
+/* Returns the FLOPs besides MACs: the scale of the output, the decay of the state, and the
+ * difference and rate of a delta rule. */
 int64_t exact_linear_attention(const struct op_context *context) {
     const struct linear s = linear_sizes(context);
     const int64_t steps = checked_mul(s.batch, s.steps);
@@ -118,8 +117,8 @@ int64_t exact_linear_attention(const struct op_context *context) {
     return checked_mul(steps, each);
 }
 
-/* The gradients of each product cost its MACs again per factor; those of the state are always
- * computed. */
+/* Returns the MACs of the gradients: those of a product for each of its factors with a
+ * gradient. The gradient of the state is always computed. */
 static int64_t linear_backward(const struct op_context *context, uint32_t operands) {
     const struct linear s = linear_sizes(context);
     const int64_t each =
@@ -142,7 +141,7 @@ static int64_t chunk_states(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), checked_mul(checked_mul(s.batch, chunks), cells));
 }
 
-/* X [B, C, L], weight [C, 1, k]; output state for the next call [B, C, k - 1]. */
+/* X [B, C, L], weight [C, 1, k] -> [B, C, L] and the state of the next call [B, C, k - 1]. */
 static int infer_causal_conv(struct op_context *context) {
     const int64_t dims[] = {
         common_dim(context, 0, 3, 0),
@@ -165,7 +164,7 @@ static bool has_silu(const struct op_context *context) {
     return text_equal(activation, "silu") || text_equal(activation, "swish");
 }
 
-/* Backward recomputes the input of the activation. */
+/* Returns `saved_for_backward`; with SiLU, backward recomputes the input of the activation. */
 static const char *causal_conv_saved(const struct op_context *context) {
     return has_silu(context) ? "0123" : "1,03,,1";
 }
