@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* The batch is called N unless a dim has that name. */
+/* Returns the name of a variable. The batch is called N, or "batch" if a dim has the name N. */
 static const char *name_of(const struct points *points, size_t index) {
     const char *name = points->variables[index].name;
     if (name) return name;

@@ -7,8 +7,10 @@
 #include "formula/formula_points.h"
 
 /*
- * Finds the variables and, for each, the first size, the step and the degree. Returns CM_USAGE
- * or CM_REFUSED if a profile would, or if a variable cannot vary.
+ * Finds the variables and, for each, the first size, the step and the degree. Sets ret_anchor
+ * to sizes of the variables that the model accepts, *ret_fixed to the reason if the batch
+ * cannot be a variable. Returns CM_USAGE or CM_REFUSED if a profile does, or if a dim cannot
+ * vary.
  */
 int formula_find_axes(struct points *points, int64_t *ret_anchor,
                       const char **ret_fixed) CM_MUST_CHECK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the axes of the grid. All variables start at the anchor, a size that the model accepts;
- * then one variable at a time takes equal steps, and the differences of the figures give the
- * degree. A stride rounds down, so figures are polynomial only along multiples of it: step 1 is
- * tried first, then others until the figures are polynomial.
+ * Finds the axes of the grid. All variables start at the anchor, a size that the model accepts.
+ * Then one variable at a time takes equal steps, and the differences of the figures (struct
+ * point) give the degree. Strided operators round sizes down, so figures are polynomial only at
+ * sizes that are multiples of the stride apart. So step 1 is tried first, then others until the
+ * figures are polynomial.
  */
 #include "formula/formula.h"
 
@@ -29,8 +30,8 @@ static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 10
 
 #define N_ANCHORS (sizeof(anchors) / sizeof(*anchors))
 
-/* Distances of sizes that are tried: products of strides, mostly powers of two, and the patch
- * size 14. */
+/* Steps in the order in which they are tried: first powers of two, as most strides are, then
+ * others, such as the patch size 14. */
 static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
                                 7, 9, 10, 12, 14, 24, 28, 48, 56};
 
@@ -45,7 +46,7 @@ struct search {
     int64_t *anchor;
 };
 
-/* Binds dims with that batch (0: the option). */
+/* Binds the dims with this batch; 0: the batch of the options. */
 static int bind_dims(struct points *points, int64_t batch, struct batch_table *ret) {
     struct cm_options options = points_plain_options(points);
     if (batch > 0) options.batch = batch;
@@ -66,7 +67,7 @@ static int add_dim(struct points *points, const char *name) {
     return CM_OK;
 }
 
-/* Adds the unbound dims, and finds the dim that takes the batch. */
+/* Adds the unbound dims as variables, and sets batch_dim to the dim that the batch binds. */
 static int find_dims(struct points *points) {
     struct batch_table plain = {0};
     struct batch_table batched = {0};
@@ -104,8 +105,8 @@ static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
     for (size_t i = 0; i < points->n_variables; i++) sizes[i] = size;
 }
 
-/* Finds one size for all symbolic dims; if the model accepts none, fails like a profile at the
- * first. */
+/* Finds a size that the model accepts for all symbolic dims. If there is none, fails with the
+ * error of a profile at the first. */
 static int find_anchor(struct points *points, int64_t *anchor) {
     const struct point *point = NULL;
     for (size_t i = 0; i < N_ANCHORS; i++) {
@@ -182,8 +183,8 @@ static void set_sizes(const struct search *search, size_t variable, int64_t size
         sizes[i] = points->variables[i].same_as == variable ? size : search->anchor[i];
 }
 
-/* Figures at sizes in equal steps, and at some far beyond them: along a line shorter than a
- * stride, figures may look polynomial that are not. */
+/* The figures at sizes in equal steps, and at some far beyond them. The far ones are checked
+ * because a figure may look polynomial along a line that is shorter than a stride. */
 struct line {
     const int64_t *values[LINE_POINTS];
     const int64_t *far[N_FAR]; /* NULL: not accepted by the model */
@@ -199,7 +200,8 @@ static int values_at(const struct search *search, size_t variable, int64_t size,
     return status;
 }
 
-/* *ret_suits: the model accepts every point of the line. */
+/* Profiles the points of a line. Sets *ret_suits to true if the model accepts all points except
+ * far ones. */
 static int values_along(const struct search *search, size_t variable, const struct axis *axis,
                         struct line *ret, bool *ret_suits) {
     int status = CM_OK;
@@ -228,8 +230,8 @@ static int degree_of(const struct line *line, size_t figure) {
     return polynomial_degree(values, LINE_POINTS, POLYNOMIAL_MAX_DEGREE);
 }
 
-/* Returns how many figures of the root are polynomial. *ret_degree: highest degree of any
- * module. */
+/* Returns how many figures of the root are polynomial. Sets *ret_degree to the highest degree
+ * of the figures of all modules. */
 static size_t count_polynomials(const struct points *points, const struct line *line,
                                 int *ret_degree) {
     size_t n = 0;
@@ -244,7 +246,7 @@ static size_t count_polynomials(const struct points *points, const struct line *
 
 /* The best axis so far. */
 struct best {
-    size_t n_polynomials; /* plus one; 0: no axis yet */
+    size_t n_polynomials; /* of the root, plus one; 0: no axis yet */
     struct axis axis;
 };
 
@@ -281,7 +283,8 @@ static int try_step(const struct search *search, size_t variable, int64_t step,
     return try_line(search, variable, (struct axis){anchor, step, 0}, best, &suits);
 }
 
-/* *ret_found: the model accepts some line. */
+/* Sets the axis of the variable to that with the most polynomial figures, *ret_found to true if
+ * the model accepts a line. */
 static int find_axis(const struct search *search, size_t variable, bool *ret_found) {
     struct points *points = search->points;
     struct best best = {0};

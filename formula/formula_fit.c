@@ -4,10 +4,10 @@
  * polynomial; each is then checked against all other profiles, among them some far outside the
  * grid. A figure that no polynomial fits is reported as samples ("other").
  *
- * The peak of the model is the maximum over the nodes of the live bytes, each a polynomial. A
- * polynomial whose coefficients are all at most those of another one never exceeds it, since
- * sizes are positive; the rest are few. If they are still too many, only those are shown that
- * some profile attains.
+ * The peak of the model is the maximum of the live bytes at its nodes, each of which is a
+ * polynomial. A polynomial is dropped if each of its coefficients is at most that of another
+ * one: since sizes are positive, it never exceeds the other. Few remain. If more than
+ * MAX_ALTERNATIVES remain, only those are shown that are the peak of some profile.
  */
 #include "formula/formula.h"
 
@@ -29,9 +29,9 @@ struct fit {
     struct points *points;
     struct arena *arena; /* of the result */
     struct arena *scratch;
-    size_t n_axes; /* independent variables */
+    size_t n_axes; /* number of independent variables */
     struct axis axes[POLYNOMIAL_MAX_VARIABLES];
-    size_t of_axis[POLYNOMIAL_MAX_VARIABLES]; /* its variable */
+    size_t of_axis[POLYNOMIAL_MAX_VARIABLES]; /* by axis: its variable */
     struct interpolation interpolation;
     const struct point **grid;
     bool *in_grid;   /* by profile */
@@ -158,7 +158,8 @@ static int find_grid(struct fit *fit) {
     return CM_OK;
 }
 
-/* Returns true if the formula applies to the point: on the steps, and accepted by the model. */
+/* Returns true if the formula applies to the point: the model accepts it, its sizes are on the
+ * steps of the axes, and tied variables are equal. */
 static bool fit_covers(const struct fit *fit, const struct point *point) {
     bool covered = point->values != NULL;
     for (size_t axis = 0; axis < fit->n_axes && covered; axis++) {
@@ -178,8 +179,8 @@ static bool fit_has_value(const struct fit *fit, const struct point *point, size
                                 point->values[figure]);
 }
 
-/* Computes fit->numerators from the values of the figure on the grid. FOUND_NONE: another
- * profile has a different value. */
+/* Computes fit->numerators from the values of the figure on the grid. Returns FOUND_NONE if
+ * another profile has a different value, FOUND_LARGE if a numerator does not fit 128 bits. */
 static enum found fit_interpolate(const struct fit *fit, size_t figure) {
     for (size_t i = 0; i < fit->interpolation.n_points; i++)
         fit->values[i] = fit->grid[i]->values[figure];
@@ -270,7 +271,7 @@ static int list_samples(const struct fit *fit, size_t figure, struct cm_polynomi
     return CM_OK;
 }
 
-/* Returns the worst value over all profiles: known, unknown or past 2^63. */
+/* Returns 0 if the figure is known in all profiles, else DIM_OVERFLOW or DIM_UNKNOWN. */
 static int64_t worst_of(const struct fit *fit, size_t figure) {
     int64_t worst = 0;
     for (size_t k = 0; k < fit->points->n; k++) {
@@ -305,7 +306,7 @@ static int fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial
 struct front {
     const struct fit *fit;
     size_t figure; /* of the first node */
-    size_t peak;   /* the figure that is the largest of them */
+    size_t peak;   /* the figure of the peak of the model */
     size_t n;
     wide *numerators[MAX_CANDIDATES];
 };
@@ -341,8 +342,8 @@ static bool is_peak_somewhere(const struct front *front, size_t figure) {
     return false;
 }
 
-/* Collects the polynomials of the nodes. *ret_found is false if there are too many, or a node
- * at the peak has none. */
+/* Collects the polynomials of the nodes. Sets *ret_found to false if there are too many, or if
+ * a node at the peak of a profile has no polynomial. */
 static int collect_nodes(struct front *front, bool *ret_found) {
     const struct fit *fit = front->fit;
     const size_t size = fit->interpolation.n_points * sizeof(*fit->numerators);
@@ -369,7 +370,8 @@ static void load(const struct front *front, size_t index) {
            fit->interpolation.n_points * sizeof(*fit->numerators));
 }
 
-/* Counts the points that only this polynomial has so far; marks them if `mark`. */
+/* Returns the number of points that are not done and whose peak this polynomial gives; if
+ * `mark`, marks them as done. */
 static size_t count_new(const struct front *front, size_t index, bool *done, bool mark) {
     const struct points *points = front->fit->points;
     size_t n = 0;
@@ -385,8 +387,9 @@ static size_t count_new(const struct front *front, size_t index, bool *done, boo
     return n;
 }
 
-/* Chooses the polynomials that have the most points, until all points are covered. *ret_found
- * is false if some are not. */
+/* Chooses polynomials greedily: next is the one that gives the peak of the most points not yet
+ * covered. Sets *ret_found to false if some points stay uncovered. Drops the polynomials that
+ * are not chosen if there are more than MAX_ALTERNATIVES. */
 static int choose(struct front *front, bool *ret_found) {
     const struct points *points = front->fit->points;
     bool *done = arena_array(front->fit->scratch, points->n, sizeof(*done));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the passes up to the peaks at each point. A model accepts sizes if the passes succeed.
- */
+/* Runs the passes up to the peaks at each point. A model accepts sizes if the passes succeed
+ * and its modules are those of the other profiles. */
 #include "formula/formula_points.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@
 
 static const char peak[] = "peak_activation_bytes";
 
-/* All columns but times, and the peak. */
+/* Returns the number of columns that are not times, and one more for the peak. */
 size_t points_n_metrics(void) {
     size_t n = 1;
     for (size_t i = 0; i < n_columns; i++) n += !columns[i].timed;

@@ -12,13 +12,13 @@ struct variable {
     const char *name; /* of the dim; NULL: the batch */
     size_t same_as;   /* the variable whose size it takes; usually itself */
     struct axis axis;
-    int64_t largest;
+    int64_t largest; /* largest profiled size */
 };
 
 struct point {
     int64_t sizes[POLYNOMIAL_MAX_VARIABLES];
-    /* By module and metric, then live bytes by node; NULL: the model does not accept the sizes.
-     */
+    /* The figures: metrics by module, then live bytes by node. NULL: the model does not accept
+     * the sizes. */
     const int64_t *values;
 };
 
@@ -30,8 +30,8 @@ struct points {
     struct work *work; /* of all profiles */
     size_t n_variables;
     struct variable variables[POLYNOMIAL_MAX_VARIABLES];
-    size_t n_modules; /* of every profile; 0 before the first */
-    const char **paths;
+    size_t n_modules;   /* of every profile; 0 before the first */
+    const char **paths; /* of the modules */
     size_t n_metrics;
     size_t n; /* profiles so far */
     size_t capacity;
@@ -52,8 +52,8 @@ struct cm_options points_options(const struct points *points, const int64_t *siz
 size_t points_n_metrics(void);
 const char *points_metric(size_t index);
 
-/* Returns a profile at the sizes, taken before if possible. *ret is NULL if the model does not
- * accept them. CM_OK, CM_NO_MEMORY, CM_REFUSED (a limit). */
+/* Sets *ret to the profile at the sizes, an earlier one if there is one; NULL if the model does
+ * not accept them. Returns CM_OK, CM_NO_MEMORY or CM_REFUSED (a limit). */
 int points_at(struct points *points, const int64_t *sizes,
               const struct point **ret) CM_MUST_CHECK;
 

@@ -4,8 +4,8 @@
  *
  *     p(x) = sum over k of  D^k p(from) * t (t - 1) ... (t - k + 1) / k!
  *
- * One axis after the other. The products above are written out in powers of x once for each
- * axis, times degree! * step^degree, which makes them integers.
+ * Axes are transformed one after the other. For each axis, the products above are expanded once
+ * into powers of x, times degree! * step^degree, which makes their coefficients integers.
  */
 #include "formula/polynomial.h"
 
@@ -29,7 +29,7 @@ static wide factorial(int n) {
     return product;
 }
 
-/* *sum += a * b; false: past 2^127. */
+/* Adds a * b to *sum. Returns false if the result does not fit 128 bits. */
 static bool add_product(wide *sum, wide a, wide b) {
     wide product = 0;
     return !__builtin_mul_overflow(a, b, &product) &&
@@ -64,7 +64,7 @@ int polynomial_prepare(struct arena *arena, const struct axis *axes, size_t n_ax
 }
 
 /* Replaces the values of a line of the grid by their forward differences, then by the
- * coefficients of powers of x. Returns false past 2^127. */
+ * coefficients of powers of x. Returns false if one does not fit 128 bits. */
 static bool transform_line(const struct interpolation *interpolation, size_t axis, wide *line,
                            size_t stride) {
     const int degree = interpolation->axes[axis].degree;
@@ -110,7 +110,8 @@ bool polynomial_interpolate(const struct interpolation *interpolation, const int
     return true;
 }
 
-/* Horner's rule along the last axis folds the grid into one of an axis less. */
+/* Evaluates the last axis at `at` by Horner's rule, so that the grid has one axis less. Returns
+ * false if a value does not fit 128 bits. */
 static bool fold_axis(const struct interpolation *interpolation, size_t axis, size_t n,
                       int64_t at, wide *grid) {
     const size_t length = (size_t)interpolation->axes[axis].degree + 1;

@@ -24,7 +24,7 @@ struct axis {
 
 __extension__ typedef __int128 wide;
 
-/* The transformation of grid values into coefficients, shared by all figures. */
+/* The transformation of the values on a grid into coefficients. */
 struct interpolation {
     size_t n_axes;
     const struct axis *axes;
@@ -39,8 +39,8 @@ int polynomial_prepare(struct arena *arena, const struct axis *axes, size_t n_ax
                        struct interpolation *ret) __attribute__((warn_unused_result));
 
 /*
- * Computes n_points numerators; that of x^i y^j ... has the index of grid point (i, j ...).
- * Returns false past 2^127.
+ * Computes the n_points numerators of the coefficients; that of x^i y^j ... has the index of
+ * grid point (i, j ...). Returns false if one does not fit 128 bits.
  */
 bool polynomial_interpolate(const struct interpolation *interpolation, const int64_t *values,
                             wide *ret);
@@ -49,7 +49,7 @@ bool polynomial_interpolate(const struct interpolation *interpolation, const int
 bool polynomial_has_value(const struct interpolation *interpolation, const wide *numerators,
                           const int64_t *at, int64_t value);
 
-/* Reduces a coefficient to lowest terms. Returns false past 2^63. */
+/* Reduces a coefficient to lowest terms. Returns false if it does not fit int64_t. */
 bool polynomial_term(const struct interpolation *interpolation, wide numerator,
                      int64_t *ret_numerator, int64_t *ret_denominator);
 

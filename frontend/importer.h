@@ -170,7 +170,7 @@ int import_metadata(struct importer *importer, const struct file_node *node,
  * `decoding`. If a key occurs twice, the first counts. */
 int metadata_read(struct importer *importer, struct span entry,
                   const char *values[N_METADATA_KEYS]) CM_MUST_CHECK;
-/* Returns the end of the quoted Python string at `at`; NULL if there is none, or it has no end.
+/* Returns the end of the quoted Python string at `at`; NULL if there is none or it has no end.
  */
 const char *metadata_skip_quoted(const char *at);
 

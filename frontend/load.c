@@ -14,7 +14,7 @@
 
 #include "support/banned.h"
 
-/* IR versions that onnx.proto describes. */
+/* Accepted IR versions; newer ones cause a warning. */
 #define OLDEST_IR 1
 #define NEWEST_IR 14
 

@@ -19,7 +19,7 @@
 /* The only module of nodes that were created outside all modules. */
 #define NO_MODULES "_empty_nn_module_stack_from_metadata_hook"
 
-#define MAX_PARTS 64 /* limit of the modules that are read per node */
+#define MAX_PARTS 64 /* modules around a node that are read */
 
 int metadata_read(struct importer *importer, struct span bytes,
                   const char *values[N_METADATA_KEYS]) {

@@ -19,8 +19,8 @@ struct node_walk {
     uint32_t ordinal; /* of the next node */
 };
 
-/* Starts at the first node of a graph or function; `number`: number of the field of its nodes.
- */
+/* Returns an iterator at the first node of a graph or function. `number`: GRAPH_NODE or
+ * FUNCTION_NODE. */
 struct node_walk nodes_of(const struct message *message, uint32_t number);
 
 /* Returns the next node and the index of its fields; false at the end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message that is read in place: an index holds the position of the first field of each
- * number and their count, and a walk returns their bytes. GraphProto, NodeProto and the nodes
- * of FunctionProto are read this way, so that no graph is ever decoded as a whole
+ * Reads a message in place. An index holds, by field number, the position of the first field
+ * and the number of fields; a walk returns the bytes of each. GraphProto, NodeProto and the
+ * nodes of FunctionProto are read this way, so that no graph is ever decoded as a whole
  * (docs/decisions/nodes-in-place.md).
  */
 #ifndef FRONTEND_WIRE_MESSAGE_H
@@ -19,9 +19,9 @@ struct fields {
 
 /* The fields of one number. */
 struct fields_of {
-    const struct fields *piece; /* of the first */
-    const uint8_t *at;          /* of the first */
-    size_t n;
+    const struct fields *piece; /* with the first */
+    const uint8_t *at;          /* start of the first */
+    size_t n;                   /* number of fields */
 };
 
 /* Fields with smaller numbers are indexed. */
@@ -72,8 +72,8 @@ enum {
     ENTRY_VALUE = 2,
 };
 
-/* Indexes bytes that skim has checked. The bytes and *ret must outlive the use of the index and
- * must not move. */
+/* Indexes bytes that skim has checked. The bytes and *ret must neither move nor be freed while
+ * the index is used. */
 void message_index(struct span bytes, struct message *ret);
 
 /* Returns the string of that number, the last if there are several; empty if there is none. */
@@ -85,7 +85,7 @@ struct entry {
     struct span value;
 };
 
-/* Returns false if the key or the value is missing. */
+/* Sets *ret to the entry in `bytes`. Returns false if the key or the value is missing. */
 bool message_entry(struct span bytes, struct entry *ret);
 
 /* The fields of one number of a message, in order. */

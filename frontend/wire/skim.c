@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See skim.h. One loop over fields with an explicit stack of open messages: a field opens a
+ * See skim.h. Loops over the fields with an explicit stack of open messages. A field opens a
  * message, is kept, or is skipped.
  *
  * Kept bytes are copied as they are in the file, except for the lengths of messages from which
@@ -22,14 +22,14 @@
 
 #include "support/banned.h"
 
-/* Open messages. Decoding recurses once per level, so this also bounds its stack. */
+/* Limit of open messages. Decoding recurses once per level, so this also bounds its stack. */
 #define MAX_DEPTH 128
 
-/* Elements of a typed list written one by one, without packing; if there are more, the contents
- * are dropped. */
+/* Limit of the elements of a typed list that is not packed; the contents of a longer one are
+ * dropped. */
 #define MAX_UNPACKED 65536
 
-/* Bytes kept of the main graph, and of the rest of the model: protobuf's limit is 2^31 - 1. */
+/* Limit of the bytes kept of the main graph, and of the rest; protobuf's limit is 2^31 - 1. */
 #define MAX_STRUCTURE ((size_t)1 << 30)
 
 /* Bit w: wire type w exists. */
@@ -68,12 +68,12 @@ struct open_message {
     uint32_t ordinal;    /* nodes of the file that begin before it */
     uint64_t end;        /* position in the source */
     uint64_t length;     /* in the file */
-    size_t length_size;  /* bytes of that varint */
+    size_t length_size;  /* bytes of the varint of `length` */
     size_t begin;        /* place of its key */
     size_t contents;     /* place of its contents */
     uint32_t n_unpacked; /* elements of typed data kept one by one */
     uint32_t n_children; /* messages inside it so far, if their number is limited */
-    uint32_t seen;       /* bit i: field i, if it may occur once */
+    uint32_t seen;       /* bit i: field i, which may occur once, has occurred */
 };
 
 struct skimmer {
@@ -106,12 +106,12 @@ static uint64_t position(const struct skimmer *skimmer) {
     return skimmer->window->start + skimmer->window->at;
 }
 
-/* Bytes in the window that are kept and not yet copied. */
+/* Returns the number of bytes in the window that are kept and not yet copied. */
 static inline size_t pending(const struct skimmer *skimmer) {
     return skimmer->window->at - skimmer->from;
 }
 
-/* The place of the next byte. */
+/* Returns the place of the next kept byte. */
 static inline size_t next_place(const struct skimmer *skimmer) {
     return skimmer->list->size - skimmer->list->field + pending(skimmer);
 }
@@ -200,7 +200,7 @@ static int drop_from(struct skimmer *skimmer, size_t place) {
     return status;
 }
 
-/* *ret: the last `size` bytes that were kept; valid until the next call that writes. */
+/* Sets *ret to the last `size` bytes that were kept; valid until the next call that writes. */
 static int last_bytes(struct skimmer *skimmer, size_t size, struct span *ret) {
     int status = copy_pending(skimmer);
     if (status < 0) return status;
@@ -263,7 +263,7 @@ static int add_number(struct skimmer *skimmer, uint32_t number, uint64_t value) 
     return status < 0 ? status : append(skimmer, bytes, size);
 }
 
-/* Reads a varint byte by byte: it crosses the end of the window or of the message, or is
+/* Reads, byte by byte, a varint that crosses the end of the window or of the message, or is
  * malformed. */
 static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
     uint64_t value = 0;
@@ -291,7 +291,7 @@ static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
                       (unsigned long long)position(skimmer));
 }
 
-/* The part of the innermost message that is in the window. */
+/* Returns the part of the innermost message that is in the window. */
 static struct span in_window(const struct skimmer *skimmer) {
     const struct source_window *window = skimmer->window;
     const uint8_t *at = window->bytes + window->at;
@@ -368,8 +368,8 @@ static bool is_metadata_read(struct span entry) {
 }
 
 /*
- * Checks a message before it is opened. A decoded message takes many times its encoded size,
- * whatever it holds: this refuses empty ones, and more of them than a model needs.
+ * Checks a message before it is opened. When decoded, even an empty message takes many bytes.
+ * So this refuses empty messages of some kinds, and more submessages than a model needs.
  */
 static int check_child(struct skimmer *skimmer, const struct skim_field *field,
                        uint64_t length) {
@@ -412,7 +412,7 @@ static int open_message(struct skimmer *skimmer, const struct field_key *key, ui
     }
     if (kind == MESSAGE_NODE) skimmer->n_nodes++;
     if (kind != MESSAGE_GRAPH && kind != MESSAGE_FUNCTION) return CM_OK;
-    return add_number(skimmer, FIELD_ORDINAL, skimmer->n_nodes); /* that of its first node */
+    return add_number(skimmer, FIELD_ORDINAL, skimmer->n_nodes); /* ordinal of its first node */
 }
 
 /* Writes the length of a kept message again if something in it was dropped or added; moves its
@@ -498,8 +498,8 @@ static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
     const struct skim_field *field = key->field;
     struct open_message *message = skimmer->innermost;
     uint64_t length = 0;
-    /* Protobuf would merge a second message into the first, which copies both: many would take
-     * quadratic time. */
+    /* Refuse a second message: protobuf would merge it into the first and copy both, so that
+     * many would take quadratic time. */
     if (field && field->once) {
         uint32_t bit = (uint32_t)1 << key->number;
         if (message->seen & bit)
@@ -521,8 +521,8 @@ static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
     return status < 0 ? status : skip(skimmer, length);
 }
 
-/* Single elements of typed data are kept up to MAX_UNPACKED; past it the contents are dropped.
- */
+/* Keeps or drops a number. If typed data has more than MAX_UNPACKED single elements, records
+ * its contents as not available and drops the rest. */
 static int scalar_field(struct skimmer *skimmer, const struct field_key *key) {
     bool typed = key->field && key->field->kind == FIELD_PAYLOAD;
     uint32_t n = typed ? ++skimmer->innermost->n_unpacked : 0;
@@ -571,7 +571,7 @@ static int one_field(struct skimmer *skimmer) {
     return key.wire == WIRE_BYTES ? bytes_field(skimmer, &key) : scalar_field(skimmer, &key);
 }
 
-/* Returns true if the source has ended; may move the window. */
+/* Sets *ret to true if the source has ended; may move the window. */
 static int at_end(struct skimmer *skimmer, bool *ret) {
     *ret = false;
     if (skimmer->window->at < skimmer->window->length) return CM_OK;

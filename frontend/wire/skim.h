@@ -3,9 +3,9 @@
  * First reading of a model file: keeps its structure and skips its weights.
  *
  * The result is the same protobuf message without the payloads of large tensors, without
- * documentation and without fields that are not read: a few KB for a model of any size. The
- * private fields skipped_* of onnx.proto record where a skipped payload is in the file, and its
- * fields `ordinal` the number of nodes before and inside a body.
+ * documentation and without fields that are not read: a few KB for a model of any size. Private
+ * fields of onnx.proto record where a skipped payload is in the file (skipped_*), how many
+ * nodes of the file are before a graph, and how many are in the bodies of a node (ordinal).
  */
 #ifndef FRONTEND_WIRE_SKIM_H
 #define FRONTEND_WIRE_SKIM_H
@@ -19,8 +19,8 @@ struct source;
 /* Payloads up to this many bytes are kept: shapes and axes fit, weights do not. */
 #define SKIM_KEPT_PAYLOAD 1024
 
-/* The main graph is separate from the rest of the model, in pieces of moderate size, so that it
- * is never contiguous. All in the arena. */
+/* The result, in the arena. The main graph is separate from the rest of the model. Both are in
+ * pieces of moderate size, so that no large buffer is needed. */
 struct skimmed {
     const struct fields *model; /* ModelProto without its graph */
     struct message graph;       /* GraphProto */
@@ -45,7 +45,7 @@ enum metadata_key {
     N_METADATA_KEYS
 };
 
-/* Bytes; longer values are not read. */
+/* Limits in bytes; longer values are not read. */
 #define MAX_METADATA  65536
 #define MAX_SIGNATURE ((size_t)16 << 20) /* METADATA_SIGNATURE: a line per parameter */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of skim_schema.h by field number. Other fields are dropped; onnx.proto has the same
- * list. */
+/* Tables of skim_schema.h by field number. Other fields are dropped; onnx.proto lists the same
+ * fields. */
 #include "frontend/wire/skim_schema.h"
 
 #include "frontend/wire/wire.h"

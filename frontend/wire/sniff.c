@@ -48,7 +48,7 @@ static const struct magic magics[] = {
     {0, "{",                  1, "JSON", "give the ONNX file"},
 };
 static const struct magic openvino = {0, "<net ", 5, "an OpenVINO model", "give the ONNX file that it was made from (ovc model.onnx), or export the original model to ONNX"};
-/* GraphDef: a repeated NodeDef is field 1, which an ONNX model has as a number. */
+/* A GraphDef begins with a NodeDef in field 1, which is a number in an ONNX model. */
 static const struct magic tensorflow = {0, "\n", 1, "a TensorFlow graph", "python -m tf2onnx.convert --graphdef model.pb --inputs NAME:0 --outputs NAME:0 --output model.onnx"};
 static const struct magic saved_model = {0, "\x08\x01\x12", 3, "a TensorFlow SavedModel", "python -m tf2onnx.convert --saved-model FOLDER --output model.onnx"};
 static const struct magic text = {0, "", 0, "text", "give the ONNX file"};
@@ -60,8 +60,8 @@ static bool is_openvino(const char *bytes) {
            strstr(bytes, openvino.bytes) != NULL;
 }
 
-/* Version 1, then a MetaGraphDef of more than 127 bytes. An ONNX model has the name of its
- * producer there. */
+/* Returns true for version 1 and a MetaGraphDef of more than 127 bytes, in the place of an ONNX
+ * model's producer_name. */
 static bool is_saved_model(const char *bytes) {
     return memcmp(bytes, saved_model.bytes, saved_model.length) == 0 &&
            ((unsigned char)bytes[saved_model.length] & 0x80) != 0;
@@ -74,7 +74,7 @@ static bool is_text(const char *bytes) {
     return true;
 }
 
-/* Returns NULL if no row matches `n` bytes, which a NUL follows. */
+/* Returns the row of the format of `bytes`, n bytes and a NUL; NULL if none matches. */
 static const struct magic *look_up(const char *bytes, size_t n) {
     for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
         if (memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].length) == 0)

@@ -36,8 +36,8 @@ static inline size_t span_size(struct span span) {
 
 bool span_equal(struct span span, const char *text);
 
-/* Each removes the bytes it reads from the front; returns false if they are malformed or too
- * few. */
+/* These functions remove the bytes that they read from the front. They return false if the
+ * bytes are malformed or too few. */
 bool wire_long_varint(struct span *from, uint64_t *ret);
 /* Reads one element of that wire type, which is not WIRE_BYTES. */
 bool wire_number(struct span *from, enum wire wire, uint64_t *ret);
@@ -57,7 +57,8 @@ static inline bool wire_varint(struct span *from, uint64_t *ret) {
     return true;
 }
 
-/* Reads a whole field; false for groups, which ONNX does not use. Most are short strings. */
+/* Reads a whole field; returns false for groups, which ONNX does not use. The inline code is
+ * for short strings, the most frequent fields. */
 static inline bool wire_next(struct span *from, struct wire_field *ret) {
     const uint8_t *at = from->at;
     if (span_size(*from) < 2 || (at[0] | at[1]) > 127 || (at[0] & 7) != WIRE_BYTES ||

@@ -17,7 +17,7 @@
 #include "support/banned.h"
 
 #define N_LETTERS    52
-#define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* letters and ellipsis axes */
+#define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK) /* and the axes of an ellipsis */
 #define MAX_OPERANDS 32
 #define MAX_EXACT    6
 
