@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See annotate.h. Two passes over the wire format. The first makes a list of edits in file
- * order: old entries are removed, new ones are added at the end of a node, and the length of
- * every message around them changes. The second copies the file and applies them. Neither holds
- * more than a window of the file, so that weights of any size pass through.
+ * See annotate.h. Makes two passes over the wire format. The first lists the edits in file
+ * order: old entries are removed, new ones are added at the end of a node or of the model, and
+ * the length of every message around them changes. The second copies the file and applies the
+ * edits. Neither holds more than a window of the file, so that weights of any size pass
+ * through.
  */
 #include "frontend/annotate.h"
 

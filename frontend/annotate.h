@@ -24,7 +24,7 @@ void annotation_add(struct annotation *annotation, const char *key, const char *
 
 struct annotator {
     const char *prefix; /* existing entries whose key begins with it are removed */
-    uint32_t n_nodes;   /* nodes that the file must at least have */
+    uint32_t n_nodes;   /* minimum number of nodes in the file */
     /* Adds the new entries of a node (ordinal: ir/graph.h) or of the model. May be called again
      * for the same node, and must then add the same entries. */
     void (*annotate)(void *context, uint32_t ordinal, struct annotation *annotation);

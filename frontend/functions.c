@@ -13,7 +13,7 @@
 
 /* Identifies a function: its domain, name and overload, which may hold any bytes. */
 struct function_key {
-    char *text; /* two lengths, then domain, name, overload; NULL if memory ran out */
+    char *text; /* lengths of domain and name, then all three; NULL if memory ran out */
     size_t size;
 };
 
@@ -149,8 +149,8 @@ static int pass_inputs(struct importer *importer, const struct file_node *node,
 
 /*
  * Defines one output of the call: the body's value `formal` under the caller's name `actual`. A
- * value that the body computes is renamed to it; an input that is passed through keeps its
- * name. `first`: the first node of the body.
+ * value that the body computes takes this name; an input that is passed through keeps its own.
+ * `first`: the first node of the body.
  */
 static int return_output(struct importer *importer, const struct function *function,
                          struct scope *outer, const struct scope *scope, struct span formal,

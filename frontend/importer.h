@@ -16,7 +16,7 @@
 #include "support/map.h"
 #include "support/text.h"
 
-/* Limit of nested graphs, and of nested function calls: each level is a C call. */
+/* Limit of nested graphs, and of nested function calls: each level recurses in C. */
 #define MAX_GRAPH_DEPTH 64
 
 /* Limits of the lengths of lists that are searched linearly. */
@@ -77,7 +77,7 @@ struct scope {
     uint32_t graph;
     uint32_t call;                           /* innermost call, ID_NONE */
     const char *prefix;                      /* of names defined here: "call/", or "" */
-    const struct frame *function;            /* whose body this is in, or NULL */
+    const struct frame *function;            /* whose body contains this scope, or NULL */
     const struct module_stack *module_stack; /* of the innermost call that has one, or NULL */
     int depth;
 };
@@ -126,7 +126,7 @@ int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *prot
 /* types.c */
 int import_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
                 struct type *ret) CM_MUST_CHECK;
-/* The declared type of a value, in the model's arena. */
+/* Sets *ret to the declared type of a value, in the model's arena. */
 int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
                     const struct type **ret) CM_MUST_CHECK;
 

@@ -19,8 +19,8 @@ struct fields {
 
 /* The fields of one number. */
 struct fields_of {
-    const struct fields *piece; /* with the first */
-    const uint8_t *at;          /* start of the first */
+    const struct fields *piece; /* with the first field */
+    const uint8_t *at;          /* start of the first field */
     size_t n;                   /* number of fields */
 };
 

@@ -48,7 +48,7 @@ struct skim_field {
     bool once;               /* may occur at most once, if FIELD_MESSAGE */
     uint8_t element;         /* wire type of an element that may be packed, else WIRE_BYTES */
     uint8_t wires;           /* bit w: wire type w is valid */
-    uint32_t max_bytes;      /* bytes; a longer one is refused, if FIELD_TEXT or a list */
+    uint32_t max_bytes;      /* a longer field is refused; for numbers, floats and texts */
 };
 
 struct skim_message {

@@ -80,7 +80,7 @@ static inline bool wire_next(struct span *from, struct wire_field *ret) {
 bool wire_is_packed(uint32_t wire, struct span bytes);
 
 size_t wire_varint_size(uint64_t value);
-/* Writes a varint to at least WIRE_LONGEST_VARINT bytes; returns its size. */
+/* Writes a varint to a buffer of at least WIRE_LONGEST_VARINT bytes; returns its size. */
 size_t wire_encode(uint64_t value, uint8_t *to);
 /* Writes a varint of exactly `size` bytes, at least wire_varint_size(value). */
 void wire_encode_padded(uint64_t value, size_t size, uint8_t *to);

@@ -167,7 +167,7 @@ FACETS(ONNX, ThresholdedRelu) {EXACT(.per_output = 1), LOWER_ELTWISE(lower_scale
     BOUNDS("d")};
 FACETS(ONNX, Shrink) {EXACT(.per_output = 2), NO_PRIMITIVE("no primitive has its function"), BOUNDS("d")};
 FACETS(ONNX, Clip) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), ONNX_TOOL(.per_output = 2),
-    LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ptflops: as ReLU6 */
+    LOWER_ELTWISE(lower_clip, CM_CLIP, NULL), BOUNDS("v")}; /* ptflops counts Clip as ReLU6 */
 FACETS(ONNX, PRelu) {EXACT(.per_output = 2), PTFLOPS(.per_input = 1), THOP(.per_input = 1),
     ONNX_TOOL(.per_output = 2), LOWER_BINARY(CM_PRELU), BOUNDS("d")};
 FACETS(ONNX, SwiGLU) {EXACT(.per_output = 6), LOWER_ELTWISE(lower_gated, CM_SWISH, NULL), NO_BOUNDS};

@@ -16,7 +16,7 @@ extern const struct op_attr convolution_attrs[];
 /* Sets output 0 to the dtype and the shape of conv(input 0, weight). */
 int convolution_infer(struct op_context *context, enum dtype dtype)
     __attribute__((warn_unused_result));
-/* Adds the factors of out * prod(weight.shape[1:]). */
+/* Adds the factors of the MACs: output elements * prod(weight.shape[1:]). */
 void convolution_macs(const struct op_context *context, struct product *ret);
 
 #endif

@@ -249,8 +249,9 @@ static int infer_each(struct op_context *context, struct loop *loop, int64_t tri
     return status;
 }
 
-/* Returns the exact trip count; else the trip count operand, before which the condition may end
- * the loop. DIM_UNKNOWN if the loop may not start or the operand is unknown or only a bound. */
+/* Returns the exact trip count if known; else the trip count operand, although the condition
+ * may end the loop earlier. DIM_UNKNOWN if it is unknown or only a bound, or if the loop may
+ * not start. */
 static int64_t static_trips(struct op_context *context, const struct loop *loop) {
     const int64_t exact = exact_trip_count(&loop->trip_count);
     bool begins = false;

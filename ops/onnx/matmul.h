@@ -17,7 +17,7 @@ int matmul_infer(struct op_context *context, enum dtype dtype)
 int matmul_infer_shapes(struct op_context *context, const struct shape *a,
                         const struct shape *b, enum dtype dtype)
     __attribute__((warn_unused_result));
-/* Adds the factors of out * K; K is the last dim of input 0. */
+/* Adds the factors of the MACs: output elements * last dim of input 0. */
 void matmul_macs(const struct op_context *context, struct product *ret);
 
 #endif

@@ -135,7 +135,8 @@ static int64_t pad_source(const void *context, const int64_t *coords) {
 }
 
 /* Sets *ret_fill to the padding value in operand 2; NULL before opset 11, where it is an
- * attribute. Sets *ret_known to false if it is unknown, or an attribute other than 0. */
+ * attribute. Sets *ret_known to false if it is unknown, or if it is an attribute other than 0.
+ */
 static int pad_fill(struct op_context *context, const struct constant **ret_fill,
                     bool *ret_known) {
     int status = op_value(context, 2, ret_fill);

@@ -14,7 +14,7 @@
 struct scales {
     bool given; /* present and not empty (an empty operand is an omitted one) */
     size_t n;   /* number of scales; 0 if unknown */
-    const struct constant *operand; /* contents if known; at most one of the two is set */
+    const struct constant *operand; /* contents if known: here or in `attribute` */
     const double *attribute;
 };
 
@@ -246,8 +246,8 @@ static int infer_resize(struct op_context *context) {
 
 static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
 
-/* Returns PyTorch's name of the mode: "linear", "bilinear" or "trilinear" by the number of
- * spatial axes. */
+/* Returns PyTorch's name of the mode; for linear modes "linear", "bilinear" or "trilinear" by
+ * the number of spatial axes. */
 static const char *torch_mode(const struct op_context *context) {
     const char *mode = op_attr_string(context, "mode");
     int rank = op_rank(context, 0);

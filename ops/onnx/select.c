@@ -301,7 +301,8 @@ static int infer_unique(struct op_context *context) {
     return set_unique(context, &values, distinct, input->dims[axis]);
 }
 
-/* Returns the upper bound of the number of boxes: batch * classes * min(boxes, limit). */
+/* Returns the upper bound of the number of selected boxes: batch * classes * min(boxes,
+ * max_output_boxes_per_class). */
 static int64_t max_boxes(const struct op_context *context,
                          const struct int_list *max_per_class) {
     const struct shape *scores = op_shape(context, 1);

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* Checks that operand i has this kind or is unknown. */
+/* Checks that operand i has this kind or an unknown one. */
 static int check_kind(const struct op_context *context, size_t i, enum cm_type_kind kind,
                       const char *name) {
     enum cm_type_kind have = op_input(context, i)->kind;
@@ -72,8 +72,8 @@ static int read_index(const struct op_context *context, size_t slot, int64_t n,
     return 0;
 }
 
-/* Sets output 0 to the sequence with operand 1 inserted before element `at`; the number of
- * elements as `at` appends it. */
+/* Sets output 0 to the sequence with operand 1 inserted before element `at`, or at its end if
+ * `at` is the number of elements. */
 static int insert_item(struct op_context *context, const struct value_info *sequence,
                        size_t at) {
     const struct value_info none = merge_element(sequence);

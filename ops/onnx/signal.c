@@ -102,7 +102,7 @@ static void add_transforms(int64_t transforms, int64_t n, bool real, struct prod
 static void macs_dft(const struct op_context *context, struct product *ret) {
     const struct shape *signal = op_shape(context, 0);
     const int axis = signal->rank < 2 ? -1 : transformed_axis(context, signal->rank);
-    int64_t lines = DIM_UNKNOWN; /* transforms: all elements except along `axis` */
+    int64_t lines = DIM_UNKNOWN; /* number of transforms */
     if (axis >= 0)
         lines = checked_mul(shape_product(signal, 0, axis),
                             shape_product(signal, axis + 1, signal->rank - 1));

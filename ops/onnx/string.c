@@ -42,8 +42,8 @@ static bool is_plain(const char *text) {
     return true;
 }
 
-/* Returns false for strings whose comparison depends on the locale: non-ASCII letters without
- * case sensitivity. */
+/* Returns false if a comparison depends on the locale: non-ASCII letters that are compared
+ * without case. */
 static bool can_compare(const struct constant *texts, const struct attr *stopwords,
                         bool exact) {
     for (int64_t i = 0; !exact && i < texts->n_elements; i++)

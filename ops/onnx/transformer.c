@@ -117,7 +117,7 @@ int64_t exact_linear_attention(const struct op_context *context) {
     return checked_mul(steps, each);
 }
 
-/* Returns the MACs of the gradients: those of a product for each of its factors with a
+/* Returns the MACs of the gradients: the MACs of each product, once per factor that requires a
  * gradient. The gradient of the state is always computed. */
 static int64_t linear_backward(const struct op_context *context, uint32_t operands) {
     const struct linear s = linear_sizes(context);
