@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured times of one device. New times are merged into the file at the end. */
+/* Entries of one cache file in memory; cache_save merges the new ones into the file. */
 #include "backends/cache/cache.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ struct cache {
     struct cache_list fresh; /* new entries, not written yet */
 };
 
-/* Returns the length of the address class: 3 for "MIG-...", 0 for a PCI address. */
+/* Returns the number of letters that begin an address: 3 for "MIG-...", 0 for a PCI address.
+ * Only these letters are part of the key, so that equal devices of a machine share a file. */
 static int address_class(const char *address) {
     int length = 0;
     while ((address[length] >= 'A' && address[length] <= 'Z') ||
@@ -101,14 +102,15 @@ int cache_put(struct cache *cache, const struct cm_primitive *primitive,
                                    : cache_list_add(&cache->fresh, &entry, cache->arena);
 }
 
-/* Orders the newest entry first. */
+/* Orders entries for qsort, newest first. */
 static int compare_age(const void *a, const void *b) {
     const struct cache_entry *const *left = a;
     const struct cache_entry *const *right = b;
     return ((*left)->when < (*right)->when) - ((*left)->when > (*right)->when);
 }
 
-/* Merges the entries now in the file, which may have grown, with the new ones. */
+/* Sets *ret to the new entries and those now in the file, newest first: another process may
+ * have added entries since cache_open. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
 static int merge(struct cache *cache, struct cache_list *ret) {
     struct cm_reason ignored;
     struct cache_list there = {0, 0, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* File format: a header with a checksum, then structs of fixed layout. A file of another
- * version, machine or device has another key and is ignored. */
+/* File format: struct head, the text of the key, then structs cache_entry. The file is named by
+ * a hash of the key; comparing the key in the file detects a collision. */
 #include "backends/cache/cache_file.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static bool is_how(const struct cm_how *how) {
     return whole;
 }
 
-/* Validates an entry: a correct checksum does not prove who wrote the file. */
+/* Returns true if an entry is valid. The checksum detects damage, not a forged file. */
 static bool is_entry(const struct cache_file *file, const struct cache_entry *entry) {
     struct cm_reason reason;
     const struct cm_measurement *measurement = &entry->measurement;
@@ -157,6 +157,7 @@ static int list_entries(const struct cache_file *file, const struct head *head,
     return CM_BACKEND_OK;
 }
 
+/* Sets *ret_why to the reason if the file is ignored; NULL if its entries were added. */
 static int read_open(const struct cache_file *file, int fd, struct arena *arena,
                      struct cache_list *ret, const char **ret_why) {
     struct stat status;
@@ -181,7 +182,7 @@ static int read_open(const struct cache_file *file, int fd, struct arena *arena,
 int cache_file_read(const struct cache_file *file, struct arena *arena, struct cache_list *ret,
                     struct cm_reason *note) {
     const char *why = NULL;
-    /* Do not block on a FIFO. */
+    /* O_NONBLOCK: opening a FIFO must not block. */
     const int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return CM_BACKEND_OK;
     if (fd < 0) return reason_fail(note, CM_BACKEND_OK, "%s", strerror(errno));
@@ -234,8 +235,8 @@ int cache_file_write(const struct cache_file *file, const struct cache_list *lis
     char fresh[CACHE_LONGEST_PATH];
     if ((size_t)snprintf(fresh, sizeof(fresh), "%s.new", file->path) >= sizeof(fresh))
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(ENAMETOOLONG));
-    /* A crashed writer may have left the file; no other one is running, because we hold the
-     * lock. */
+    /* A crashed writer may have left this file. No other writer is running, because this
+     * process holds the lock. */
     (void)unlink(fresh);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));

@@ -17,26 +17,28 @@ struct cache_list {
 struct cache_file {
     const char *folder;
     const char *path; /* path of the file in `folder` */
-    const char *key;  /* key, repeated in the file */
-    bool invented;    /* accept times from a table */
+    const char *key;  /* text of the key; the file contains it too */
+    bool invented;    /* also accept CM_INVENTED times */
 };
 
 /* Returns the file of a key in `folder`; its path is NULL if out of memory. */
 struct cache_file cache_file_at(const char *folder, const char *key, bool invented,
                                 struct arena *arena);
 
-/* Returns true if this measurement is stored. */
+/* Returns true if the cache accepts this measurement: it ran and its times are stable. */
 bool cache_keeps(const struct cm_measurement *measurement, bool invented);
 
-/* Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
+/* Appends a copy of the entry. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY. */
 int cache_list_add(struct cache_list *list, const struct cache_entry *entry,
                    struct arena *arena) __attribute__((warn_unused_result));
+/* Returns the entry of the primitive; NULL if there is none. */
 const struct cache_entry *cache_list_find(const struct cache_list *list,
                                           const struct cm_primitive *primitive);
 
 /*
- * Adds the entries of the file. A missing file has none; a file that is invalid or writable by
- * others is ignored, and *note has the reason. Returns CM_BACKEND_OK or CM_BACKEND_NO_MEMORY.
+ * Adds the valid entries of the file to *ret. A missing file adds none; a file that is invalid
+ * or that another user owns or may write is ignored, with the reason in *note. Returns
+ * CM_BACKEND_OK or CM_BACKEND_NO_MEMORY.
  */
 int cache_file_read(const struct cache_file *file, struct arena *arena, struct cache_list *ret,
                     struct cm_reason *note) __attribute__((warn_unused_result));
@@ -46,8 +48,8 @@ int cache_file_read(const struct cache_file *file, struct arena *arena, struct c
 int cache_file_lock(const struct cache_file *file, struct cm_reason *reason);
 void cache_file_unlock(int lock);
 
-/* Writes the first `n` entries; requires the lock. Returns CM_BACKEND_OK, or a status with its
- * reason. */
+/* Replaces the file by the first `n` entries of the list; requires the lock. Returns
+ * CM_BACKEND_OK, or a status with its reason. */
 int cache_file_write(const struct cache_file *file, const struct cache_list *list, size_t n,
                      struct cm_reason *reason) __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses folders and files that other users can write: their times could be forged. */
+/* Refuses folders and files that other users can write: the times in them could be forged. */
 #include "backends/cache/cache_folder.h"
 
 #include <dirent.h>
@@ -43,7 +43,7 @@ int cache_folder_make(const char *folder, struct cm_reason *reason) {
     return cache_folder_check(folder, reason);
 }
 
-/* Returns the number of files and the path of the one written longest ago. */
+/* Returns the number of files with this suffix; sets `ret` to the path of the oldest one. */
 static int find_oldest(const char *folder, const char *suffix, char *ret, size_t size) {
     struct timespec oldest = {0, 0};
     int n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading of one module. */
+/* Checks the file of a module, loads it and checks its backend. */
 #include "backends/plugin/loader.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* Returns the first required slot that is missing; NULL if none. */
+/* Returns the name of the first required member that is not set; NULL if all are set. */
 static const char *missing_slot(const struct cm_backend *backend) {
     if (backend->name == NULL || backend->name[0] == '\0') return "name";
     if (backend->summary == NULL) return "summary";
@@ -46,7 +46,7 @@ static int check_backend(const struct cm_backend *backend, struct cm_reason *rea
     return CM_BACKEND_OK;
 }
 
-/* Checked first: dlopen's messages about them are obscure. */
+/* Checks that the path is absolute and names a file: dlopen's messages are obscure. */
 static int check_file(const char *path, struct cm_reason *reason) {
     struct stat status;
     if (path[0] != '/')
@@ -58,7 +58,7 @@ static int check_file(const char *path, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-/* Checks one file or folder. */
+/* Checks the permissions and the owner of one file or folder. */
 static int check_access(const char *path, bool any_owner, struct cm_reason *reason) {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -74,7 +74,7 @@ static int check_access(const char *path, bool any_owner, struct cm_reason *reas
                        path, (unsigned long)status.st_uid);
 }
 
-/* Checks a path without links: the file or folder and each folder above it. */
+/* Checks the file or folder at a path without links, and each folder above it. */
 static int check_path(const char *path, bool any_owner, struct cm_reason *reason) {
     char part[PATH_MAX];
     memcpy(part, path, strlen(path) + 1);
@@ -86,14 +86,14 @@ static int check_path(const char *path, bool any_owner, struct cm_reason *reason
     }
 }
 
-/* Sets `ret` to the path without links. Checks it, and the folder of `name`, which may hold a
- * link. */
+/* Sets `ret` to the path of `name` without links. Checks this path and, because `name` may be a
+ * link, also the folder that contains `name`. */
 static int resolve(const char *name, bool any_owner, char ret[PATH_MAX],
                    struct cm_reason *reason) {
     char folder[PATH_MAX];
     if (realpath(name, ret) == NULL)
         return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", name);
-    memcpy(folder, name, strlen(name) + 1); /* at most PATH_MAX: realpath took it */
+    memcpy(folder, name, strlen(name) + 1); /* fits: realpath accepted it */
     strrchr(folder, '/')[1] = '\0';
     char *resolved = realpath(folder, NULL);
     if (resolved == NULL)

@@ -10,9 +10,10 @@
 
 struct arena;
 
+/* A folder of the search path. */
 struct module_place {
     const char *path;
-    bool any_owner;          /* modules may belong to any user: the user named the place */
+    bool any_owner; /* accept modules of any user, because the caller named the folder */
     struct cm_reason reason; /* why it is not searched; "" if it is */
 };
 
@@ -22,13 +23,13 @@ struct places {
 };
 
 /*
- * Returns the search path in `arena`: COSTMODEL_BACKEND_PATH (absolute folders separated by
- * colons) if set; else the folder relative to the program (of a program in a build folder:
- * `backends` next to it) and the installed one. Returns CM_OK or CM_NO_MEMORY.
+ * Sets *ret to the search path, in `arena`: the folders of COSTMODEL_BACKEND_PATH (absolute,
+ * separated by colons) if it is set; else a folder relative to the program (`backends` next to
+ * it if it is in a build folder) and the installed one. Returns CM_OK or CM_NO_MEMORY.
  */
 int places_find(struct arena *arena, struct places *ret) __attribute__((warn_unused_result));
 
-/* The same from a text in the format of COSTMODEL_BACKEND_PATH. */
+/* Sets *ret to the folders of `path`, a text in the format of COSTMODEL_BACKEND_PATH. */
 int places_from(const char *path, struct arena *arena, struct places *ret)
     __attribute__((warn_unused_result));
 

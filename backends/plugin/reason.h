@@ -5,7 +5,7 @@
 
 #include "costmodel/backend.h"
 
-/* Sets the text, truncated to its field, and returns `status`. */
+/* Sets reason->text, truncated to its size, and returns `status`. */
 int reason_fail(struct cm_reason *reason, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -18,10 +18,10 @@ int settings_parse(const char *text, struct arena *arena, const char **ret_name,
 /* Returns true if the argument of --backend names this backend. */
 bool settings_name(const char *text, const struct cm_backend *backend);
 
-/* Returns the value, the last one if set twice; NULL if not set. */
+/* Returns the value of a setting, the last one if it is set twice; NULL if it is not set. */
 const char *settings_get(const struct cm_settings *settings, const char *name);
 
-/* Refuses the first setting that is not an option of the backend. */
+/* Returns CM_BACKEND_REFUSED with a reason if a setting is not an option of the backend. */
 int settings_check(const struct cm_settings *settings, const struct cm_backend *backend,
                    struct cm_reason *reason) __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses a socket, not a pipe: writing to a closed socket can avoid SIGPIPE. */
+/* Uses sockets, not pipes: MSG_NOSIGNAL avoids SIGPIPE when the other end is closed. */
 #include "backends/process/ipc.h"
 
 #include <errno.h>
@@ -40,16 +40,16 @@ static double now(void) {
     return timing_monotonic_clock.now(timing_monotonic_clock.context);
 }
 
-/* Waits until the socket or `stop` is readable. `deadline` INFINITY: forever. */
+/* Waits until the socket or `stop` is readable. `deadline`: monotonic seconds or INFINITY. */
 static int wait_readable(int socket, int stop, double deadline) {
     for (;;) {
         const double left = deadline - now();
         if (left <= 0) return IPC_TIMEOUT;
         struct pollfd readable[] = {{.fd = socket, .events = POLLIN},
                                     {.fd = stop, .events = POLLIN}};
-        /* Wake up each minute: poll takes an int of milliseconds. */
+        /* Wait at most a minute per call: poll takes milliseconds as an int. */
         const int ms = left < 60 ? (int)ceil(left * 1e3) : 60000;
-        const int n = poll(readable, 2, ms); /* ignores a descriptor of -1 */
+        const int n = poll(readable, 2, ms); /* poll ignores -1 */
         if (n > 0) return readable[1].revents != 0 ? IPC_STOPPED : IPC_OK;
         if (n < 0 && errno != EINTR) return IPC_CLOSED;
     }

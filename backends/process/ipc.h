@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between the program and a measuring process: framed, numbered and with a checksum,
- * to detect a process that corrupted its memory before it died. */
+/* Messages between the program and a measuring process. Each is a frame with a number and a
+ * checksum, which detect a process that corrupted its memory before it died. */
 #ifndef BACKENDS_PROCESS_IPC_H
 #define BACKENDS_PROCESS_IPC_H
 
@@ -17,16 +17,17 @@ enum ipc_status {
     IPC_STOPPED = -4, /* the user interrupted */
 };
 
-/* `socket` is one end of a socketpair. Never raises SIGPIPE. Returns IPC_OK or IPC_CLOSED. */
+/* Sends a frame through `socket`, one end of a socketpair. Never raises SIGPIPE. Returns IPC_OK
+ * or IPC_CLOSED. */
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) __attribute__((warn_unused_result));
 
-/* Waits up to `timeout_s` (< 0: forever) until the socket is readable; IPC_STOPPED if `stop` is
- * (-1: none). */
+/* Waits up to `timeout_s` seconds (< 0: forever) until the socket is readable. Returns
+ * IPC_STOPPED if the descriptor `stop` (-1: none) is readable. */
 int ipc_wait(int socket, int stop, double timeout_s) __attribute__((warn_unused_result));
 
-/* Waits up to `timeout_s` (< 0: forever) for a frame of this kind, number and size. `payload`
- * is valid only on IPC_OK. */
+/* Waits up to `timeout_s` seconds (< 0: forever) for a frame of this kind, number and size.
+ * `payload` is valid only on IPC_OK. */
 int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
                 double timeout_s) __attribute__((warn_unused_result));
 
@@ -36,10 +37,10 @@ struct ipc_head {
     uint32_t kind; /* enum ipc_kind */
     uint64_t sequence;
     uint64_t size; /* payload bytes */
-    uint64_t sum;
+    uint64_t sum;  /* hash_bytes of the payload */
 };
 
-/* The same in two steps, to accept several kinds: header, then payload. */
+/* ipc_receive in two steps, first the header, for a caller that accepts several kinds. */
 int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret)
     __attribute__((warn_unused_result));
 int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_s,

@@ -25,21 +25,21 @@
 
 struct subprocess {
     struct subprocess_setup setup;
-    pid_t pid;  /* 0 if there is no process */
-    int socket; /* -1 if there is none */
-    uint64_t sequence;
+    pid_t pid;         /* 0 if there is no process */
+    int socket;        /* -1 if there is none */
+    uint64_t sequence; /* number of the last request */
     int n_processes;
     bool gone; /* restarting the process failed */
     struct worker_opened opened;
-    struct cm_device *device; /* of roofline, which runs nothing: in this process; else NULL */
+    struct cm_device *device; /* opened in this process, for roofline; else NULL */
 };
 
 void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backend *backend) {
     *setup = (struct subprocess_setup){
         .backend = backend,
         .policy = timing_default_policy,
-        /* Opening and the first layer load libraries of a gigabyte from disk; plans compile for
-         * a second each, those of a network one after the other. */
+        /* Opening the device and the first layer load about a gigabyte of libraries from disk.
+         * A plan compiles for about a second; a network compiles its plans one by one. */
         .open_timeout_s = 90,
         .measure_timeout_s = 60,
         .network_timeout_s = 300,
@@ -65,7 +65,8 @@ static bool reap_within(pid_t pid, double seconds, int *ret_status) {
 /* Time for a killed process to end. */
 #define KILL_SECONDS 10.0
 
-/* Ends the process and returns its wait status; 0 if unknown. */
+/* Closes the connection, waits up to `patience_s` seconds for the process to exit, then kills
+ * it. Returns its wait status; 0 if unknown. */
 static int end_process(struct subprocess *subprocess, double patience_s) {
     int status = 0;
     if (subprocess->pid == 0) return 0;
@@ -92,7 +93,7 @@ static void describe_end(int status, struct cm_reason *reason) {
 /* Time for a process that closed the connection to exit by itself. */
 #define EXIT_SECONDS 1.0
 
-/* Handles a process that did not answer; returns the state of the primitive. */
+/* Ends a process that gave no valid answer. Returns the state of the primitive. */
 static enum cm_measure_state lose_process(struct subprocess *subprocess, int ipc_status,
                                           double timeout_s, struct cm_reason *reason) {
     if (ipc_status == IPC_TIMEOUT) {
@@ -211,6 +212,7 @@ static int request(struct subprocess *subprocess, const struct question *questio
                        question->timeout_s);
 }
 
+/* Sends a request, to a new process if there is none, and always fills *ret. */
 static void ask(struct subprocess *subprocess, const struct question *question,
                 struct cm_measurement *ret) {
     struct cm_reason reason = {""};

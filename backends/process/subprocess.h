@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a backend in a child process: after a crash, a hang or a lost device, only the current
- * primitive has no time, and the next one runs in a new process. The backend roofline only
- * computes, and runs in this process. */
+ * primitive has no time, and the next one runs in a new process. The roofline backend only
+ * computes, so it runs in this process. */
 #ifndef BACKENDS_PROCESS_SUBPROCESS_H
 #define BACKENDS_PROCESS_SUBPROCESS_H
 
@@ -27,8 +27,8 @@ struct subprocess_setup {
 /* Defaults: no settings, default policy, timeouts of 90, 60 and 300 seconds. */
 void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backend *backend);
 
-/* Starts a process and opens the device in it. On CM_BACKEND_OK end *ret with subprocess_stop;
- * other statuses have a reason. */
+/* Starts a process and opens the device in it. After CM_BACKEND_OK, the caller must end *ret by
+ * subprocess_stop; any other status has a reason. */
 int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
                      struct subprocess **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
@@ -36,23 +36,22 @@ int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
 /* Returns the facts of the device. */
 const struct cm_device_facts *subprocess_facts(const struct subprocess *subprocess);
 
-/* Returns true if the user interrupted the measurement; the remaining primitives have no time.
- */
+/* Returns true if the user interrupted: then the remaining primitives have no time. */
 bool subprocess_is_stopped(const struct subprocess *subprocess);
 
 /* Returns the number of processes started so far. */
 int subprocess_n_processes(const struct subprocess *subprocess);
 
-/* Always fills *ret; CM_CRASHED and CM_TIMED_OUT are ordinary states. */
+/* Always fills *ret: after a crash or a hang with state CM_CRASHED or CM_TIMED_OUT. */
 void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive *primitive,
                         struct cm_measurement *ret);
 
-/* The same for a network of at most SUBPROCESS_MAX_STEPS steps and primitives. */
+/* Measures a network of up to SUBPROCESS_MAX_STEPS steps and as many primitives. */
 #define SUBPROCESS_MAX_STEPS 16384
 void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,
                                 struct cm_measurement *ret);
 
-/* Accepts NULL. */
+/* Ends the process and closes the device. Accepts NULL. */
 void subprocess_stop(struct subprocess *subprocess);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process is forked before the backend opens a device: the program itself never opens a
- * device. It ends by _exit, because its memory is a copy of the program's. */
+/* The measuring process is forked before the backend opens a device, so the program itself
+ * never loads a driver. The process ends by _exit: its exit handlers and unwritten output are
+ * copies of the program's and must not take effect twice. */
 #include "backends/process/worker.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ struct network_head {
     int64_t weight_bytes;
 };
 
-/* the program sends no more (SUBPROCESS_MAX_STEPS) */
+/* Largest payload of IPC_NETWORK, bytes. */
 #define MAX_NETWORK                                                                            \
     (sizeof(struct network_head) +                                                             \
      SUBPROCESS_MAX_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
@@ -45,7 +46,7 @@ void *worker_pack(const struct cm_network *network, struct arena *arena, size_t 
 _Static_assert(sizeof(struct network_head) % 8 == 0 && sizeof(struct cm_primitive) % 8 == 0,
                "what follows is aligned");
 
-/* Unpacks a network that points into `bytes`; returns false if they are invalid. */
+/* Sets *ret to a network that points into `bytes`; returns false if the bytes are invalid. */
 static bool unpack(const void *bytes, size_t size, struct cm_network *ret) {
     struct network_head head;
     const char *at = bytes;
@@ -74,7 +75,7 @@ struct serving {
     int socket;
 };
 
-/* Returns an ipc_status; *ret_status is the backend's. */
+/* Measures the requested primitive. Returns an ipc_status; *ret_status is the backend's. */
 static int answer_primitive(const struct serving *serving, const struct ipc_head *head,
                             struct cm_measurement *ret, int *ret_status) {
     struct cm_primitive primitive;
@@ -130,7 +131,7 @@ _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid
     struct worker_opened opened;
     struct cm_device *device = NULL;
     child_end_with_parent(parent);
-    /* Standard output belongs to the report: redirect the output of libraries. */
+    /* Standard output belongs to the report: libraries must print to standard error. */
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     memset(&opened, 0, sizeof(opened));
     opened.status = (int32_t)setup->backend->open(&setup->settings, &device, &opened.reason);

@@ -14,7 +14,7 @@
 struct arena;
 struct subprocess_setup;
 
-/* The first frame, number 0. */
+/* Payload of IPC_OPENED, the first frame, which has number 0. */
 struct worker_opened {
     int32_t status; /* status of cm_backend.open */
     int32_t reserved;
@@ -22,10 +22,11 @@ struct worker_opened {
     struct cm_reason reason;
 };
 
-/* Packs a network into one block in `arena`; returns NULL if out of memory. */
+/* Packs a network into a payload of IPC_NETWORK in `arena`; returns NULL if out of memory. */
 void *worker_pack(const struct cm_network *network, struct arena *arena, size_t *ret_size);
 
-/* Serves until the socket is closed. `parent` is the process that forked it. */
+/* Opens the device and serves requests until the socket is closed or the device is lost.
+ * `parent` is the process that forked this one. */
 _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid_t parent);
 
 #endif
