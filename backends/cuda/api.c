@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads NVIDIA's libraries in versions that work with driver and device. */
 #include "backends/cuda/api.h"
 
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Text of a name after expansion of the header's macros. */
+/* EXPANDED(name): text of a name after expansion of the header's macros. */
 #define TEXT_OF(name)  #name
 #define EXPANDED(name) TEXT_OF(name)
 
@@ -55,8 +56,8 @@ int api_load_cudnn(const struct library_folders *folders, const struct api_wante
                        version / 10000, version / 100 % 100, version % 100);
 }
 
-/* Libraries of a CUDA version newer than the driver's load, but fail at their first call. Those
- * of CUDA 13 load on older devices, and have no kernels for them. */
+/* Returns true if only libraries of CUDA 12 work. Those of CUDA 13 can be loaded, but fail at
+ * their first call under a driver for CUDA 12 and have no kernels for older devices. */
 static bool is_older(const struct api_wanted *wanted) {
     return wanted->major == 12 || (wanted->sm > 0 && wanted->sm < API_FIRST_SM);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Function tables of NVIDIA's libraries, typed by their headers. Headers map names to later
- * versions (cuMemAlloc is cuMemAlloc_v2), and the old symbol may take another struct, so dlsym
- * is called with the name after macro expansion.
+ * Function tables of NVIDIA's libraries, typed by their headers. Macros of the headers map
+ * names to later versions (cuMemAlloc to cuMemAlloc_v2). The symbol without the suffix may take
+ * another struct, so dlsym is called with the name after macro expansion.
  */
 #ifndef BACKENDS_CUDA_API_H
 #define BACKENDS_CUDA_API_H
@@ -28,16 +28,16 @@
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \
     X(cuFuncGetAttribute) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-/* The first two are in drivers for CUDA 12.3 and later, the others in older ones too. */
+/* NULL if the driver lacks them. The first two require a driver for CUDA 12.3 or later. */
 #define CUDA_DRIVER_OPTIONAL(X) X(cuFuncGetName) X(cuKernelGetFunction)                        \
     X(cuGraphGetRootNodes) X(cuGraphAddEventRecordNode)
-/* Optional, by the plain name: the headers of CUDA 13 declare a later version, with edge data,
- * which is not in every driver. */
+/* Optional and loaded by the plain name: the headers of CUDA 13 map these names to a later
+ * version with edge data, which not every driver has. */
 #define CUDA_DRIVER_FIRST(X)                                                                   \
     X(cuGraphNodeGetDependentNodes, (CUgraphNode, CUgraphNode *, size_t *))                    \
     X(cuGraphAddDependencies, (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))     \
     X(cuGraphRemoveDependencies, (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))
-/* By the plain name: the later version has the same signature but is not in every driver. */
+/* Loaded by the plain name: the later version has the same signature, but old drivers lack it. */
 #define CUDA_DRIVER_PLAIN(X) X(cuEventElapsedTime)
 
 #define CUDA_CUDNN_FUNCTIONS(X)                                                                \
@@ -97,18 +97,18 @@ struct cuda_nvrtc {
     CUDA_NVRTC_FUNCTIONS(CUDA_MEMBER)
 };
 
-/* The libraries of CUDA 12 are the last for older devices. */
+/* Devices below API_FIRST_SM require libraries of CUDA 12 and a cuDNN below API_OLDER_CUDNN. */
 #define API_FIRST_SM    75    /* of CUDA 13 */
 #define API_OLDER_CUDNN 91100 /* the first cuDNN without those devices */
 
-/* Determines the versions of libraries that work. */
+/* Driver and device, which decide the library versions that work. */
 struct api_wanted {
     int major; /* CUDA version that the driver supports; 0: unknown, then the latest */
     int sm;    /* compute capability times 10; 0: unknown */
 };
 
-/* Each loads one library and fills its table. Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with
- * the reason. */
+/* Each function loads one library and fills its table. Returns CM_BACKEND_OK, or
+ * CM_BACKEND_REFUSED with the reason. */
 int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
                     struct cm_reason *reason);
 int api_load_cudnn(const struct library_folders *folders, const struct api_wanted *wanted,

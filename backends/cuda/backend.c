@@ -48,7 +48,7 @@ static int read_setting(const struct cm_setting *setting, const char **values,
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuda has no option '%s'", setting->name);
 }
 
-/* Reads a number from `least` to `most`; *ret is unchanged if the setting is absent. */
+/* Sets *ret to a number in `least` .. `most`; leaves it unchanged if the setting is absent. */
 static int read_number(const char *const *values, enum setting setting, int64_t least,
                        int64_t most, int64_t *ret, struct cm_reason *reason) {
     const char *text = values[setting];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Table of the chosen algorithms. */
 #include "backends/cuda/choices.h"
 
 #include <stdlib.h>

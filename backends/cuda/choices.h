@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The algorithm that was chosen for each primitive. Later plans of the primitive, by itself or
- * in a network, run the same. */
+/* The algorithm chosen for each primitive: later plans of the primitive, alone or in a network,
+ * use the same one. */
 #ifndef BACKENDS_CUDA_CHOICES_H
 #define BACKENDS_CUDA_CHOICES_H
 
@@ -13,7 +13,7 @@ struct cuda_provider;
 struct choice {
     struct cm_primitive primitive;
     const struct cuda_provider *provider;
-    int32_t candidate;
+    int32_t candidate; /* number of the candidate of the provider, from 0 */
 };
 
 struct choices {
@@ -21,7 +21,7 @@ struct choices {
     struct choice *items;
 };
 
-/* Returns NULL if there is none. */
+/* Returns the choice for the primitive; NULL if there is none. */
 const struct choice *choices_find(const struct choices *choices,
                                   const struct cm_primitive *primitive);
 /* Adds a choice, or replaces the earlier one of the primitive. Stores nothing if out of memory.

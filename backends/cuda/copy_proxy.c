@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Last resort for primitives that only move bytes: a driver copy that reads half of the bytes
- * and writes half, within the operands, so that cold executions stay cold. */
+/* Last resort for memory-bound primitives: driver copies that read half of the primitive's
+ * bytes and write half. They stay within the operands, so that cold executions stay cold. */
 #include <stdlib.h>
 
 #include "backends/cuda/provider.h"
@@ -12,11 +12,11 @@
 
 struct copy_proxy {
     const struct cm_device *device;
-    int64_t across; /* copy from the first input to the first output */
-    int64_t within; /* and from the lower to the upper half of the largest operand */
-    int64_t half;   /* bytes, of the largest operand */
+    int64_t across; /* bytes copied from the first input to the first output */
+    int64_t within; /* bytes copied from the lower to the upper half of the largest operand */
+    int64_t half;   /* half of the largest operand, bytes */
     bool largest_is_output;
-    int32_t largest;
+    int32_t largest; /* index of the largest operand in the inputs or outputs */
 };
 
 static int copy(const struct copy_proxy *proxy, CUdeviceptr to, CUdeviceptr from, int64_t bytes,

@@ -2,8 +2,8 @@
 /*
  * Matrix products by cuBLASLt. cuBLASLt is column-major: a row-major y = a b is computed as the
  * column-major y' = b' a' (' is the transpose), so its first operand is b. 8-bit types require
- * both operands to be contiguous along k. They are assumed to be in that layout, because a
- * runtime transposes weights once, when it loads them.
+ * both operands to be contiguous along k. Operands are treated as if they had
+ * this layout, because a runtime transposes weights once, when it loads them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static const struct products products[] = {
 };
 /* clang-format on */
 
-/* Post-ops that an epilogue computes. GELU is the tanh approximation: PyTorch uses the epilogue
- * for that one only (_addmm_activation). */
+/* Post-ops that an epilogue computes. The GELU epilogue is used for the tanh approximation
+ * only, as in PyTorch (_addmm_activation). */
 static const struct epilogue {
     int32_t function;
     cublasLtEpilogue_t alone, with_bias;
@@ -87,7 +87,7 @@ static void drop(void *own) {
     free(lt);
 }
 
-/* Returns the address of `value`, 0 or 1, in the scale type. */
+/* Returns the address of `value`, 0 or 1, as a number of the scale type. */
 static const void *scale_of(cudaDataType_t type, int value) {
     static const double doubles[] = {0, 1};
     static const float floats[] = {0, 1};
@@ -275,8 +275,8 @@ static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference
     return status;
 }
 
-/* Selects the usable result number `candidate`, from 0; false if there are fewer. cuBLASLt
- * orders results by estimated time. */
+/* Selects usable result number `candidate`, counted from 0; returns false if there are fewer.
+ * cuBLASLt orders results by estimated time. */
 static bool take_result(struct cublaslt *lt, const cublasLtMatmulHeuristicResult_t *results,
                         int n, int32_t candidate) {
     for (int i = 0; i < n; i++) {

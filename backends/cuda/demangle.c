@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module is C and linked with nothing else. NVIDIA's libraries have loaded the C++ library
- * already. */
+/* Looks the demangler up at run time: the module is not linked with the C++ library, but
+ * NVIDIA's libraries have loaded it. */
 #include "backends/cuda/demangle.h"
 
 #include <dlfcn.h>

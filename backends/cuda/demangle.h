@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Replaces a mangled name, truncated to `size`. Leaves other names, and all names if the C++
- * library is missing. */
+/* Replaces a mangled name by the demangled one, truncated to `size` bytes. Leaves other names
+ * unchanged, and all names if the C++ library is missing. */
 void demangle(char *name, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens a device, or a target to plan for, and states its facts. */
 #include "backends/cuda/device.h"
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ static int attribute(const struct cm_device *device, CUdevice_attribute which) {
     return value;
 }
 
-/* DDR memory moves its width twice per clock, which the driver reports in kHz. */
+/* Returns bytes per second; 0 if unknown. DDR memory transfers its bus width twice per clock;
+ * the driver reports the clock in kHz. */
 static double read_bandwidth(const struct cm_device *device) {
     const double khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     const double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
@@ -91,7 +93,7 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
     return status;
 }
 
-/* Load the libraries that cuDNN loads by soname before it, so that it uses the same copies. */
+/* Loads NVRTC and cuBLASLt before cuDNN, which loads them by soname and gets these copies. */
 static void load_libraries(struct cm_device *device, const struct library_folders *folders) {
     const struct api_wanted wanted = {device->driver_version / 1000, device->sm};
     device->has_nvrtc.available = api_load_nvrtc(folders, &wanted, &device->nvrtc,
@@ -103,7 +105,8 @@ static void load_libraries(struct cm_device *device, const struct library_folder
                                                  &device->has_cudnn.reason) == CM_BACKEND_OK;
 }
 
-/* The driver compiles PTX of an older architecture for the device. */
+/* Sets jit_sm. If NVRTC does not know the device, it compiles PTX for an older architecture,
+ * which the driver translates. */
 static void begin_nvrtc(struct cm_device *device) {
     struct cuda_availability *has = &device->has_nvrtc;
     int major = 0;
@@ -140,7 +143,8 @@ static void begin_cublaslt(struct cm_device *device) {
                       (int)status);
 }
 
-/* Load the driver first: libraries loaded later use it. */
+/* Opens a target without a device. The stub driver is loaded first, so that the libraries use
+ * it. */
 static int take_target(struct cm_device *device, const struct library_folders *folders,
                        struct cm_reason *reason) {
     int status = stub_driver_load(reason);
@@ -226,7 +230,7 @@ static void print_versions(const struct cm_device *device, char *ret, size_t siz
     if (driver[0] != '\0') add_text(ret, size, ", driver ", driver);
 }
 
-/* Missing libraries are not an error: other providers may run their primitives. */
+/* A missing library is a warning, not an error: other providers may run the primitives. */
 static void print_warning(const struct cm_device *device, char *ret, size_t size) {
     char text[CM_NAME_SIZE] = "";
     const unsigned others = nvml_other_processes(&device->nvml);

@@ -13,11 +13,11 @@
 #include "backends/cuda/nvml.h"
 #include "backends/cuda/warmup.h"
 
-/* Options of the user; the texts are valid during `open` only. */
+/* Settings of the user; the texts are valid during device_open only. */
 struct cuda_options {
     int32_t precision; /* enum cm_precision */
     int32_t layout;    /* enum cm_layout */
-    int32_t autotune;
+    int32_t autotune;  /* candidates per provider to time; 0 or 1: none */
     bool plan_only;
     bool slow_heuristics;    /* heuristics mode B */
     int ordinal;             /* device number */
@@ -41,24 +41,24 @@ struct cm_device {
     struct cuda_nvrtc nvrtc;
     struct graph_target target; /* device to plan for if none is present */
     struct nvml nvml;
-    bool has_driver; /* false only with plan_only; then the members below are zero */
+    bool has_driver; /* false only with plan_only: then there is no context, stream or handle */
     struct cuda_availability has_cudnn, has_cublaslt, has_nvrtc;
-    int driver_version; /* for example 13000 */
+    int driver_version; /* CUDA version that the driver supports: 13000 for 13.0 */
     CUdevice ordinal;
     CUcontext context;
     CUstream stream;
     CUevent begin, end;      /* events around the timed work */
-    bool no_external_events; /* the driver cannot capture them in a graph */
+    bool no_external_events; /* the driver cannot capture events in a graph */
     struct warmup warmup;
     struct memory memory;
     struct choices choices;     /* algorithms of the primitives planned so far */
     double floor;               /* seconds per empty kernel in a graph; 0 if unknown */
     cudnnHandle_t cudnn_handle; /* stream is set; NULL without a device or library */
     cublasLtHandle_t cublaslt_handle;
-    int sm;      /* for example 90; 0 if unknown */
-    int jit_sm;  /* the newest architecture up to sm that NVRTC compiles for; 0 if none */
-    int n_units; /* multiprocessors */
-    int threads_a_unit;
+    int sm;              /* compute capability times 10: 90; 0 if unknown */
+    int jit_sm;          /* newest architecture up to sm that NVRTC compiles for; 0 if none */
+    int n_units;         /* multiprocessors */
+    int threads_a_unit;  /* maximum of resident threads per multiprocessor */
     int64_t cache_bytes; /* L2 */
     int64_t memory_bytes;
     double bandwidth; /* bytes per second, from memory clock and bus width; 0 if unknown */
@@ -66,6 +66,8 @@ struct cm_device {
     char address[CM_WORD_SIZE];
 };
 
+/* Opens a device, or the target to plan for. Returns CM_BACKEND_OK, or a status with its
+ * reason. The other functions are those of cm_backend. */
 int device_open(const struct cuda_options *options, struct cm_device **ret,
                 struct cm_reason *reason);
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operands are random because a GPU draws less power and runs faster on zeros. Floats are
- * uniform in -1/2 .. 1/2 with magnitudes of at least 2^-6: sums of thousands of products do not
- * overflow 16-bit floats, and there are no denormals or NaNs.
+ * uniform in -1/2 .. 1/2 with magnitudes of at least 2^-6, so that sums of thousands of
+ * products do not overflow 16-bit floats, and no element is denormal or NaN.
  */
 #include "backends/cuda/fill.h"
 
@@ -16,7 +16,7 @@
 
 #define SMALL_INTEGERS 8
 
-/* Layout of a float's bits other than the sign (IEEE 754 and the 8-bit formats). */
+/* Bits of exponent and mantissa of each float type; 0 for other types. */
 static const struct {
     int exponent;
     int mantissa;

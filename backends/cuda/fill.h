@@ -13,14 +13,15 @@
 struct fill {
     int32_t element; /* enum cm_element */
     bool positive;   /* positive floats only: for roots, logarithms and variances */
-    /* n > 0: integer i is in 0 .. ranges[i % n] - 1. n = 0: all 8-bit values, 0 .. 7 of wider
-     * types. */
+    /* n > 0: integer i is in 0 .. ranges[i % n] - 1. n = 0: 8-bit integers have all values,
+     * wider ones are in 0 .. 7. */
     struct indices indices;
 };
 
 /* Returns the contents for input `index` of a primitive. */
 struct fill fill_for(const struct cm_primitive *primitive, int32_t index);
-/* Writes `size` bytes, a multiple of 8, of pseudo-random elements, the same in every run. */
+/* Writes pseudo-random elements, the same in every run. `size`: a multiple of the element size,
+ * bytes. */
 void fill_pattern(const struct fill *fill, void *ret, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Times a graph of empty kernels. */
 #include "backends/cuda/floor.h"
 
 #include <stdlib.h>

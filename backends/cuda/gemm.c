@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads shapes and strides of a product as one or several strided batches. */
 #include "backends/cuda/gemm.h"
 
 #include "backends/cuda/refuse.h"
@@ -9,7 +10,8 @@
 
 #define MAX_CALLS 1024
 
-/* Reads the last two dims of an operand of `rows` by `columns`. */
+/* Reads the last two dims of an operand. Returns false if they are not `rows` by `columns` or
+ * neither of them is contiguous. */
 static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t columns,
                         struct gemm_matrix *ret) {
     if (tensor->rank < 2) return false;
@@ -17,7 +19,7 @@ static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t co
     const int64_t down = tensor->strides[at];
     const int64_t right = tensor->strides[at + 1];
     if (tensor->dims[at] != rows || tensor->dims[at + 1] != columns) return false;
-    /* The stride of a dim of one is irrelevant. */
+    /* The stride of a dim of size 1 is irrelevant. */
     if ((right == 1 || columns == 1) && (down >= columns || rows == 1)) {
         ret->column_major = false;
         ret->leading = rows == 1 || down < columns ? columns : down;
@@ -31,7 +33,8 @@ static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t co
     return false;
 }
 
-/* Returns the stride of batch dim `axis` of the result; 0 if the operand is broadcast. */
+/* Sets *ret to the operand's stride along batch dim `axis` of the result; 0 if broadcast.
+ * Returns false if the sizes differ. */
 static bool batch_stride(const struct cm_tensor *tensor, const struct cm_tensor *y,
                          int32_t axis, int64_t *ret) {
     const int32_t own = axis - (y->rank - tensor->rank);
@@ -48,7 +51,8 @@ static struct gemm_matrix *matrix_at(struct gemm *gemm, int i) {
     return all[i];
 }
 
-/* Merges an outer dim if its strides are multiples of the inner ones. */
+/* Returns true if a batch dim with these strides continues the batch: in every matrix, its
+ * stride is the batch stride times the batch size. */
 static bool merges(struct gemm *gemm, const int64_t *strides) {
     for (int i = 0; i < N_MATRICES; i++)
         if (strides[i] != checked_mul(matrix_at(gemm, i)->batch, gemm->batch)) return false;
@@ -62,7 +66,7 @@ static void add_loop(struct gemm *gemm, int64_t dim, const int64_t *strides) {
     gemm->n_calls = checked_mul(gemm->n_calls, dim);
 }
 
-/* Merges batch dims from the inner one; loops over the rest. */
+/* Merges batch dims into `batch`, from the innermost outwards; the rest become loops. */
 static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) {
     const struct cm_tensor *y = &primitive->outputs[0];
     const bool with_c = gemm->addend == GEMM_MATRIX;

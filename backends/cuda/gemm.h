@@ -12,23 +12,23 @@
 
 struct gemm_matrix {
     bool column_major;         /* the first dim is contiguous */
-    int64_t leading;           /* elements between rows (columns) */
+    int64_t leading;           /* elements between rows; between columns if column_major */
     int64_t batch;             /* elements between matrices of the batch; 0 if shared */
-    int64_t loops[GEMM_LOOPS]; /* strides of gemm.loops */
+    int64_t loops[GEMM_LOOPS]; /* stride along each of gemm.loops, elements */
 };
 
 enum gemm_addend {
     GEMM_NO_ADDEND,
     GEMM_BIAS,  /* one row, added to every row */
-    GEMM_MATRIX /* shape of the result */
+    GEMM_MATRIX /* has the shape of the result */
 };
 
 struct gemm {
     int64_t m, n, k;
     int64_t batch;             /* matrices per call */
-    int32_t n_loops;           /* batch dims without a common stride: one call each */
-    int64_t loops[GEMM_LOOPS]; /* sizes, outer first */
-    int64_t n_calls;           /* product of the sizes */
+    int32_t n_loops;           /* batch dims that cannot be merged into `batch` */
+    int64_t loops[GEMM_LOOPS]; /* sizes of these dims, inner first */
+    int64_t n_calls;           /* one call per index of the loops: product of the sizes */
     struct gemm_matrix a, b, y, c;
     enum gemm_addend addend;
 };
@@ -37,7 +37,7 @@ struct gemm {
  * or there are no elements. */
 bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
                struct cm_reason *reason);
-/* Returns the offset of call `index`, in elements. */
+/* Returns the offset of a matrix in call `index`, elements. */
 int64_t gemm_offset(const struct gemm *gemm, const struct gemm_matrix *matrix, int64_t index);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Derives the meaning of indices from shapes alone. */
 #include "backends/cuda/indices.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ static struct indices along(const struct cm_primitive *primitive,
     return ret;
 }
 
-/* Each row of indices selects a run of `tensor`; `moved` has the runs of all rows. */
+/* Each row of indices selects a run of `tensor`; `moved` contains the runs of all rows: tensor
+ * [4,5,6], indices [3,2] -> moved [3,6]. */
 static struct indices runs(const struct cm_tensor *tensor, const struct cm_tensor *indices,
                            const struct cm_tensor *moved) {
     struct indices ret = {.form = INDEX_NONE};

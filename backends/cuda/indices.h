@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the indices of a gather or a scatter select elements, by the shapes of its operands. */
+/* How the indices of a gather or a scatter select elements, derived from the operand shapes. */
 #ifndef BACKENDS_CUDA_INDICES_H
 #define BACKENDS_CUDA_INDICES_H
 
@@ -9,7 +9,7 @@ enum index_form {
     INDEX_NONE,     /* no indices, or the shapes do not match */
     INDEX_ROWS,     /* Gather: each index selects along the axis */
     INDEX_ELEMENTS, /* GatherElements, ScatterElements: one index per element */
-    INDEX_RUNS,     /* GatherND, ScatterND: each row of indices selects a run */
+    INDEX_RUNS,     /* GatherND, ScatterND: each row of indices selects contiguous elements */
 };
 
 struct indices {
@@ -18,6 +18,7 @@ struct indices {
     int64_t ranges[CM_MAX_RANK]; /* index k of a row is in 0 .. ranges[k] - 1 */
 };
 
+/* Returns form INDEX_NONE for primitives of other kinds too. */
 struct indices indices_of(const struct cm_primitive *primitive);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The graph of n executions is a chain of n * k nodes. The last of them get events:
+ * The graph of n executions with k kernels each is a chain of n * k nodes. Events are inserted
+ * around the last of these nodes:
  *
  *     .. - kernel - event 0 - kernel - event 1 - kernel - event 2
  *
- * The executions before them evict the caches as in the cold timing of the layer. Events have a
- * resolution of half a microsecond, so several executions are timed and their mean is taken.
+ * The executions without events run first and evict the caches, as in the cold timing of the
+ * layer. Events have a resolution of half a microsecond, so the time of a kernel is the mean
+ * over several executions.
  */
 #include "backends/cuda/kernel_times.h"
 
@@ -30,8 +32,8 @@ static int refuse_graph(struct cm_reason *reason) {
                        "the graph is not a chain of the kernels of the layer");
 }
 
-/* Lists the `n` nodes of a chain in order. A dependency that is not a plain one (kernels that
- * overlap by programmatic launch) makes the query fail. */
+/* Lists the `n` nodes of a chain in order. The query fails if a dependency is not plain, as for
+ * kernels that overlap by programmatic dependent launch. */
 static int list_chain(const struct cm_device *device, CUgraph graph, CUgraphNode *ret, size_t n,
                       struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
@@ -50,7 +52,8 @@ static int list_chain(const struct cm_device *device, CUgraph graph, CUgraphNode
     return cuda_check(device, result, "read a graph", reason);
 }
 
-/* Inserts the event into the chain. `before` or `after` NULL: at its begin or end. */
+/* Inserts an event after node `before` (NULL: at the begin of the chain) and before node
+ * `after` (NULL: at its end). */
 static int insert_event(const struct cm_device *device, CUgraph graph, CUevent event,
                         CUgraphNode before, CUgraphNode after, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
@@ -80,7 +83,7 @@ static int insert_events(const struct cm_device *device, const CUgraphNode *node
     return CM_BACKEND_OK;
 }
 
-/* Chooses the timed nodes: those of as many executions as there are events for. */
+/* Chooses the timed nodes: those of the last executions, as many as there are events for. */
 static int choose(const struct cm_device *device, const CUgraphNode *nodes, size_t n,
                   uint32_t n_executions, const struct replay_kernels *kernels,
                   struct kernel_times *times, struct cm_reason *reason) {
@@ -101,6 +104,7 @@ static int choose(const struct cm_device *device, const CUgraphNode *nodes, size
     return CM_BACKEND_OK;
 }
 
+/* Inserts the events into the captured graph. */
 static int split(const struct cm_device *device, uint32_t n_executions,
                  const struct replay_kernels *kernels, struct kernel_times *times,
                  struct cm_reason *reason) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of the kernels of a layer, by a graph of its own: events are nodes before, between and
- * after the kernels, so it takes longer than the graph that times the layer. */
+/* Times of the single kernels of a layer. They are measured in a separate graph with an event
+ * before, between and after the kernels, so it is slower than the graph that times the layer.
+ */
 #ifndef BACKENDS_CUDA_KERNEL_TIMES_H
 #define BACKENDS_CUDA_KERNEL_TIMES_H
 
@@ -11,17 +12,17 @@
 struct kernel_times {
     struct replay replay;
     int32_t n;                             /* timed nodes; 0: there is no graph */
-    int32_t n_executions;                  /* that they belong to */
+    int32_t n_executions;                  /* executions that these nodes belong to */
     CUevent events[KERNEL_TIMES_MOST + 1]; /* before each timed node, and after the last */
-    int32_t kernels[KERNEL_TIMES_MOST];    /* index of each into replay_kernels */
+    int32_t kernels[KERNEL_TIMES_MOST];    /* index of each timed node in replay_kernels */
 };
 
-/* Captures the executions with events around the kernels of the last ones. Refuses a graph that
- * is not a chain of the listed kernels. */
+/* Captures the executions of a job, with events around the kernels of the last executions.
+ * Refuses a graph that is not a chain of the kernels in `kernels`. */
 int kernel_times_make(const struct cm_device *device, const struct replay_job *job,
                       const struct replay_kernels *kernels, struct kernel_times *ret,
                       struct cm_reason *reason);
-/* Runs the graph once. ret_seconds: of all calls of each kernel per execution. */
+/* Runs the graph once. ret_seconds[i]: seconds per execution in all calls of kernel i. */
 int kernel_times_run(const struct cm_device *device, const struct kernel_times *times,
                      double *ret_seconds, struct cm_reason *reason);
 void kernel_times_drop(const struct cm_device *device, struct kernel_times *times);

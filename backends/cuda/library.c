@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relative paths and the working directory are never searched: a user who can write a file
- * there could run code as the user. A library that is already loaded satisfies later loads of
- * its soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
+ * Relative paths and the working directory are never searched: another user who can write a
+ * file there could run code as the caller. A library that is already loaded satisfies later
+ * loads of its soname, so cuBLASLt and NVRTC must be loaded before cuDNN (see device.c).
  */
 #include "backends/cuda/library.h"
 
@@ -19,7 +19,7 @@
 
 #define MAX_FOLDERS 128
 
-/* Folders by installation method; a row is skipped if its variable is not an absolute path. */
+/* Folders by installation method; a row is skipped if its variable has no absolute path. */
 static const struct {
     const char *variable;
     const char *pattern;
@@ -101,7 +101,8 @@ void library_drop_folders(struct library_folders *folders) {
     *folders = (struct library_folders){0, NULL};
 }
 
-/* `fault`: the loader's message for a file that exists but cannot be loaded. */
+/* Loads a library from one folder. Sets *fault to the loader's message if the file exists but
+ * cannot be loaded. */
 static bool open_in(const char *folder, const char *soname, struct library *ret,
                     struct cm_reason *fault) {
     const int length = folder[0] == '\0'
@@ -116,7 +117,7 @@ static bool open_in(const char *folder, const char *soname, struct library *ret,
     return false;
 }
 
-/* docs/backends.md lists the folders. */
+/* Reports a library that is missing or cannot be loaded; docs/backends.md lists the folders. */
 static int refuse_absent(const struct library_name *name, const struct library_folders *folders,
                          const struct cm_reason *fault, struct cm_reason *reason) {
     if (fault->text[0] != '\0')

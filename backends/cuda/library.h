@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a vendor's library at run time: the module is linked with none of them. */
+/* Loads NVIDIA's libraries at run time: the module is not linked with them. */
 #ifndef BACKENDS_CUDA_LIBRARY_H
 #define BACKENDS_CUDA_LIBRARY_H
 
@@ -17,9 +17,9 @@ struct library_folders {
 };
 
 /*
- * `first`: folders separated by colons that are searched first, or NULL; each must be absolute.
- * Then the loader's path and the folders of deb, rpm, conda, pip, CUDNN_PATH, CUDA_HOME,
- * toolkit.
+ * Sets *ret to the folders to search: those of `first` (absolute, separated by colons; NULL:
+ * none), the loader's search path, and the folders of deb, rpm, conda, pip, CUDNN_PATH,
+ * CUDA_HOME and the CUDA toolkit.
  */
 int library_find_folders(const char *first, struct library_folders *ret,
                          struct cm_reason *reason);
@@ -30,25 +30,26 @@ void library_drop_folders(struct library_folders *folders);
 struct library_name {
     const char *name;                         /* "cuDNN" */
     const char *sonames[LIBRARY_SONAMES + 1]; /* in order of preference; NULL-terminated */
-    bool of_system; /* part of the system: only the loader's path is searched */
+    bool of_system; /* part of the system: if missing, no folders are suggested */
 };
 
 struct library {
     void *handle;            /* never closed: the library's threads may still run */
-    char path[LIBRARY_PATH]; /* path or soname it was loaded by */
+    char path[LIBRARY_PATH]; /* path or soname by which it was loaded */
 };
 
-/* Returns CM_BACKEND_REFUSED if not found; the reason lists where it was searched. */
+/* Returns CM_BACKEND_OK, or CM_BACKEND_REFUSED with the reason if no file can be loaded. */
 int library_open(const struct library_name *name, const struct library_folders *folders,
                  struct library *ret, struct cm_reason *reason);
 
 struct library_symbol {
     const char *name;
-    size_t offset; /* of the function pointer in its table */
-    bool optional; /* NULL if the library lacks it */
+    size_t offset; /* offset of the function pointer in the table, bytes */
+    bool optional; /* the pointer is NULL if the library lacks the function */
 };
 
-/* Fills the pointers of `table`. */
+/* Fills the function pointers of `table`. Returns CM_BACKEND_REFUSED with the reason if the
+ * library lacks a function that is not optional. */
 int library_bind(const struct library *library, const char *name,
                  const struct library_symbol *symbols, size_t n, void *table,
                  struct cm_reason *reason);

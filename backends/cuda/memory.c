@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Allocates the shared block and private blocks of device memory. */
 #include "backends/cuda/memory.h"
 
 #include "backends/cuda/device.h"
@@ -18,7 +19,8 @@ static CUresult allocate(const struct cm_device *device, int64_t bytes, CUdevice
     return device->driver.cuMemAlloc(ret, (size_t)bytes);
 }
 
-/* Takes half of the free memory, or half of that again if it is fragmented. */
+/* Allocates the shared block: half of the free memory or, if fragmented, half of that, and so
+ * on. The option memory_bytes replaces the half. */
 static void make_block(struct cm_device *device) {
     struct memory *memory = &device->memory;
     size_t free_bytes = 0;
@@ -36,7 +38,7 @@ static void make_block(struct cm_device *device) {
     memory->base = 0;
 }
 
-/* Tries `wish`, half of it, and so on, at last `least`. */
+/* Tries to allocate `wish` bytes, then half of them, and so on down to `least` bytes. */
 int memory_take_private(struct cm_device *device, int64_t least, int64_t wish,
                         struct memory_block *ret, struct cm_reason *reason) {
     struct memory_block block = {.bytes = is_known(wish) && wish > least ? wish : least};

@@ -19,19 +19,20 @@ struct memory_block {
     bool shared; /* this is the shared block */
 };
 
+/* The shared block. */
 struct memory {
     CUdeviceptr base; /* 0 if not allocated */
     int64_t bytes;
-    bool taken;
+    bool taken; /* a plan uses it */
 };
 
-/* Rounds up to the alignment; returns DIM_OVERFLOW for DIM_OVERFLOW. */
+/* Returns `bytes` rounded up to MEMORY_ALIGNMENT; DIM_OVERFLOW if that overflows. */
 int64_t memory_align(int64_t bytes);
-/* Takes at least `least` bytes: the shared block, or an own one of up to `wish` bytes if that
- * is too small or taken. */
+/* Takes at least `least` bytes: the shared block or, if this is too small or taken, a private
+ * block of up to `wish` bytes. */
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason);
-/* Always an own block. */
+/* Takes a private block in any case. */
 int memory_take_private(struct cm_device *device, int64_t least, int64_t wish,
                         struct memory_block *ret, struct cm_reason *reason);
 void memory_give_back(struct cm_device *device, const struct memory_block *block);

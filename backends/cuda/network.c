@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* The part runs the algorithm that the primitive runs by itself. */
+/* Plans the primitive alone and takes the part of that plan: both run the same algorithm. */
 static int make_part(struct cm_plan *plan, const struct cm_primitive *primitive,
                      struct plan_part *part, struct cm_reason *reason) {
     struct cm_plan *alone = NULL;
@@ -53,7 +53,8 @@ static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *
     return base + (CUdeviceptr)place->offset;
 }
 
-/* Operands may share memory over time; the last one filled is as random as any. */
+/* Sets the addresses of the operands of a step and fills its inputs. An input may overwrite an
+ * operand of another step that shares its memory: the contents stay random. */
 static int place_step(struct cm_plan *plan, const struct cm_network *network, uint32_t index,
                       struct cm_reason *reason) {
     const struct cm_network_step *step = &network->steps[index];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads clocks, temperature, power and throttling of the device from NVML. */
 #include "backends/cuda/nvml.h"
 
 #include <stddef.h>
@@ -54,7 +55,8 @@ static const struct library_symbol symbols[] = {
     ROW(nvmlDeviceGetMigMode, true),
 };
 
-/* Reasons that lower a clock; idle and limits set by an administrator do not count. */
+/* Bits of the reasons for a lower clock, without idleness and limits set by an administrator.
+ */
 static const struct {
     unsigned long long bit;
     const char *name;
@@ -103,8 +105,8 @@ static void read_temperature(const struct nvml *nvml, struct cm_clocks *ret) {
         ret->temperature_c = (int32_t)celsius;
 }
 
-/* From Ampere on nvmlDeviceGetPowerUsage is the mean of a second, longer than most layers run.
- */
+/* Prefers the instant power: since Ampere, nvmlDeviceGetPowerUsage returns the mean over a
+ * second, which is longer than most layers run. */
 static void read_power(const struct nvml *nvml, struct cm_clocks *ret) {
     struct field_value field = {.field = NVML_FI_POWER_INSTANT};
     unsigned milliwatts = 0;
@@ -141,7 +143,7 @@ void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret) {
     read_throttle(nvml, ret);
 }
 
-/* This process has a context and is one of them. */
+/* NVML also counts this process, because it has a context. */
 unsigned nvml_other_processes(const struct nvml *nvml) {
     unsigned n = 0;
     if (nvml->device == NULL || nvml->nvmlDeviceGetComputeRunningProcesses_v3 == NULL) return 0;

@@ -8,7 +8,7 @@
 
 #include "backends/cuda/library.h"
 
-struct nvml_device; /* NVML's error codes */
+struct nvml_device; /* opaque */
 
 struct nvml {
     struct nvml_device *device; /* NULL if NVML or the device is absent */
@@ -16,7 +16,8 @@ struct nvml {
     int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *, struct nvml_device **);
     int (*nvmlDeviceGetClockInfo)(struct nvml_device *, int, unsigned *);
     int (*nvmlDeviceGetMaxClockInfo)(struct nvml_device *, int, unsigned *);
-    /* Optional; the former names are deprecated since CUDA 13. */
+    /* Optional: NULL if NVML lacks them. Of two variants, the first is deprecated since
+     * CUDA 13. */
     int (*nvmlDeviceGetTemperature)(struct nvml_device *, int, unsigned *);
     int (*nvmlDeviceGetTemperatureV)(struct nvml_device *, void *);
     int (*nvmlDeviceGetCurrentClocksThrottleReasons)(struct nvml_device *,
@@ -29,13 +30,16 @@ struct nvml {
     int (*nvmlDeviceGetMigMode)(struct nvml_device *, unsigned *, unsigned *);
 };
 
-/* Finds the device by its PCI address: NVML and the driver number devices differently. */
+/* Finds the device by its PCI address: NVML and the driver number devices differently. Leaves
+ * ret->device NULL if NVML or the device is missing. */
 void nvml_open(const struct library_folders *folders, const char *address, struct nvml *ret);
+/* Sets the current clocks; 0 and "" if unknown. */
 void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret);
 /* Returns the number of other compute processes; 0 if unknown. */
 unsigned nvml_other_processes(const struct nvml *nvml);
+/* Returns true if the device is partitioned by MIG. */
 bool nvml_is_partitioned(const struct nvml *nvml);
-/* for example "580.65.06"; "" if unknown */
+/* Sets `ret` to the version of the driver: "580.65.06"; "" if unknown. */
 void nvml_driver_version(const struct nvml *nvml, char *ret, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replaying one graph would find its operands in the cache. Cold executions therefore replay a
- * series of graphs that together use all sets in turn. */
+/* Runs a plan. A single graph that is replayed would find its operands in the cache, so cold
+ * executions replay a series of graphs that use different sets. */
 #include "backends/cuda/plan.h"
 
 #include <stdio.h>
@@ -57,8 +57,8 @@ int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
     const int status = launch_set(plan, 0, device->stream, reason);
     const int ran =
         cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it", &why);
-    /* Libraries have their own codes for a lost device, and earlier launches may still use what
-     * the caller is about to free. */
+    /* Synchronize after a failed launch too: a library does not report a lost device as such,
+     * and earlier launches may still use memory that the caller is about to free. */
     if (status != CM_BACKEND_OK && ran != CM_BACKEND_BROKEN) return status;
     if (ran != CM_BACKEND_OK) *reason = why;
     return ran;
@@ -84,9 +84,10 @@ static void drop_series(struct cm_plan *plan, struct plan_series *series) {
 }
 
 /*
- * Returns the number of sets that a series uses. With n <= n_sets each graph takes the next n
- * sets; otherwise one graph repeats all sets evenly. More than half of the sets lie between two
- * uses of one.
+ * Returns the number of sets that a series with n executions per graph uses, at least half of
+ * n_sets. Examples for n_sets = 10:
+ *     n = 4   8 sets: two graphs use four sets each
+ *     n = 15  7 sets: one graph goes over them about twice
  */
 static int64_t count_round(int64_t n_sets, int64_t n) {
     const int64_t rounds = (n + n_sets - 1) / n_sets;
@@ -130,7 +131,7 @@ static int run_launches(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
     return replay_launch(plan->device, &job, ret_seconds, reason);
 }
 
-/* Runs the next graph; again, with the next sets, if the clock of the sample was too low. */
+/* Runs the next graph of the series, and the one after it if the SM clock was too low. */
 static int run_series(struct cm_plan *plan, struct plan_series *series, double *ret_seconds,
                       struct cm_reason *reason) {
     bool accepted = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan: one primitive on many sets of operands, or a network, each step of which launches the
- * part of its primitive. */
+/* A plan: either one primitive with many sets of operands, or a network, whose steps each
+ * launch the part of their primitive. */
 #ifndef BACKENDS_CUDA_PLAN_H
 #define BACKENDS_CUDA_PLAN_H
 
@@ -15,16 +15,16 @@ struct plan_part {
 };
 
 struct plan_launch {
-    uint32_t part;
+    uint32_t part;                 /* index into cm_plan.parts */
     struct cuda_operands operands; /* operands of the first set */
 };
 
-/* Captured graphs of `n` executions each. Cold: in turn they use the first sets_used sets;
- * warm: one graph of the first set. */
+/* Captured graphs of `n` executions each. Cold: replayed in turn, they use the first sets_used
+ * sets. Warm: one graph, which uses the first set only. */
 struct plan_series {
     uint32_t n; /* 0 if none */
     uint32_t n_replays;
-    uint32_t next;
+    uint32_t next; /* index of the next graph to replay */
     struct replay *replays;
 };
 
@@ -40,13 +40,14 @@ struct cm_plan {
     bool is_network;
     bool no_graphs;               /* a launch could not be captured */
     struct plan_series series[2]; /* indexed by enum cm_cache */
-    int64_t next_set;             /* used without graphs */
-    int64_t sets_used;            /* by cold executions; 0 if none ran */
+    int64_t next_set;             /* next set of cold executions without graphs */
+    int64_t sets_used;            /* number of sets that cold executions use; 0 if none ran */
     struct replay_kernels kernels;
     struct kernel_times kernel_times;
     double plan_seconds;
 };
 
+/* As cm_backend.plan and cm_backend.network. */
 int plan_make(struct cm_device *device, const struct cm_primitive *primitive,
               struct cm_plan **ret, struct cm_reason *reason);
 int plan_network(struct cm_device *device, const struct cm_network *network,
@@ -63,8 +64,8 @@ void plan_drop(struct cm_plan *plan);
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches);
 /* Launches everything once on the first set and waits. */
 int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
-/* Captures the launches on the first set to list their kernels; sets no_graphs if that is
- * refused. */
+/* Captures the launches on the first set to list their kernels; sets no_graphs if they cannot
+ * be captured. */
 int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
 /* Drops the captured graphs: the steps are about to change. */
 void plan_drop_graphs(struct cm_plan *plan);

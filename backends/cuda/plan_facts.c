@@ -8,8 +8,8 @@
 
 #include "support/banned.h"
 
-/* Keep a kernel's "no": split-K reductions and layout changes beside a product use no tensor
- * cores. */
+/* Applies the tensor-core use of the step to its kernels, except those whose name rules it out:
+ * the split-K reductions and layout changes that accompany a product. */
 static void decide_tensor_cores(const char *rule, struct cm_how *how) {
     const int32_t n = how->n_kernels < CM_MAX_KERNELS ? how->n_kernels : CM_MAX_KERNELS;
     for (int32_t i = 0; i < n; i++) {

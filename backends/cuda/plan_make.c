@@ -14,7 +14,7 @@
 #define AUTOTUNE_RUNS    5
 #define AUTOTUNE_SAMPLES 3
 
-/* "cublaslt: ...; cudnn graph: ..." */
+/* Appends a reason: "cublaslt: ...; cudnn graph: ...". */
 static void add_reason(const char *name, const struct cm_reason *from, struct cm_reason *ret) {
     const size_t used = strlen(ret->text);
     (void)snprintf(ret->text + used, sizeof(ret->text) - used, "%s%s: %s", used > 0 ? "; " : "",
@@ -26,8 +26,8 @@ static void drop_step(struct cuda_step *step) {
     *step = (struct cuda_step){.own = NULL};
 }
 
-/* Makes a candidate; unless only planning, reserves its workspace and runs it once. *ret_made:
- * the provider made it, even if it then fails to run. */
+/* Makes a candidate and, unless plan_only, reserves its workspace and runs it once. Sets
+ * *ret_made to true if the provider made it, even if it then fails to run. */
 static int make_candidate(struct cm_plan *plan, const struct cuda_provider *provider,
                           const struct cm_primitive *primitive, int32_t candidate,
                           bool *ret_made, struct cm_reason *reason) {
@@ -56,7 +56,7 @@ static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_r
         status = plan_run(plan, AUTOTUNE_RUNS, CM_WARM, &seconds, reason);
         least = fmin(least, seconds);
     }
-    /* Also after a failure: plan_run would replay these graphs for the next candidate. */
+    /* After a failure too: else plan_run would replay these graphs for the next candidate. */
     plan_drop_graphs(plan);
     *ret_seconds = least;
     return status;
@@ -92,7 +92,8 @@ static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provid
     return CM_BACKEND_OK;
 }
 
-/* Leaves best->provider NULL if no candidate runs. */
+/* Sets *best to the fastest candidate of all providers; its provider stays NULL if none runs.
+ */
 static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason *reason) {
     double least = INFINITY;
     int status = CM_BACKEND_OK;
@@ -102,8 +103,9 @@ static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason 
     return status;
 }
 
-/* Tries candidates from choice->candidate on until one runs, also after out of memory: the next
- * may need less workspace. If none runs, returns the status and reason of the first. */
+/* Tries up to MAX_TRIALS candidates from choice->candidate on until one runs, even if one is
+ * out of memory: the next may need less workspace. If none runs, returns status and reason of
+ * the first. */
 static int try_provider(struct cm_plan *plan, struct choice *choice, struct cm_reason *reason) {
     const int32_t first = choice->candidate;
     int status = CM_BACKEND_OK;
@@ -146,8 +148,8 @@ static int try_all_providers(struct cm_plan *plan, struct choice *choice,
     return status;
 }
 
-/* The former choice; without one, the fastest if autotuning. If there is neither or it does not
- * run, the first that runs. */
+/* Chooses the candidate of an earlier plan or, if there is none, the fastest if autotuning. If
+ * this candidate does not run or there is none, chooses the first that runs. */
 static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
                   struct cm_reason *reason) {
     struct cm_device *device = plan->device;

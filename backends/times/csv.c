@@ -20,7 +20,7 @@ struct csv {
 };
 
 /* Reads one field up to the comma or the end of the line, without its quotes. Returns NULL if a
- * quote is not closed, or out of memory (sticky in the arena). */
+ * quote is not closed or if out of memory, which is sticky in the arena. */
 static char *read_field(struct csv *csv) {
     const bool is_quoted = csv->at < csv->end && *csv->at == '"';
     char *field = NULL;
@@ -42,7 +42,7 @@ static char *read_field(struct csv *csv) {
     return field;
 }
 
-/* Consumes the end of a line: "\n", "\r\n" or the end of the text. */
+/* Consumes the end of a line: "\n", "\r\n" or the end of the text; returns false if absent. */
 static bool end_line(struct csv *csv) {
     if (csv->at < csv->end && *csv->at == '\r') csv->at++;
     if (csv->at == csv->end) return true;

@@ -10,7 +10,7 @@
  *
  * The event of a node that runs on a GPU measures only the host, which does not wait. Builds
  * with --enable_cuda_profiling or --enable_rocm_profiling add an event for each kernel and copy
- * on the GPU, after that of the node which started it:
+ * on the GPU, after the event of the node that started it:
  *
  *     {"cat": "Kernel", "name": "sgemm_128x64", "ts": 5410, "dur": 95, "tid": -1,
  *      "args": {"op_name": "FusedConv", "parent_name": "/conv1/Conv_kernel_time"}}
@@ -145,7 +145,7 @@ static enum times_role role_of(const char *op) {
     return TIMES_RUNS;
 }
 
-/* Records the first two distinct execution providers: "CUDAExecutionProvider,
+/* Records the first two distinct execution providers, as in "CUDAExecutionProvider,
  * CPUExecutionProvider". */
 static void note_provider(struct reader *reader, const char *provider) {
     struct cm_times *times = reader->times;
@@ -293,7 +293,8 @@ static int subtract_bodies(struct reader *reader) {
     return CM_OK;
 }
 
-/* The time of a layer that runs on a GPU is that of its kernels, if the profile has them. */
+/* Replaces the host time of each layer on a GPU by the time of its kernels; sets
+ * without_kernels if the profile has no kernels. */
 static void use_kernels(struct reader *reader) {
     for (size_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];

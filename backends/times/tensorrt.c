@@ -2,8 +2,7 @@
 /*
  * Files of TensorRT's trtexec (NVIDIA/TensorRT, samples/common/sampleReporting.cpp, and the
  * engine inspector):
- *     --exportProfile    [{"count": 100}, {"name": "conv1 + relu1", "averageMs": 0.02, ...},
- * ...]
+ *     --exportProfile    [{"count": 100}, {"name": "conv1 + relu1", "averageMs": 0.02}, ..]
  *     --exportLayerInfo  {"Layers": [{"Name": "...", "Metadata": "[ONNX Layer: conv1]..."}]}
  */
 #include "backends/times/times.h"
@@ -37,7 +36,7 @@ static int name_layer(struct cm_times *times, const char *name, struct times_ref
     return CM_OK;
 }
 
-/* trtexec averages over the runs; the profile has no single ones. */
+/* Reads the mean over all runs; the profile does not contain the times of single runs. */
 static int read_row(const struct json_value *row, size_t index, struct cm_diagnostics *diag,
                     struct cm_times *times) {
     const char *name = json_string(json_get(row, "name"));
@@ -99,7 +98,7 @@ static int read_layer(const struct json_value *layer, size_t index, struct cm_di
     struct times_refs refs = {.arena = times->arena};
     if (name == NULL) name = json_string(json_get(layer, "Name"));
     if (name == NULL) return diag_error(diag, DIAG_FORMAT, "layer %zu must have a Name", index);
-    /* The names of blocks and copies state more than the metadata, which lists nodes. */
+    /* Metadata lists nodes but does not show that a layer is a block or a copy; names do. */
     if (times_names_split(name, &refs) == TIMES_RUNS) {
         struct times_refs listed = {.arena = times->arena};
         add_metadata(&listed, json_string(json_get(layer, "Metadata")));

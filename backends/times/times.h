@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times measured by another tool, as in its file. Each format has a reader that fills struct
- * cm_times; passes/latency/times_match.h assigns the layers to nodes. */
+/* Times of layers that another tool measured and wrote to a file. Each format has a reader that
+ * fills struct cm_times; passes/latency/times_match.h assigns the layers to nodes. */
 #ifndef BACKENDS_TIMES_TIMES_H
 #define BACKENDS_TIMES_TIMES_H
 
@@ -30,7 +30,7 @@ struct times_ref {
 /* A layer of the tool: an operator after fusion, a copy, or an opaque block. */
 struct times_layer {
     const char *name;        /* as in the file */
-    const char *op;          /* operator of the tool: "FusedConv"; "" */
+    const char *op;          /* operator of the tool: "FusedConv"; "" if unknown */
     struct cm_timing timing; /* seconds per run of the model. `median` holds the mean, so that
                                 the sum over the layers is the total of the file */
     size_t n_refs;
@@ -44,14 +44,14 @@ struct times_layer {
 struct cm_times {
     const char *path;
     const char *tool;     /* "onnxruntime", "tensorrt", "csv" */
-    const char *provider; /* "CPUExecutionProvider"; "" */
+    const char *provider; /* "CPUExecutionProvider"; "" if unknown */
     int64_t runs;         /* number of measured runs of the model */
     bool has_times;       /* false: a layer information file, which only adds refs to layers */
-    bool without_kernels; /* has layers that run on a GPU, with the times of the host only */
+    bool without_kernels; /* true: layers that run on a GPU have only the time of the host */
     double slow_start;    /* time of the first run / mean of the others; 0 if unknown */
     size_t n;
     struct times_layer *layers; /* in execution order */
-    struct arena *arena;        /* owns all of it */
+    struct arena *arena;        /* owns the layers and their texts */
 };
 
 /* Readers. The caller sets ret->arena and ret->path. Each returns CM_OK, CM_REFUSED (reported)

@@ -29,8 +29,8 @@ void times_refs_finish(const struct times_refs *refs, struct times_layer *ret) {
     ret->refs = refs->items;
 }
 
-/* Adds one node without the wrappers of pointwise fusion, "PWN(" and ")". TensorRT appends
- * "_clone_N" to a node that it runs N more times. */
+/* Adds a ref to one node, without the wrappers "PWN(" and ")" of pointwise fusion. TensorRT
+ * names the copies of a node "NODE_clone_N": adds a ref to NODE too. */
 static void add_piece(struct times_refs *refs, const char *piece, size_t length,
                       enum times_role role) {
     static const char wrapper[] = "PWN(";
@@ -54,7 +54,7 @@ static void add_piece(struct times_refs *refs, const char *piece, size_t length,
         times_refs_add(refs, piece, end - n_clone, role);
 }
 
-/* Returns the length of the separator at this place; 0: none. */
+/* Returns the length of the separator at `at`; 0 if there is none. */
 static size_t separator(const char *at) {
     static const char *const separators[] = {" + ", " || ", ", "};
     for (size_t i = 0; i < sizeof(separators) / sizeof(*separators); i++)
@@ -77,7 +77,7 @@ static void add_pieces(struct times_refs *refs, const char *name, size_t length,
 
 static const char block[] = "{ForeignNode[";
 
-/* Adds the ends of "{ForeignNode[first...last]}"; a constant is "name[Constant]". */
+/* Adds refs to both ends of "{ForeignNode[first...last]}". A constant is "name[Constant]". */
 static void add_block(struct times_refs *refs, const char *name) {
     name += strlen(block);
     const char *end = name + strlen(name);
@@ -93,8 +93,8 @@ static void add_block(struct times_refs *refs, const char *name) {
     }
 }
 
-/* Returns the length without " input reformatter 0" or " output reformatter 0", the names of
- * TensorRT before 8, or " copy"; `length` if there is none. */
+/* Returns the length of a name without the suffix of a copy: " copy", or " input reformatter 0"
+ * or " output reformatter 0" of TensorRT before 8; `length` if it has no such suffix. */
 static size_t without_copy(const char *name, size_t length) {
     static const char *const words[] = {" input reformatter ", " output reformatter "};
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {

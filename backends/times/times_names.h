@@ -5,7 +5,7 @@
 
 #include "backends/times/times.h"
 
-/* A growing list of refs in an arena. Sticky: check `failed` once. */
+/* A growing list of refs in an arena. `failed` is sticky: check it once, at the end. */
 struct times_refs {
     struct arena *arena;
     size_t n;
@@ -19,9 +19,9 @@ void times_refs_add(struct times_refs *refs, const char *name, size_t length,
                     enum times_role role);
 
 /*
- * Adds refs to the nodes in the name of a TensorRT layer. Returns the role of a layer whose
- * name has none. Examples: conv1 + PWN(PWN(sigmoid1), mul1)                   TIMES_RUNS conv1,
- * sigmoid1, mul1 Reformatting CopyNode for Input Tensor 0 to conv1  TIMES_COPIES conv1
+ * Adds a ref for each node in the name of a TensorRT layer. Returns times_layer.role. Examples:
+ *     conv1 + PWN(PWN(sigmoid1), mul1)                   TIMES_RUNS conv1, sigmoid1, mul1
+ *     Reformatting CopyNode for Input Tensor 0 to conv1  TIMES_COPIES conv1
  *     {ForeignNode[a...b]}                               TIMES_CONTAINS a, b
  */
 enum times_role times_names_split(const char *name, struct times_refs *refs);
