@@ -30,7 +30,7 @@ void library_drop_folders(struct library_folders *folders);
 struct library_name {
     const char *name;                         /* "cuDNN" */
     const char *sonames[LIBRARY_SONAMES + 1]; /* in order of preference; NULL-terminated */
-    bool of_system; /* part of the system: if missing, no folders are suggested */
+    bool of_system; /* part of the system: the reason suggests no folder */
 };
 
 struct library {

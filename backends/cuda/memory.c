@@ -19,8 +19,8 @@ static CUresult allocate(const struct cm_device *device, int64_t bytes, CUdevice
     return device->driver.cuMemAlloc(ret, (size_t)bytes);
 }
 
-/* Allocates the shared block: half of the free memory or, if fragmented, half of that, and so
- * on. The option memory_bytes replaces the half. */
+/* Allocates the shared block: options.memory_bytes if set and free, else half of the free
+ * memory. Halves the size after each failure, because memory may be fragmented. */
 static void make_block(struct cm_device *device) {
     struct memory *memory = &device->memory;
     size_t free_bytes = 0;

@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* Plans the primitive alone and takes the part of that plan: both run the same algorithm. */
+/* Plans the primitive alone and takes its part, so that both run the same algorithm. */
 static int make_part(struct cm_plan *plan, const struct cm_primitive *primitive,
                      struct plan_part *part, struct cm_reason *reason) {
     struct cm_plan *alone = NULL;

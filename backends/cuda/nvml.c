@@ -55,8 +55,7 @@ static const struct library_symbol symbols[] = {
     ROW(nvmlDeviceGetMigMode, true),
 };
 
-/* Bits of the reasons for a lower clock, without idleness and limits set by an administrator.
- */
+/* Bits of the reasons for a lower clock, except idleness and limits of an administrator. */
 static const struct {
     unsigned long long bit;
     const char *name;

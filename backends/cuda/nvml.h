@@ -8,7 +8,7 @@
 
 #include "backends/cuda/library.h"
 
-struct nvml_device; /* opaque */
+struct nvml_device; /* opaque; the functions return NVML's error codes */
 
 struct nvml {
     struct nvml_device *device; /* NULL if NVML or the device is absent */

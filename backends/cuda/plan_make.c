@@ -92,8 +92,7 @@ static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provid
     return CM_BACKEND_OK;
 }
 
-/* Sets *best to the fastest candidate of all providers; its provider stays NULL if none runs.
- */
+/* Sets *best to the fastest candidate of all providers; its provider is NULL if none runs. */
 static int autotune(struct cm_plan *plan, struct choice *best, struct cm_reason *reason) {
     double least = INFINITY;
     int status = CM_BACKEND_OK;

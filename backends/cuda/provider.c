@@ -6,7 +6,7 @@
 
 #define MAX_PROVIDERS 4
 
-/* A copy does not model arithmetic, so matrix products have no proxy. */
+/* A copy does not model arithmetic, so convolutions, products and the like have no proxy. */
 static const struct cuda_provider *const table[CM_N_PRIMITIVES][MAX_PROVIDERS + 1] = {
     [CM_CONV] = {&cudnn_graph_provider},
     [CM_DECONV] = {&cudnn_graph_provider},

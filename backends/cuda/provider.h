@@ -8,45 +8,46 @@
 
 /*
  * Addresses of one execution, multiples of 256; 0 if absent. An operand spans the bytes that
- * its strides reach. A step may permute the dims: data are random and permutations have the
- * same size.
+ * its strides reach. A step may use another layout of the same size, because the contents are
+ * random.
  */
 struct cuda_operands {
     CUdeviceptr inputs[CM_MAX_INPUTS];
     CUdeviceptr outputs[CM_MAX_OUTPUTS];
-    CUdeviceptr workspace; /* of cuda_step.workspace_bytes */
+    CUdeviceptr workspace; /* has cuda_step.workspace_bytes */
 };
 
 /* A primitive ready to run. Not thread-safe. */
 struct cuda_step {
     void *own;
     /*
-     * Enqueues one execution in the stream without waiting. May run under capture: must not
-     * allocate, nor load anything that the first launch has not loaded. `operands` is valid
-     * during the call. NULL if planned without a device.
+     * Enqueues one execution in the stream without waiting. May run under graph capture: it
+     * must not allocate memory, and only the first launch may load code. `operands` is valid
+     * during the call. The pointer is NULL if planned without a device.
      */
     int (*launch)(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason);
-    /* Fills algorithm, tensor_cores and other known fields; `ret` is zero except provider,
-     * workspace_bytes, plans_tried and plan_seconds. NULL if nothing is known. */
+    /* Fills algorithm, tensor_cores and other fields that only the step knows; the caller fills
+     * the rest. NULL if nothing is known. */
     void (*facts)(const void *own, struct cm_how *ret);
     void (*drop)(void *own);
     int64_t workspace_bytes;
     int32_t state;         /* CM_MEASURED, CM_PROXY or CM_VIEW */
     int32_t plans_tried;   /* configurations tried, including this one; 0 means 1 */
-    struct cm_reason note; /* proxy: what ran instead; else why not the preferred way */
+    struct cm_reason note; /* proxy: what ran instead; else why not the preferred graph */
 };
 
 struct cuda_provider {
     const char *name; /* cm_how.provider, for example "cudnn graph" */
-    /* cm_kernel.rule if cm_how.tensor_cores decides for its kernels, for example "cublaslt
-     * flags"; NULL if kernel names decide. */
+    /* Value of cm_kernel.rule if cm_how.tensor_cores applies to the kernels of a step:
+     * "cublaslt flags". NULL if the names of the kernels decide. */
     const char *tensor_core_rule;
     const char *device_only; /* why a plan requires a device; NULL: it does not */
     /*
      * Makes candidate 0 (the provider's best), 1 (the next), ... of those possible on this
-     * device. Returns CM_BACKEND_REFUSED if unsupported or no candidate is left; any other
-     * status ends the search. *ret is zero before the call.
+     * device. Returns CM_BACKEND_REFUSED if unsupported or no candidate is left. After a
+     * failure the caller asks the next provider, except after CM_BACKEND_BROKEN. *ret is zero
+     * before the call.
      */
     int (*make)(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Converts statuses of the driver. */
 #include "backends/cuda/refuse.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statuses of the module, each with the reason that the user reads. */
+/* Failures of the module: a status with a reason for the user. */
 #ifndef BACKENDS_CUDA_REFUSE_H
 #define BACKENDS_CUDA_REFUSE_H
 
@@ -16,8 +16,8 @@ const char *cuda_error_name(const struct cm_device *device, CUresult result);
 
 /*
  * Converts a status of the driver: CM_BACKEND_OK, CM_BACKEND_NO_MEMORY, CM_BACKEND_BROKEN after
- * an error that is sticky in the context, else CM_BACKEND_REFUSED. `doing`: "copy to the
- * device".
+ * an error that is sticky in the context, else CM_BACKEND_REFUSED. `doing` follows "cannot" in
+ * the reason: "launch a kernel".
  */
 int cuda_check(const struct cm_device *device, CUresult result, const char *doing,
                struct cm_reason *reason);

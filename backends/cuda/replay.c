@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Captures, instantiates and launches CUDA graphs. */
 #include "backends/cuda/replay.h"
 
 #include "backends/cuda/refuse.h"
@@ -16,7 +17,7 @@ static int launch_all(const struct cm_device *device, const struct replay_job *j
     return status;
 }
 
-/* External: the node of the graph records the event, as a launch of its own would. */
+/* `external`: under capture, adds a node that records the event in each launch of the graph. */
 static int record_event(const struct cm_device *device, CUevent event, bool external,
                         struct cm_reason *reason) {
     return cuda_check(device,
@@ -26,7 +27,7 @@ static int record_event(const struct cm_device *device, CUevent event, bool exte
                       "record an event", reason);
 }
 
-/* Clock readings and events around the executions. */
+/* Enqueues the executions, with clock readings and events around them. */
 static int launch_timed(const struct cm_device *device, const struct replay_job *job,
                         struct cm_reason *reason) {
     int status = warmup_read_clock(device, WARMUP_BEGIN, reason);
@@ -36,7 +37,8 @@ static int launch_timed(const struct cm_device *device, const struct replay_job 
     return status == CM_BACKEND_OK ? warmup_read_clock(device, WARMUP_END, reason) : status;
 }
 
-/* End the capture after a failed launch too, else the stream stays in capture mode. */
+/* Captures a job. Ends the capture after a failed launch too, else the stream would stay in
+ * capture mode. */
 static int record(const struct cm_device *device, const struct replay_job *job,
                   struct replay *ret, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
@@ -61,7 +63,7 @@ int replay_record(const struct cm_device *device, const struct replay_job *job,
     return record(device, job, ret, reason);
 }
 
-/* Uploads now: the first launch is timed. */
+/* Uploads the graph now, because its first launch is timed already. */
 int replay_instantiate(const struct cm_device *device, struct replay *replay,
                        struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;

@@ -19,26 +19,27 @@ struct replay_job {
 struct replay {
     CUgraph graph;
     CUgraphExec exec;
-    bool timed; /* the graph records the device's events itself, and the SM clock around them */
+    bool timed; /* the graph itself records device->begin and ->end, and the SM clock */
 };
 
-/* Captures the executions alone, in two steps: the graph may be changed between them. Call
- * replay_drop after a failure too. */
+/* Capture the executions without timing events, in two steps, between which the caller may
+ * change the graph. The caller must call replay_drop, after a failure too. */
 int replay_record(const struct cm_device *device, const struct replay_job *job,
                   struct replay *ret, struct cm_reason *reason);
 int replay_instantiate(const struct cm_device *device, struct replay *replay,
                        struct cm_reason *reason);
-/* Captures the executions alone. Returns CM_BACKEND_REFUSED if something cannot be captured. */
+/* Captures the executions without timing events. Returns CM_BACKEND_REFUSED if one of them
+ * cannot be captured. */
 int replay_capture(const struct cm_device *device, const struct replay_job *job,
                    struct replay *ret, struct cm_reason *reason);
 /*
- * The same with the events that time them. Events of the host's launches would include the time
- * from the event to the first kernel of the graph. If the driver cannot capture events, they
- * are recorded around the graph.
+ * Captures the executions with timing events as nodes of the graph. Events that the host
+ * records around the graph would include the time before its first kernel; they are used only
+ * if the driver cannot capture events.
  */
 int replay_capture_timed(struct cm_device *device, const struct replay_job *job,
                          struct replay *ret, struct cm_reason *reason);
-/* Launches the graph once and waits. */
+/* Launches the graph once and waits. *ret_seconds: time between the events. */
 int replay_run(const struct cm_device *device, const struct replay *replay, double *ret_seconds,
                struct cm_reason *reason);
 /* Launches the same executions one by one. */

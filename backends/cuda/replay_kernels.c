@@ -14,9 +14,9 @@
 #define LONGEST_NAME 4096
 
 /*
- * Name parts. The first come from PyTorch's profiler plugin (tb_plugin, tensor_core.py), the
- * others from NVIDIA's libraries: nvjet is cuBLAS on sm_90, gmma and wgmma are instructions,
- * tensorop is CUTLASS.
+ * Parts of the names of kernels that use tensor cores. The first come from PyTorch's profiler
+ * plugin (tb_plugin, tensor_core.py), the others from NVIDIA's libraries: nvjet is cuBLAS on
+ * sm_90, gmma and wgmma are instructions, tensorop is CUTLASS.
  */
 static const char *const with_tensor_cores[] = {
     "h884",
@@ -46,7 +46,7 @@ static const char *const with_tensor_cores[] = {
     "fort_native",
     "tensor16x8",
 };
-/* Kernels beside a product that use no tensor cores. */
+/* Parts of the names of kernels that use no tensor cores; they take precedence. */
 static const char *const without_tensor_cores[] = {
     "splitkreduce", "splitk_reduce", "nchwtonhwc", "nhwctonchw", "converttensor", "transpose",
     "ffma",         "simt",          "sgemm",      "memset",     "memcpy",        "costmodel_",
@@ -67,7 +67,8 @@ static int32_t by_name(const char *name) {
     return CM_TENSOR_CORES_UNKNOWN;
 }
 
-/* Mangled names of templates are longer than the field, and have their meaning at the end. */
+/* Demangles before it truncates: mangled names of templates are longer than the field and
+ * differ at the end. */
 static void take_name(const struct cm_device *device, CUfunction function,
                       struct cm_kernel *ret) {
     char text[LONGEST_NAME];
@@ -82,8 +83,8 @@ static void take_name(const struct cm_device *device, CUfunction function,
     (void)snprintf(ret->name, sizeof(ret->name), "%.*s", (int)sizeof(ret->name) - 1, text);
 }
 
-/* The theoretical occupancy is limited by registers, shared memory and block size; the
- * estimate, as in kineto's DeviceProperties.cpp, by the grid too. */
+/* Registers, shared memory and block size limit the theoretical occupancy. The grid, too,
+ * limits `occupancy`, which is estimated as in kineto's DeviceProperties.cpp. */
 static void take_occupancy(const struct cm_device *device, CUfunction function,
                            size_t shared_bytes, struct cm_kernel *ret) {
     const double blocks = (double)ret->grid[0] * ret->grid[1] * ret->grid[2];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Allocates, fills and repeats sets of operands. */
 #include "backends/cuda/sets.h"
 
 #include <stdlib.h>
@@ -9,24 +10,27 @@
 
 #include "support/banned.h"
 
-/* Three times the cache, the rule of CUTLASS's profiler: no replacement policy keeps a line. */
+/* The sets take three times the cache, the rule of CUTLASS's profiler: then no replacement
+ * policy keeps a line. */
 #define CACHES        3
 #define MAX_SETS      256
 #define PATTERN_BYTES ((int64_t)1 << 20)
 
-/* Operand i, inputs first, and its address in `operands`. */
+/* Returns operand i: inputs precede outputs. */
 static const struct cm_tensor *tensor_at(const struct cm_primitive *primitive, int32_t i) {
     return i < primitive->n_inputs ? &primitive->inputs[i]
                                    : &primitive->outputs[i - primitive->n_inputs];
 }
 
+/* Returns the member of `operands` for the address of operand i. */
 static CUdeviceptr *address_at(const struct cm_primitive *primitive, int32_t i,
                                struct cuda_operands *operands) {
     return i < primitive->n_inputs ? &operands->inputs[i]
                                    : &operands->outputs[i - primitive->n_inputs];
 }
 
-/* Computes offsets in a set; an empty operand has an address too. */
+/* Sets the offset of each operand in a set. Returns the bytes of a set, > 0 because an empty
+ * operand has an address too. */
 static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operands *ret) {
     int64_t bytes = 0;
     for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
@@ -36,12 +40,12 @@ static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operand
     return bytes == 0 ? MEMORY_ALIGNMENT : bytes;
 }
 
-/* Copies in stream order: a synchronous copy returns before the device memory is written, and
- * our stream does not wait for it. The pattern lives until all copies are done. */
+/* Copies in the order of the stream: a synchronous copy may return before the device memory is
+ * written, and the stream would not wait for it. Frees the pattern after all copies. */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
-    /* The copies continue the pattern: it ends with a whole row of indices. */
+    /* The pattern is repeated, so it must end with a whole row of indices. */
     const int64_t row =
         primitive_element_size(fill->element) * (fill->indices.n > 0 ? fill->indices.n : 1);
     const int64_t head = bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES - PATTERN_BYTES % row;
@@ -115,7 +119,7 @@ int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t work
     return CM_BACKEND_OK;
 }
 
-/* The other sets that a cycle touches before it returns to one must fill the cache. */
+/* Before a cycle returns to a set, the other sets must fill the cache. */
 bool sets_are_cold(const struct cm_device *device, const struct sets *sets, int64_t used) {
     return used > 0 && (used - 1) * sets->bytes >= device->cache_bytes;
 }

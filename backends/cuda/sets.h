@@ -14,10 +14,11 @@ struct sets {
     CUdeviceptr workspace;
 };
 
-/* Allocates at least one set and fills it. */
+/* Allocates room for at least one set and fills the first. *ret_first: its addresses. */
 int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
               struct cuda_operands *ret_first, struct cm_reason *reason);
-/* Reserves the workspace. Returns CM_BACKEND_NO_MEMORY if it does not fit beside one set. */
+/* Reserves the workspace and sets `n`. Returns CM_BACKEND_NO_MEMORY if no set fits beside the
+ * workspace. */
 int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t workspace_bytes,
                  struct cm_reason *reason);
 /* Returns true if executions that cycle through `used` sets find none of them in the cache. */
@@ -30,7 +31,7 @@ void sets_drop(struct cm_device *device, struct sets *sets);
 struct cuda_operands sets_at(const struct sets *sets, const struct cuda_operands *first,
                              int64_t index);
 
-/* Fills `bytes` from an address on. */
+/* Fills `bytes` bytes of device memory at address `at`. */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason);
 

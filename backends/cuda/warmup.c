@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that raise and measure the SM clock. */
 #include "backends/cuda/warmup.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SM clock of the device. An idle device runs at a fraction of its maximum clock (for example
- * 345 of 1980 MHz on an H200) and needs some hundred milliseconds of work to reach the maximum,
- * so work precedes each timing, and the clock of each sample is measured (as nvbench does).
+ * Warm-up and SM clock of the device. An idle device runs at a fraction of its maximum clock
+ * (for example 345 of 1980 MHz on an H200) and needs some hundred milliseconds of work to reach
+ * the maximum, so work precedes each timing, and the clock of each sample is measured (as
+ * nvbench does).
  */
 #ifndef BACKENDS_CUDA_WARMUP_H
 #define BACKENDS_CUDA_WARMUP_H
@@ -16,35 +17,35 @@
 enum warmup_stamp { WARMUP_BEGIN, WARMUP_END, WARMUP_STAMPS };
 
 struct warmup {
-    CUmodule
-        module; /* NULL if the driver rejects it: the functions below then have no effect */
+    CUmodule module; /* NULL if the driver rejects it: then the functions have no effect */
     CUfunction empty, spin, stamp;
-    CUdeviceptr stamps;      /* clock readings of the device: nanoseconds and cycles */
-    double mhz;              /* steady clock under load; 0 if unknown */
-    double sample_mhz;       /* mean clock of the last sample; 0 if unknown */
-    int n_slow;              /* samples that count with a lower clock, since warmup_clocks */
+    CUdeviceptr stamps; /* device memory for two clock readings */
+    double mhz;         /* steady clock under load; 0 if unknown */
+    double sample_mhz;  /* mean clock of the last sample; 0 if unknown */
+    int n_slow;         /* samples accepted with a low clock since the last warmup_clocks */
     struct cm_reason reason; /* why there is no module */
     double busy_at;          /* monotonic seconds at the end of the last work */
 };
 
-/* Loads the kernels and runs until the clock is steady. */
+/* Loads the kernels and runs work until the clock is steady. */
 int warmup_open(struct cm_device *device, struct cm_reason *reason);
 void warmup_close(struct cm_device *device);
 
-/* Runs until the clock is steady again if the device has been idle. */
+/* If the device has been idle, runs work until its clock is steady again. */
 int warmup_resume(struct cm_device *device, struct cm_reason *reason);
-/* Notes the end of work. */
+/* Records that the device has just finished work. */
 void warmup_busy(struct cm_device *device);
 
 /* Enqueues a clock reading. May run under capture. */
 int warmup_read_clock(const struct cm_device *device, enum warmup_stamp which,
                       struct cm_reason *reason);
-/* Computes the mean clock between two completed readings. *ret_accepted: at least 75 % of the
- * steady one, or unknown. `last`: the sample counts even if its clock is too low. */
+/* Computes the mean clock between the two readings of a sample. *ret_accepted: it is unknown or
+ * at least 75 % of the steady clock. `last`: a sample that is not accepted is used anyway and
+ * counted in n_slow. */
 int warmup_check_sample(struct cm_device *device, bool *ret_accepted, bool last,
                         struct cm_reason *reason);
-/* Replaces the SM clock by that of the last sample and adds "low clock" to the reasons for
- * throttling if a sample was slow. */
+/* Replaces the SM clock by that of the last sample, and adds "low clock" to the reasons for
+ * throttling if n_slow > 0. */
 void warmup_clocks(struct cm_device *device, struct cm_clocks *ret);
 
 #endif

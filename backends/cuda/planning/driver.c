@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stub driver for planning without a device, loaded as libcuda.so.1. cuDNN engines that compile
- * at planning time hand the code to the driver at once and refuse if there is none. The stub
+ * at planning time load the code into the driver at once and refuse if this fails. The stub
  * accepts code, keeps nothing and runs nothing: a plan made with it proves only that cuDNN
  * accepts the work (docs/decisions/planning.md). It has the functions that cuDNN 9.8 to 9.26
- * look up: those that load code succeed, all others report that there is no device.
+ * look up. Those that load code succeed; most others report that there is no device.
  */
 #include <stddef.h>
 
@@ -19,7 +19,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Callers pass more arguments than declared, which is harmless if the caller removes them. */
+/* Callers pass more arguments than declared: harmless if the caller removes them, as on Linux.
+ */
 #define REFUSES(name)                                                                          \
     EXPORTED int name(void);                                                                   \
     int name(void) {                                                                           \

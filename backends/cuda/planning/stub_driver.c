@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the stub driver. */
 #include "backends/cuda/planning/stub_driver.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,8 @@
 #define FILE_NAME "libcostmodel-planning.so"
 #define MAX_PATH  4096
 
-/* Finds the folder of the module, wherever it is installed. */
+/* Sets `ret` to the path of the stub driver, which is in the folder of the module. Returns 0,
+ * or -1 if the folder is unknown or the path too long. */
 static int find_path(char *ret, size_t size) {
     static const char here;
     Dl_info info;
