@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Merges the axes of broadcast operands. */
 #include "backends/cuda/jit/broadcast_index.h"
 
 #include <string.h>

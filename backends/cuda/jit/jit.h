@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels generated for given shapes and compiled by NVRTC, for primitives that no NVIDIA
- * library has. The arguments of each kernel are all inputs, then all outputs. */
+ * library supports. The arguments of each kernel are all inputs, then all outputs. */
 #ifndef BACKENDS_CUDA_JIT_JIT_H
 #define BACKENDS_CUDA_JIT_JIT_H
 
@@ -18,24 +18,26 @@ struct jit_kernel {
 struct jit {
     char *text; /* JIT_SOURCE bytes */
     size_t used;
-    bool full; /* the source did not fit */
-    const char *what;
+    bool full;        /* the source did not fit */
+    const char *what; /* kind of the primitive: "pool" */
     const struct cm_primitive *primitive;
     int n_kernels;
     struct jit_kernel kernels[JIT_KERNELS];
     struct cm_reason proxy_note; /* set if the kernel is a proxy */
 };
 
+/* Appends to the source; sets jit->full if it does not fit. */
 void jit_add(struct jit *jit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the C++ type of an element type; NULL if unsupported. */
 const char *jit_type(int32_t element);
-/* Returns an unsigned type of the same size, for copies. */
+/* Returns an unsigned C++ type of the same size, for copies; NULL if unsupported. */
 const char *jit_bits(int32_t element);
 
-/* Opens a kernel with inputs x0, x1, .. and outputs y0, ... */
+/* Opens a kernel with inputs x0, x1, .. and outputs y0, .. Their types are those of jit_bits if
+ * `as_bits`, else those of jit_type. */
 void jit_begin(struct jit *jit, bool as_bits, int64_t threads, int block);
-/* Common prefix of all programs; C is the compute type. */
+/* Helper functions of all programs; a program defines the compute type C before them. */
 extern const char jit_prelude[];
 
 /* Writes the kernels of one kind. Returns CM_BACKEND_REFUSED with a reason if unsupported. */
@@ -44,7 +46,7 @@ typedef int jit_writer(const struct cm_primitive *primitive, struct jit *jit,
 jit_writer jit_write_eltwise, jit_write_copy, jit_write_gather, jit_write_softmax,
     jit_write_reduce, jit_write_norm, jit_write_pool, jit_write_resample, jit_write_scatter;
 
-/* Writes the program of any kind; the caller frees the text. */
+/* Writes the program of a primitive of any kind; the caller frees ret->text. */
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason);
 /* Returns the newest architecture up to `sm` that NVRTC compiles for; 0 if there is none. */
 int jit_find_sm(const struct cuda_nvrtc *nvrtc, int sm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise functions and copies: one template. */
+/* Writes the kernels of elementwise functions and of copies. */
 #include <string.h>
 
 #include "backends/cuda/jit/jit_index.h"
@@ -8,11 +8,11 @@
 
 #include "support/banned.h"
 
-/* v is the running value, w the other operand, A and B the constants. The compute type is
- * integer if all operands and functions are. */
+/* C++ expressions: v is the running value, w the second operand of the step, a0, a1 and a2 are
+ * the operands of the primitive, A and B are alpha and beta of the step. */
 static const struct {
     const char *text;
-    bool of_integers;
+    bool of_integers; /* C may be an integer type */
 } functions[CM_N_FUNCTIONS] = {
     [CM_ABS] = {"v < 0 ? -v : v", true},
     [CM_ACOS] = {"acos(v)", false},
@@ -74,7 +74,8 @@ static bool is_float(int32_t element) {
     return element >= CM_F64 && element <= CM_F8E5M2;
 }
 
-/* double if any operand is, long long if all are integers, else float. */
+/* Returns "double" if an operand is a double, "long long" if all operands and functions are of
+ * integers, else "float". */
 static const char *compute_type(const struct cm_primitive *primitive) {
     bool integers = true;
     for (int32_t i = 0; i < primitive->n_inputs + 1; i++) {
@@ -100,8 +101,8 @@ static int check_steps(const struct cm_primitive *primitive, struct cm_reason *r
     return CM_BACKEND_OK;
 }
 
-/* Loads the elements of a thread into a<operand>_; a single one if broadcast along the last
- * axis. */
+/* Writes code that loads operand i: a vector into a<i>_, or, without vectors or if the operand
+ * is broadcast along the last axis, one element into a<i>. */
 static void load_operands(struct jit *jit, const struct broadcast_index *index, int vector) {
     const int last = index->rank - 1;
     for (int i = 0; i < index->n - 1; i++) {
@@ -167,7 +168,7 @@ int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Copies one input to the result at `offset` elements. */
+/* Writes a kernel that copies one input to the result, from its element `offset` on. */
 static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int input,
                      int64_t offset, struct cm_reason *reason) {
     struct cm_tensor part = primitive->outputs[0];

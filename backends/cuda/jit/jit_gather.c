@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathers. Every index is reduced modulo its range, so no thread can access memory outside. */
+/* Writes the kernels of gathers. Every index is reduced modulo its range, so no thread accesses
+ * memory outside the operands. */
 #include "backends/cuda/indices.h"
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
@@ -15,7 +16,7 @@ static int vector_of(const struct cm_tensor *x, int64_t run) {
     return (int)vector;
 }
 
-/* Opens a kernel of `n` threads; declares i. */
+/* Opens a kernel of `n` threads; declares i, the index of the thread. */
 static void begin(struct jit *jit, int64_t n) {
     const char *type = n <= INT32_MAX ? "unsigned" : "u64";
     jit_begin(jit, true, n, JIT_BLOCK);
@@ -31,7 +32,7 @@ static void move(struct jit *jit, int vector) {
             vector, type, vector);
 }
 
-/* y[before, indices, after] = x[before, axis, after]. */
+/* Gather: selects y [before, n_indices, after] from x [before, axis, after]. */
 static void write_rows(struct jit *jit, int64_t before, int64_t axis, int64_t n_indices,
                        int64_t after) {
     const int vector = vector_of(&jit->primitive->inputs[0], after);
@@ -84,7 +85,8 @@ static void write_runs(struct jit *jit, int32_t width) {
     move(jit, vector);
 }
 
-/* Proxy for an index formula that the primitive does not have: copies in order. */
+/* Proxy for a gather without indices, whose index formula the primitive does not contain:
+ * copies elements in order. */
 static void write_in_order(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];

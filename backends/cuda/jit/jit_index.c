@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the code that maps a thread to its elements. */
 #include "backends/cuda/jit/jit_index.h"
 
 #include "backends/primitive.h"

@@ -8,8 +8,8 @@
 
 #define JIT_BLOCK 256
 
-/* Declares i, the index of this thread's first element divided by `vector`, and o0, o1, .., its
- * offset in every operand. Threads beyond the last element return. */
+/* Writes code that declares i, the index of this thread's first element divided by `vector`,
+ * and o0, o1, .., the offsets of that element in the operands. Surplus threads return early. */
 void jit_index(struct jit *jit, const struct broadcast_index *index, int vector);
 /* Returns the vector width: at most 16 bytes of the widest operand. */
 int jit_index_vector(const struct broadcast_index *index,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Norms, each a set of rows: element r of row q is at
+ * Writes the kernels of norms over `n` rows of `length` elements. Element r of row q is at
  *
- *     q / q_inner q_outer_stride + q % q_inner q_stride + r / inner outer_stride + r % inner
- * stride
+ *     (q / q_inner) * q_outer_stride + (q % q_inner) * q_stride +
+ *         (r / inner) * outer_stride + (r % inner) * stride
  *
- * A block sums the elements and their squares up, then goes over the row once more. A batch
- * norm with given statistics has no rows.
+ * The threads of a row sum its elements and their squares, then read it again to normalize it.
+ * A batch norm with given statistics is elementwise instead.
  */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
@@ -17,17 +17,18 @@
 struct rows {
     int64_t n, q_inner, q_outer_stride, q_stride;
     int64_t length, inner, outer_stride, stride;
-    const char *parameter; /* index of scale and shift of element r of row q */
-    int64_t channels;      /* %1 of it: of a row or of the image */
+    const char *parameter; /* C++ expression: index of scale and shift of element r of row q */
+    int64_t channels;      /* of the image; elements of a row if there is no image */
     int64_t spatial;
 };
 
-/* Returns [N, C, S] with coalesced spatial dims; false if the strides do not permit it. */
+/* An image [N, C, S] with coalesced spatial dims. */
 struct image {
     int64_t n, c, s;
     int64_t n_stride, c_stride, s_stride;
 };
 
+/* Returns false if the strides do not permit coalescing. */
 static bool read_image(const struct cm_tensor *x, struct image *ret) {
     if (x->rank < 2) return false;
     *ret = (struct image){x->dims[0], x->dims[1], 1, x->strides[0], x->strides[1], 1};
@@ -50,6 +51,7 @@ static bool same_strides(const struct cm_tensor *a, const struct cm_tensor *b) {
     return true;
 }
 
+/* Layer norm and RMS norm: the dims from `axis` on form a row. */
 static bool read_last_dims(const struct cm_primitive *primitive, struct rows *ret) {
     const struct cm_tensor *x = &primitive->inputs[0];
     int64_t n = 1;
@@ -75,6 +77,8 @@ static bool read_last_dims(const struct cm_primitive *primitive, struct rows *re
     return primitive->axis < x->rank;
 }
 
+/* A row is a channel of the batch (CM_NORM_BATCH_TRAINING), or a group or a channel of one
+ * image. */
 static bool read_images(const struct cm_primitive *primitive, struct rows *ret) {
     struct image image;
     const int32_t which = primitive->algorithm;
@@ -173,7 +177,7 @@ static int write_given(struct jit *jit, struct cm_reason *reason) {
     if (!broadcast_index_read(operands[5], operands, 6, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "the shape of the result does not match");
-    /* Vectorizes along contiguous channels or images, else one element per thread. */
+    /* Vectorizes if the last dim is contiguous and within one channel. */
     int vector = 4;
     while (vector > 1 && (index.strides[1][index.rank - 1] != 0 ||
                           broadcast_index_vector(&index, vector) != vector))

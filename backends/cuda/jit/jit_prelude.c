@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 16-bit and 8-bit floats without NVIDIA's headers, which are not installed with the library.
- * Software conversion (8 bits) is slower than memory by little. */
+/* Helper functions of all kernels. They convert 16-bit and 8-bit floats without NVIDIA's
+ * headers, which NVRTC does not include. For 8-bit floats the software conversion costs little.
+ */
 #include "backends/cuda/jit/jit.h"
 
 #include "support/banned.h"
@@ -47,7 +48,7 @@ const char jit_prelude[] =
     "__device__ void put(e4m3 &x, C v) { x.bits = shrink((float)v, 3, 7, 448); }\n"
     "__device__ void put(e5m2 &x, C v) { x.bits = shrink((float)v, 2, 15, 57344); }\n"
     "template <class T, int N> struct alignas(sizeof(T) * N) vec { T at[N]; };\n"
-    /* Reduces over TPR threads, a power of two; every thread of the row gets the result. */
+    /* Reduces over the TPR threads of a row, a power of two; each of them gets the result. */
     "template <int TPR, class F> __device__ C fold(C v, F f) {\n"
     "    for (int i = TPR < 32 ? TPR / 2 : 16; i > 0; i /= 2)\n"
     "        v = f(v, __shfl_xor_sync(0xffffffffu, v, i));\n"

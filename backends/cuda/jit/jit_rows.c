@@ -14,14 +14,15 @@ static const char *float_type(const struct cm_primitive *primitive) {
     return primitive->inputs[0].element == CM_F64 ? "double" : "float";
 }
 
-/* Returns the threads per row: up to its elements, within one warp or one block. */
+/* Returns the threads per row: the first power of two >= length, within 32 .. JIT_BLOCK. */
 static int threads_of_row(int64_t length) {
     int threads = 32;
     while (threads < JIT_BLOCK && threads < length) threads *= 2;
     return threads;
 }
 
-/* No thread may return early: all meet in `fold`. */
+/* Opens a kernel with TPR threads per row. No thread may return early: `fold` requires all
+ * threads of the block. */
 static void begin_rows(struct jit *jit, int64_t n_rows, int64_t length) {
     const int threads = threads_of_row(length);
     jit_begin(jit, false, checked_mul(n_rows, threads), JIT_BLOCK);
@@ -89,7 +90,8 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Initial value, update by element v, combination of two, final value of s and n. */
+/* Per algorithm: initial value of s, term of element v, function that adds a term to s and
+ * joins the results of two threads, result from s and the number n of elements. */
 static const struct {
     const char *begin;
     const char *take;
@@ -110,13 +112,13 @@ static const struct {
     [CM_REDUCE_ARG_MIN] = {"3e38f", "v", "least", "s"},
 };
 
-/* Axes that are kept and axes that are reduced, neighbours of one sort merged. */
+/* Kept axes and reduced axes; adjacent ones of the same sort are merged if contiguous. */
 struct reduction {
     int n_kept, n_reduced;
     int64_t kept[CM_MAX_RANK], kept_strides[CM_MAX_RANK];
     int64_t reduced[CM_MAX_RANK], reduced_strides[CM_MAX_RANK];
-    int64_t n_rows, length;
-    bool last_reduced;
+    int64_t n_rows, length; /* results; elements per result */
+    bool last_reduced;      /* the axis with stride 1 is reduced */
 };
 
 static void add_axis(int64_t dim, int64_t stride, int *n, int64_t *dims, int64_t *strides) {
@@ -147,7 +149,7 @@ static void read_reduction(const struct cm_primitive *primitive, struct reductio
     }
 }
 
-/* Adds the offset of element `of` of these axes to `offset`. */
+/* Writes code that sets `offset` to the offset of element `of` along these axes. */
 static void add_offset(struct jit *jit, const char *offset, const char *of, int n,
                        const int64_t *dims, const int64_t *strides) {
     jit_add(jit, "    %s = 0;\n    { i64 r = %s;\n", offset, of);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools and resizing: one thread per element of the result. */
+/* Writes the kernels of pools and resizing, with one thread per element of the result. */
 #include "backends/cuda/jit/jit_index.h"
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
@@ -25,7 +25,8 @@ static int begin(struct jit *jit, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-/* Neighbouring threads get neighbouring elements: the axis of the least stride is innermost. */
+/* Returns the axis with the smallest stride among those not in the bit set `done`: neighbouring
+ * threads get neighbouring elements. */
 static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
     int32_t best = -1;
     for (int32_t i = y->rank - 1; i >= 0; i--)
@@ -33,7 +34,8 @@ static int32_t next_axis(const struct cm_tensor *y, unsigned done) {
     return best;
 }
 
-/* Declares p<axis>, the position of this thread's element. */
+/* Writes code that declares p<axis>, the position of this thread's element, and computes `to`,
+ * its offset, and `from`, the offset of its channel in x. */
 static void places(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     unsigned done = 0;
@@ -87,7 +89,8 @@ int jit_write_pool(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Declares per axis the lower neighbour a, the upper one b, and the weight w of the upper. */
+/* Writes code that declares, per spatial axis, the lower neighbour a, the upper neighbour b and
+ * the weight w of the upper one. */
 static void neighbours(struct jit *jit, bool linear) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];

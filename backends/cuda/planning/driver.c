@@ -19,8 +19,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Callers pass more arguments than declared: harmless if the caller removes them, as on Linux.
- */
+/* Callers pass more arguments than declared: harmless, because the caller removes them. */
 #define REFUSES(name)                                                                          \
     EXPORTED int name(void);                                                                   \
     int name(void) {                                                                           \
