@@ -51,8 +51,7 @@ static const char *program_folder(struct arena *arena) {
     return slash ? arena_strndup(arena, program, (size_t)(slash - program)) : NULL;
 }
 
-/* Returns true if `folder` is a build folder of CMake, not the folder of an installed program.
- */
+/* Returns true if `folder` is a build folder of CMake, not that of an installed program. */
 static bool is_build_folder(const char *folder, struct arena *arena) {
     const char *cache = arena_printf(arena, "%s/CMakeCache.txt", folder);
     return cache != NULL && access(cache, F_OK) == 0;

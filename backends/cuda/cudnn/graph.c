@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Creates, fills and destroys the descriptors of a graph. */
 #include "backends/cuda/cudnn/graph.h"
 
 #include <stdarg.h>
@@ -36,8 +37,9 @@ void graph_fail(struct graph *graph, int status, const char *format, ...) {
     va_end(args);
 }
 
-/* cuDNN's message lists, per engine, its input and the failed checks, innermost first:
- * `{"engineId":1,...}`, then lines `Warning: STATUS; Reason: the check`. */
+/* Returns the first failed check in cuDNN's message. For each engine it has the input,
+ * `{"engineId":1,...}`, and, innermost first, a line `Warning: STATUS; Reason: the check` per
+ * failed check. */
 static const char *find_reason(const char *message) {
     const char *reason = strstr(message, "Reason: ");
     return reason != NULL ? reason + strlen("Reason: ") : message;

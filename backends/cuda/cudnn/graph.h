@@ -24,7 +24,7 @@ enum graph_role {
     GRAPH_INPUT,   /* operand of the primitive */
     GRAPH_OUTPUT,  /* result */
     GRAPH_VALUE,   /* one number in host memory */
-    GRAPH_VIRTUAL, /* virtual: internal to the graph, needs no memory */
+    GRAPH_VIRTUAL, /* internal to the graph, needs no memory */
 };
 
 /* A tensor that needs an address at execution. */
@@ -32,7 +32,7 @@ struct graph_operand {
     int64_t id;
     enum graph_role role;
     int index; /* index of the operand or result */
-    /* if GRAPH_VALUE; cuDNN reads its address at execution */
+    /* The number of a GRAPH_VALUE; cuDNN reads it here at execution. */
     union {
         float real;
         int32_t count;
@@ -43,7 +43,7 @@ struct graph {
     const struct cuda_cudnn *cudnn;
     size_t n;
     size_t capacity;
-    cudnnBackendDescriptor_t *all;
+    cudnnBackendDescriptor_t *all; /* all descriptors in order of creation */
     int n_operations;
     cudnnBackendDescriptor_t operations[GRAPH_MAX_OPERATIONS];
     int n_operands;
@@ -68,21 +68,23 @@ void graph_end(struct graph *graph);
 void graph_fail(struct graph *graph, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns NULL if the graph has failed; all functions accept NULL. */
+/* Returns a descriptor that the graph owns; NULL, which all functions accept, if it failed. */
 cudnnBackendDescriptor_t graph_make(struct graph *graph, cudnnBackendDescriptorType_t type);
+/* Sets an attribute to an array of `n` values. */
 void graph_set(struct graph *graph, cudnnBackendDescriptor_t descriptor,
                cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t n,
                const void *values);
 void graph_set_descriptor(struct graph *graph, cudnnBackendDescriptor_t descriptor,
                           cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value);
-/* `what` names the descriptor in the reason: "the convolution". */
+/* Finalizes a descriptor. `what` names it in the reason of a failure: "the convolution". */
 void graph_finalize(struct graph *graph, cudnnBackendDescriptor_t descriptor, const char *what);
 /* Finalizes an operation and adds it to the graph. */
 void graph_add(struct graph *graph, cudnnBackendDescriptor_t operation, const char *what);
 
-/* Returns a finalized tensor; `index` and `value` apply to roles that have one. */
+/* Returns a finalized tensor. `index`: number of the operand or result, ignored if virtual. */
 cudnnBackendDescriptor_t graph_tensor(struct graph *graph, const struct graph_shape *shape,
                                       enum graph_role role, int index);
+/* Return a finalized tensor with one number in host memory and `rank` dims of 1. */
 cudnnBackendDescriptor_t graph_value(struct graph *graph, int rank, float value);
 cudnnBackendDescriptor_t graph_count(struct graph *graph, int rank, int32_t value);
 
@@ -90,11 +92,11 @@ cudnnBackendDescriptor_t graph_count(struct graph *graph, int rank, int32_t valu
 void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
                       size_t size);
 
-/* Finds cuDNN's data type of an element type; false if it has none. */
+/* Sets *ret to cuDNN's data type of an element type; returns false if cuDNN lacks it. */
 bool graph_type(int32_t element, cudnnDataType_t *ret);
 /* Returns the accumulator type of products of this element type. */
 cudnnDataType_t graph_compute_type(int32_t element);
-/* Returns the type of a virtual tensor between operations: at least as precise. */
+/* Returns the data type of virtual tensors between operations: double or float. */
 cudnnDataType_t graph_virtual_type(cudnnDataType_t compute);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct graph_job {
     const struct cm_primitive *primitive;
-    bool prefer_last; /* plan images channels-last */
+    bool prefer_last; /* treat row-major images as channels-last */
 };
 
 /* Adds operations to the graph, or makes it fail with a reason. */
@@ -16,18 +16,18 @@ typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 
 #define GRAPH_MAX_PARTS 2
 
-/* Which primitives an alternative applies to, by bits: those with neither bias (addend) nor
- * post-ops, with one of them, with both. */
+/* Bits of the primitives that an alternative applies to. The addend of a product counts as its
+ * bias. */
 enum graph_applies {
-    GRAPH_PLAIN = 1,
-    GRAPH_BIAS = 2,
-    GRAPH_STEPS = 4,
-    GRAPH_BOTH = 8,
+    GRAPH_PLAIN = 1, /* neither bias nor post-ops */
+    GRAPH_BIAS = 2,  /* bias only */
+    GRAPH_STEPS = 4, /* post-ops only */
+    GRAPH_BOTH = 8,  /* bias and post-ops */
     GRAPH_ANY = GRAPH_PLAIN | GRAPH_BIAS | GRAPH_STEPS | GRAPH_BOTH
 };
 
-/* One alternative: graphs that run one after the other. The first alternative with a plan for
- * every part is used. */
+/* One way to compute a primitive: graphs that run one after the other, the parts. The first
+ * alternative with a plan for every part is used. */
 struct graph_alternative {
     graph_builder *parts[GRAPH_MAX_PARTS];
     unsigned applies_to; /* bits of enum graph_applies */
@@ -38,13 +38,13 @@ struct graph_alternative {
 /* Builders. */
 graph_builder graph_build_convolution;         /* with bias and post-ops; int8: requantized */
 graph_builder graph_build_convolution_biased;  /* with bias */
-graph_builder graph_build_convolution_alone;   /* without either */
-graph_builder graph_build_convolution_tail;    /* bias and post-ops, in place */
-graph_builder graph_build_convolution_steps;   /* post-ops, in place */
+graph_builder graph_build_convolution_alone;   /* without bias and post-ops */
+graph_builder graph_build_convolution_tail;    /* only bias and post-ops, in place */
+graph_builder graph_build_convolution_steps;   /* only post-ops, in place */
 graph_builder graph_build_product;             /* with addend and post-ops */
-graph_builder graph_build_product_alone;       /* without either */
-graph_builder graph_build_product_convolution; /* without either, as a 1x1 convolution */
-graph_builder graph_build_addend;              /* addend, in place; requires one */
+graph_builder graph_build_product_alone;       /* without addend and post-ops */
+graph_builder graph_build_product_convolution; /* the same as a 1x1 convolution */
+graph_builder graph_build_addend;              /* only the addend, in place */
 graph_builder graph_build_functions;
 graph_builder graph_build_pool;
 graph_builder graph_build_norm;

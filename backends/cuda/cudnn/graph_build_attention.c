@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention. cuDNN has an operation for the whole of it, in fp16 and bf16, whose masks require
- * cuDNN 9.21, and engines that recognize attention in the graph of its parts:
- *     scores = q k^T scale [+ mask] [the lowest float for the keys after the query]
+ * Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 without masks
+ * (masks require cuDNN 9.21). Its engines also recognize attention in the graph of its parts:
+ *     scores = q k^T * scale [+ mask] [causal: the lowest float for keys after the query]
  *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) v
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
  */
@@ -15,6 +15,7 @@
 
 #include "support/banned.h"
 
+/* RESULT: only in arrays of shapes, which have no mask. */
 enum operand { QUERIES, KEYS, VALUES, MASK, RESULT = MASK };
 enum axis { BATCH, HEADS, ROWS, COLUMNS, N_AXES };
 
@@ -25,7 +26,8 @@ struct attending {
     struct graph_shape rows;   /* [batch, heads, queries, 1] */
 };
 
-/* Makes the operands [batch, heads, length, width], the result last. */
+/* Sets the shapes [batch, heads, length, width] of q, k, v and the result; returns false if
+ * cuDNN does not support them. */
 static bool read_shapes(const struct cm_primitive *primitive, struct graph_shape *ret) {
     for (int i = 0; i < 4; i++) {
         const struct cm_tensor *from =
@@ -57,7 +59,7 @@ make_virtual(struct graph *graph, const struct graph_shape *like, cudnnDataType_
     return graph_tensor(graph, &shape, GRAPH_VIRTUAL, 0);
 }
 
-/* Applies a function to scores or rows; `b` may be NULL. Returns the result. */
+/* Applies a function to scores or rows `x`, and to `b` unless NULL. Returns the result. */
 static cudnnBackendDescriptor_t apply(const struct attending *attending,
                                       const struct graph_shape *shape,
                                       cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t x,
@@ -71,7 +73,7 @@ static cudnnBackendDescriptor_t apply(const struct attending *attending,
     return point.y;
 }
 
-/* Returns the index of each score along an axis. */
+/* Returns a tensor with the index of each score along an axis. */
 static cudnnBackendDescriptor_t index_scores(const struct attending *attending,
                                              cudnnBackendDescriptor_t scores, enum axis axis) {
     const struct graph_pointwise point = {
@@ -83,7 +85,7 @@ static cudnnBackendDescriptor_t index_scores(const struct attending *attending,
     return point.y;
 }
 
-/* Adds (subtracts) a number to indices. */
+/* Adds `by` to indices, or subtracts it, as `mode` states. Returns the result. */
 static cudnnBackendDescriptor_t shift(const struct attending *attending,
                                       cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t x,
                                       int64_t by) {
@@ -97,8 +99,8 @@ static cudnnBackendDescriptor_t shift(const struct attending *attending,
     return point.y;
 }
 
-/* Masks the keys after the query: keeps the scores with row >= column, or, for queries that are
- * the last of the keys, row + keys - queries >= column. */
+/* Masks the keys after the query: CM_CAUSAL_FIRST keeps the scores with row >= column,
+ * CM_CAUSAL_LAST those with row + keys - queries >= column. Returns the masked scores. */
 static cudnnBackendDescriptor_t mask_causally(const struct attending *attending,
                                               cudnnBackendDescriptor_t scores) {
     const int64_t *dims = attending->scores.dims;
@@ -125,7 +127,8 @@ static cudnnBackendDescriptor_t mask_causally(const struct attending *attending,
     return select.y;
 }
 
-/* Makes the mask [1 or batch, 1 or heads, 1 or queries, keys]. */
+/* Sets the shape of the mask, [1 or batch, 1 or heads, 1 or queries, 1 or keys]; returns false
+ * if it does not broadcast to the scores. */
 static bool read_mask(const struct attending *attending, struct graph_shape *ret) {
     const struct cm_tensor *mask = &attending->primitive->inputs[MASK];
     const int more = N_AXES - mask->rank;
@@ -140,7 +143,7 @@ static bool read_mask(const struct attending *attending, struct graph_shape *ret
     return true;
 }
 
-/* Adds the mask. cuDNN 9.19 divides by zero if it is selected by booleans. */
+/* Returns scores + mask. Refuses a boolean mask, for which cuDNN 9.19 divides by zero. */
 static cudnnBackendDescriptor_t add_mask(const struct attending *attending,
                                          cudnnBackendDescriptor_t scores) {
     struct graph_shape shape;
@@ -184,7 +187,7 @@ static void take_softmax(const struct attending *attending, cudnnBackendDescript
     graph_point(attending->graph, &divide);
 }
 
-/* Sets the shapes of the scores and of one number per row of them. */
+/* Sets the shape of the scores, and of a tensor with one number per row of scores. */
 static void shape_scores(const struct graph_shape *shapes, struct attending *ret) {
     ret->scores =
         (struct graph_shape){.type = CUDNN_DATA_FLOAT,
@@ -197,7 +200,7 @@ static void shape_scores(const struct graph_shape *shapes, struct attending *ret
     graph_shape_pack(&ret->rows, GRAPH_ROWS);
 }
 
-/* k^T: [batch, heads, width, keys] */
+/* Swaps the last two dims: k [batch, heads, keys, width] becomes k^T. */
 static void transpose(struct graph_shape *shape) {
     const int64_t dim = shape->dims[ROWS];
     const int64_t stride = shape->strides[ROWS];

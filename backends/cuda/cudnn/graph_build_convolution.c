@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias and post-ops. The
- * channels of the filter imply the number of groups. */
+/* Convolutions and transposed convolutions of 1 to 3 spatial dims, with bias and post-ops.
+ * cuDNN derives the number of groups from the channels of the filter. */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
@@ -15,7 +15,8 @@ struct image {
     struct graph_shape x, w, y;
 };
 
-/* The filter is assumed to be in the layout of the image: a runtime converts it once. */
+/* Sets the shapes of image, filter and result. The filter is assumed to be in the layout of the
+ * image, because a runtime converts it once. */
 static bool read_image(struct graph *graph, const struct graph_job *job, struct image *ret) {
     const struct cm_primitive *primitive = job->primitive;
     ret->order = graph_order_of(&primitive->inputs[0], job->prefer_last);
@@ -70,7 +71,7 @@ static bool read_other(const struct cm_tensor *operand, int rank, const struct i
     return true;
 }
 
-/* Image and filter are not operands of the chain. */
+/* Sets the operands of a chain without image and filter, which get the shape of the result. */
 static bool read_operands(struct graph_chain *chain, const struct image *image) {
     const struct cm_primitive *primitive = chain->primitive;
     const int rank = primitive->outputs[0].rank;

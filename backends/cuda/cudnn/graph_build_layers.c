@@ -53,7 +53,7 @@ static int64_t product(const struct cm_tensor *tensor, int from, int to) {
     return n;
 }
 
-/* [rows, columns, 1, 1] channels-last, which the norm and reduction engines require. */
+/* Sets [rows, columns, 1, 1], channels-last, which the norm and reduction engines require. */
 static void rows_of(struct graph_shape *shape, int64_t rows, int64_t columns) {
     shape->rank = 4;
     shape->dims[0] = rows;
@@ -122,7 +122,8 @@ static void normalize_images(struct graph *graph, const struct graph_job *job) {
         refuse_element(graph);
 }
 
-/* Images as three dims: row-major [N, C, S], channels-last [1, N S, C]. */
+/* Sets the shape of an image with three dims: row-major [N, C, S], channels-last [1, N * S, C].
+ * `vectors`: shape of an operand with one element per channel. */
 static void image_3d(const struct cm_tensor *x, enum graph_order order, int64_t channels,
                      struct graph_shape *shape, struct graph_shape *vectors) {
     const int64_t inner = product(x, 2, x->rank);
@@ -138,7 +139,7 @@ static void image_3d(const struct cm_tensor *x, enum graph_order order, int64_t 
 struct statistics {
     struct graph *graph;
     struct graph_shape vectors; /* one element per channel */
-    struct graph_shape between; /* shape of the image */
+    struct graph_shape between; /* intermediate results, in the shape of the image */
 };
 
 static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointwiseMode_t mode,
@@ -154,9 +155,9 @@ static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointw
 }
 
 /*
- * y = (x - mean) / sqrt(variance + epsilon) scale + shift as pointwise operations: no engine
- * supports the norm node for batch norm inference. A runtime computes 1 / sqrt(...) once per
- * channel at load time, so the variance operand is used as that factor.
+ * y = (x - mean) / sqrt(variance + epsilon) * scale + shift as pointwise operations, because no
+ * engine supports the norm operation for the inference of batch norms. A runtime computes 1 /
+ * sqrt(...) once per channel at load time, so the variance operand is used as that factor.
  */
 static void normalize_batch(struct graph *graph, const struct graph_job *job) {
     enum { SCALE = 1, SHIFT, MEAN, VARIANCE };

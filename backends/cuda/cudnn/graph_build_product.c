@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products: y [B, M, N] = a [B, M, K] b [B, K, N] (+ addend), with one batch dim, and
- * post-ops. */
+/* Matrix products y [B, M, N] = a [B, M, K] * b [B, K, N] (+ addend) with one batch dim, and
+ * their post-ops. */
 #include "backends/cuda/cudnn/graph_build.h"
 #include "backends/cuda/cudnn/graph_chain.h"
 #include "backends/cuda/cudnn/graph_operations.h"
@@ -18,7 +18,7 @@ struct product {
     struct graph_shape operands[N_OPERANDS]; /* by index of the input; Y: the result */
 };
 
-/* Drops the last `n` dims, which leaves the batch dims. */
+/* Returns the tensor without its last `n` dims. */
 static struct cm_tensor without_last(const struct cm_tensor *tensor, int n) {
     struct cm_tensor ret = *tensor;
     ret.rank = tensor->rank > n ? tensor->rank - n : 0;
@@ -34,6 +34,7 @@ static int next_of(const struct cm_primitive *primitive, int which) {
     return which + 1 == primitive->n_inputs ? Y : which + 1;
 }
 
+/* `from_last` = 1: the last dim. Returns 1 if the rank is too small. */
 static int64_t dim_at(const struct cm_tensor *tensor, int from_last) {
     return tensor->rank >= from_last ? tensor->dims[tensor->rank - from_last] : 1;
 }
@@ -43,8 +44,8 @@ static int64_t stride_at(const struct cm_tensor *tensor, int from_last) {
     return repeats ? 1 : tensor->strides[tensor->rank - from_last];
 }
 
-/* If all batches share b, their rows form one matrix: `n_last` is 1 and M is coalesced with the
- * batch dims. Else `n_last` is 2 and M is a dim of its own. */
+/* Coalesces the batch dims. `n_last` is 1 if all batches share b: then the batch dims and M
+ * form the rows of one matrix, as in a [2,3,4] * b [4,5] -> a [1,6,4]. Else `n_last` is 2. */
 static bool read_batches(const struct cm_primitive *primitive, int n_last,
                          struct product *ret) {
     struct cm_tensor batches[N_OPERANDS];
@@ -123,7 +124,7 @@ static bool read_product(struct graph *graph, const struct graph_job *job,
     return false;
 }
 
-/* a and b are not operands of the chain. */
+/* Starts a chain without a and b, whose entries in its operands get the shape of the result. */
 static bool begin(struct graph *graph, const struct graph_job *job, struct product *product,
                   struct graph_chain *ret) {
     *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};
@@ -161,7 +162,7 @@ void graph_build_addend(struct graph *graph, const struct graph_job *job) {
         graph_chain_in_place(&chain, (struct graph_tail){.bias = true});
 }
 
-/* Returns true if the batch and the strides are row-major. */
+/* Returns true if the strides are those of a packed row-major tensor. */
 static bool is_rows(const struct graph_shape *shape) {
     struct graph_shape rows = *shape;
     graph_shape_pack(&rows, GRAPH_ROWS);
@@ -178,13 +179,13 @@ static struct graph_shape image(cudnnDataType_t type, int64_t n, int64_t channel
 }
 
 /*
- * The same work as a 1x1 convolution, for products without an engine: fp32 that must not be
- * rounded to tf32 has convolution engines only.
+ * A product as a 1x1 convolution, for products without an engine: fp32 that must not be rounded
+ * to tf32 has convolution engines only.
  *
- *     row-major b [B, K, N]          an image of B K channels and N pixels, a is the filter
- *                                    [B M, K] in B groups; y has B M channels of N pixels
- *     column-major b, B = 1          a is a channels-last image of M pixels with K channels,
- *                                    b is the filter [N, K]
+ *     row-major b [B, K, N]     image b of B * K channels and N pixels, filter a [B * M, K] in
+ *                               B groups; y has B * M channels of N pixels
+ *     column-major b, B = 1     channels-last image a of K channels and M pixels, filter b
+ *                               [N, K]
  */
 void graph_build_product_convolution(struct graph *graph, const struct graph_job *job) {
     static const struct cm_window window = {

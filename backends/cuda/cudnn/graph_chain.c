@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Composes elementwise functions of cuDNN operations. */
 #include "backends/cuda/cudnn/graph_chain.h"
 
 #include <float.h>
@@ -31,12 +32,14 @@ struct instruction {
     float value;
 };
 
+/* Limits of a relu: none; 0 .. 1; alpha .. beta; slope alpha below 0. */
 enum limits { LIMITS_NONE, LIMITS_ONE, LIMITS_ALPHA_BETA, LIMITS_SLOPE_ALPHA };
 
+/* The operations that compute a function; n = 0 if cuDNN lacks it. */
 struct program {
     int n;
     struct instruction instructions[MAX_INSTRUCTIONS];
-    enum limits limits; /* limits of its relu */
+    enum limits limits; /* limits of its relu instruction */
     bool logic;         /* boolean operands */
 };
 
@@ -98,8 +101,8 @@ struct graph_tail graph_tail_of(const struct cm_primitive *product) {
                                .steps = product->n_steps > 0};
 }
 
-/* Returns the number of operations of a step; 0 if cuDNN lacks the function. A selection can
- * only begin an elementwise chain; the first operands of a product are not those of a step. */
+/* Returns the number of operations of a step; 0 if not supported. A selection must begin an
+ * elementwise chain. Steps of a product must not use its first two operands. */
 static int length_of(const struct cm_primitive *primitive, int index) {
     const struct cm_eltwise *step = &primitive->steps[index];
     const bool is_chain = primitive->kind == CM_ELTWISE;
@@ -143,7 +146,7 @@ static struct cm_tensor permute(const struct graph_shape *shape, const int *orde
     return ret;
 }
 
-/* Returns false if the strides are not those of rows. */
+/* Sets *ret to a coalesced shape; returns false if it is not row-major. */
 static bool take_shape(const struct coalesced *coalesced, int which, struct graph_shape *ret) {
     const int more = MAX_DIMS - coalesced->rank;
     ret->rank = MAX_DIMS;
@@ -254,7 +257,7 @@ static void run_program(struct graph_chain *chain, const struct program *program
     }
 }
 
-/* The first three operands are condition, then, else. */
+/* Adds a selection; the first three operands are condition, then and else. */
 static void run_select(struct graph_chain *chain) {
     if (chain->primitive->n_inputs < 3) {
         graph_fail(chain->graph, CM_BACKEND_REFUSED, "a selection must have three operands");

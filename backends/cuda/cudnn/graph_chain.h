@@ -22,18 +22,18 @@ struct graph_chain {
     struct graph_shape result;
     cudnnBackendDescriptor_t inputs[CM_MAX_INPUTS]; /* tensors; made at their first use */
     cudnnBackendDescriptor_t value;                 /* running value */
-    int left;                                       /* operations until the result is written */
+    int left; /* operations left until the result is written */
 };
 
 /* Returns the bias and the steps that the product has. */
 struct graph_tail graph_tail_of(const struct cm_primitive *product);
 
-/* Sets `left` to `before` operations and those of the tail. If cuDNN lacks a function, or there
- * is nothing to do, the graph fails. */
+/* Sets `left` to `before` plus the number of operations of the tail. If cuDNN lacks a function
+ * or the sum is 0, the graph fails and the result is false. */
 bool graph_chain_count(struct graph_chain *chain, int before, struct graph_tail tail);
 
-/* Coalesces the dims to three in rows, which the engines of pointwise graphs require; else the
- * graph fails. */
+/* Coalesces the dims to three, row-major, as the engines of pointwise graphs require. If that
+ * is impossible, the graph fails and the result is false. */
 bool graph_chain_coalesce(struct graph_chain *chain);
 
 /* Returns the tensor of an operand of the primitive. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Describes operations by the attributes of cuDNN's backend API. */
 #include "backends/cuda/cudnn/graph_operations.h"
 
 #include "support/banned.h"
 
-/* Values of cudnn_graph_v9.h of 9.21: the oldest supported headers lack these names. An older
- * library refuses them. */
+/* Values in cudnn_graph_v9.h of cuDNN 9.21: the oldest supported headers lack their names. An
+ * older library refuses them. */
 #define OPERATION_ATTENTION ((cudnnBackendDescriptorType_t)41)
 #define ATTENTION_Q         ((cudnnBackendAttributeName_t)2800)
 #define ATTENTION_K         ((cudnnBackendAttributeName_t)2801)
@@ -145,7 +146,7 @@ void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t operator,
     graph_add(graph, operation, "the reduction");
 }
 
-/* cuDNN takes windows, strides and pads as fractions. */
+/* Sets integers as the fractions that cuDNN requires for windows, strides and pads. */
 static void set_whole(struct graph *graph, cudnnBackendDescriptor_t descriptor,
                       cudnnBackendAttributeName_t name, int n, const int64_t *values) {
     cudnnFraction_t fractions[CM_MAX_SPATIAL];

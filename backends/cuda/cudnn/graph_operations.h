@@ -5,7 +5,7 @@
 
 #include "backends/cuda/cudnn/graph.h"
 
-/* y = x * w; `backward`: a transposed convolution. */
+/* Convolution of x with w; `backward`: a transposed convolution. */
 struct graph_convolution {
     bool backward;
     cudnnDataType_t compute;
@@ -14,7 +14,8 @@ struct graph_convolution {
 };
 void graph_convolve(struct graph *graph, const struct graph_convolution *convolution);
 
-/* b and t may be NULL. Limits and `alpha` apply to the modes that use them. */
+/* y = mode(x, b); a selection: y = t ? x : b. b and t may be NULL. Limits, `alpha` and `axis`
+ * apply only to the modes that use them. */
 struct graph_pointwise {
     cudnnPointwiseMode_t mode;
     cudnnDataType_t compute; /* the default 0 is CUDNN_DATA_FLOAT */
@@ -22,11 +23,11 @@ struct graph_pointwise {
     bool has_limits; /* relu: slope below `low`, clipped at `high` */
     double low, high, slope;
     double alpha; /* elu, swish */
-    int64_t axis; /* index */
+    int64_t axis; /* of an index */
 };
 void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
 
-/* y [B, M, N] = a [B, M, K] b [B, K, N] */
+/* y [B, M, N] = a [B, M, K] * b [B, K, N] */
 void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBackendDescriptor_t b,
                     cudnnBackendDescriptor_t y, cudnnDataType_t compute);
 

@@ -26,7 +26,8 @@
     {{graph_build_convolution_alone, graph_build_convolution_tail}, GRAPH_BOTH,            \
      "unfused biases and post-ops"}
 
-/* A product whose post-ops no engine fuses is refused: it is faster by cuBLASLt, apart. */
+/* A product is refused if no engine fuses its post-ops: cuBLASLt and a separate kernel for the
+ * post-ops are faster. */
 static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNATIVES + 1] = {
     [CM_CONV] = {CONVOLUTION},
     [CM_DECONV] = {CONVOLUTION},
@@ -59,7 +60,7 @@ struct graph_step {
     cudnnHandle_t handle;
     const struct graph_alternative *way;
     bool requantizes;
-    bool multiplies; /* true if an engine with tensor cores uses them for this primitive */
+    bool multiplies; /* is a product, for which an engine with tensor cores uses them */
     int n_parts;
     struct part parts[GRAPH_MAX_PARTS];
 };
@@ -75,15 +76,16 @@ static bool is_product(int32_t kind) {
 }
 
 /*
- * Engines for 16-bit and narrower types are channels-last; for row-major images they transpose
- * twice in the workspace. The layout is changed only if the user left it open
- * (docs/decisions/planning.md).
+ * Returns true if row-major images are planned as channels-last. Engines for 16-bit and
+ * narrower types are channels-last and would transpose row-major images twice in the workspace.
+ * The layout is changed only if the user did not choose one (docs/decisions/planning.md).
  */
 static bool prefers_last(const struct cm_device *device, const struct cm_primitive *primitive) {
     const int32_t element = primitive->inputs[0].element;
     return device->options.layout == CM_LAYOUT_AUTO && element != CM_F32 && element != CM_F64;
 }
 
+/* Returns true for products of fp32 or fp64 that must not use tensor cores. */
 static bool is_strict(const struct cm_device *device, const struct cm_primitive *primitive) {
     const int32_t element = primitive->inputs[0].element;
     return device->options.precision != CM_PRECISION_TF32 && is_product(primitive->kind) &&
@@ -96,7 +98,7 @@ static bool is_empty(const struct cm_tensor *tensor) {
     return false;
 }
 
-/* Rejects empty operands, which cuDNN would divide by. */
+/* Refuses empty operands: cuDNN would divide by zero. */
 static int check(const struct cm_primitive *primitive, struct cm_reason *reason) {
     for (int i = 0; i < primitive->n_inputs; i++)
         if (is_empty(&primitive->inputs[i]))
@@ -107,7 +109,8 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
     return CM_BACKEND_OK;
 }
 
-/* Only the first part multiplies; adding a bias cannot round fp32 to tf32. */
+/* Plans one part. Only the first one multiplies; the other, such as adding a bias, cannot round
+ * fp32 to tf32 and may use any engine. */
 static int make_part(struct cm_device *device, const struct graph_job *job,
                      const struct graph_alternative *way, int which, int candidate,
                      struct part *ret) {
@@ -125,7 +128,7 @@ static int make_part(struct cm_device *device, const struct graph_job *job,
     return graph_search(&ret->graph, &wanted, &ret->found);
 }
 
-/* Candidates are those of the first part, which does most of the work. */
+/* Plans all parts. `candidate`: plan of the first part, which does most of the work. */
 static int try_alternative(struct cm_device *device, const struct graph_job *job,
                            const struct graph_alternative *way, int candidate,
                            struct graph_step *step, struct cm_reason *reason) {
@@ -150,7 +153,8 @@ static unsigned kind_of(const struct cm_primitive *primitive) {
     return tail.bias ? GRAPH_BIAS : GRAPH_PLAIN;
 }
 
-/* *reason is that of the first alternative if it is refused, even if another one is used. */
+/* Uses the first alternative that can be planned. If the preferred one is refused, *reason is
+ * its reason, even if another one is used. */
 static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
                             int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive)};
@@ -202,7 +206,8 @@ static size_t append(char *ret, size_t size, size_t used, const char *text) {
     return strlen(ret);
 }
 
-/* cudnnBackendKnobType_t that users know. The values are numbers of cuDNN's own. */
+/* Names of the knob types (cudnnBackendKnobType_t) that users know. Knob values are internal
+ * numbers of cuDNN. */
 static const struct {
     int type;
     const char *name;
@@ -212,7 +217,8 @@ static const struct {
                   {28, "cluster n"},       {38, "stream-k"}, {40, "tile m"},
                   {41, "tile n"}};
 
-/* "tile 5"; "k42=1", as in NVIDIA's names of plans, if the type has no name here. */
+/* Appends "tile 5" or, if the type has no name here, "k42=1" as in NVIDIA's names of plans.
+ * Returns the length of the text. */
 static size_t append_knob(char *ret, size_t size, size_t used, const struct graph_knob *knob) {
     char text[CM_WORD_SIZE];
     for (size_t i = 0; i < sizeof(knob_names) / sizeof(knob_names[0]); i++) {
@@ -242,7 +248,8 @@ static void print_algorithm(const struct graph_step *step, char *ret, size_t siz
     if (step->way->remark != NULL) (void)append(ret, size, used, step->way->remark);
 }
 
-/* The note marks engines, not their use: the pointwise engine has it too. */
+/* The note marks engines that can use tensor cores, such as the pointwise engine, not their
+ * use. */
 static int32_t tensor_cores(const struct graph_step *step) {
     const uint64_t bit = UINT64_C(1) << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
     if ((step->parts[0].found.numerical_notes & bit) == 0) return CM_TENSOR_CORES_NO;
@@ -255,7 +262,8 @@ static void facts(const void *own, struct cm_how *ret) {
     ret->tensor_cores = tensor_cores(step);
 }
 
-/* cuDNN reads host values at execution; they live as long as the step. */
+/* Returns the address of an operand: device memory, or host memory for a GRAPH_VALUE, which
+ * cuDNN reads at execution. */
 static void *address_of(struct graph_operand *operand, const struct cuda_operands *operands) {
     CUdeviceptr address = 0;
     void *ret = NULL;
@@ -302,7 +310,7 @@ static int execute(const struct graph_step *step, struct part *part,
     return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN cannot execute the plan: %s", words);
 }
 
-/* The handle has the stream. */
+/* Ignores `stream`: cuDNN uses the stream of its handle. */
 static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
                   struct cm_reason *reason) {
     struct graph_step *step = own;

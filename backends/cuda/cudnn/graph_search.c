@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tries the engine configurations that the heuristics list. */
 #include "backends/cuda/cudnn/graph_search.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* per mode; mode B has up to about 90 */
+/* Engine configurations per mode of the heuristics; mode B lists up to about 90. */
 #define MAX_ENGINES 128
 #define MAX_NOTES   32
 /* CUDNN_KNOB_TYPE_COUNTS of cuDNN 9.26 is 44. */
@@ -55,13 +56,14 @@ static void join_operations(struct search *search) {
 static void note_refusal(struct search *search, cudnnStatus_t status) {
     char why[CM_REASON_SIZE];
     graph_last_error(search->graph->cudnn, status, why, sizeof(why));
-    /* Keep the error of the first engine, which cuDNN ranks best; errors of engines for other
-     * devices say little. */
+    /* Keep the error of the first engine, which cuDNN ranks best, unless the engine is for
+     * other devices. */
     if (search->why[0] != '\0' && strstr(search->why, "ARCH_MISMATCH") == NULL) return;
     (void)snprintf(search->why, sizeof(search->why), "%s", why);
 }
 
-/* Fills existing descriptors with the configurations of the heuristics. */
+/* Fills `ret` with the engine configurations of the heuristics, at most MAX_ENGINES. Returns
+ * their number; 0 after a failure. */
 static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode,
                               cudnnBackendDescriptor_t *ret) {
     struct graph *graph = search->graph;
@@ -92,6 +94,7 @@ static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode
     return status == CUDNN_STATUS_SUCCESS ? n : 0;
 }
 
+/* Returns the bit set of the notes of an engine. */
 static uint64_t read_notes(const struct cuda_cudnn *cudnn, cudnnBackendDescriptor_t engine,
                            cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
     /* Both note types are 32-bit enums. */
@@ -130,7 +133,7 @@ static void read_engine(struct search *search, cudnnBackendDescriptor_t configur
         read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
 }
 
-/* Inserts by type; knobs beyond GRAPH_MAX_KNOBS are dropped. */
+/* Inserts a knob, sorted by type; drops knobs beyond GRAPH_MAX_KNOBS. */
 static void add_knob(struct graph_found *found, const struct graph_knob *knob) {
     int at = found->n_knobs;
     if (at == GRAPH_MAX_KNOBS) return;
@@ -140,8 +143,8 @@ static void add_knob(struct graph_found *found, const struct graph_knob *knob) {
     found->n_knobs++;
 }
 
-/* The configuration does not tell the number of its knobs: it fills as many of the existing
- * descriptors. */
+/* Reads the knobs of a configuration. Their number is not known in advance: cuDNN fills the
+ * first `n` of N_KNOB_TYPES descriptors. */
 static void read_knobs(struct search *search, cudnnBackendDescriptor_t configuration,
                        struct graph_found *ret) {
     struct graph *graph = search->graph;

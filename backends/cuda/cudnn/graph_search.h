@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Search for an execution plan: cuDNN's heuristics list engines, best first; the first that
- * accepts the graph within the limits is used. */
+/* Search for an execution plan: cuDNN's heuristics list engines, best first. The first engine
+ * that accepts the graph within the limits is used. */
 #ifndef BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 #define BACKENDS_CUDA_CUDNN_GRAPH_SEARCH_H
 
 #include "backends/cuda/cudnn/graph.h"
 
 struct graph_wanted {
-    cudnnHandle_t handle;            /* handle of the present device, or NULL and */
-    cudnnBackendDescriptor_t target; /* properties of a device to plan for */
-    bool no_tensor_cores;            /* also excludes reduced precision */
+    cudnnHandle_t handle;            /* handle of the present device; NULL: plan for `target` */
+    cudnnBackendDescriptor_t target; /* properties of the device to plan for */
+    bool no_tensor_cores;            /* excludes engines with tensor cores or less precision */
     bool slow_heuristics;            /* mode B: more engines for convolutions */
     int64_t workspace_bytes;         /* limit of a plan's workspace */
     int candidate;                   /* 0: the first accepted plan, 1: the second, ... */
@@ -27,15 +27,16 @@ struct graph_found {
     cudnnBackendDescriptor_t plan; /* owned by the graph */
     int64_t engine;
     int64_t workspace_bytes;
-    int accepted; /* accepted plans including this one, or in total if none was found */
+    int accepted; /* plans accepted until this one; all accepted plans if none was found */
     int tried;    /* engine configurations tried, including this one */
     uint64_t numerical_notes; /* bit set of cudnnBackendNumericalNote_t */
     uint64_t behavior_notes;  /* bit set of cudnnBackendBehaviorNote_t */
     int n_knobs;
-    struct graph_knob knobs[GRAPH_MAX_KNOBS]; /* by type */
+    struct graph_knob knobs[GRAPH_MAX_KNOBS]; /* sorted by type */
 };
 
-/* Returns CM_BACKEND_OK, or a status; the graph has the reason. */
+/* Sets *ret to the plan number wanted->candidate. Returns CM_BACKEND_OK, or another status with
+ * the reason in the graph. */
 int graph_search(struct graph *graph, const struct graph_wanted *wanted,
                  struct graph_found *ret) __attribute__((warn_unused_result));
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Derives packed, padded and permuted shapes. */
 #include "backends/cuda/cudnn/graph_shape.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ void graph_shape_pack(struct graph_shape *shape, enum graph_order order) {
     }
 }
 
-/* Strides of dims of one element are irrelevant. */
+/* The strides of dims of size 1 are irrelevant. */
 static bool is_packed(const struct cm_tensor *tensor, enum graph_order order) {
     struct graph_shape packed = {.rank = tensor->rank};
     memcpy(packed.dims, tensor->dims, sizeof(packed.dims));

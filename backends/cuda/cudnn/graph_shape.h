@@ -9,27 +9,27 @@
 enum graph_order {
     GRAPH_ROWS,          /* N C S.., row-major */
     GRAPH_CHANNELS_LAST, /* N S.. C */
-    GRAPH_STRIDED,       /* as the strides say */
+    GRAPH_STRIDED,       /* any other strides */
 };
 
-/* Returns the layout by the strides; with `prefer_last` a row-major image is treated as
- * channels-last, which has the same number of bytes. */
+/* Returns the layout that the strides define; with `prefer_last` a row-major image is treated
+ * as channels-last, which has the same number of bytes. */
 enum graph_order graph_order_of(const struct cm_tensor *tensor, bool prefer_last);
 
 /* Sets data type, dims and row-major strides. Returns false if cuDNN lacks the data type. */
 bool graph_shape_of(const struct cm_tensor *tensor, struct graph_shape *ret);
 
 /*
- * Returns N C S.. with at least two spatial dims, padded with 1 before the last: engines
- * support 2-D and 3-D images. GRAPH_STRIDED keeps the strides. Returns false if it is not an
- * image.
+ * Sets *ret to N C S.. with at least two spatial dims, because engines support only 2-D and 3-D
+ * images: [N, C, L] becomes [N, C, 1, L]. GRAPH_STRIDED keeps the strides. Returns false if the
+ * tensor is not an image.
  */
 bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
                        struct graph_shape *ret);
-/* Returns the tensor with leading dims of 1 up to `rank`, which is not below its own. */
+/* Returns the tensor with leading dims of 1 added up to `rank`, which must be >= its rank. */
 struct cm_tensor graph_shape_widen(const struct cm_tensor *tensor, int rank);
 
-/* [1, n, 1, ..] with the rank of `like`. */
+/* Sets *ret to [1, n, 1, ..], packed in `order`, with the rank of `like`. */
 void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataType_t type,
                           enum graph_order order, struct graph_shape *ret);
 /* Pads the window as graph_shape_image pads the image. */
@@ -38,7 +38,7 @@ void graph_shape_window(const struct cm_window *window, struct cm_window *ret);
 /* Sets packed strides. */
 void graph_shape_pack(struct graph_shape *shape, enum graph_order order);
 
-/* Sets rank 3 and row-major strides. */
+/* Sets the dims [a, b, c] and row-major strides. */
 void graph_shape_3d(struct graph_shape *shape, int64_t a, int64_t b, int64_t c);
 
 #endif

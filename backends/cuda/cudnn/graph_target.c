@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON members are undocumented; the names are from error messages of cuDNN 9.19. On a GPU
- * cuDNN exports the same text, to compare with (docs/gpu-verification.md). */
+/* Describes a target device to cuDNN as JSON. The members are undocumented; their names come
+ * from error messages of cuDNN 9.19. On a GPU, cuDNN exports such a text, which can be compared
+ * (docs/gpu-verification.md). */
 #include "backends/cuda/cudnn/graph_target.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@
 /* Limits by compute capability: table "Technical Specifications per Compute Capability" of the
  * CUDA C++ Programming Guide. */
 struct capability {
-    int version; /* for example 900 */
+    int version; /* compute capability times 100: 900 */
     int threads_per_sm;
     int blocks_per_sm;
     int shared_bytes_optin; /* per block that opts in to more than 48 KiB */
@@ -131,7 +132,8 @@ static int find_text(const char *device, char *ret, size_t size, struct cm_reaso
                        "unknown target '%s': expected %s, or a .json file", device, names);
 }
 
-/* Finds a member of a text that cuDNN has accepted; NULL is not an error. */
+/* Returns the value of a member in a text that cuDNN has accepted; NULL if missing, which is
+ * not an error. */
 static const char *find_member(const char *text, const char *name) {
     const char *at = strstr(text, name);
     if (at == NULL) return NULL;

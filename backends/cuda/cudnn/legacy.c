@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers and LRN by cuDNN's legacy calls: its graph API has neither
- * (docs/decisions/legacy-cudnn.md). A legacy call needs a handle, so a device. */
+ * (docs/decisions/legacy-cudnn.md). Legacy calls require a handle and therefore a device. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,13 +27,13 @@ struct legacy {
     cudnnDropoutDescriptor_t dropout;
     cudnnMathType_t math;
     struct memory_block weights; /* RNN: random, in cuDNN's order */
-    /* RNN: the workspace holds the result if it is not an operand, then scratch memory. */
+    /* RNN: the workspace holds the result, if no operand can, and then scratch memory. */
     int64_t workspace_bytes;
-    int64_t result_bytes; /* 0 if the output operand takes the whole result */
+    int64_t result_bytes; /* 0 if the output operand can hold the whole result */
 };
 
 static void *pointer_of(CUdeviceptr address) {
-    return (void *)(uintptr_t)address; /* the driver's are numbers, cuDNN's are pointers */
+    return (void *)(uintptr_t)address; /* a number for the driver, a pointer for cuDNN */
 }
 
 static cudnnStatus_t find_type(int32_t element, cudnnDataType_t *ret) {
@@ -121,8 +121,8 @@ static cudnnStatus_t run_rnn(const struct legacy *legacy,
         (size_t)(legacy->workspace_bytes - legacy->result_bytes), pointer_of(scratch), 0, NULL);
 }
 
-/* Types that the documentation of cudnnSetRNNDescriptor_v8 lists; fp32 is rounded to tf32 by
- * default. */
+/* Returns a math type that the documentation of cudnnSetRNNDescriptor_v8 allows for `type`. The
+ * default type rounds fp32 to tf32. */
 static cudnnMathType_t find_math(const struct legacy *legacy, cudnnDataType_t type) {
     const bool tf32 = legacy->device->options.precision == CM_PRECISION_TF32;
     if (type == CUDNN_DATA_FLOAT && !tf32) return CUDNN_FMA_MATH;
@@ -206,7 +206,8 @@ static int fill_weights(struct legacy *legacy, int32_t element, struct cm_reason
     return sets_fill(legacy->device, &fill, legacy->weights.base, bytes, reason);
 }
 
-/* cuDNN writes the states of all steps, even if only the last one is an operand. */
+/* Sets result_bytes; returns false if cuDNN cannot represent the shapes. cuDNN writes the
+ * states of all steps, even if the output operand has only the last. */
 static bool find_result_bytes(struct legacy *legacy) {
     const struct cm_primitive *primitive = legacy->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
@@ -279,7 +280,7 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     return status == CUDNN_STATUS_SUCCESS ? CM_BACKEND_OK : refuse(legacy, status, reason);
 }
 
-/* The default math type uses them if the library likes. */
+/* With the default math type the library decides, so the use of tensor cores is unknown. */
 static void facts(const void *own, struct cm_how *ret) {
     const struct legacy *legacy = own;
     if (legacy->lrn != NULL || legacy->math == CUDNN_FMA_MATH)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helper functions of all kernels. They convert 16-bit and 8-bit floats without NVIDIA's
- * headers, which NVRTC does not include. For 8-bit floats the software conversion costs little.
- */
+ * headers, which NVRTC lacks; for 8-bit floats, in software, this costs little time. */
 #include "backends/cuda/jit/jit.h"
 
 #include "support/banned.h"
