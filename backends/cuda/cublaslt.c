@@ -2,8 +2,8 @@
 /*
  * Matrix products by cuBLASLt. cuBLASLt is column-major: a row-major y = a b is computed as the
  * column-major y' = b' a' (' is the transpose), so its first operand is b. 8-bit types require
- * both operands to be contiguous along k. Operands are treated as if they had
- * this layout, because a runtime transposes weights once, when it loads them.
+ * both operands to be contiguous along k. Operands are treated as if they had this layout,
+ * because a runtime transposes weights once, when it loads them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,7 +316,7 @@ static uint32_t config(const struct cublaslt *lt, cublasLtMatmulAlgoConfigAttrib
     return value;
 }
 
-/* Prints the tile as "128x64"; its ID if the table does not have it. */
+/* Prints the tile as "128x64", or as its ID if the table lacks it. */
 static void print_tile(const struct cublaslt *lt, char *ret, size_t size) {
     const uint32_t tile = config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID);
     if (tile < sizeof(cublaslt_tiles) / sizeof(cublaslt_tiles[0]) &&

@@ -13,8 +13,8 @@
 struct fill {
     int32_t element; /* enum cm_element */
     bool positive;   /* positive floats only: for roots, logarithms and variances */
-    /* n > 0: integer i is in 0 .. ranges[i % n] - 1. n = 0: 8-bit integers have all values,
-     * wider ones are in 0 .. 7. */
+    /* n > 0: element i of an integer type is in 0 .. ranges[i % n] - 1. n == 0: 8-bit integers
+     * have any value, wider ones are in 0 .. 7. */
     struct indices indices;
 };
 

@@ -5,7 +5,8 @@
 
 #include "costmodel/backend.h"
 
-/* Sets device->floor; leaves it at 0 if the kernels cannot be loaded or captured. */
+/* Sets device->floor; leaves it at 0, without an error, if kernels cannot be loaded or
+ * captured. */
 int floor_measure(struct cm_device *device, struct cm_reason *reason);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum index_form {
     INDEX_NONE,     /* no indices, or the shapes do not match */
-    INDEX_ROWS,     /* Gather: each index selects along the axis */
+    INDEX_ROWS,     /* Gather: each index selects a slice along the axis */
     INDEX_ELEMENTS, /* GatherElements, ScatterElements: one index per element */
     INDEX_RUNS,     /* GatherND, ScatterND: each row of indices selects contiguous elements */
 };

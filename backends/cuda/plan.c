@@ -131,7 +131,8 @@ static int run_launches(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
     return replay_launch(plan->device, &job, ret_seconds, reason);
 }
 
-/* Runs the next graph of the series, and the one after it if the SM clock was too low. */
+/* Runs the next graph of the series; if the SM clock was too low, the following ones, until a
+ * sample is accepted or PLAN_TRIES have run. */
 static int run_series(struct cm_plan *plan, struct plan_series *series, double *ret_seconds,
                       struct cm_reason *reason) {
     bool accepted = false;

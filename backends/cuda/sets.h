@@ -17,8 +17,8 @@ struct sets {
 /* Allocates room for at least one set and fills the first. *ret_first: its addresses. */
 int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
               struct cuda_operands *ret_first, struct cm_reason *reason);
-/* Reserves the workspace and sets `n`. Returns CM_BACKEND_NO_MEMORY if no set fits beside the
- * workspace. */
+/* Reserves the workspace and computes sets->n. Returns CM_BACKEND_NO_MEMORY if no set fits
+ * beside the workspace. */
 int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t workspace_bytes,
                  struct cm_reason *reason);
 /* Returns true if executions that cycle through `used` sets find none of them in the cache. */

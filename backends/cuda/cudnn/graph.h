@@ -29,7 +29,7 @@ enum graph_role {
 
 /* A tensor that needs an address at execution. */
 struct graph_operand {
-    int64_t id;
+    int64_t id; /* unique in the graph */
     enum graph_role role;
     int index; /* index of the operand or result */
     /* The number of a GRAPH_VALUE; cuDNN reads it here at execution. */
@@ -68,7 +68,8 @@ void graph_end(struct graph *graph);
 void graph_fail(struct graph *graph, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns a descriptor that the graph owns; NULL, which all functions accept, if it failed. */
+/* Returns a descriptor owned by the graph; NULL (accepted by all functions) if the graph
+ * failed. */
 cudnnBackendDescriptor_t graph_make(struct graph *graph, cudnnBackendDescriptorType_t type);
 /* Sets an attribute to an array of `n` values. */
 void graph_set(struct graph *graph, cudnnBackendDescriptor_t descriptor,

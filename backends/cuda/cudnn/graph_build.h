@@ -26,7 +26,7 @@ enum graph_applies {
     GRAPH_ANY = GRAPH_PLAIN | GRAPH_BIAS | GRAPH_STEPS | GRAPH_BOTH
 };
 
-/* One way to compute a primitive: graphs that run one after the other, the parts. The first
+/* One way to compute a primitive: its parts are graphs that run one after the other. The first
  * alternative with a plan for every part is used. */
 struct graph_alternative {
     graph_builder *parts[GRAPH_MAX_PARTS];
@@ -43,7 +43,7 @@ graph_builder graph_build_convolution_tail;    /* only bias and post-ops, in pla
 graph_builder graph_build_convolution_steps;   /* only post-ops, in place */
 graph_builder graph_build_product;             /* with addend and post-ops */
 graph_builder graph_build_product_alone;       /* without addend and post-ops */
-graph_builder graph_build_product_convolution; /* the same as a 1x1 convolution */
+graph_builder graph_build_product_convolution; /* the same, as a 1x1 convolution */
 graph_builder graph_build_addend;              /* only the addend, in place */
 graph_builder graph_build_functions;
 graph_builder graph_build_pool;

@@ -3,7 +3,7 @@
  * Attention. cuDNN has one operation for all of it, used here for fp16 and bf16 without masks
  * (masks require cuDNN 9.21). Its engines also recognize attention in the graph of its parts:
  *     scores = q k^T * scale [+ mask] [causal: the lowest float for keys after the query]
- *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) v
+ *     y = exp(scores - max(scores)) / sum(exp(scores - max(scores))) * v
  * The parts and their order are those of NVIDIA's cudnn-frontend, which the engines expect.
  */
 #include "backends/cuda/cudnn/graph_build.h"
@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* RESULT: only in arrays of shapes, which have no mask. */
+/* RESULT replaces MASK in arrays of shapes, which have no entry for the mask. */
 enum operand { QUERIES, KEYS, VALUES, MASK, RESULT = MASK };
 enum axis { BATCH, HEADS, ROWS, COLUMNS, N_AXES };
 

@@ -71,7 +71,8 @@ static bool read_other(const struct cm_tensor *operand, int rank, const struct i
     return true;
 }
 
-/* Sets the operands of a chain without image and filter, which get the shape of the result. */
+/* Sets the operand shapes of a chain. It does not read image and filter: these get the shape of
+ * the result. */
 static bool read_operands(struct graph_chain *chain, const struct image *image) {
     const struct cm_primitive *primitive = chain->primitive;
     const int rank = primitive->outputs[0].rank;

@@ -124,7 +124,7 @@ static bool read_product(struct graph *graph, const struct graph_job *job,
     return false;
 }
 
-/* Starts a chain without a and b, whose entries in its operands get the shape of the result. */
+/* Starts a chain. It does not read its operands a and b: these get the shape of the result. */
 static bool begin(struct graph *graph, const struct graph_job *job, struct product *product,
                   struct graph_chain *ret) {
     *ret = (struct graph_chain){.graph = graph, .primitive = job->primitive};

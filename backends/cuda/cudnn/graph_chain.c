@@ -89,7 +89,7 @@ static const struct program programs[CM_N_FUNCTIONS] = {
         {.mode = CUDNN_POINTWISE_SOFTPLUS_FWD},
         {.mode = CUDNN_POINTWISE_TANH_FWD},
         {.mode = CUDNN_POINTWISE_MUL, .other = SOURCE_FIRST}}},
-    /* max(slope x, x): valid for slopes below 1. */
+    /* max(slope * x, x): valid for slopes below 1. */
     [CM_PRELU] = {.n = 2, .instructions = {
         {.mode = CUDNN_POINTWISE_MUL, .other = SOURCE_OPERAND},
         {.mode = CUDNN_POINTWISE_MAX, .other = SOURCE_FIRST}}},

@@ -23,7 +23,7 @@ struct graph_pointwise {
     bool has_limits; /* relu: slope below `low`, clipped at `high` */
     double low, high, slope;
     double alpha; /* elu, swish */
-    int64_t axis; /* of an index */
+    int64_t axis; /* axis of CUDNN_POINTWISE_GEN_INDEX */
 };
 void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
 

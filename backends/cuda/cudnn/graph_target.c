@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes a target device to cuDNN as JSON. The members are undocumented; their names come
- * from error messages of cuDNN 9.19. On a GPU, cuDNN exports such a text, which can be compared
+ * from error messages of cuDNN 9.19. On a GPU, cuDNN exports its own text, for comparison
  * (docs/gpu-verification.md). */
 #include "backends/cuda/cudnn/graph_target.h"
 

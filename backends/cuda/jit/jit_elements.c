@@ -168,7 +168,7 @@ int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
     return CM_BACKEND_OK;
 }
 
-/* Writes a kernel that copies one input to the result, from its element `offset` on. */
+/* Writes a kernel that copies one input into the result, beginning at its element `offset`. */
 static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int input,
                      int64_t offset, struct cm_reason *reason) {
     struct cm_tensor part = primitive->outputs[0];

@@ -114,7 +114,7 @@ static bool read_images(const struct cm_primitive *primitive, struct rows *ret) 
     return true;
 }
 
-/* Applies scale and shift of channel `p`, if present. */
+/* Writes code that applies the scale and shift of a channel, if present. */
 static void scale_and_shift(struct jit *jit, int64_t n_parameters) {
     const struct cm_primitive *primitive = jit->primitive;
     jit_add(jit, "        const i64 p = (PARAMETER) %% %lldll;\n        (void)p;\n",
