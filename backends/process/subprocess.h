@@ -42,7 +42,7 @@ bool subprocess_is_stopped(const struct subprocess *subprocess);
 /* Returns the number of processes started so far. */
 int subprocess_n_processes(const struct subprocess *subprocess);
 
-/* Always fills *ret: after a crash or a hang with state CM_CRASHED or CM_TIMED_OUT. */
+/* Always fills *ret; after a crash or a hang its state is CM_CRASHED or CM_TIMED_OUT. */
 void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive *primitive,
                         struct cm_measurement *ret);
 

@@ -293,8 +293,8 @@ static int subtract_bodies(struct reader *reader) {
     return CM_OK;
 }
 
-/* Replaces the host time of each layer on a GPU by the time of its kernels; sets
- * without_kernels if the profile has no kernels. */
+/* For layers on a GPU, uses the time of their kernels instead of the host time or, if the
+ * profile has no kernels, sets without_kernels. */
 static void use_kernels(struct reader *reader) {
     for (size_t i = 0; i < reader->n; i++) {
         struct event *event = &reader->events[i];
