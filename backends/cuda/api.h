@@ -37,7 +37,7 @@
     X(cuGraphNodeGetDependentNodes, (CUgraphNode, CUgraphNode *, size_t *))                    \
     X(cuGraphAddDependencies, (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))     \
     X(cuGraphRemoveDependencies, (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))
-/* Loaded by the plain name: the later version has the same signature, but old drivers lack it. */
+/* Loaded by the plain name: old drivers lack the later version, whose signature is equal. */
 #define CUDA_DRIVER_PLAIN(X) X(cuEventElapsedTime)
 
 #define CUDA_CUDNN_FUNCTIONS(X)                                                                \
