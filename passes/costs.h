@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The figures of struct cm_costs as a list, for code that treats them alike. A new metric is a
- * member of struct cm_costs, the line in passes/cost/count.c that computes it, and its row in
- * report/table/columns.c.
+ * Access to the figures of struct cm_costs by index, for code that treats them alike. A new
+ * metric needs a member of struct cm_costs, a line in passes/cost/count.c that computes it, and
+ * a row in report/table/columns.c.
  */
 #ifndef PASSES_COSTS_H
 #define PASSES_COSTS_H

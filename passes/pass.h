@@ -54,8 +54,8 @@ enum pass_facts {
 struct symbol {
     const char *name;
     int64_t size;   /* DIM_UNKNOWN until batch binds it */
-    uint32_t input; /* first input with this symbol, */
-    int axis;       /* and its axis */
+    uint32_t input; /* the first input that has this symbol */
+    int axis;       /* the axis of that input */
 };
 
 /* Outcome of a --trip-count request, in order of increasing success. */
@@ -63,11 +63,11 @@ enum trip_outcome { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_APPLIED };
 
 struct bind_table {
     const struct op **ops; /* by node; the row of unknown operators if none matches, not NULL */
-    /* The distinct rows. Nodes of several opset versions may share a row as several kinds. */
+    /* One kind per distinct domain, type and opset; several kinds may have the same row. */
     size_t n_kinds;
-    const struct op **kinds;
-    uint32_t *kind_of;    /* by node: index into kinds */
-    const int64_t *trips; /* by node: --trip-count, DIM_UNKNOWN; NULL if no option is given */
+    const struct op **kinds; /* by kind: its row */
+    uint32_t *kind_of;       /* by node: index into kinds */
+    const int64_t *trips; /* by node: --trip-count, or DIM_UNKNOWN; NULL without that option */
     size_t n_unknown;     /* nodes of unknown operators */
 };
 
@@ -79,11 +79,12 @@ struct override {
     const struct override *next; /* of the same node */
 };
 
+/* A constant that contained the batch size of the file, and was changed by re-batching. */
 struct rebatched {
-    uint32_t node;
-    uint32_t slot;
-    const char *what; /* "target", "repeats", "dims" */
-    int64_t axis;
+    uint32_t node;    /* the node that uses it */
+    uint32_t slot;    /* operand of that node */
+    const char *what; /* its role: "target" (of a Reshape, Expand) or "dims" (its own shape) */
+    int64_t axis;     /* index of the changed element, or axis of the tensor */
     int64_t from;
     int64_t to;
 };
@@ -93,7 +94,7 @@ struct batch_table {
     size_t n_symbols;
     struct symbol *symbols;
     const struct value_info **inputs;  /* by value; NULL if the value is not a graph input */
-    const struct override **overrides; /* by node, NULL for none; NULL if no node has any */
+    const struct override **overrides; /* by node: a list or NULL; NULL if no node has any */
     size_t n_rebatched;
     struct rebatched *rebatched;
 };
@@ -101,13 +102,13 @@ struct batch_table {
 /* One run of a body inside a Loop that is executed iteration by iteration. */
 struct iteration {
     uint32_t graph;
-    const struct iteration *outer; /* run of the enclosing body; NULL if that is not executed */
-    struct iteration *before;      /* the previous run of the same body, or NULL */
-    int64_t runs;                  /* per run of `outer` */
-    bool is_iteration;             /* one of several, `runs` is 1 */
-    bool is_assumed;               /* `runs` is unknown, */
-    bool is_alternative;           /* or the body is a branch, see infer_table.alternative */
-    bool is_dropped;               /* a later walk replaced it */
+    const struct iteration *outer;  /* run of the enclosing body; NULL if not executed */
+    struct iteration *before;       /* the previous run of the same body, or NULL */
+    int64_t runs;                   /* per run of `outer` */
+    bool is_iteration;              /* one of several, `runs` is 1 */
+    bool is_assumed;                /* `runs` is unknown and set to 1 */
+    bool is_alternative;            /* the body is a branch, see infer_table.alternative */
+    bool is_dropped;                /* a later walk replaced it */
     const struct value_info *infos; /* of iterations.values */
 };
 
@@ -117,7 +118,7 @@ struct iterations {
     const uint32_t *values; /* inputs of the body and outputs of its nodes */
     struct iteration *last; /* NULL: the body never runs, or is not inside an executed Loop */
     bool is_executed;       /* it is inside an executed Loop */
-    bool is_mixed; /* a branch, whose condition is static in some runs only: counted in all */
+    bool is_mixed; /* a branch whose condition is static in some runs only: counted in all */
 };
 
 struct infer_table {
@@ -126,7 +127,7 @@ struct infer_table {
     bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
     bool is_open;      /* some output dims or trip counts are unknown */
     /* By graph: the runs of bodies whose shapes differ between iterations; NULL if no Loop was
-     * executed. `infos` then hold in every run. */
+     * executed. If one was, `infos` contain what is the same in every run. */
     struct iterations *iterations;
     /* Upper-bound variant of this table: data-dependent dims and trip counts at their maximum.
      * Points to this table if every shape is static. */
@@ -137,13 +138,13 @@ struct infer_table {
  * opset 17, GELU, SiLU, ... */
 struct fused_pattern {
     const char *name;        /* class name in the framework: "LayerNorm" */
-    const struct op *op;     /* row that counts it: that of LayerNormalization, Gelu, ... */
+    const struct op *op;     /* row that gives its costs, such as that of LayerNormalization */
     const struct node *node; /* the operation as one node: operands and result are values of the
                                 model, attributes are those of the row */
     uint32_t last;           /* node that produces the result */
     size_t n_nodes;
     const uint32_t *nodes; /* in file order */
-    bool foldable; /* several operations when exported, counted as such (Conv+BN): of_node has
+    bool foldable; /* Conv+BN: two operations of the framework, counted as two; of_node has
                       none of its nodes */
 };
 
@@ -154,7 +155,7 @@ struct fused_patterns_table {
 };
 
 enum storage {
-    STORAGE_NONE, /* unused, omitted, or a sequence, whose tensors count themselves */
+    STORAGE_NONE, /* unused, omitted, or a sequence, whose tensors are counted instead */
     STORAGE_INPUT,
     STORAGE_WEIGHT,     /* stored in the file */
     STORAGE_CONSTANT,   /* computed from weights only, or folded */
@@ -170,16 +171,16 @@ struct liveness_table {
     uint32_t *first;       /* by value: step that produces it */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
     /* In file order, or with --schedule min-memory in an order of lower peak: */
-    uint32_t n_steps;   /* one per node; those of a body right before the node that owns it */
-    uint32_t *step_of;  /* by node */
-    uint32_t *node_at;  /* by step */
-    int64_t *live;      /* by step: bytes of live activations and inputs */
-    int64_t peak_bytes; /* maximum of `live`; DIM_OVERFLOW if a sum overflows */
-    uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
+    uint32_t n_steps;        /* one per node; the nodes of a body come right before its owner */
+    uint32_t *step_of;       /* by node */
+    uint32_t *node_at;       /* by step */
+    int64_t *live;           /* by step: bytes of live activations and inputs */
+    int64_t peak_bytes;      /* maximum of `live`; DIM_OVERFLOW if a sum overflows */
+    uint32_t peak_node;      /* node of that step, ID_NONE in an empty graph */
     int64_t file_peak_bytes; /* the peak in file order */
-    bool upper_bound;        /* some sizes are upper bounds, */
-    bool peak_upper_bound;   /* and at the peak */
-    bool is_optimal;         /* no order has a lower peak; for --schedule min-memory */
+    bool upper_bound;        /* some sizes are upper bounds */
+    bool peak_upper_bound;   /* some sizes at the peak are upper bounds */
+    bool is_optimal;         /* with --schedule min-memory: no order has a lower peak */
 };
 
 struct in_place_table {
@@ -202,7 +203,7 @@ enum param_kind {
     PARAM_BUFFER,
 };
 
-/* A constant, or an Identity of one whose output has a parameter's name. */
+/* A constant, or the output of an Identity of a constant if it has a parameter's name. */
 struct param {
     uint32_t value;
     enum param_kind kind;
@@ -215,9 +216,10 @@ struct param {
 struct framework_table {
     int64_t elements;    /* DIM_UNKNOWN if the file does not determine it, DIM_OVERFLOW */
     size_t n_absent;     /* listed parameters without a tensor of their own in the file */
-    size_t n_unknown;    /* of these, with an unknown number of elements */
+    size_t n_unknown;    /* absent parameters with an unknown number of elements */
     const char *unknown; /* the first of them */
-    const char *shared;  /* tensor that replaces equal ones of most modules; NULL if none */
+    const char *shared;  /* of the tensors that replace equal ones, that of the most modules;
+                            NULL if none */
     size_t n_sharing;    /* modules that use it, its own included */
 };
 
@@ -232,15 +234,15 @@ struct params_table {
 };
 
 struct count_table {
-    /* By node: rows of the result, in `result_arena`. Only the costs are set, without
-     * parameters, multiplied by the runs of the graph; CM_UNKNOWN if unknown, DIM_OVERFLOW past
-     * 2^63. api/assemble.c fills in the rest. */
+    /* By node: rows of the result, in `result_arena`. Only the costs are set, except figures of
+     * parameters, and multiplied by the runs of the graph; CM_UNKNOWN if unknown, DIM_OVERFLOW
+     * past 2^63. api/assemble.c fills in the rest. */
     struct cm_node *nodes;
-    int64_t *runs;           /* by graph: per run of the model; 0 for a branch not charged */
-    int64_t *upper_runs;     /* by graph: upper bound if `runs` is unknown */
+    int64_t *runs;           /* by graph: per run of the model; 0 for a branch not counted */
+    int64_t *upper_runs;     /* by graph: upper bound of `runs` if unknown */
     scale_axes *dequantized; /* by value: scale axes of dequantized integers; NULL if none */
-    struct value_info *run_infos; /* by value: infos in the run of a body that is counted; NULL
-                                     if no Loop is executed */
+    struct value_info *run_infos; /* scratch, by value: infos in the run of a body that is being
+                                     counted; NULL if no Loop is executed */
 };
 
 struct modules_table {
@@ -305,8 +307,8 @@ struct training_table {
     const struct training *flow; /* operations and gradients (passes/training/training.h) */
 };
 
-/* Kernels of backward and of the optimizer. Empty unless a training step on a modelled device
- * is requested. Times are DIM_UNKNOWN then. */
+/* Kernels of backward and of the optimizer. Unless a training step on a modelled device is
+ * requested, the table is empty and its times are DIM_UNKNOWN. */
 struct gradient_kernels_table {
     size_t n;
     struct cm_primitive *items; /* distinct; last the optimizer's */
@@ -326,7 +328,7 @@ struct memory_required_table {
     size_t n_weights;
     struct cm_weights
         *weights;           /* by dtype and storage, in order of first use; in `result_arena` */
-    int64_t weight_bytes;   /* without weights that are inputs, which are in the arena */
+    int64_t weight_bytes;   /* without weights that are graph inputs: the arena has those */
     int64_t required_bytes; /* on the device, without workspace */
 };
 
@@ -336,11 +338,12 @@ enum lowered {
     LOWERED_NOT,       /* see why_not */
 };
 
-/* Empty unless a device is modelled. By node, with the dtypes of --precision. */
+/* Empty unless a device is modelled. Bytes are those of the dtypes of --precision. */
 struct kernels_table {
+    /* By node: */
     int64_t *read;            /* bytes that its kernel reads for the node */
     int64_t *written;         /* bytes that its kernel writes for the node */
-    struct cm_fusion *fusion; /* in_graph: 0 for views, and nodes counted with another one */
+    struct cm_fusion *fusion; /* in_graph: 0 for views, and nodes counted with another node */
     uint32_t *kernel;         /* identifies the kernel of the node */
     /* By value: */
     uint32_t *source; /* the value that it is a view of, or itself */
@@ -351,8 +354,8 @@ struct kernels_table {
 /* Empty unless a backend is selected or times are imported. */
 struct primitives_table {
     size_t n;
-    struct cm_primitive *items; /* distinct, in order of first use; one per node if times are
-                                   imported, of no kind if the node has none */
+    struct cm_primitive *items; /* distinct, in order of first use; with imported times one per
+                                   node, CM_PRIMITIVE_NONE if it has no primitive */
     enum lowered *lowered;      /* by node */
     uint32_t *of_node;          /* by node: index into items, ID_NONE */
     const char **why_not;       /* by node; static text */
@@ -363,9 +366,9 @@ struct primitives_table {
 
 /* Latency of the nodes run as one network. */
 struct network_time {
-    struct cm_measurement measurement; /* warm */
+    struct cm_measurement measurement; /* has warm times only */
     const bool *included;              /* by node; NULL if not requested */
-    int64_t sum_cold_ps;               /* of these nodes */
+    int64_t sum_cold_ps;               /* sum of the separate cold times of these nodes */
     int64_t sum_warm_ps;
 };
 
@@ -379,8 +382,8 @@ struct imported_layer {
     size_t n_nodes;
     const uint32_t *nodes; /* that share its time */
     size_t n_places;
-    const uint32_t *places; /* without nodes: its time is that of the smallest module that
-                               contains these, or of the model */
+    const uint32_t *places; /* if it has no nodes: its time counts for the smallest module that
+                               contains these nodes, or for the model */
     size_t n_inside;
     const uint32_t *inside; /* of an opaque block: nodes without a time of their own */
     double expected_s;      /* of its nodes, by the modelled device; 0: unknown */
@@ -421,13 +424,13 @@ enum limited_by {
     N_LIMITED_BY
 };
 
-/* Achieved rates of a latency. */
+/* Rates that a primitive or module achieves. */
 struct achieved {
-    bool present; /* there is a latency */
+    bool present; /* it has a latency */
     double flops_per_s;
     double bytes_per_s;
     double roofline;      /* lower_bound_s / latency; negative if unknown */
-    double lower_bound_s; /* lower bound by the ceilings; negative if unknown */
+    double lower_bound_s; /* by the ceilings, seconds; negative if unknown */
     enum limited_by limited_by;
 };
 
@@ -475,7 +478,7 @@ struct analysis {
     struct arena *result_arena; /* lifetime of the result, which becomes its owner */
     struct arena *scratch;      /* of the running pass; the runner empties it */
     struct cm_diagnostics *diag;
-    struct work *work; /* of all runs behind the profile; NULL: unlimited */
+    struct work *work; /* budget of all runs for the profile; NULL: unlimited */
     struct bind_table bind;
     struct batch_table batch;
     struct infer_table infer;

@@ -18,7 +18,7 @@
 #name, pass_##name, offsetof(struct analysis, member),                                     \
         sizeof(((struct analysis *)NULL)->member)
 
-/* Each pass may read only the tables that its `requires` names. */
+/* Each pass may read only the tables of the passes that give its `requires`. */
 /* clang-format off */
 static const struct pass pipeline[] = {
     /* The graph: operators, shapes, fused patterns. */

@@ -21,9 +21,9 @@ int pipeline_run(struct analysis *analysis) CM_MUST_CHECK;
 int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
 
 /*
- * Runs the pass that gives `stale` and all later ones, also again with other options; the
- * tables of the earlier passes are those of an earlier run, and what the later ones allocated
- * may have been freed.
+ * Clears the tables of the pass that gives `stale` and of all later passes, and runs these
+ * passes, for example with other options than before. What their last run allocated may have
+ * been freed. The tables of the passes before are still those of an earlier run.
  */
 int pipeline_run_from(struct analysis *analysis, enum pass_facts stale) CM_MUST_CHECK;
 

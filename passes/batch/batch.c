@@ -22,7 +22,7 @@ struct batch_work {
     struct batch_table *table;
     struct cm_diagnostics *diag;
     struct map *index; /* symbols by name */
-    uint32_t first;    /* first input whose shape options may set, ID_NONE */
+    uint32_t first;    /* the input whose leading dim may be the batch, ID_NONE */
 };
 
 static const struct graph *main_graph(const struct batch_work *work) {
@@ -138,7 +138,7 @@ static int bind_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* The number of elements of --value is the dim of a 1-D input. */
+/* Binds the symbol of a 1-D input to the number of elements that --value lists for it. */
 static int bind_value_options(const struct batch_work *work) {
     const struct cm_options *options = work->analysis->options;
     const struct graph *graph = main_graph(work);
@@ -153,8 +153,8 @@ static int bind_value_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* Returns the first free input without --value: that one holds data, not parameters of the
- * model. */
+/* Returns the first free input without --value, which is assumed to be data; ID_NONE if none.
+ */
 static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs; i++) {

@@ -33,8 +33,9 @@ int batch_axis_power(const struct probe *probe, uint32_t value) {
     return power;
 }
 
-/* Returns the largest power that an output may have: 2 for a product of the batch with itself
- * and what is computed from it, else 1. */
+/* Returns the largest power of the batch that the size of an output may have: if squares are
+ * accepted, 2 for a product of two batched operands and for results computed from it; else 1.
+ */
 static int allowed_power(const struct probe *probe, const struct node *node,
                          const struct op *op) {
     int n_batched = 0;
@@ -91,8 +92,9 @@ static int64_t outer_in_view(const struct probe *probe, const struct node *node,
     return is_known(outside) && outside > 0 && prefix % outside == 0 ? prefix / outside : 0;
 }
 
-/* Returns batch_location.outer of other outputs: that of the operand's axis of equal size.
- * Concat and Tile change the size, and may or may not repeat the batch end to end. */
+/* Returns batch_location.outer of an output that is not a view: that of the operands whose
+ * batch axis has the same size. 0 (unknown) if none has: Concat and Tile may repeat the batch.
+ */
 static int64_t outer_inherited(const struct probe *probe, const struct node *node,
                                int64_t size) {
     int64_t outer = 0;
@@ -185,9 +187,9 @@ static size_t n_gathers(const struct probe *probe, uint32_t value_id) {
     return n;
 }
 
-/* Returns why a gather from the batch cannot be right, or NULL. One sample at a time is right
- * in the body of a Loop that runs once for each. Outside, a fixed index may mean the first
- * sample, unless the batch is 1: then it may also be a loop over samples that was unrolled. */
+/* Returns why a gather from the batch cannot be right, or NULL. In the body of a Loop over
+ * samples, gathering one sample is right. Elsewhere, a fixed index may select the first sample;
+ * but at a batch of 1 it may also come from an unrolled loop over samples. */
 static const char *objection_to_gather(const struct probe *probe, const struct node *node,
                                        bool per_sample) {
     const struct value_info *index = after(probe, node->inputs[1]);
@@ -202,6 +204,7 @@ static const char *objection_to_gather(const struct probe *probe, const struct n
                         : "its index selects samples, but not each of the batch once";
 }
 
+/* Returns why an output without the batch cannot be right, or NULL. */
 static const char *objection_to_loss(const struct probe *probe, const struct node *node,
                                      const struct op *op, bool per_sample) {
     if (op->memory == MEMORY_SHAPE_ONLY || op->memory == MEMORY_CONTROL ||
@@ -212,7 +215,7 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
         if (!holds_batch(probe, node->inputs[i])) continue;
         if (op->cost.macs) return "the batch would be summed over";
         if (i == 0 && gathers(node, op)) return objection_to_gather(probe, node, per_sample);
-        if (before(probe, node->outputs[0])->shape.rank == 0) continue; /* a loss */
+        if (before(probe, node->outputs[0])->shape.rank == 0) continue; /* a training loss */
         return cuts_batch(probe, node, i) ? "its output would keep the batch of the file"
                                           : "its output would not hold the batch";
     }
@@ -220,8 +223,9 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
 }
 
 /*
- * Objects to a Reshape with a fixed target whose operand has an unknown batch place, if the
- * target lists every dim, or has an axis of the batch's size that did not grow.
+ * Returns why a Reshape with a fixed target cannot be right, or NULL. It objects only if it is
+ * unknown where in its operand the batch is, and if no axis of the output grew, or an axis of
+ * the batch's size did not.
  */
 static const char *objection_to_target(const struct probe *probe, const struct node *node,
                                        const struct op *op, bool in_body) {
@@ -269,8 +273,8 @@ static bool has_stale_state(const struct probe *probe, const struct graph *body)
     return false;
 }
 
-/* Returns why the body of a Loop, Scan or If cannot be right, or NULL. A Loop over samples runs
- * as often as the batch is large. */
+/* Returns why the body of a Loop, Scan or If cannot be right, or NULL. The trip count of a Loop
+ * over samples is the batch. */
 static const char *objection_to_body(const struct probe *probe, uint32_t graph, bool outer,
                                      uint32_t *ret_node) {
     const struct graph *body = &probe->model->graphs[graph];
@@ -286,7 +290,7 @@ static const char *objection_to_body(const struct probe *probe, uint32_t graph, 
         *ret_node = body->owner;
         return "a state would hold the batch from the second iteration on";
     }
-    for (size_t i = 0; i < body->n_nodes && !objection; i++) /* depth: see walk.c */
+    for (size_t i = 0; i < body->n_nodes && !objection; i++) /* walk.c limits the depth */
         objection =
             objection_to_node(probe, body->nodes[i], true, per_sample || outer, ret_node);
     return objection;
@@ -320,8 +324,8 @@ const char *batch_axis_objection(const struct probe *probe, uint32_t node_id,
     return objection_to_node(probe, node_id, false, false, ret_node);
 }
 
-/* Returns true if the shapes differ in the order of unit axes only: a Transpose that moves such
- * an axis is the same as a Reshape. */
+/* Returns true if the shapes are equal without their unit axes (dims of 1): a Transpose that
+ * moves only unit axes is the same as a Reshape. */
 static bool moves_unit_axes(const struct shape *from, const struct shape *to) {
     int i = 0;
     int k = 0;
@@ -333,8 +337,8 @@ static bool moves_unit_axes(const struct shape *from, const struct shape *to) {
     }
 }
 
-/* Adds the unit axes to which a Transpose, written as a Reshape, may have moved the batch, if
- * no axis in row-major order has the batch's size. */
+/* At a batch of 1, adds the unit axes to which a Transpose, written as a Reshape, may have
+ * moved the batch, unless one of the candidates is a unit axis already. */
 static size_t add_moved(const struct probe *probe, uint32_t node_id,
                         struct batch_candidate *out, size_t n) {
     const struct node *node = &probe->model->nodes[node_id];
@@ -387,7 +391,8 @@ static int aligned_axis(const struct probe *probe, const struct node *node) {
     return -1;
 }
 
-/* Returns true if the list is the shape, apart from 1s and -1s that the operator fills in. */
+/* Returns true if the list is equal to the shape, apart from 1s and -1s that the operator
+ * replaces. */
 static bool lists_dims(const struct constant *list, const struct shape *shape, int axis) {
     if (list->n_elements != shape->rank) return false;
     for (int i = 0; i < shape->rank; i++) {

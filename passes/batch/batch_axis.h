@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The axis on which each value holds the batch, and how a Reshape or a constant operand carries
- * it on: the queries of rebatch.c about one node.
+ * Questions of rebatch.c about one node: which axis of each value holds the batch, and which
+ * axis holds it after a Reshape or a change of a constant operand.
  */
 #ifndef PASSES_BATCH_BATCH_AXIS_H
 #define PASSES_BATCH_BATCH_AXIS_H
 
 #include "passes/infer/walk.h"
 
-/* A prime larger than any plausible dim: a multiple of it in the second walk is the batch. */
+/* A prime larger than any plausible dim: in the second walk, a dim that is a multiple of it
+ * holds the batch. */
 #define PROBE_BATCH 10007
 
 /* The batch in a value: dims[axis] = outer * batch * inner, in row-major order. */
@@ -42,13 +43,13 @@ struct probe {
     const struct model *model;
     const struct op *const *ops;
     int64_t batch; /* the file's own */
-    bool unlikely; /* also try less likely places: Reshapes that transpose, and axes that the
-                      batch shares if another is exactly as long as it */
+    bool unlikely; /* also try less likely places: unit axes moved by a Reshape, and axes that
+                      are a multiple of the batch although another has exactly its size */
     bool squares;  /* accept products of the batch with itself */
     struct walk before;  /* at the file's batch */
     struct walk after;   /* at PROBE_BATCH */
-    int64_t trials_left; /* operands of nodes that may still be walked by trial; negative if too
-                            few */
+    int64_t trials_left; /* budget of trial walks, in operands of nodes; negative if it did not
+                            suffice */
     const struct override **overrides; /* of `after`, by node */
     struct batch_location *places;     /* by value */
     struct arena *arena;
@@ -68,8 +69,8 @@ int batch_axis_apply(const struct probe *probe, const struct override **override
                      const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
 
 /*
- * Lists where the batch of operand 0 may be in the output of a node whose target lists the
- * output's dims, by row-major order; at most one place per axis. Returns how many.
+ * Lists where the batch of operand 0 may be in the output of a Reshape (a node whose target
+ * lists the output's dims), by row-major order; at most one place per axis. Returns how many.
  */
 size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
                              struct batch_candidate out[SHAPE_MAX_RANK]);
@@ -84,7 +85,8 @@ int batch_axis_push(struct arena *arena, struct change_list *list,
 /* Returns the power of the batch in the value's size, that is, how many of its axes grew by the
  * factor of the batch; -1 if a dim changed otherwise. */
 int batch_axis_power(const struct probe *probe, uint32_t value);
-/* Returns the value as a short list of integers, equal at both batches; NULL if it is not. */
+/* Returns the contents of the value if it is a list of at most SHAPE_MAX_RANK integers that are
+ * equal at both batches; else NULL. */
 const struct constant *batch_axis_fixed_list(const struct probe *probe, uint32_t value);
 /* Returns the axis of the value that scales with the batch, or -1. */
 int batch_axis_grown_axis(const struct probe *probe, uint32_t value);

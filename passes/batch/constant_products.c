@@ -10,7 +10,7 @@
  *    constant: the last MatMul adds to p a demand {axis 0, required}, with the request "operand
  *    0 of the last MatMul".
  * 2. p is the output of a MatMul of constants. A trial shows that p grows along axis 0 if t
- *    does: the demand is propagated to t. With w it does not fit.
+ *    does: the demand is propagated to t. A trial that scales w does not fit.
  * 3. t is the output of Tile, whose operand [2,1,1] lists the repeats. A trial with [8,1,1]
  *    scales axis 0 of t: this change is added to `tilings`, and the whole chain has batch 8.
  * If t were a stored constant, decide_tiling would decide if the exporter tiled it.
@@ -45,17 +45,17 @@ struct demand {
 
 struct demands {
     size_t n;
-    struct demand items[MAX_PLACES]; /* each for another axis */
+    struct demand items[MAX_PLACES]; /* for different axes */
 };
 
 struct tiling_search {
     struct probe *probe;
     const struct change_list *changes; /* of the solution */
-    struct change_list *tilings;       /* to find */
+    struct change_list *tilings;       /* found so far */
     struct demands *demands;           /* by value */
-    bool *depends;                     /* by value: a constant computed by a product */
+    bool *depends;                     /* by value: a constant computed from a product */
     uint32_t *blocked;   /* output of a product that no operand scales; ID_NONE if none */
-    uint32_t *undecided; /* by value: the constant it is computed from that may have been tiled;
+    uint32_t *undecided; /* by value: the possibly tiled constant from which it is computed;
                             ID_NONE if none */
 };
 
@@ -184,6 +184,8 @@ static struct demand *demand_for(const struct tiling_search *search, uint32_t va
     return &demands->items[demands->n++];
 }
 
+/* Adds the change to the requests for that axis of its operand, with the properties of `like`.
+ */
 static int demand_axis(const struct tiling_search *search, const struct batch_change *change,
                        const struct demand *like, int64_t outer) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];
@@ -199,7 +201,7 @@ static int demand_axis(const struct tiling_search *search, const struct batch_ch
     return CM_OK;
 }
 
-/* Returns the axis that the solution scales of the operand, or -1. */
+/* Returns the axis of the operand that the solution scales, or -1. */
 static int changed_axis(const struct tiling_search *search, uint32_t node, size_t slot) {
     const struct override *override = search->probe->overrides[node];
     const struct change_list *list = search->changes;
@@ -352,9 +354,9 @@ static bool is_batch_alone(const struct tiling_search *search, uint32_t value,
 
 /*
  * Decides whether the exporter tiled a constant that has no operands, or whose node inserts the
- * batch axis. It did if its batch axis is longer than 1, if a use is invalid at another batch
- * without it, if the file records it, if all elements are equal (a zero state), or if it is a
- * batch of images. Otherwise the constant may be used as stored: it is marked undecided.
+ * batch axis. It is tiled if the file's batch is above 1, if a use is invalid unless it scales,
+ * if the file records its repetition, if all elements are equal (a zero state), or if it is a
+ * batch of images. If none of these is true, it may be used as stored: it is marked undecided.
  */
 static int decide_tiling(const struct tiling_search *search, uint32_t value,
                          const struct demand *demand) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products whose operands are all constants, but which an export at batch N computes N times:
- * the projection of a learned query that was tiled to the batch (DETR, SigLIP), a recurrent
- * cell on a zero state, a convolution over position codes. In a file at batch 1, asked for N:
+ * Re-batches products whose operands are all constants, but which an export at batch N computes
+ * N times: the projection of a learned query that was tiled to the batch (DETR, SigLIP), a
+ * recurrent cell on a zero state, a convolution over position codes. If a file at batch 1 is
+ * re-batched to N:
  *
  *     query [1,10,32] -> Tile [1,1,1] -> t [1,10,32] -> MatMul w -> p [1,10,32]
- *     MatMul(p, keys [N,32,16]): the Tile does not show that it is to scale
+ *     MatMul(p, keys [N,32,16]): must p scale? The Tile of 1s does not show it.
  *
  * From the operand that must scale with the batch, constant_products_find traces the batch axis
  * back to where the constant was tiled. See docs/decisions/rebatching.md.

@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* Symbols that are tried; each takes two walks. */
+/* At most this many symbols are tried; each takes two walks. */
 #define MAX_TRIED 8
 
 struct derivation {

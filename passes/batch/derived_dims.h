@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbolic dims that no option binds because the model accepts one size only. */
+/* Binds symbolic dims that no option binds, if the model accepts one size only. */
 #ifndef PASSES_BATCH_DERIVED_DIMS_H
 #define PASSES_BATCH_DERIVED_DIMS_H
 

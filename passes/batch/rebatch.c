@@ -23,14 +23,15 @@
 #define STEPS_PER_NODE 16
 #define STEPS_BASE     16384
 
-/* The same for trials with scaled constants, in operands. */
+/* The same for trials with scaled constants; counts operands of the tried nodes. */
 #define TRIALS_PER_NODE 64
 #define TRIALS_BASE     (1 << 20)
 
-/* Backtracking restores the fold budget, so that every path folds alike; total, in budgets. */
+/* Backtracking refunds the fold budget, so that every path folds alike; at most this many whole
+ * budgets are refunded. */
 #define REFUNDED_WALKS 16
 
-/* Searches with constants that were tiled to the batch; each finds more of them. */
+/* Maximum number of searches for constants that were tiled to the batch; each finds more. */
 #define MAX_TILING_ROUNDS 8
 
 /* A consistent set of changes for the whole model. */
@@ -92,8 +93,8 @@ static int macs_of(const struct search *search, const struct value_info *infos,
     return CM_OK;
 }
 
-/* Returns true if the current solution has the value sizes, output shapes and MACs of `other`.
- */
+/* Sets *ret_same to true if the current solution has the same sizes of values, output shapes
+ * and MACs as `other`. */
 static int is_same_solution(const struct search *search, const struct solution *other,
                             bool *ret_same) {
     const struct model *model = search->analysis->model;
@@ -119,8 +120,8 @@ static int is_same_solution(const struct search *search, const struct solution *
 
 /* --- The search. --- */
 
-/* Keeps the first error of the step, if it is the contradiction latest in the file; later
- * errors of a step are failed repairs. */
+/* Stores the reason of a contradiction, if no earlier one was at a later step: the first error
+ * of the step, since the others come from failed repairs. */
 static int record_reason(struct search *search, size_t step) {
     const char *reason = "it does not fit";
     if (search->reason && step < search->deepest) return CM_OK;
@@ -198,8 +199,8 @@ static int refuse(const struct search *search, uint32_t node, uint32_t first, co
     return status;
 }
 
-/* Returns true if a Gather selects from the value as from data: not along axis 0. At a batch of
- * 1, floats may also be a table that is an input (angles by position). */
+/* Returns true if a Gather treats the value as data, not as a table: it selects along an axis
+ * other than 0. At a batch of 1, floats may still be a table (angles by position). */
 static bool gathers_from_data(const struct search *search, const struct use *use,
                               const struct value_info *info) {
     const struct model *model = search->analysis->model;
@@ -210,7 +211,8 @@ static bool gathers_from_data(const struct search *search, const struct use *use
     return dtype_is_integer(info->dtype) || search->probe.batch > 1;
 }
 
-/* Returns true if the value is used where only learned tensors are: a weight as an input. */
+/* Returns true if the value is a weight although it is an input: a use requires a learned
+ * tensor. */
 static bool is_weight_input(const struct search *search, uint32_t value_id,
                             const struct value_info *info) {
     const struct value *value = &search->analysis->model->values[value_id];
@@ -286,7 +288,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->after.inputs = inputs;
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
-    probe->after.executed = &search->before; /* a state that only grows now is an error */
+    probe->after.executed = &search->before; /* a state that grows only at PROBE_BATCH: error */
     status = rebatch_reset_sink(search);
     if (status == CM_OK) status = walk_start(&probe->after);
     search->refunds_left = REFUNDED_WALKS * elements_left(search);
@@ -319,10 +321,10 @@ static int keep_changes(const struct search *search, const struct change_list *c
 }
 
 /*
- * Compares another solution with *found. It is dropped if the batch leads the outputs of *found
- * only, replaces *found if the batch leads only its own, and is equivalent if all figures are
- * the same: then only the order of unit axes inside the model differs. Else the file is
- * ambiguous.
+ * Compares the current solution with *found. If the batch is the leading axis of the outputs in
+ * only one of them, that one is kept in *found. If they have the same figures, *found stays:
+ * they differ only in the order of unit axes inside the model. Otherwise the file is ambiguous,
+ * an error.
  */
 static int compare_solution(struct search *search, struct solution *found, uint32_t first) {
     bool leads = batch_leads(search);
@@ -378,8 +380,9 @@ static int restart(struct search *search) {
 }
 
 /*
- * Finds the first solution: with the likeliest places and at most one batch axis, else with
- * less likely places too, else, if allowed, with products of the batch with itself.
+ * Finds the first solution. Searches with the likeliest places and at most one batch axis per
+ * value; if that fails, with less likely places too; if that fails and it is allowed, with the
+ * likeliest places and products of the batch with itself.
  */
 static int solve_widening(struct search *search, bool allow_squares, uint32_t first) {
     uint32_t at_fault = ID_NONE;
@@ -397,7 +400,7 @@ static int solve_widening(struct search *search, bool allow_squares, uint32_t fi
     return status == CONTRADICTION ? refuse(search, at_fault, first, reason) : status;
 }
 
-/* Puts the search at a solution. */
+/* Sets the infos and overrides of the search to those of a solution. */
 static void load_solution(struct search *search, const struct solution *found) {
     const struct model *model = search->analysis->model;
     memcpy(search->after.infos, found->infos, model->n_values * sizeof *found->infos);

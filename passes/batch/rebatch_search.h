@@ -15,10 +15,10 @@
 /* A node at which the batch may be on more than one axis. */
 struct choice {
     size_t step;
-    size_t n_changes; /* before it */
-    size_t n;
-    size_t taken;   /* index of the current alternative */
-    size_t settled; /* index that the first solution took */
+    size_t n_changes; /* number of changes before the choice */
+    size_t n;         /* alternatives */
+    size_t taken;     /* index of the current alternative */
+    size_t settled;   /* index that the first solution took */
     struct op_budget budget;
     struct batch_candidate alternatives[SHAPE_MAX_RANK];
 };
@@ -29,20 +29,19 @@ struct search {
     struct infer_table before; /* at the batch of the file */
     struct infer_table after;  /* at PROBE_BATCH */
     struct change_list changes;
-    size_t
-        n_tilings; /* leading changes that hold for every path: of constants that were tiled */
+    size_t n_tilings; /* leading changes that no path undoes: those of tiled constants */
     struct choice *choices;
     size_t n_choices;
     size_t choices_capacity;
-    size_t n_settled;            /* leading choices that are as in the first solution */
+    size_t n_settled; /* leading choices that are the same as in the first solution */
     struct cm_diagnostics *sink; /* messages of the walk at PROBE_BATCH */
     bool misfit;                 /* type inference refused the last tried node */
-    uint32_t at_fault;     /* node that the last tried node failed at: it, or in its body */
-    size_t deepest;        /* step of the contradiction latest in the file */
-    uint32_t deepest_node; /* node at fault there */
-    const char *reason;    /* its message; NULL if there is none yet */
-    int64_t steps_left;
-    int64_t refunds_left; /* elements */
+    uint32_t at_fault; /* the last tried node if it failed, or the node in its body that did */
+    size_t deepest;    /* step of the contradiction that is latest in the file */
+    uint32_t deepest_node; /* at_fault of that step */
+    const char *reason;    /* message of that step; NULL if there is none yet */
+    int64_t steps_left;    /* node walks */
+    int64_t refunds_left;  /* elements of the fold budget */
 };
 
 /* Returns the node walked at that step. */
@@ -50,7 +49,7 @@ static inline uint32_t node_at(const struct search *search, size_t step) {
     return search->analysis->model->graphs[0].nodes[step];
 }
 
-/* Returns the value at the batch of the file. */
+/* Returns the info of the value at the batch of the file. */
 static inline const struct value_info *before(const struct search *search, uint32_t value) {
     return &search->before.infos[value];
 }

@@ -9,7 +9,8 @@
 
 #include "support/banned.h"
 
-/* Operands of a node that are scaled together, or one by one if there are at most so many. */
+/* change_aligned scales all operands; or one alone, for nodes with at most MAX_SINGLE operands.
+ */
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
@@ -50,7 +51,7 @@ static int try_node(struct search *search, uint32_t node) {
     return status < 0 ? CONTRADICTION : CM_OK;
 }
 
-/* Changes the target of the node to hold the batch at the candidate's place. */
+/* Changes the target of the node to hold the batch at the candidate's place; walks the node. */
 static int apply_candidate(struct search *search, uint32_t node_id,
                            const struct batch_candidate *candidate) {
     const struct node *node = &search->analysis->model->nodes[node_id];
@@ -70,8 +71,9 @@ static bool is_batch_sized(const struct search *search, const struct shape *dims
     return candidate->outer == 1 && dims->dims[candidate->axis] == search->probe.batch;
 }
 
-/* Returns true if the operand has an axis of the batch's size at every alternative: then the
- * target keeps its axes, and the batch stays on the same one. */
+/* Returns true if the operand, too, has the batch's size on every alternative axis, and holds
+ * the batch on the first. Then the target probably keeps these axes: the batch stays on its
+ * axis. */
 static bool keeps_axes(const struct search *search, const struct node *node,
                        const struct choice *choice) {
     const struct shape *in = &before(search, node->inputs[0])->shape;
@@ -89,9 +91,9 @@ static void swap_places(struct batch_candidate *a, struct batch_candidate *b) {
 }
 
 /*
- * An axis of exactly the batch's size is the likeliest: puts these first, the operand's own
- * axis before the others, and drops the rest unless unlikely places are asked for. Returns how
- * many there are.
+ * Puts the axes of exactly the batch's size first, as the likeliest ones, with the batch axis
+ * of the operand before the others. Drops all other axes unless unlikely places are asked for.
+ * Returns the number of axes of the batch's size.
  */
 static size_t prefer_batch_sized(const struct search *search, const struct node *node,
                                  struct choice *choice) {
@@ -117,9 +119,9 @@ static bool has_axis(const struct choice *choice, int axis) {
 
 /*
  * Places the batch at a node whose operand holds it and whose target lists the output's dims;
- * `status` is that of walking it unchanged. A target that fits unchanged (it moved with the
- * batch, or a -1 took up the batch) is kept, unless an axis of exactly the batch's size comes
- * first.
+ * `status` is that of walking it unchanged. A target that fits unchanged (its elements scaled
+ * with the batch, or a -1 became the batch) is kept, unless an axis of exactly the batch's size
+ * precedes the one that grew.
  */
 static int place_target(struct search *search, size_t step, int status) {
     uint32_t node_id = node_at(search, step);
@@ -180,8 +182,9 @@ static const struct shape *batch_operand(const struct search *search, const stru
     return NULL;
 }
 
-/* Changes every constant operand, or list of indices, whose dim is `size` at the batch axis of
- * `partner`, counted from the front or the back; or the operand `only` alone. */
+/* Scales each constant operand whose dim is `size` on the batch axis of `partner`, counted from
+ * the front or the back. `is_index`: only integer operands. `only`: this operand alone, or
+ * ALL_OPERANDS. */
 static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
                           int axis, int64_t size, bool from_back, bool is_index, size_t only) {
     const struct node *node = &search->analysis->model->nodes[node_id];
@@ -231,9 +234,10 @@ static int repair_constants_of_size(struct search *search, uint32_t node_id,
     return CONTRADICTION;
 }
 
-/* Repairs a node whose constant operands have the file's batch on the batch axis. After a
- * misfit the operator requires equal dims, which may be a multiple of the batch; and so may
- * those of indices, which the output has. */
+/* Repairs a node by scaling constant operands that have the file's batch on the batch axis. If
+ * type inference refused the node (`misfit`), it requires equal dims, so the size to find is
+ * the partner's, a multiple of the batch. Indices may have that size, too: the output has
+ * theirs. */
 static int repair_constants(struct search *search, uint32_t node_id, bool misfit) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     struct shape listed;
@@ -257,16 +261,17 @@ int rebatch_reset_sink(struct search *search) {
     return search->sink ? CM_OK : CM_NO_MEMORY;
 }
 
-/* Returns true if each iteration hands the body's input on as it is: a weight, not a state. */
+/* Returns true if each iteration passes the body's input on unchanged: a weight, not a state.
+ */
 static bool is_invariant(const struct graph *body, uint32_t input) {
     for (size_t i = 0; i < body->n_outputs; i++)
         if (body->outputs[i] == input) return true;
     return false;
 }
 
-/* Returns the axis on which a constant state of a Loop or Scan must hold the batch, or -1: a
- * dim that varies from one iteration to the next because the batch joins it; if the body does
- * not fit, the first dim that is the file's batch. */
+/* Returns the axis on which a constant state of a Loop or Scan must hold the batch; -1: none.
+ * If the body fits, that is a dim that changes in the first iteration, because the batch joins
+ * it; if not, the first dim that is the file's batch. */
 static int state_axis(const struct search *search, const struct graph *body, size_t slot,
                       const struct shape *shape) {
     const struct shape *inside = &search->after.infos[body->inputs[slot]].shape;
@@ -293,7 +298,8 @@ static int change_states(struct search *search, uint32_t node_id, uint32_t graph
     return CM_OK;
 }
 
-/* Adds the change of a trip count, a constant that is the file's batch. */
+/* Adds the change that scales the trip count, if that is a constant equal to the file's batch.
+ */
 static int change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const uint32_t trips = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;

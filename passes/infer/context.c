@@ -37,7 +37,7 @@ struct op_source context_source(const struct analysis *analysis) {
     };
 }
 
-/* Makes a context of `op` at `node` whose inputs, *ret_inputs, and outputs are not set yet. */
+/* Makes a context of `op` at `node`. The caller fills its inputs, *ret_inputs, and outputs. */
 static int make(const struct op_source *source, const struct node *node, const struct op *op,
                 struct op_context *ret, const struct value_info ***ret_inputs) {
     struct op_room *room = source->room;
@@ -117,8 +117,8 @@ int context_make_fused(const struct op_source *source, const struct fused_patter
         const uint32_t value = node->inputs[i];
         inputs[i] = value == ID_NONE ? NULL : &source->infos[value];
         if (value == ID_NONE || !source->overrides) continue;
-        for (size_t k = fused->n_nodes;
-             k-- > 0;) { /* as the first node that reads it sees it */
+        /* take the override of the first node that reads the value */
+        for (size_t k = fused->n_nodes; k-- > 0;) {
             const struct node *part = &source->model->nodes[fused->nodes[k]];
             for (size_t slot = part->n_inputs; slot-- > 0;)
                 if (part->inputs[slot] == value)

@@ -16,19 +16,20 @@ struct op_room {
     struct value_info outputs[1];
 };
 
+/* The tables from which contexts are made. */
 struct op_source {
     const struct model *model;
     const struct op *const *ops;             /* by node */
     const struct override *const *overrides; /* by node, or NULL */
     const struct value_info *infos;          /* by value */
     enum cm_mode mode;
-    struct arena *arena;   /* of what operator functions allocate */
-    struct arena *scratch; /* of the operand lists; NULL: `arena` */
-    struct op_room *room;  /* used instead if the lists fit; NULL if contexts overlap */
+    struct arena *arena;   /* for allocations of operator functions */
+    struct arena *scratch; /* for operand lists; NULL: `arena` */
+    struct op_room *room;  /* for operand lists that fit; NULL if several contexts coexist */
     struct cm_diagnostics *diag;
 };
 
-/* Requires HAS_TYPES. */
+/* Returns the tables of the analysis. Requires HAS_TYPES. */
 struct op_source context_source(const struct analysis *analysis);
 
 /* Makes the context of a node whose outputs are to be inferred. */
@@ -37,14 +38,14 @@ int context_make(const struct op_source *source, uint32_t node,
 /* Makes the context of a node whose outputs are inferred. */
 int context_make_inferred(const struct op_source *source, uint32_t node,
                           struct op_context *ret) CM_MUST_CHECK;
-/* Sets *ret to context.training of the node. */
+/* Sets *ret to `training` of the node's context. */
 int context_trains(const struct op_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
-/* Makes the context of a fused pattern, with the operands and result of the whole. */
+/* Makes the context of a fused pattern as one node. */
 int context_make_fused(const struct op_source *source,
                        const struct fused_pattern *fused_pattern,
                        struct op_context *ret) CM_MUST_CHECK;
 
-/* Prints `17 "layer1.0/conv1", Conv-11, pass infer` and the node as a source line. */
+/* A message frame; prints `17 "layer1.0/conv1", Conv-11, pass infer` and the node's line. */
 struct node_frame {
     struct diag_frame frame;
     const struct model *model;

@@ -53,7 +53,7 @@ int iterations_store(struct arena *arena, const struct infer_table *table, uint3
     return CM_OK;
 }
 
-/* Returns true if the run is not part of the result. */
+/* Returns true if the run or one around it was dropped. */
 static bool is_replaced(const struct iteration *run) {
     while (run && !run->is_dropped) run = run->outer;
     return run != NULL;
@@ -86,8 +86,8 @@ void iterations_load(const struct infer_table *table, const struct iteration *it
 
 /* --- After the walk. --- */
 
-/* Removes runs that a later walk replaced and bodies that do not run, and sums up the runs per
- * outer run. */
+/* Removes runs that a later walk replaced and those of bodies that do not run. Sets the runs of
+ * the graph to the largest sum in any one run of the enclosing body. */
 static void remove_replaced(const struct model *model, struct infer_table *table,
                             uint32_t graph) {
     const uint32_t parent = model->graphs[graph].parent;
@@ -132,8 +132,8 @@ static bool have_same_contents(const struct constant *a, const struct constant *
     return true;
 }
 
-/* Merges `one` into `all`: dims that differ become unknown, or with OP_UPPER_BOUND the larger.
- */
+/* Merges `one` into `all`: dims that differ become unknown, or with OP_UPPER_BOUND the larger
+ * of the two. */
 static int merge_run(struct op_context *context, const struct value_info *one,
                      struct value_info *all) {
     const bool same = have_same_contents(all->value, one->value);

@@ -22,10 +22,11 @@ void iterations_drop(struct infer_table *table, uint32_t graph, const struct ite
 struct iteration *iterations_last(const struct infer_table *table, uint32_t graph);
 
 /* After the walk of the model: removes runs that a later walk replaced, and sets table->infos
- * of the bodies to what holds in every run. */
+ * of the bodies to what is the same in every run. */
 int iterations_finish(const struct model *model, struct arena *arena,
                       struct infer_table *table) CM_MUST_CHECK;
-/* Sets the infos of the bodies, where they are bounds, to the largest shapes of all runs. */
+/* Sets values of bodies whose shapes are static in each run, but differ between runs, to the
+ * largest shapes. */
 int iterations_finish_upper(const struct model *model, struct arena *arena,
                             const struct infer_table *exact,
                             struct infer_table *upper) CM_MUST_CHECK;

@@ -7,7 +7,8 @@
 
 #include "support/banned.h"
 
-/* Tensors of one file are usually next to each other: asks once per run of one location. */
+/* Returns true if the contents cannot be read. Consecutive tensors are often in the same
+ * external file: its answer is reused until another file is asked for. */
 static bool is_unreadable(struct walk *walk, const struct constant *constant) {
     if (constant->place != CONSTANT_EXTERNAL)
         return constant_unreadable(constant, &walk->model->reader) != NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensors whose contents are out of reach because their external data file is missing or a pipe
- * has passed them (value_info.is_data_missing). The analysis continues without them; a node
- * whose output shape, trip count or branch depends on them is an error.
+ * Tensors whose contents are out of reach (value_info.is_data_missing), because their external
+ * data file is missing, or because the model was read from a pipe. The analysis continues
+ * without them; a node whose output shape, trip count or branch depends on them is an error.
  */
 #ifndef PASSES_INFER_MISSING_DATA_H
 #define PASSES_INFER_MISSING_DATA_H
@@ -12,7 +12,7 @@
 /* Drops the contents of a stored tensor that are out of reach. */
 void missing_data_drop(struct walk *walk, struct value_info *info);
 
-/* Returns true if the node would be folded if all its operands could be read. */
+/* Returns true if only operands that are out of reach prevent the node from being folded. */
 bool missing_data_prevents_fold(const struct op_context *context);
 
 /* Returns CM_OK, or CM_REFUSED after a message if contents that are out of reach decide a

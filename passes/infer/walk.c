@@ -13,27 +13,30 @@
 
 #define MAX_BODY_DEPTH 64 /* each level is a C call */
 
-/* Larger floats are not folded: scales and sizes are small, and weights must never be read.
- * Integers and bools are shape arithmetic up to CONSTANT_MAX_ELEMENTS. */
+/* Float constants with more elements are not folded: scales and sizes are small, and weights
+ * must never be read. Other constants are folded up to CONSTANT_MAX_ELEMENTS. */
 #define MAX_FOLDED_FLOATS 64
 
-/* Elements that folds of one walk may produce. A model has a few tables, and shapes of a few
- * elements at its nodes; a file that folds a table at each of them would take gigabytes. */
+/* Elements that folds of one walk may produce. A model has a few long tables, and shapes of a
+ * few elements at its nodes; if every node folded a table, that would take gigabytes. */
 #define LONG_ELEMENTS           ((int64_t)1 << 21)
 #define SHORT_ELEMENTS_PER_NODE 256
 
-/* Nested Loops are walked until their state is stable, at most this often on average. */
+/* The bodies of nested Loops are walked until their state is stable, while the nodes walked are
+ * at most MIN_WALKS plus this many times the nodes of the model. */
 #define WALKS_PER_NODE 8
 #define MIN_WALKS      4096
 
 /*
- * A Loop is executed iteration by iteration if it and the executed Loops around it have at most
- * this many iterations. Work counts node walks and kept infos, of all Loops of the model.
+ * A Loop is executed iteration by iteration if the product of its trip count and those of the
+ * executed Loops around it is at most MAX_EXECUTED_TRIPS. All Loops of the model together may
+ * use EXECUTION_WORK node walks and stored infos.
  */
 #define MAX_EXECUTED_TRIPS 64
 #define EXECUTION_WORK     ((int64_t)1 << 17)
 
-/* Elements that folds inside executed Loops may produce, and what must be left to go on. */
+/* Elements that folds inside executed Loops may produce, and how many must be left after an
+ * iteration to execute the next one. */
 #define RUN_ELEMENTS ((int64_t)1 << 20)
 #define RUN_RESERVE  ((int64_t)1 << 14)
 
@@ -102,9 +105,10 @@ int walk_start(struct walk *walk) {
     return CM_OK;
 }
 
-/* --- What operators with bodies may ask of the walk. --- */
+/* --- Functions for operators with bodies (struct op_walker). --- */
 
-/* Replaces the unknown dims of `exact` by those of `bound`. Returns false if there are none. */
+/* Sets *ret to `exact` with its unknown dims replaced by those of `bounds`. Returns false if
+ * none is replaced. */
 static bool bound_shape(struct arena *arena, const struct shape *exact,
                         const struct shape *bounds, struct shape *ret) {
     bool is_bounded = false;
@@ -119,14 +123,14 @@ static bool bound_shape(struct arena *arena, const struct shape *exact,
     return is_bounded;
 }
 
-/* Returns the value's info with unknown dims bounded by those of `info`. */
+/* Returns the exact info of the value, with its unknown dims replaced by those of `info`. */
 static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t value,
                                               const struct value_info *info) {
     struct value_info upper = walk->exact->infos[value];
     struct shape bounded;
     if (value_info_is_static(&upper) || upper.kind != info->kind) return upper;
     if (upper.kind == CM_TYPE_SEQUENCE || upper.kind == CM_TYPE_OPTIONAL) {
-        upper = *info; /* its elements are bounded themselves */
+        upper = *info; /* which bounds its elements, too */
         upper.is_upper_bound = true;
         return upper;
     }
@@ -140,7 +144,7 @@ static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t 
     return upper;
 }
 
-/* Walks the body. `run` keeps its infos (NULL: they are not kept). */
+/* Walks the body. Stores its infos in `run`, unless that is NULL. */
 static int walk_run(struct walk *walk, uint32_t graph_id, const struct value_info *inputs,
                     struct iteration *run, const struct value_info **ret_outputs) {
     const struct graph *graph = &walk->model->graphs[graph_id];
@@ -194,7 +198,7 @@ static int walk_body(void *context, uint32_t graph, size_t n_inputs,
 
 /* --- Loops that are executed iteration by iteration. --- */
 
-/* Messages before a node with a body was walked. */
+/* The state of the messages before a node with a body was walked. */
 struct walk_mark {
     struct cm_diagnostics diag;
     size_t n_assumed;
@@ -314,7 +318,8 @@ static int infer_types(struct walk *walk, struct op_context *context) {
     return status;
 }
 
-/* Infers a node with bodies, and marks the messages and open dims before it. */
+/* Infers a node with bodies. Meanwhile, walk->mark is the state before it, and is_open is about
+ * this node alone. */
 static int infer_control(struct walk *walk, struct op_context *context) {
     const struct walk_mark *outer = walk->mark;
     struct walk_mark mark = {.n_assumed = walk->n_assumed, .is_open = walk->table->is_open};
@@ -339,7 +344,8 @@ static bool inputs_are_valued(const struct op_context *context) {
     return true;
 }
 
-/* Takes the fold's outputs from the budget; a Constant without operands is free. */
+/* Takes the fold's output elements from the budget; a Constant without operands is free.
+ * Returns false if the budget does not suffice. */
 static bool charge_fold_budget(const struct op_context *context) {
     int64_t elements = 0;
     for (size_t i = 0; i < context->n_outputs; i++)
@@ -356,7 +362,7 @@ static int fold_contents(struct walk *walk, struct op_context *context) {
 }
 
 /* Marks outputs that do not depend on the model's inputs. A node without operands is
- * deterministic only if its row folds: Constant, not RandomNormal. */
+ * deterministic only if its row has a fold function: Constant, not RandomNormal. */
 static void mark_constant(struct walk *walk, const struct op_context *context,
                           struct value_info *output) {
     bool deterministic = context->n_inputs > 0 || context->op->fold;
@@ -374,8 +380,8 @@ static void mark_constant(struct walk *walk, const struct op_context *context,
         output->is_data_missing || (!output->value && missing_data_prevents_fold(context));
 }
 
-/* Takes what inference leaves unknown from the file's declared type: the output of an unknown
- * operator, a data-dependent dim that the exporter knew. */
+/* Replaces unknown types and dims by those that the file declares: for example of the output of
+ * an unknown operator, or a data-dependent dim that the exporter knew. */
 static int apply_declared_type(const struct walk *walk, uint32_t value,
                                struct value_info *info) {
     const struct type *type = walk->model->values[value].type;
@@ -438,7 +444,9 @@ static int lower_bound_dims(struct arena *arena, const struct value_info *exact,
     return CM_OK;
 }
 
-/* Makes a loose operand that may only vary as the operator allows, at that bound. */
+/* Sets *ret to the operand at that bound. If the operator is not monotone in it, it stays
+ * exact; if it is monotone in its dims only, its contents are unknown; if outputs fall as it
+ * rises, the bounds of its contents are swapped. */
 static int operand_at_bound(struct walk *walk, const struct op_context *context, size_t slot,
                             enum op_bound bound, struct value_info *ret) {
     const char letter = monotone_letter(context->op, slot);
@@ -486,7 +494,8 @@ static bool is_nonnegative(const struct constant *value) {
     return true;
 }
 
-/* Operators that are monotone only on non-negative operands are not folded on others. */
+/* Returns false if the operator is monotone only if its operands are not negative, and one may
+ * be negative. */
 static bool is_monotone_here(const struct op_context *context) {
     if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
     for (size_t i = 0; i < context->n_inputs; i++) {
@@ -568,7 +577,7 @@ static int upper_bound_of_node(struct walk *walk, const struct op_context *conte
             walk->table->infos[node->outputs[i]] =
                 upper_bound_of_value(walk, node->outputs[i], &upper.outputs[i]);
     if (status == CM_OK) status = fold_upper_bounds(walk, context);
-    /* if the maxima contradict each other, the outputs stay unknown */
+    /* if the node is invalid at the upper bounds of its operands, its outputs stay unknown */
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
@@ -593,7 +602,7 @@ int walk_node(struct walk *walk, uint32_t id) {
     int status = context_make(&source, id, &context);
     if (status < 0) return status;
     walk->n_walked++;
-    if (walk->run) walk->walks_limit++; /* work_left bounds executed Loops */
+    if (walk->run) walk->walks_limit++; /* work_left is the limit of executed Loops */
     if (walk->exact) {
         status = upper_bound_of_node(walk, &context);
         arena_restore(walk->scratch, mark);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One walk over a model: shape inference, and constant folding of shape arithmetic. They are
- * one walk because a Reshape's shape is a folded constant. Pass infer walks once; pass batch
- * walks at the file's own batch and at another one to compare them.
+ * one walk because a Reshape's shape is a folded constant. Pass infer walks the exact shapes,
+ * then upper bounds; pass batch walks at the file's own batch and at another one to compare
+ * them.
  */
 #ifndef PASSES_INFER_WALK_H
 #define PASSES_INFER_WALK_H
@@ -24,16 +25,14 @@ struct walk {
     struct cm_diagnostics *diag; /* NULL drops messages; statuses stay */
     struct infer_table *table;   /* to fill */
     const struct infer_table
-        *exact; /* of the first walk, during walk_upper_bounds; else NULL */
+        *exact; /* table of the first walk, during walk_upper_bounds; else NULL */
     int depth;  /* of nested bodies */
     const struct infer_table
-        *executed;         /* only Loops that this walk executed are; NULL: no restriction */
+        *executed;         /* executes only the Loops that are executed there; NULL: all */
     struct iteration *run; /* of the body that is walked; NULL outside of executed Loops */
-    const struct walk_mark *mark; /* before the innermost node with a body that is walked */
-    /* Whether the external file at this location, the last one that was asked for, is out of
-     * reach; NULL: none yet. */
-    const char *location;
-    bool is_missing;
+    const struct walk_mark *mark; /* state before the innermost node with a body being walked */
+    const char *location;         /* the external file last asked for; NULL: none yet */
+    bool is_missing;              /* that file is missing */
     /* Set by walk_start: */
     enum trip_outcome *trip_outcomes; /* by node: outcome of `trips` */
     bool *has_assumed;                /* by node: the note about its assumption is emitted */
@@ -43,7 +42,7 @@ struct walk {
     int64_t work_left;    /* node walks and kept infos that executed Loops may still use */
     struct op_budget budget;
     struct op_budget run_budget; /* inside executed Loops */
-    int64_t n_walked;            /* nodes, counting those of bodies at each walk */
+    int64_t n_walked;            /* nodes; those of a body count once per walk of the body */
     int64_t walks_limit;         /* n_walked from which on bodies are not walked again */
 };
 
@@ -53,18 +52,18 @@ int walk_start(struct walk *walk) CM_MUST_CHECK;
 void walk_renew_search(struct walk *walk);
 /* Infers one node whose operands are known; leaves its outputs unknown after an error. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
-/* Walks the main graph and settles what holds in every iteration of executed Loops. */
+/* Walks the main graph, then merges the infos of all iterations of executed Loops. */
 int walk_model(struct walk *walk) CM_MUST_CHECK;
 /* Walks every node of a graph, also after errors. Returns the worst status; stops at
  * CM_NO_MEMORY. */
 int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
 
 /*
- * Second walk, with data-dependent dims at their maximum (how many boxes a detector keeps) and
- * propagated through operators whose outputs do not shrink when an operand grows
- * (ops/op.h). Other results stay unknown. Its dims, and the contents of shape arithmetic,
- * are never below those of a run; values that the first walk knows are the same.
- * Sets *ret to the first walk's table if that has no unknowns.
+ * Second walk, with data-dependent dims at their maximum (how many boxes a detector keeps). The
+ * maxima are propagated through operators whose outputs do not shrink when an operand grows
+ * (ops/op.h); other unknown outputs stay unknown. The resulting dims and contents are never
+ * below those at run time. Values that the first walk knows are unchanged. Sets *ret to the
+ * table of the second walk; to that of the first if it has no unknowns.
  */
 int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) CM_MUST_CHECK;
 

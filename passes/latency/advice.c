@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass advice: what would make the model faster. Each rule picks nodes by their times, with the
- * time that it could save, and writes what it found. The table of rules is at the end. Without
- * times there is no advice.
+ * Pass advice: suggests changes that would make the model faster. Each rule picks nodes,
+ * estimates the time that a change would save, and writes a text. The table of rules is at the
+ * end. Without times there is no advice.
  *
  * Thresholds are those that profilers publish (PyTorch's profiler plugin: memory above
  * 90 % of the device; trtexec and HTA: launches), else round figures.
@@ -24,8 +24,8 @@
 #include "support/banned.h"
 
 #define MIN_UTILISATION 0.5
-#define FULL_MEMORY     0.9  /* share of the device's */
-#define TINY_GRID_SHARE 0.02 /* share of the latency that one layer must have */
+#define FULL_MEMORY     0.9  /* share of the device's memory */
+#define TINY_GRID_SHARE 0.02 /* a picked layer has a larger share of the latency */
 #define MIN_TRANSPOSE   0.8  /* workspace / (input + output): such a workspace holds copies */
 #define MAX_TRANSPOSE   1.3
 #define VECTOR_BYTES    16 /* alignment of matrix rows for tensor cores */
@@ -51,7 +51,7 @@ struct advice_rule {
     void (*write)(struct advice_case *advice);
 };
 
-/* `gain_s` negative: unknown. A node is picked once; gains add up. */
+/* Picks the node. If it was picked before, only the gain is added; negative: unknown. */
 static void pick(struct advice_case *advice, uint32_t node, double gain_s) {
     if (!advice->picked[node]) {
         advice->picked[node] = true;
@@ -109,8 +109,8 @@ static double traffic_s(const struct advice_case *advice, double bytes) {
     return bandwidth > 0 ? bytes / bandwidth : -1;
 }
 
-/* Returns the seconds above the roofline; negative: unknown. That of a modelled time is its
- * lower bound, which another alignment does not approach. */
+/* Returns the node's seconds above the roofline; negative: unknown, or the time is modelled:
+ * the device model does not depend on the alignment of channels. */
 static double above_roofline(const struct advice_case *advice, uint32_t node) {
     const struct achieved *achieved = achieved_of(advice, node);
     if (achieved->roofline < 0 || measurement_of(advice, node)->state == CM_MODELLED) return -1;
@@ -136,7 +136,7 @@ static double utilisation(const struct advice_case *advice) {
     return (double)network->sum_warm_ps * 1e-12 / seconds;
 }
 
-/* Gives no gain: it is one of the network's time, not of the layers'. */
+/* The gain is unknown: idle time is not part of the layers' times. */
 static void pick_idle(struct advice_case *advice) {
     if (utilisation(advice) >= MIN_UTILISATION) return;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
@@ -153,7 +153,8 @@ static void write_idle(struct advice_case *advice) {
         network_s * 1e3, 100 * utilisation(advice));
 }
 
-/* R2. A modelled device runs fp32 without tensor cores unless the precision is tf32. */
+/* R2. Returns true if the product runs without tensor cores. A modelled device uses none for
+ * fp32 unless the precision is tf32. */
 static bool runs_without(const struct advice_case *advice, uint32_t node) {
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_measurement *measurement = measurement_of(advice, node);
@@ -198,7 +199,7 @@ static void write_without_tensor_cores(struct advice_case *advice) {
         has_rate ? " and of their FLOPs in fp16" : "");
 }
 
-/* R3. */
+/* R3. Returns true if the size of a convolution's workspace suggests copies of its images. */
 static bool hides_transposes(const struct advice_case *advice, uint32_t node) {
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_tensor *x = &primitive->inputs[0];
@@ -230,7 +231,7 @@ static void write_transposes(struct advice_case *advice) {
         "back in it: try --layout nhwc, and channels_last in the framework.");
 }
 
-/* R4. Checks the input and output channels of a product. */
+/* R4. Returns true if input or output channels of a product are not a multiple of 16 bytes. */
 static bool has_odd_channels(const struct cm_primitive *primitive) {
     const int64_t size = primitive_element_size(primitive->inputs[0].element);
     const int64_t multiple = size > 0 && size < VECTOR_BYTES ? VECTOR_BYTES / size : 1;
@@ -337,8 +338,8 @@ static void write_chains(struct advice_case *advice) {
     text_append(&advice->text, " of traffic.");
 }
 
-/* R6. Returns the largest number of blocks per multiprocessor of its kernels; 1: enough, or
- * unknown. */
+/* R6. Returns the largest number of blocks per multiprocessor of any of the kernels; at least 1
+ * if one is unknown. */
 static double fullest_grid(const struct cm_how *how) {
     double max_share = 0;
     for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)

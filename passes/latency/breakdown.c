@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass breakdown: the costs by operator, the nodes without a time by operator and reason, and
- * the time by kernel. A backend measures primitives: if a primitive runs several kernels, the
- * time of each is unknown and the row is the primitive.
+ * the time by kernel. If a primitive runs several kernels and the backend did not time each of
+ * them, the primitive has one row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,12 @@
 
 #include "support/banned.h"
 
-/* Operators have neither figures of parameters nor activations. */
+/* The figures that are summed by operator. add_time sums the times. */
 #define OPERATOR_COSTS                                                                         \
     (~(COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes) | CM_COST_BIT(latency_ps) |             \
        CM_COST_BIT(lower_bound_ps)))
 
-/* In this order states are listed: those with a time first. */
+/* The order in which states are listed: those with a time first. */
 static const enum cm_measure_state state_order[CM_N_MEASURE_STATES] = {
     CM_MEASURED,      CM_IMPORTED, CM_SPLIT,     CM_MODELLED,   CM_INVENTED,
     CM_PROXY,         CM_PLANNED,  CM_OPAQUE,    CM_VIEW,       CM_UNSUPPORTED,
@@ -72,7 +72,7 @@ static int add_operator(const struct analysis *analysis, struct operators *opera
     return table->operators[n].op ? CM_OK : CM_NO_MEMORY;
 }
 
-/* The sum of the known times; unknown if none is known. */
+/* Adds a time, unless it is unknown. The sum is unknown until the first known time. */
 static void add_time(int64_t *sum, int64_t time) {
     *sum = *sum == DIM_UNKNOWN ? time : checked_add_known(*sum, time);
 }
@@ -106,7 +106,7 @@ list_states(const struct analysis *analysis, const struct state_totals *totals, 
     return states;
 }
 
-/* Sets the states of each operator and of all of them. */
+/* Sets the states of each operator and of all operators together. */
 static int sum_states(const struct analysis *analysis, const struct operators *operators) {
     struct breakdown_table *table = operators->table;
     struct state_totals all = {{0}, {0}};
@@ -132,7 +132,7 @@ static int sum_states(const struct analysis *analysis, const struct operators *o
     return table->states ? CM_OK : CM_NO_MEMORY;
 }
 
-/* By latency; without times by work. */
+/* Slowest first; without times, most work first. */
 static int compare_operators(const void *left, const void *right) {
     const struct cm_operator *a = left;
     const struct cm_operator *b = right;
@@ -172,7 +172,7 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
     return CM_OK;
 }
 
-/* Returns why the node has no time; NULL if it has one, does nothing or never runs. */
+/* Returns why the node has no time; NULL if it has or needs none of its own, or never runs. */
 static const char *untimed_reason(const struct analysis *analysis, uint32_t id) {
     const struct primitives_table *primitives = &analysis->primitives;
     const bool is_imported = analysis->estimate.imported != NULL;
@@ -186,7 +186,7 @@ static const char *untimed_reason(const struct analysis *analysis, uint32_t id) 
     return is_fine ? NULL : measurement->reason.text;
 }
 
-/* By MACs, then by number of nodes. */
+/* Most MACs first, then most nodes. */
 static int compare_untimed(const void *left, const void *right) {
     const struct cm_untimed *a = left;
     const struct cm_untimed *b = right;
@@ -248,7 +248,8 @@ static double mean_ratio(const struct kernel_sum *sum, enum kernel_ratio ratio) 
     return time > 0 ? sum->ratios[ratio].product / time : -1;
 }
 
-/* Adds a kernel, or a primitive (NULL), that takes `median` in each run of the primitive. */
+/* Adds a kernel, or a whole primitive (NULL), that takes `median` picoseconds in each of the
+ * primitive's `runs`. */
 static void add_kernel(struct kernel_sum *sum, const struct cm_kernel *kernel, int64_t runs,
                        int64_t median) {
     struct cm_kernel_row *row = &sum->row;
@@ -331,8 +332,8 @@ static int find_row(struct kernel_list *list, uint32_t primitive,
     return (*ret)->row.name && (*ret)->row.rule ? CM_OK : CM_NO_MEMORY;
 }
 
-/* Returns the number of kernels that share the primitive's time; 0: the time is that of the
- * primitive. */
+/* Returns the number of kernels among which the primitive's time is divided; 0 if their times
+ * are unknown. */
 static int32_t count_shares(const struct cm_how *how) {
     if (how->n_kernels == 1 && how->kernels[0].name[0] != '\0') return 1;
     return estimate_kernels_sum(how) > 0 ? how->n_kernels : 0;
@@ -360,7 +361,7 @@ static int add_shares(struct kernel_list *list, uint32_t primitive, int64_t runs
     return CM_OK;
 }
 
-/* Adds up the primitives by kernel. */
+/* Adds the times of all primitives to the rows of their kernels. */
 static int sum_kernels(struct kernel_list *list) {
     const struct analysis *analysis = list->analysis;
     const int64_t *runs = count_runs(analysis);
@@ -380,7 +381,7 @@ static int sum_kernels(struct kernel_list *list) {
     return CM_OK;
 }
 
-/* Returns the largest number of rows. */
+/* Returns an upper bound of the number of rows. */
 static size_t count_rows(const struct analysis *analysis) {
     size_t n = 0;
     for (uint32_t i = 0; i < analysis->primitives.n; i++) {

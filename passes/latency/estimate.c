@@ -136,7 +136,7 @@ static void report_progress(const struct session *session, const struct cm_progr
 static void keep(struct session *session, const struct cm_primitive *primitive,
                  const struct cm_measurement *measurement) {
     if (session->cache == NULL || session->failed) return;
-    /* Neither an interrupted measurement nor a single round is cached. */
+    /* After an interruption, missing times and times of a single round are not cached. */
     if (subprocess_is_stopped(session->child) &&
         (!estimate_has_time(measurement) || (measurement->flags & CM_FLAG_UNSTABLE) != 0))
         return;
@@ -354,8 +354,8 @@ static void report_cache(const struct analysis *analysis, const struct cm_reason
               analysis->options->cache, reason->text);
 }
 
-/* Returns false for devices that mark their times as doubtful, for modelled times and for
- * plans; and for the fake backend unless its settings ask for a cache. */
+/* Returns true if a cache is requested and the times are measured and not marked as doubtful by
+ * the device. Those of the fake backend are cached only with its setting cache=invented. */
 static bool may_cache(const struct analysis *analysis, const struct request *request,
                       const struct cm_device_facts *facts) {
     const struct cm_settings *settings = &request->setup.settings;
@@ -482,7 +482,7 @@ int estimate_modelled(const struct analysis *analysis, const struct cm_primitive
     return CM_OK;
 }
 
-/* Imported times replace those of a modelled device, which then are the expected times. */
+/* If times are imported, those of the modelled device are the expected times. */
 int pass_estimate(const struct analysis *analysis, void *own) {
     struct estimate_table *table = own;
     struct request request = {.name = NULL};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass input_pipeline: the rate at which storage and network must deliver samples so that the
- * device never waits, demand = samples per step * bytes per sample / seconds per step, and the
- * slowest link that is fast enough. Example: 256 * 500 kB / 21.70 ms = 5.90 GB/s.
+ * Pass input_pipeline: computes the demand, the rate at which storage and network must deliver
+ * samples so that the device never waits, and finds the slowest link that is fast enough.
+ *     demand = samples per step * bytes per sample / seconds per step
+ * Example: 256 * 500 kB / 21.70 ms = 5.90 GB/s.
  */
 #include <math.h>
 
@@ -70,7 +71,7 @@ slowest_sufficient(const struct cm_input_pipeline *pipeline) {
     return NULL;
 }
 
-/* Writes the advice. */
+/* Returns the advice; NULL if out of memory. */
 static const char *advise(const struct analysis *analysis,
                           const struct cm_input_pipeline *pipeline) {
     const struct cm_input_link *link = slowest_sufficient(pipeline);

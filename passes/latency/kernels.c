@@ -10,7 +10,7 @@
  *               equal `stage` are one kernel, which reads each operand once (a view of it once
  *               per use) and writes only outputs and what another kernel reads
  *
- * The rule of torch.compile: library products are not fused with what follows them.
+ * As in torch.compile, library products are not fused with the nodes that follow them.
  */
 #include <stdint.h>
 
@@ -310,10 +310,10 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
 }
 
 /*
- * Unlike torch.compile, a compiler can fuse a group into the kernel of one product, which then
- * need not load one operand of the group: here the largest. The lower bound has the others,
- * which come from memory: Add(x, Conv(y)) reads x. Concat writes no copies if the kernels of
- * its operands write into the result.
+ * Adds the operands of a group to the bytes of its lower bound. A compiler that does more than
+ * torch.compile can fuse the group into the kernel of one product: Add(x, Conv(y)) is one
+ * kernel that reads x from memory, but not the result of Conv. Hence all operands of the group
+ * count but the largest. Those of a Concat do not: other kernels can write into its result.
  */
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);

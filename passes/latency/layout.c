@@ -119,8 +119,8 @@ int layout_find(const struct analysis *analysis, const bool **ret) {
 }
 
 /*
- * A tensor may be part of a larger one, whose dims follow from the row-major strides:
- *     dim[i] = stride[i - 1] / stride[i]
+ * Changes row-major strides to channels-last ones. A tensor may be part of a larger one, whose
+ * dims follow from the row-major strides: dim[i] = stride[i - 1] / stride[i].
  * An empty tensor is unchanged.
  */
 static void set_channels_last(struct cm_tensor *tensor) {
@@ -132,7 +132,7 @@ static void set_channels_last(struct cm_tensor *tensor) {
     int64_t stride = whole[1];
     for (int32_t i = tensor->rank - 1; i >= 2; i--) {
         tensor->strides[i] = stride;
-        stride *= whole[i]; /* no more than the stride of the batch before */
+        stride *= whole[i]; /* at most the old strides[0], so it does not overflow */
     }
     tensor->strides[0] = stride;
     tensor->strides[1] = 1;

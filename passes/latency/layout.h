@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --layout nhwc: which nodes work on images, and their tensors with channels last. */
+/* --layout nhwc: finds the nodes that work on images, and lays their tensors out as NHWC. */
 #ifndef PASSES_LATENCY_LAYOUT_H
 #define PASSES_LATENCY_LAYOUT_H
 
@@ -10,7 +10,7 @@
 struct analysis;
 struct cm_primitive;
 
-/* Computes, by node, whether it works on images; in the analysis' arena. */
+/* Sets *ret, by node: true if it works on images. Allocated in the arena of the analysis. */
 int layout_find(const struct analysis *analysis, const bool **ret) CM_MUST_CHECK;
 
 /* Sets channels-last strides for the images and the convolution weights of such a node. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assigns an offset to every operand of every step; views share the offset of their root. The
- * operands of a primitive are a subsequence of the operands of its node: each is matched with
- * the next value that is large enough. An operand without a match, for example a scale that
- * only the primitive has, gets separate memory.
+ * Builds the network of --end-to-end: lists its steps and assigns an offset to every operand of
+ * every step; views share the offset of their root. The operands of a primitive are a
+ * subsequence of the operands of its node: each is matched with the next value that is large
+ * enough. An operand without a match, for example a scale that only the primitive has, gets
+ * separate memory.
  */
 #include "passes/latency/network.h"
 
@@ -28,10 +29,10 @@ struct building {
     struct cm_primitive *primitives; /* of the steps, each once */
     uint32_t *new_index; /* by primitive of the analysis: index plus one; 0: none yet */
     uint32_t *node_of;   /* by step */
-    int64_t *bytes;      /* by root: largest operand of a primitive */
+    int64_t *bytes;      /* by root: size of the largest operand that is matched with it */
     int64_t *offsets;    /* by root */
     uint32_t (*operands)[CM_MAX_INPUTS + CM_MAX_OUTPUTS]; /* by step: roots, ID_NONE */
-    int64_t own_bytes; /* operands without a match, behind the weights */
+    int64_t own_bytes; /* of operands without a match, which follow the weights */
 };
 
 static int64_t round_up(int64_t bytes) {
@@ -47,8 +48,8 @@ static bool was_measured(const struct cm_measurement *measurement) {
            measurement->state == CM_INVENTED;
 }
 
-/* Returns the root of the next value, from *at on, that has room for the operand; ID_NONE:
- * none. */
+/* Returns the root of the first value, from index *at on, that has room for the operand, and
+ * sets *at to the index after it. Returns ID_NONE if there is none. */
 static uint32_t match(const struct building *building, const uint32_t *values, size_t n,
                       const struct cm_tensor *tensor, size_t *at) {
     const struct analysis *analysis = building->analysis;

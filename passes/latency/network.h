@@ -13,13 +13,13 @@ struct estimate_table;
 struct network {
     struct cm_network network;
     const char *why_not; /* static text; NULL: the network can run */
-    bool *included;      /* by node */
+    bool *included;      /* by node: it is a step of the network */
 };
 
 /*
- * Lists every node whose primitive was run, in the order of the schedule. Activations share an
- * arena of their own, since primitives may have other dtypes and layouts than the file. Returns
- * CM_OK or CM_NO_MEMORY.
+ * Lists every node whose primitive was run, in the order of the schedule. Activations do not
+ * use the offsets of pass arena_plan, but a separate arena, since primitives may have other
+ * dtypes and layouts than the file. Returns CM_OK or CM_NO_MEMORY.
  */
 int network_build(const struct analysis *analysis, const struct estimate_table *times,
                   struct network *ret) __attribute__((warn_unused_result));

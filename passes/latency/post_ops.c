@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* See post_ops.h. */
 #include "passes/latency/post_ops.h"
 
 #include <string.h>
@@ -30,8 +31,8 @@ static bool is_fusable_product(const struct primitives_table *table, uint32_t no
 }
 
 /* Returns true if `next`, the result of an elementwise node, has the elements of `have` in the
- * same order. A matrix product whose second operand all batches share has two dims, its reader
- * those of the file: 8x16 and 2x4x16. */
+ * same order. If all batches of a matrix product share the second operand, its primitive has
+ * two dims, and its reader has those of the file: 8x16 and 2x4x16. */
 static bool is_same_result(const struct cm_tensor *have, const struct cm_tensor *next) {
     if (have->element != next->element) return false;
     if (have->rank == next->rank)
@@ -42,7 +43,7 @@ static bool is_same_result(const struct cm_tensor *have, const struct cm_tensor 
 }
 
 /* Returns the only node that reads the group's result, if it is lowered to a primitive, is in
- * the same graph, and has one result, of the same shape and data type; else ID_NONE. */
+ * the same graph, and has one result, of the same shape and dtype; else ID_NONE. */
 static uint32_t only_reader(const struct fusing *fusing) {
     const struct model *model = fusing->analysis->model;
     const struct value *value = &model->values[fusing->value];
@@ -99,8 +100,9 @@ static const struct cm_tensor *other_operand(const struct fusing *fusing,
     return commutes(step->steps[0].function) ? &step->inputs[0] : NULL;
 }
 
-/* Gives an operand of a node with this result the dims of the group's result: 2x4x16 becomes
- * 8x16, 1x1x16 becomes 16. Returns false for 2x1x16, which is broadcast along another axis. */
+/* Changes the dims of an operand as those of its node's result change to the group's result. If
+ * a result of 2x4x16 becomes 8x16, so does an operand of 2x4x16, and 1x1x16 becomes 16. Returns
+ * false for 2x1x16, which is broadcast along an axis that 8x16 does not have. */
 static bool take_dims(const struct fusing *fusing, const struct cm_tensor *result,
                       struct cm_tensor *operand) {
     const struct cm_tensor *have = &fusing->fused.outputs[0];

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces fp32; other types are unchanged. fp16 and bf16 apply to all operands. 8-bit types
- * apply to the operands of products only, with the output type of the libraries:
+ * Replaces the dtype of fp32 tensors; others are unchanged. fp16 and bf16 apply to all tensors,
+ * amp (fp16) to those of products only. 8-bit dtypes apply to the operands of products only,
+ * with the output dtype of the libraries:
  *
  *     int8  i32 for cuBLASLt (CUBLAS_COMPUTE_32I); i8 for convolutions, which a deployed
  *           network requantizes in the same kernel, after adding an f32 bias
  *     fp8   f16 for cuBLASLt (e4m3 operands, CUBLAS_COMPUTE_32F)
  *
- * All other nodes are then fp16, also attention and recurrences: their 8-bit forms need scales
- * that an fp32 file does not contain.
+ * With int8 and fp8, all other nodes are fp16, also attention and recurrences: their 8-bit
+ * forms need scales that an fp32 file does not contain.
  */
 #include "passes/latency/precision.h"
 
@@ -48,7 +49,7 @@ static bool is_convolution(int32_t kind) {
     return kind == CM_CONV || kind == CM_DECONV;
 }
 
-/* Part of an operand or result in a product. */
+/* Role of an operand or result in a product. */
 enum part { PART_FACTOR, PART_ADDEND, PART_RESULT };
 
 static enum dtype dtype_of(const struct elements *elements, int32_t kind, enum part part) {
@@ -68,7 +69,8 @@ static const struct value_info *changed(struct arena *arena, const struct value_
     return copy;
 }
 
-/* Returns false for integer products, whose other operands are scales. */
+/* Returns true if the first two operands are fp32. If they are integers, the fp32 operands of a
+ * product are scales, not factors. */
 static bool has_factors(const struct op_context *context) {
     return op_dtype(context, 0) == DTYPE_FLOAT && op_dtype(context, 1) == DTYPE_FLOAT;
 }

@@ -16,7 +16,7 @@ bool precision_changes(enum cm_precision precision);
 
 /*
  * Changes the dtype of every fp32 operand and output of the node. `kind` is that of its
- * primitive (enum cm_primitive_kind): operands of products may be smaller than the others.
+ * primitive (enum cm_primitive_kind): products may have other dtypes than other primitives.
  * Returns CM_OK or CM_NO_MEMORY.
  */
 int precision_apply(const struct analysis *analysis, int32_t kind,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* See primitive_index.h. */
 #include "passes/latency/primitive_index.h"
 
 #include "backends/primitive.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of distinct primitives. */
+/* A list of distinct primitives. */
 #ifndef PASSES_LATENCY_PRIMITIVE_INDEX_H
 #define PASSES_LATENCY_PRIMITIVE_INDEX_H
 
@@ -21,7 +21,7 @@ struct primitive_index {
 
 /* Makes an empty list of at most `capacity` primitives. Returns CM_OK or CM_NO_MEMORY. */
 int primitive_index_init(struct primitive_index *index, size_t capacity, struct arena *arena);
-/* Returns the index of an equal primitive, or adds a new one. */
+/* Returns the index of an equal primitive; if there is none, adds the primitive. */
 uint32_t primitive_index_add(struct primitive_index *index,
                              const struct cm_primitive *primitive);
 

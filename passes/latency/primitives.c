@@ -30,8 +30,8 @@ static int64_t exact_flops(const struct convention *exact, const struct op_conte
 }
 
 /*
- * Returns the bytes read. Gather and Slice read only part of their operand: a device reads as
- * many bytes as it writes, but `read` counts the whole operand.
+ * Returns the bytes that a device reads. `read` counts whole operands, but for Gather and Slice
+ * a device reads only as many bytes of the first operand as it writes.
  */
 static int64_t bytes_touched(const struct op_context *context,
                              const struct cm_primitive *primitive, int64_t read,
@@ -95,7 +95,7 @@ static bool does_nothing(const struct lowering_job *job) {
     return !count_traffic(job->analysis, &job->context, &read, &written);
 }
 
-/* *ret_why NULL: the node has a primitive or does nothing. */
+/* Lowers the node. *ret_why: why it has no primitive of its own; NULL if it does no work. */
 static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
                  const char **ret_why) {
     bool found = false;
@@ -114,7 +114,7 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
     return CM_OK;
 }
 
-/* Sets the work of a node without a primitive: imported times need none. */
+/* For imported times: sets the FLOPs and bytes, if known, of a node without a primitive. */
 static void fill_unlowered(const struct lowering_job *job, enum lowered lowered,
                            struct cm_primitive *ret) {
     *ret = (struct cm_primitive){.kind = CM_PRIMITIVE_NONE};
@@ -136,7 +136,8 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
     return CM_OK;
 }
 
-/* For models of devices, the operation that an exporter decomposed is one node. */
+/* Makes the context of the node. On a modelled device, that of the last node of a fused pattern
+ * is the context of the whole pattern. */
 static int make_context(struct lowering_job *job, const struct op_source *source) {
     const struct analysis *analysis = job->analysis;
     const uint32_t pattern = analysis->fused_patterns.of_node[job->node];

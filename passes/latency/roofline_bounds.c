@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass roofline_bounds: the roofline of each time (Williams, Waterman, Patterson, CACM 2009):
- *     least = max(flops / peak rate, bytes / peak bandwidth), roofline = least / time
- * where the least of a modelled time is its lower bound,
- * and the resource that limits it. A module has the sums of its primitives.
+ * Pass roofline_bounds: computes the roofline of each time (Williams, Waterman, Patterson, CACM
+ * 2009) and finds the resource that limits it. Modules sum up their primitives.
+ *     roofline = lower bound / time
+ *     lower bound = max(flops / peak rate, bytes / peak bandwidth)
+ * A modelled time has the lower bound of the device model instead.
  */
 #include "passes/latency/roofline_bounds.h"
 
@@ -17,7 +18,7 @@
 
 #include "support/banned.h"
 
-#define LAUNCH_FLOORS 3   /* a time below this many floors is mostly the launch */
+#define LAUNCH_FLOORS 3   /* a time below this many launch floors is limited by the launch */
 #define MIN_SHARE     0.4 /* share of a ceiling below which it is not the limit */
 
 static const char *const names[N_LIMITED_BY] = {
@@ -40,7 +41,7 @@ double roofline_bounds_bandwidth(const struct analysis *analysis) {
     return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
 }
 
-/* Returns the peak rate of products of such elements in operations per second; 0: unknown. */
+/* Returns the peak rate of products of this element type in FLOP/s; 0: unknown. */
 static double peak_rate(const struct analysis *analysis, int32_t element) {
     const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
     return is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
@@ -52,15 +53,16 @@ static double launch_floor(const struct analysis *analysis) {
     return measured > 0 ? measured : analysis->estimate.facts.floor;
 }
 
-/* Returns seconds; negative: unknown. */
+/* Returns the lower bound by the bandwidth in seconds; negative: unknown. */
 static double memory_lower_bound(const struct analysis *analysis,
                                  const struct cm_primitive *primitive) {
     const double bandwidth = roofline_bounds_bandwidth(analysis);
     return bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
 }
 
-/* Returns seconds; negative: unknown. The arithmetic intensity of a primitive that is not a
- * product is too low for a compute limit: 0. */
+/* Returns the lower bound by the peak rate in seconds. If the rate is unknown: negative for a
+ * product, 0 for other primitives: their arithmetic intensity is too low for a compute limit.
+ */
 static double compute_lower_bound(const struct analysis *analysis,
                                   const struct cm_primitive *primitive) {
     const double rate = peak_rate(analysis, primitive->inputs[0].element);
@@ -108,7 +110,7 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
         ret->limited_by = limit_of_shares(compute / seconds, memory / seconds);
 }
 
-/* Imported times have the lower bound of the modelled device; without one, all is unknown. */
+/* Imported times have the lower bound of the modelled device; without one, nothing is set. */
 static void judge_import(const struct analysis *analysis,
                          const struct cm_measurement *measurement, struct achieved *ret) {
     const double seconds = measurement->cold.median;

@@ -13,7 +13,7 @@ double roofline_bounds_bytes(const struct cm_primitive *primitive);
 /* Returns the peak bandwidth in bytes per second; 0: unknown. */
 double roofline_bounds_bandwidth(const struct analysis *analysis);
 
-/* Computes the roofline of a primitive, measured or modelled. */
+/* Computes the roofline of a primitive from its time. */
 void roofline_bounds_compute(const struct analysis *analysis,
                              const struct cm_primitive *primitive,
                              const struct cm_measurement *measurement, struct achieved *ret);

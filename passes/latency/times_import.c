@@ -23,7 +23,7 @@
  */
 #define NOMINAL_RIDGE 10.0
 
-/* Warn if time of the first run / mean of the others is larger: it distorts the mean. */
+/* Warn if time of the first run / mean of the others is at least this: it distorts the mean. */
 #define SLOW_START 1.5
 
 /* Warn if at least 1 of this many layers has another output shape than the model. */
@@ -117,7 +117,8 @@ static const struct cm_primitive *primitive_of(const struct analysis *analysis, 
     return &analysis->primitives.items[analysis->primitives.of_node[node]];
 }
 
-/* Returns the modelled seconds of one run; without a device, a number in proportion to them. */
+/* Returns the modelled seconds of one run of the node; 0: unknown. Without a device, returns a
+ * number that is proportional to its time on the assumed roofline. */
 static double expected(const struct analysis *analysis, const struct estimate_table *table,
                        uint32_t node) {
     const struct cm_measurement *item = &table->items[analysis->primitives.of_node[node]];
@@ -128,8 +129,8 @@ static double expected(const struct analysis *analysis, const struct estimate_ta
                 (double)primitive->bytes_read + (double)primitive->bytes_written);
 }
 
-/* Splits the time in proportion to the expected times; evenly if none is known. The shares sum
- * up to the time of the layer exactly. */
+/* Splits the time of a layer over its nodes in proportion to their expected times; evenly if
+ * none is known. The shares sum up to the time of the layer exactly. */
 static void split(const struct analysis *analysis, const double *weights,
                   struct imported *imported, struct imported_layer *layer) {
     double total = 0;
@@ -251,8 +252,8 @@ static void append_dims(struct text *text, int rank, const int64_t *dims) {
     text_append(text, "]");
 }
 
-/* Returns the shape of the first output if the layer has the name and operator of its first
- * node; NULL. */
+/* Returns the shape of the first output of the layer's first node if the two have the same name
+ * and operator; else NULL. */
 static const struct shape *shape_of(const struct analysis *analysis,
                                     const struct imported_layer *layer) {
     if (layer->n_nodes == 0 || layer->from->rank < 0) return NULL;
@@ -290,7 +291,7 @@ static void report_shapes(const struct analysis *analysis, const struct imported
     diag_hint(analysis->diag, "--batch, --dim and --input set the shapes of the inputs");
 }
 
-/* Fills the items and the shares of nodes. */
+/* Splits the layers over their nodes and sets the measurement of every node. */
 static int fill(const struct analysis *analysis, struct imported *imported,
                 struct estimate_table *ret) {
     const size_t n_nodes = analysis->model->n_nodes;

@@ -7,8 +7,9 @@
 
 /*
  * Replaces the times of ret->items, one per node, which are modelled or empty, and sets
- * ret->imported. A layer of several nodes is split by their modelled times. Returns CM_OK,
- * CM_REFUSED (reported: two files have times of the same layer) or CM_NO_MEMORY.
+ * ret->imported. The time of a layer is split over its nodes by their modelled times. Returns
+ * CM_OK, CM_USAGE (two files have times of the same layer), CM_REFUSED (the sum of all times
+ * overflows) or CM_NO_MEMORY; errors are reported.
  */
 int times_import(const struct analysis *analysis, struct estimate_table *ret) CM_MUST_CHECK;
 

@@ -405,8 +405,9 @@ static bool is_product(const struct matching *matching, uint32_t id) {
     return primitive_is_product(&primitives->items[primitives->of_node[id]]);
 }
 
-/* Step 4, leftovers: rounds 0 and 1 consider only fused layers, rounds 2 and 3 all layers; even
- * rounds go forward to the layer of an operand, odd rounds backward to that of a reader. */
+/* Step 4, leftovers: rounds 0 and 1 consider only fused layers, rounds 2 and 3 all layers. Even
+ * rounds visit nodes in execution order and assign each to the layer of an operand, odd rounds
+ * in reverse order to the layer of a reader. */
 static void match_leftovers(struct matching *matching) {
     const struct liveness_table *liveness = &matching->analysis->liveness;
     for (int round = 0; round < 4; round++) {

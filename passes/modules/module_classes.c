@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The class of each module, and its arguments: as the exporter recorded, the function called,
- * or the only operator of the module (facet `module` of its row), which may be a fused pattern.
- * Containers of numbered children are Sequential, or ModuleList if they are never called. Other
- * modules have their instance name.
+ * Finds the class of each module and its arguments. In order of preference, the class is the
+ * one that the exporter recorded, the function called, or that of the only operator or fused
+ * pattern in the module (member `module` of its row). Containers of numbered children are
+ * Sequential, or ModuleList if they are never called. Without a class, a module has its
+ * instance name instead.
  */
 #include <string.h>
 
@@ -103,8 +104,8 @@ static int make_context(const struct module_tree *tree, uint32_t node,
                  : context_make_inferred(&source, node, ret);
 }
 
-/* An operator whose `describe` writes nothing is not that module: a Gather of activations is
- * not an Embedding. */
+/* Sets *ret to the class and arguments by the row. If the row's `describe` writes nothing, the
+ * node has no class: a Gather of activations is not an Embedding. */
 static int describe(const struct module_tree *tree, uint32_t node,
                     const struct fused_pattern *fused, struct description *ret) {
     const struct op *op = fused ? fused->op : tree->analysis->bind.ops[node];
@@ -245,7 +246,8 @@ static int type_modules(struct typer *typer) {
     return status;
 }
 
-/* Names the root after the graph, or after the file if exporters give every graph that name. */
+/* Names the root after the graph; after the file if the graph's name is one that exporters give
+ * to every graph. */
 static int name_root(struct typer *typer) {
     static const char *const generic[] = {
         "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outputs of each module: values produced inside it during its first call and used outside,
- * or outputs of the model. Constants and shape arithmetic do not count; results of learned
- * parameters do, even if they depend on no input (position embeddings).
+ * Lists the outputs of each module: values that are produced inside it during its first call,
+ * and are used outside or are outputs of the model. Constants and shape arithmetic do not
+ * count; results computed with learned parameters do, even without an input (position
+ * embeddings).
  */
 
 #include "passes/modules/module_tree.h"
@@ -56,7 +57,7 @@ struct output {
     uint32_t value;
 };
 
-/* All of them, in the order of their producers. */
+/* All outputs of modules, in the order of their producers. */
 struct outputs {
     struct arena *arena;
     struct output *items;
