@@ -218,8 +218,8 @@ struct framework_table {
     size_t n_absent;     /* listed parameters without a tensor of their own in the file */
     size_t n_unknown;    /* absent parameters with an unknown number of elements */
     const char *unknown; /* the first of them */
-    const char *shared;  /* of the tensors that replace equal ones, that of the most modules;
-                            NULL if none */
+    const char *shared;  /* parameter that the most modules use instead of an equal one of their
+                            own; NULL if none */
     size_t n_sharing;    /* modules that use it, its own included */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass count: MACs, FLOPs, integer operations and bytes of every node, by the formulas of its
- * operator, times the runs of its graph. If the condition of an If is not static, only the more
- * expensive branch is counted. Parameters are counted by tensor, in pass params.
+ * Pass count: computes MACs, FLOPs, integer operations and bytes of every node, by the formulas
+ * of its operator, times the runs of its graph. If the condition of an If is not static, only
+ * the more expensive branch is counted. Parameters are counted by tensor, in pass params.
  */
 #include "passes/cost/count.h"
 
@@ -20,9 +20,9 @@
 
 #include "support/banned.h"
 
-/* A graph writes the same buffers in each of its runs. */
+/* Figures that are not multiplied by runs: a graph writes the same buffers in each run. */
 #define NOT_PER_RUN (COSTS_OF_PARAMS | CM_COST_BIT(activation_bytes))
-/* Latencies are measured at one size. */
+/* Figures without an upper bound: latencies are measured at one size. */
 #define NOT_BOUNDED (COSTS_OF_PARAMS | CM_COST_BIT(latency_ps) | CM_COST_BIT(lower_bound_ps))
 
 static bool moves_bytes(enum storage storage) {
@@ -296,7 +296,8 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
     }
 }
 
-/* Drops the alternatives that are not the most expensive branch of their node. */
+/* Sets dropped[graph] for alternatives that are not the most expensive branch of their node,
+ * and for graphs inside them. */
 static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
                                  bool *dropped) {
     const struct model *model = analysis->model;
@@ -422,7 +423,7 @@ static bool is_in_mixed(const struct analysis *analysis, uint32_t graph) {
     return graph != ID_NONE;
 }
 
-/* Replaces unknown figures by their upper bounds. */
+/* Replaces unknown figures by their upper bounds; all figures if runs were assumed. */
 static int bound_unknown(const struct analysis *analysis, const struct convention *convention,
                          uint32_t id, bool is_assumed, struct cm_costs *costs) {
     struct cm_costs bounded = *costs;
@@ -508,8 +509,8 @@ static void apply_imported_times(const struct analysis *analysis, struct count_t
             table->nodes[id].costs.latency_ps = imported->node_ps[id];
 }
 
-/* Marks the nodes with work but without a time, which sums of times omit. The time of an opaque
- * block is that of a module. */
+/* Marks the nodes with work but without a time, which sums of times omit. Nodes in an opaque
+ * block are not marked: a module has the time of the block. */
 static void mark_untimed(const struct analysis *analysis, struct count_table *table) {
     const bool is_modelled = analysis->estimate.facts.modelled;
     if (!analysis->estimate.done) return;
@@ -544,7 +545,7 @@ int pass_count(const struct analysis *analysis, void *own) {
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
         if (has_overflow(&table->nodes[id].costs))
-            status = report_overflow(analysis, id); /* one is enough: it spreads */
+            status = report_overflow(analysis, id); /* reports the first node only */
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)
         if (dropped[id]) table->runs[id] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terms of the figures of a node. */
+/* Computes the terms whose sums are the figures of a node. */
 #ifndef PASSES_COST_COUNT_H
 #define PASSES_COST_COUNT_H
 

@@ -26,7 +26,7 @@ enum key {
 };
 
 struct reached {
-    pattern_set from[N_KEYS];
+    pattern_set from[N_KEYS]; /* by key: patterns that reach a node from a node of that key */
 };
 
 struct kind {
@@ -42,7 +42,7 @@ struct search {
     struct kind *kinds; /* in the order of bind_table.kinds */
 };
 
-/* Returns the operator's newest row. */
+/* Returns the newest row of the pattern's operator. */
 static const struct op *row_of(const struct pattern_row *pattern) {
     if (pattern->row) return pattern->row;
     const struct op *row = registry_find("", pattern->op, INT32_MAX);

@@ -3,7 +3,7 @@
  * Pass fuse_patterns: finds the nodes into which an exporter decomposed one operation, by the
  * patterns of ops/onnx/patterns.c. Nodes are visited from last to first, so that the longest
  * form matches: a LayerNorm with scale and shift before the bare one inside it. The nodes stay
- * in the graph; readers count, name and describe the operation by its row.
+ * in the graph; later passes count, name and describe the operation by its row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +157,8 @@ static int64_t macs_of_nodes(const struct finder *finder, const struct fused_pat
 }
 
 /*
- * Returns true if the row counts as many MACs as the nodes. It does not if a mask or a value
- * repeats the product by broadcasting, or an operand is a vector.
+ * Returns true if the row counts as many MACs as the nodes. The counts differ if a mask or a
+ * value repeats the product by broadcasting, or if an operand is a vector.
  */
 static bool has_same_macs(const struct finder *finder, const struct fused_pattern *fused) {
     struct arena *arena = finder->analysis->arena;

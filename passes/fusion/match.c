@@ -31,7 +31,7 @@ static const struct value_info *info_of(const struct match *match, uint32_t valu
     return &match->source->infos[value];
 }
 
-/* Returns the node whose first output is the value, if a match may add_node it; else ID_NONE.
+/* Returns the node whose first output is the value, if the match may contain it; else ID_NONE.
  */
 static uint32_t producer(const struct match *match, uint32_t value) {
     if (value == ID_NONE) return ID_NONE;
@@ -66,7 +66,7 @@ static uint32_t input(const struct match *match, uint32_t node, size_t slot) {
     return slot < at->n_inputs ? at->inputs[slot] : ID_NONE;
 }
 
-/* Returns dim i from the back, 1 in front of the first. */
+/* Returns dim i from the back; 1 if there are fewer dims. */
 static int64_t dim_from_back(const struct shape *shape, int i) {
     return i < shape->rank ? shape->dims[shape->rank - 1 - i] : 1;
 }
@@ -94,8 +94,8 @@ static bool is_transparent(const struct match *match, uint32_t node) {
            may_keep_last_dim(&from->shape, &to->shape);
 }
 
-/* Returns the operand of the value's transparent producer, which becomes part of the match; the
- * value itself if it has none. */
+/* If the value's producer is transparent, makes it part of the match and returns its operand;
+ * else returns the value. */
 static uint32_t skip_transparent(struct match *match, uint32_t value) {
     uint32_t node = producer(match, value);
     if (!is_transparent(match, node) || !add_node(match, node)) return value;
@@ -137,7 +137,7 @@ static bool element(const struct constant *constant, int64_t i, double *ret) {
     return true;
 }
 
-/* Reads a constant whose elements are all the same number. Messages are dropped. */
+/* Reads a constant whose elements are all the same number. */
 static bool number_of(const struct match *match, uint32_t value, double *ret) {
     const struct constant *constant = value == ID_NONE ? NULL : info_of(match, value)->value;
     if (!constant || constant->n_elements < 1) return false;
@@ -196,7 +196,7 @@ static bool read_axes(const struct match *match, uint32_t node, int64_t *axes, s
     return true;
 }
 
-/* Records the axes of the first reduction; returns false if another one's axes differ. */
+/* Records the axes of the first reduction; returns false if those of a later one differ. */
 static bool record_axes(struct match *match, size_t n, const int64_t *axes, int rank) {
     bool seen[SHAPE_MAX_RANK] = {false};
     int sorted[SHAPE_MAX_RANK];
@@ -262,8 +262,8 @@ static bool is_scaled(const struct match *match, int axis) {
     return false;
 }
 
-/* Returns true if the constant has one element per scaled element of x, along the same axes.
- * Also true if x is not bound yet: parameters_fit checks again at the end. */
+/* Returns true if the value is a constant with the dims of x on scaled axes, and 1 on all
+ * others. Also true if x is not bound yet: parameters_fit checks again at the end. */
 static bool may_be_parameter(const struct match *match, const struct value_info *info) {
     const struct match_name *name = match_name(match, "x");
     if (info->kind != CM_TYPE_TENSOR || !info->is_constant) return false;
@@ -299,7 +299,7 @@ static bool may_have_role(const struct match *match, enum pattern_role role, uin
     }
 }
 
-/* Binds the name to the value. A name is the same value at each occurrence, casts aside. */
+/* Binds the name to the value. All occurrences of a name are one value, apart from casts. */
 static bool match_bind(struct match *match, const struct pattern *pattern, uint32_t value) {
     double number = 0;
     if (pattern->role == ROLE_IGNORED) return true;
@@ -349,6 +349,7 @@ static bool match_pattern(struct match *match, const struct pattern *pattern, ui
 static bool match_term(struct match *match, enum pattern_kind kind,
                        const struct pattern_term *term, const struct item *item);
 
+/* Matches the terms from index i on with the items that are not in `used`, in any order. */
 static bool match_any_order(struct match *match, const struct pattern_term *const *terms,
                             const struct items *items, size_t i, unsigned used) {
     if (i == items->n) return true;
@@ -387,9 +388,9 @@ static bool split(struct match *match, struct items *items, size_t i) {
 }
 
 /*
- * Splits nested sums until there are as many items as terms, in every way. Items before `from`
- * stay whole: halves are appended, so that each way is tried once, not in every order of its
- * steps.
+ * Splits nested sums until there are as many items as terms, and tries each way to do so. Items
+ * before `from` are not split any more, so that no way is tried in several orders of its
+ * splits.
  */
 static bool match_items(struct match *match, const struct pattern_term *const *terms, size_t n,
                         const struct items *items, size_t from) {
@@ -557,7 +558,7 @@ static bool match_call(struct match *match, const struct pattern *pattern, uint3
     return match_nested(match, pattern, value);
 }
 
-/* Matches the value's producer, not what precedes its casts. */
+/* Matches the pattern with the value's producer; casts are not skipped. */
 static bool match_producer(struct match *match, const struct pattern *pattern, uint32_t value) {
     if (pattern->kind == PATTERN_CALL) return match_call(match, pattern, value);
     if (pattern->kind == PATTERN_POWER)

@@ -45,7 +45,7 @@ struct match {
     const uint32_t *taken; /* by node: ID_NONE if it may be part of a match */
     const struct match_pattern *pattern;
     uint32_t result; /* the matched value */
-    uint32_t graph;  /* that contains all nodes of the match */
+    uint32_t graph;  /* the graph of all nodes of the match */
 
     size_t n_names;
     struct match_name names[MATCH_MAX_NAMES];
@@ -57,7 +57,7 @@ struct match {
 
     bool strict;       /* split inner sums and products only if they have one use */
     size_t nested;     /* current depth of nested patterns */
-    size_t first_name; /* of the innermost pattern */
+    size_t first_name; /* index of the first name of the innermost pattern */
     size_t steps;      /* remaining */
 };
 

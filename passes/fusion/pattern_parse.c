@@ -78,7 +78,7 @@ static struct pattern *new_pattern(struct parser *parser, enum pattern_kind kind
     return n == 0 || pattern->terms ? pattern : NULL;
 }
 
-/* Makes a sum or product; a single term is itself. */
+/* Makes a sum or product. Returns a single term as it is. */
 static const struct pattern *join(struct parser *parser, enum pattern_kind kind,
                                   struct terms *terms) {
     if (terms->n == 1 && !terms->items[0].inverse) return terms->items[0].of;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass arena_plan: an offset in one arena for every value that owns bytes, graph inputs and
- * outputs included, so that values alive at the same step do not overlap. Offsets are multiples
- * of the requested alignment.
+ * Pass arena_plan: assigns an offset in one arena to every value that owns bytes, graph inputs
+ * and outputs included, so that values alive at the same step do not overlap. Offsets are
+ * multiples of the requested alignment.
  */
 #include "passes/memory/arena_planner.h"
 #include "passes/memory/liveness.h"
@@ -59,9 +59,9 @@ static int plan_fresh(const struct analysis *analysis, const struct collected *a
 }
 
 /*
- * Merges each value that is written in place into the block of its operand, which is then alive
- * until the last use of both. Steps are in order, so the operand has its block before. Returns
- * the number of blocks left.
+ * Merges each value that is written in place into the block of its operand, which then stays
+ * alive until the last use of the value. Steps are visited in order, so the block of the
+ * operand is final. Returns the number of blocks left.
  */
 static size_t share_blocks(const struct analysis *analysis, struct collected *all,
                            uint32_t *block_of) {

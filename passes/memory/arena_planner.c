@@ -105,8 +105,8 @@ static void free_list_trim(struct free_list *list) {
     free_list_replace(list, smallest, 1, NULL, 0);
 }
 
-/* Returns the offset: the highest below `ceiling` if from_above and possible, else the lowest.
- */
+/* Takes a free range and returns its offset: the highest one that ends at or below `ceiling` if
+ * `from_above` and there is one, else the lowest. */
 static int64_t free_list_allocate(struct free_list *list, int64_t bytes, int64_t ceiling,
                                   bool from_above) {
     uint32_t at = list->n;
@@ -146,7 +146,8 @@ static void free_list_give_back(struct free_list *list, struct span span) {
     free_list_trim(list);
 }
 
-/* Places the blocks by first step. *ret_bytes: size of the arena. */
+/* Places the blocks by first step, alternately at the lowest and the highest free offset.
+ * *ret_bytes: size of the arena. */
 static int place_at_two_ends(const struct planner *planner, int64_t *offsets,
                              int64_t *ret_bytes) {
     const struct block *blocks = planner->blocks;
@@ -171,9 +172,9 @@ static int place_at_two_ends(const struct planner *planner, int64_t *offsets,
 }
 
 /*
- * Lists the conflicts of each block. By first step, block i conflicts with the blocks right
- * behind it, up to the first one that begins after its last step. *ret_possible is false if
- * there are more than MAX_PAIRS.
+ * Lists the conflicts of each block. In the order of first steps, a block conflicts with the
+ * blocks that follow it, up to the first one that begins after its last step. *ret_possible is
+ * false if there are more than MAX_PAIRS.
  */
 static int list_pairs(struct planner *planner, bool *ret_possible) {
     const struct block *blocks = planner->blocks;
@@ -231,8 +232,9 @@ static void sort_spans(struct span *spans, size_t n) {
     }
 }
 
-/* Returns the offset of the smallest (or else of the lowest) gap between the placed conflicts
- * of the block; above all of them if no gap holds it. */
+/* Returns the offset of a gap that holds the block, between the placed blocks that it conflicts
+ * with: the smallest gap if `smallest`, else the lowest. If there is none, the offset above all
+ * of these blocks. */
 static int64_t find_gap(struct planner *planner, uint32_t block, bool smallest,
                         const int64_t *offsets) {
     struct span *spans = planner->spans;
@@ -275,8 +277,8 @@ static int64_t place(struct planner *planner, const uint32_t *order, bool smalle
     return size;
 }
 
-/* Largest first, then by first step (radix sort; skips digits that all sizes share). NULL: out
- * of memory. */
+/* Returns the blocks, largest first, then by first step (radix sort; skips digits that all
+ * sizes share). NULL: out of memory. */
 static uint32_t *order_by_size(const struct planner *planner) {
     const struct block *blocks = planner->blocks;
     uint32_t *order = arena_array_raw(planner->arena, planner->n, sizeof *order);

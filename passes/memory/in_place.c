@@ -13,7 +13,8 @@
 
 #include "support/banned.h"
 
-/* Marks roots that cannot be overwritten: graph outputs, and those already overwritten. */
+/* Returns, by value, true for roots that must not be overwritten: at first those of graph
+ * outputs; pass_in_place adds those that are overwritten. NULL: out of memory. */
 static bool *find_results(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     bool *taken = arena_array(analysis->scratch, model->n_values, sizeof *taken);
@@ -29,7 +30,7 @@ static bool same_elements(const struct shape *a, const struct shape *b) {
     return is_known(elements) && elements == shape_elements(b);
 }
 
-/* Returns true if element i has the same address in both. */
+/* Returns true if element i would have the same address in both. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {
     const struct value_info *infos = analysis->infer.infos;
     const int64_t bytes = liveness_owned(analysis, output);
@@ -38,8 +39,8 @@ static bool same_layout(const struct analysis *analysis, uint32_t operand, uint3
            same_elements(&infos[output].shape, &infos[operand].shape);
 }
 
-/* Returns the root of an operand that the node may overwrite, or ID_NONE: written by a node
- * (inputs belong to the caller) and last used here. */
+/* Returns the root of an operand that the node may overwrite, or ID_NONE. A node must have
+ * written it (inputs belong to the caller), and this node must be its last use. */
 static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
                             const bool *taken) {
     const struct liveness_table *liveness = &analysis->liveness;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass liveness: which values own bytes at run time, from which step to which step each is
- * alive, and the step with the most live bytes. A view shares the bytes of its root. Values
- * that are computed from the file alone, folded, or given by shape-only operators are not
+ * Pass liveness: finds which values own bytes at run time, from which step to which step each
+ * is alive, and the step with the most live bytes. A view shares the bytes of its root. Values
+ * that are computed from the file alone, folded, or written by shape-only operators are not
  * activations: a runtime computes them once.
  */
 #include "passes/memory/liveness.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass memory_required: the memory that the model requires on a device: its weights, by dtype
- * and storage, and the arena; with an optimizer, the peak of a training step. A tensor that
- * several nodes or names share counts once.
+ * Pass memory_required: computes the memory that the model requires on a device: weights, by
+ * dtype and storage, plus the arena; with an optimizer, the peak of a training step. A tensor
+ * that several nodes or names share counts once.
  */
 #include "passes/memory/liveness.h"
 #include "passes/pass.h"
@@ -67,7 +67,8 @@ static struct cm_weights *group_of(struct memory_required_table *table, enum dty
     return group;
 }
 
-/* A weight that is fed as an input is in the arena. */
+/* Adds a weight. If it is fed as an input, it does not add to weight_bytes: the arena has it.
+ */
 static void add_weight(const struct analysis *analysis, uint32_t value,
                        struct memory_required_table *table) {
     const struct value_info *info = &analysis->infer.infos[value];

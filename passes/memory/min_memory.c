@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tasks are the nodes of the main graph. A node reads what its bodies read; the values of its
- * bodies are additional bytes while it runs. Tensors are the values that own bytes; a reader of
- * a view reads the root of the view.
+ * Makes the scheduler problem of a model: see min_memory.h. Tasks are the nodes of the main
+ * graph. A node reads the values that its bodies read; the values of its bodies are additional
+ * bytes while it runs. Tensors are the values that own bytes; a reader of a view reads the root
+ * of the view.
  */
 #include "passes/memory/min_memory.h"
 
@@ -73,7 +74,8 @@ static void add_edge(struct builder *builder, uint32_t value, uint32_t task) {
         (struct scheduler_edge){builder->task_of[node], task};
 }
 
-/* A body may output a value of the main graph: the node that owns the body reads it. */
+/* Adds an edge per use of a value. If a body outputs a value of the main graph, the node that
+ * owns the body reads it. */
 static void add_edges(struct builder *builder) {
     const struct model *model = builder->analysis->model;
     for (uint32_t id = 0; id < model->n_values; id++)
@@ -92,7 +94,7 @@ static void add_member(struct builder *builder, uint32_t tensor, uint32_t task) 
     builder->tensors[tensor].n_members++;
 }
 
-/* Adds the root with the tasks that produce or read it or a view of it. */
+/* Adds a root. Its members are the tasks that produce or read it or a view of it. */
 static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
     const struct model *model = builder->analysis->model;
     uint32_t id = builder->problem.n_tensors++;
@@ -128,9 +130,9 @@ static void add_tensors(struct builder *builder) {
     }
 }
 
-/* Sets the work of each task: the peak of the values of its bodies, which is charged on top of
- * its outputs. While a body runs the outputs do not exist yet, so their bytes are subtracted.
- */
+/* Sets the additional bytes of each task: the peak of the values of its bodies. The scheduler
+ * adds them to the outputs of the task; these do not exist while a body runs, so their bytes
+ * are subtracted. */
 static int add_work(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
@@ -164,8 +166,8 @@ static bool is_valid(const struct scheduler_problem *problem, const uint32_t *pl
     return true;
 }
 
-/* Takes the order of an earlier run if the work is exhausted and its peak is lower; keeps the
- * first order for later runs. */
+/* If the work is exhausted and the order of an earlier run has a lower peak, takes that order.
+ * Stores the order of the first run for later runs. */
 static int reuse_order(const struct analysis *analysis, const struct scheduler_problem *problem,
                        struct scheduler_result *found) {
     struct work *work = analysis->work;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass peak_memory: the values alive at the peak, and the peak of each module: the most bytes
- * alive at one step of the values that its own nodes write.
+ * Pass peak_memory: lists the values alive at the peak, and computes the peak of each module:
+ * the most bytes at one step of live values that nodes inside the module write.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ struct alive {
     int64_t *upper;
 };
 
-/* Adds to the module of the value and to its parents. */
+/* Adds bytes (or subtracts them, if negative) in the module of the value and its parents. */
 static void live_add(struct alive *alive, uint32_t value, int64_t bytes) {
     const uint32_t *parents = alive->analysis->modules.parents;
     if (bytes == 0) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Beam search, level by level, over the sets of tasks that can have run: level k holds sets of
- * k tasks, each with the order of the lowest peak that leads to it. A set is stored as its
+ * k tasks, each with the order that leads to it with the lowest peak. A set is stored as its
  * border: the ready tasks, and the tensors and successors that are partly done. So the size of
  * a state depends on the width of the graph, not on its length.
  *
@@ -50,10 +50,10 @@ struct view {
     int64_t work; /* of all searches so far */
 };
 
-/* A partly done item: a task with edges, or a tensor with members, that have not run. */
+/* A partly done item: a task of which some predecessors have run, or a tensor that is alive. */
 struct open {
-    uint32_t id; /* a task, or n_tasks + a tensor */
-    uint32_t left;
+    uint32_t id;   /* a task, or n_tasks + a tensor */
+    uint32_t left; /* predecessors of the task, or members of the tensor, that have not run */
 };
 
 struct state {
@@ -92,7 +92,7 @@ struct beam {
     struct level levels[2]; /* previous and next, alternating */
     struct step **steps;    /* by level */
     int64_t work;           /* entries visited so far */
-    bool complete;          /* no choice was dropped */
+    bool complete;          /* no choice was dropped to save work */
 };
 
 /* Lists the successors and the tensors of each task, and computes view->lower_bound: the most
@@ -167,7 +167,7 @@ static uint32_t find_open(const struct state *state, uint32_t id, bool *ret_foun
     return low;
 }
 
-/* Computes the bytes and the peak after running a task of the state next. */
+/* Computes the live bytes and the peak if a ready task of the state runs next. */
 static struct choice evaluate(struct beam *beam, const struct state *state, uint32_t task) {
     const struct view *view = beam->view;
     int64_t started = 0;
@@ -392,7 +392,7 @@ static int search(struct beam *beam, uint32_t *ret_order, bool *ret_found) {
 
 /*
  * Searches for an order with a peak below `limit`. *ret_found is false if there is none or none
- * was found. *ret_complete: no choice was dropped, so the result is optimal.
+ * was found. *ret_complete: no choice was dropped to save work, so the result is optimal.
  */
 static int beam_search(struct view *view, int64_t limit, uint32_t *ret_order, bool *ret_found,
                        bool *ret_complete) {

@@ -51,8 +51,8 @@ struct scheduler_result {
     bool optimal;       /* no order has a lower peak */
 };
 
-/* Takes its steps from `work` (NULL: unlimited). Returns CM_OK or CM_NO_MEMORY. The peak is at
- * most that of 0, 1, … */
+/* Searches for an order whose peak is at most that of 0, 1, … Takes its steps from `work`
+ * (NULL: unlimited). Returns CM_OK or CM_NO_MEMORY. */
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
                    struct work *work, struct scheduler_result *ret) CM_MUST_CHECK;
 

@@ -20,15 +20,15 @@ struct placement {
     size_t length;
     uint32_t base;
     bool in_params; /* `base` is an entry of of_params, not of paths */
-    bool moved;     /* by its parameters, not by its name */
+    bool moved;     /* placed by its parameters, not by its name */
 };
 
 struct mapper {
     const struct analysis *analysis;
     const struct scopes *scopes;
     struct module_paths *out;
-    struct arena *arena; /* of the following arrays; lifetime of the mapping */
-    uint32_t *claims;    /* by scope: the module that all its parameters name, in of_params */
+    struct arena *arena; /* for the following arrays; lifetime of the mapping */
+    uint32_t *claims;    /* by scope: the entry of of_params that all its parameters name */
     bool *has_params;    /* by scope: parameters are used in it or below */
     struct placement *placements; /* by scope */
 };
@@ -98,8 +98,8 @@ static bool is_param_module(const struct mapper *mapper, const struct placement 
            ID_NONE;
 }
 
-/* Returns the call number of the scope: 1 for "relu_1" next to "relu", unless a parameter shows
- * that a module of that name exists. */
+/* Returns the call number of the scope, 0 for the first call: 1 for "relu_1" next to "relu",
+ * unless a parameter shows that there is a module relu_1. */
 static int find_repeat(const struct mapper *mapper, uint32_t scope,
                        const struct placement *natural) {
     const struct path *path = scope_at(mapper, scope);
@@ -199,9 +199,9 @@ static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
     }
 }
 
-/* Moves activations between two layers that moved into one container into it, too. */
+/* If two layers moved into one container, moves the activations between them into it, too. */
 static void join_between(const struct mapper *mapper, uint32_t parent) {
-    uint32_t last = ID_NONE; /* last moved sibling without a sibling with parameters since */
+    uint32_t last = ID_NONE; /* last moved sibling; reset by an unmoved one with parameters */
     for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
          scope = scope_at(mapper, scope)->next) {
         if (!mapper->placements[scope].moved) {

@@ -23,9 +23,9 @@ struct scopes {
     struct scope_notes *notes; /* by scope, for the first n_notes */
     size_t n_notes;
     bool foreign;      /* module names are unrelated to parameter names */
-    uint32_t *of_node; /* by node */
+    uint32_t *of_node; /* by node: its scope */
     size_t n_nodes;
-    const uint32_t *nodes; /* in order */
+    const uint32_t *nodes; /* all nodes, in the order of order_nodes */
 };
 
 const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t scope);
@@ -37,8 +37,8 @@ int scopes_enter_module(struct scopes *scopes, const char *path, size_t length,
 /* Enters a scope whose parts are distinct modules: a number at the end is not a second call. */
 int scopes_enter_distinct(struct scopes *scopes, const char *text, size_t length,
                           uint32_t *ret) CM_MUST_CHECK;
-/* Returns true if the node outputs a parameter: an Identity of an equal one (params.c). Such a
- * node uses no parameter itself. */
+/* Returns true if an output of the node is a parameter: it is an Identity of an equal one
+ * (param_uses.c). Such a node does not count as a user of parameters. */
 bool scopes_makes_param(const struct analysis *analysis, uint32_t node);
 
 #endif

@@ -29,9 +29,9 @@ struct stack {
 
 /*
  * Source metadata: PyTorch's dynamo exporter records the paths and classes of the modules
- * around a node. It does not record where one call of a module ends and the next begins; nodes
- * are in execution order, so each node of a module that follows one outside it starts another
- * call.
+ * around a node. It does not record where one call of a module ends and the next begins. Nodes
+ * are in execution order, so a node of a module starts another call if the node before it is
+ * outside the module.
  */
 int metadata_start(struct scope_finder *finder, bool *ret) {
     *ret = false;
@@ -66,8 +66,8 @@ static const char *owner_of_params(const struct scope_finder *finder, uint32_t n
     return owner;
 }
 
-/* Folding a BatchNorm into a convolution leaves one node with the module path of the one and
- * the parameters of the other. The parameters' module is used then. */
+/* Moves a node that is a convolution with a folded BatchNorm to the module of its parameters:
+ * it may have the parameters of one of the two, but the module path of the other. */
 static int follow_params(const struct scope_finder *finder, uint32_t node,
                          struct stack *stack) {
     size_t length = 0;
@@ -185,7 +185,7 @@ static struct common_module common_of_call(const struct scope_finder *finder,
     return common;
 }
 
-/* Returns the length of the class: the exporter numbers versions of Tnet as "Tnet.1". */
+/* Returns the length of the class in the name: 4 for "Tnet.1", the second version of Tnet. */
 static size_t class_length(const char *function) {
     const char *dot = strrchr(function, '.');
     int64_t number;
@@ -219,9 +219,9 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
 }
 
 /*
- * The module of a call is that of its scoped name, else the common module of its parameters. A
- * call with parameters of all modules is the model itself, even if the exporter gave it the
- * scope of its last module.
+ * The module of a call is the scope in its name, else the common module of its parameters, else
+ * named by its class. A call with parameters of all modules is the model itself, even if the
+ * exporter gave it the scope of its last module.
  */
 static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const struct call *call = &finder->model->calls[id];
@@ -241,7 +241,7 @@ static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     return enter_by_class(finder, call, outer, ret);
 }
 
-/* Renames the scope of a second call in the same scope: PyTorch's "_1". */
+/* Appends "_1" to the scope of a second call in the same scope, as PyTorch does. */
 static int number_calls(struct scope_finder *finder, uint32_t *scope) {
     struct paths *paths = &finder->scopes->paths;
     const struct path path = paths->items[*scope];
@@ -254,7 +254,7 @@ static int number_calls(struct scope_finder *finder, uint32_t *scope) {
     return paths_enter_below(paths, path.parent, text, strlen(text), scope);
 }
 
-/* Records the class of the scope; the last call in a scope decides. */
+/* Records the class of the call's scope, which replaces that of earlier calls. */
 static int note_class(struct scope_finder *finder, uint32_t id) {
     const char *function = finder->model->calls[id].function;
     const char *class =

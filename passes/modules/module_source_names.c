@@ -99,8 +99,8 @@ int slashes_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     return enter_scope(finder, name, scope, ret);
 }
 
-/* Widens *scope, ID_NONE at first, to contain one name of a fused node, which may be fused
- * itself. */
+/* Widens *scope (ID_NONE at first) to contain the scope of one part of a fused node's name. The
+ * part may be the name of a fused node, too. */
 static int add_name(struct scope_finder *finder, const char *name, size_t length,
                     uint32_t *scope) {
     size_t front = strlen(FUSED_FRONT);
@@ -193,7 +193,7 @@ int mxnet_start(struct scope_finder *finder, bool *ret) {
     return CM_OK;
 }
 
-/* A layer with parameters has their name, another one that of its output: "relu_0.tmp_0". */
+/* A layer with parameters is named by them, any other by its output: "relu_0.tmp_0". */
 int paddle_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const struct params_table *params = &finder->analysis->params;
     const struct node *node = &finder->model->nodes[id];
@@ -219,7 +219,7 @@ static size_t mxnet_block(const char *name) {
     return text_ends_with(name, "_fwd") ? length - strlen("_fwd") : length;
 }
 
-/* Blocks are numbered, so a block ends at a number: "resnetv10_stage1_conv0". */
+/* Names of blocks end in a number: "resnetv10_stage1_conv0" is resnetv10/stage1/conv0. */
 int mxnet_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const char *name = finder->model->nodes[id].name;
     size_t length = mxnet_block(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Costs of modules. Work and traffic are sums over the nodes inside. Parameters are a union: a
- * module owns each tensor that has its name or is used by a node inside it, once.
+ * Computes the costs of modules. Work and traffic are sums over the nodes inside. Parameters
+ * are a union: each tensor that has the module's name or is used by a node inside counts once.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
 }
 
-/* The figures before the times, which are often unknown. */
+/* Number of the figures before the times; times are often unknown. */
 #define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
 
 /* Fast path: adds all fields if all are known and no sum overflows. Known values are not
@@ -50,8 +50,8 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     }
 }
 
-/* Adds the imported layers that only a module has the time of: opaque blocks, copies, and
- * layers that match no node. */
+/* Adds the times of imported layers without nodes to modules: opaque blocks, copies, and layers
+ * that match no node. */
 static void add_imported(const struct module_tree *tree) {
     const struct imported *imported = tree->analysis->estimate.imported;
     for (size_t i = 0; imported && i < imported->n; i++) {
@@ -62,8 +62,9 @@ static void add_imported(const struct module_tree *tree) {
     }
 }
 
-/* Marks the times of modules that contain nodes inside an opaque block, but not the module that
- * has the time of the block. A parent precedes its children. */
+/* Marks as partial the times of modules that contain nodes inside an opaque block, up to the
+ * module that has the time of the block, which is not marked. A parent precedes its children.
+ */
 static void mark_inside(const struct module_tree *tree, const struct imported_layer *layer) {
     const struct modules_table *table = tree->table;
     const uint32_t owner = module_common(table, layer->places, layer->n_places);

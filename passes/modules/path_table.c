@@ -112,7 +112,8 @@ static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
     }
 }
 
-/* Returns ID_NONE if there is none; sets *ret_crowded if it would be in the table. */
+/* Returns the child, or ID_NONE. *ret_crowded: the child is in the hash table, or must be added
+ * to it. */
 static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
                            bool *ret_crowded) {
     uint32_t child = paths->items[parent].first_child;
@@ -123,7 +124,7 @@ static uint32_t find_child(const struct paths *paths, uint32_t parent, const str
     return n == LISTED ? find_in_slots(paths, parent, part) : child;
 }
 
-/* Requires n < capacity. */
+/* Appends a child, also to the hash table if `crowded`. Requires n < capacity. */
 static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
                      bool crowded) {
     const uint32_t entry = (uint32_t)paths->n;

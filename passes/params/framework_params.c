@@ -3,15 +3,16 @@
  * See framework_params.h. PyTorch's exporter lists the names of all parameters, but not their
  * sizes. A listed parameter has a tensor in the file, or its size follows from a node:
  *
- *   fc.weight         only transposed, as the operand of a MatMul
- *   bn1.weight        BatchNorm bn1 was fused into a Conv: a number per output channel
- *   conv1.bias        the Conv that uses conv1.weight lost a bias of zeros: the same
+ *   fc.weight         stored only transposed, as the operand of a MatMul
+ *   bn1.weight        BatchNorm bn1 was fused into a Conv: one element per output channel
+ *   conv1.bias        the Conv that uses conv1.weight lost a bias of zeros: one element per
+ *                     output channel
  *   norm2.weight      a node of module norm2 reads the equal tensor norm1.weight instead
  *   embedding.weight  tied: a node of module embedding reads head.weight, which is the same
  *                     parameter and does not count twice
  *
- * The total is unknown if that of any parameter is: parameters that forward does not use, and
- * operands that the exporter computed in several steps.
+ * The total is unknown if a size is unknown: that of a parameter that forward does not use, or
+ * of an operand that the exporter computed in several steps.
  */
 #include "passes/params/framework_params.h"
 
@@ -25,15 +26,15 @@
 
 #include "support/banned.h"
 
-/* The exporter merges equal tensors up to this size and keeps the first of the list. Tied
- * parameters of any size have the name of the last. */
+/* The exporter merges equal tensors of at most this many elements, and keeps the name that is
+ * first in the list. Of tied parameters, which may have any size, it keeps the last name. */
 #define MAX_MERGED 1024
 
 /* Bytes; parameters with longer names are not looked for. */
 #define MAX_NAME 1024
 
 struct listed {
-    int64_t elements; /* DIM_UNKNOWN until found; DIM_OVERFLOW if findings contradict */
+    int64_t elements; /* DIM_UNKNOWN until found; DIM_OVERFLOW if nodes imply different sizes */
     bool stored;
     uint32_t n_sharing; /* modules that use it instead of an equal parameter of their own */
 };
@@ -46,8 +47,8 @@ struct framework_search {
     uint32_t *of_value; /* by value: the listed parameter that it holds, ID_NONE */
 };
 
-/* Length of the module's path in the name of a parameter: 3 for "bn1.weight"; 0 for the root.
- */
+/* Returns the length of the module's path in a parameter's name: 3 for "bn1.weight"; 0 for the
+ * root. */
 static size_t module_length(const char *name) {
     const char *dot = strrchr(name, '.');
     return dot ? (size_t)(dot - name) : 0;
@@ -95,7 +96,7 @@ static int start_search(struct framework_search *search) {
     return CM_OK;
 }
 
-/* Returns true if the value is the matrix of a product. */
+/* Returns true if the value is the weight matrix of a product. */
 static bool is_matrix(const struct framework_search *search, uint32_t id) {
     const struct value *value = &search->model->values[id];
     if (value->constant->shape.rank != 2) return false;
@@ -149,7 +150,8 @@ static int64_t channels_of(const struct framework_search *search, const struct n
     return axis >= 0 && axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
 }
 
-/* The parameters of a layer that uses a weight: its bias, and those of a fused BatchNorm. */
+/* Sets the sizes of absent parameters of a layer with a weight: its bias, and the parameters of
+ * a fused BatchNorm. */
 static void find_layer(struct framework_search *search, uint32_t id) {
     const struct node *node = &search->model->nodes[id];
     const uint8_t slot = search->analysis->bind.ops[id]->weight;
@@ -173,7 +175,8 @@ static void find_layer(struct framework_search *search, uint32_t id) {
     }
 }
 
-/* An operand of another module that is used instead of a parameter of the node's own. */
+/* If the operand is a parameter of another module, sets the size of the absent parameter of the
+ * node's own module that it replaces. */
 static void find_replaced(struct framework_search *search, const struct node *node,
                           uint32_t operand) {
     const struct module_stack_entry *module = module_of(node);

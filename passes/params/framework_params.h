@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Number of parameters of the framework's model. The file may have fewer or more: the exporter
+ * Counts the parameters of the framework's model. The file may have fewer or more: the exporter
  * folds a BatchNorm into the layer before it, drops biases that are zero, stores equal tensors
  * once and stores transposed copies of weights.
  */

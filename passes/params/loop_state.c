@@ -6,11 +6,12 @@
 
 #include "support/banned.h"
 
-/* Identity nodes between an input and an output of a body that are looked through. */
+/* At most this many Identity nodes are skipped between an input and an output of a body. */
 #define MAX_COPIES 8
 
-/* Of a Loop: the first state among its operands. The body has it at the same index, returns
- * its next value one before that, after the condition; the node has its last value first. */
+/* Index of the first state among the operands of a Loop: M, cond, states. A state that is
+ * operand i of the node is input i of the body, output i - 1 of the body, and output i - 2 of
+ * the node. */
 #define FIRST_STATE 2
 
 /* Returns the value of which this one is a copy. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loop-carried state that never changes: tf2onnx passes the weights of a recurrent layer to its
- * Loop this way. */
+/* Finds loop-carried state that never changes: tf2onnx passes the weights of a recurrent layer
+ * to its Loop this way. */
 #ifndef PASSES_PARAMS_LOOP_STATE_H
 #define PASSES_PARAMS_LOOP_STATE_H
 

@@ -22,7 +22,7 @@ const char *names_base(const char *name) {
     return slash ? slash + 1 : name;
 }
 
-/* "Constant", "Constant_12". */
+/* Returns true for "Constant" and "Constant_12" if the type is "Constant". */
 static bool is_numbered(const char *base, const char *type) {
     size_t length = strlen(type);
     if (strncmp(base, type, length) != 0) return false;
@@ -30,7 +30,7 @@ static bool is_numbered(const char *base, const char *type) {
     return *rest == '\0' || (*rest == '_' && trailing_digits(rest, strlen(rest)) == 1);
 }
 
-/* "Constant_3_output_0". */
+/* Returns true for "Constant_3_output_0". */
 static bool is_node_output(const char *base) {
     static const char mark[] = "_output_";
     size_t mark_length = sizeof mark - 1;
@@ -40,7 +40,7 @@ static bool is_node_output(const char *base) {
            strncmp(base + end - mark_length, mark, mark_length) == 0;
 }
 
-/* The constants of TensorFlow's expressions: "sub/x:0", "Const_1:0". */
+/* Returns true for constants of TensorFlow's expressions: "sub/x:0", "Const_1:0". */
 static bool is_tensorflow_constant(const char *base) {
     const size_t length = strlen(base);
     if (length < 3 || strcmp(base + length - 2, ":0") != 0) return false;
@@ -49,9 +49,10 @@ static bool is_tensorflow_constant(const char *base) {
 }
 
 /*
- * Calls after which PyTorch's dynamo exporter names constants that it did not compute from a
- * parameter, sorted: masks ("where", "val_21"), angles ("unsqueeze_14", "cos"), filled tensors.
- * Views and simple functions of parameters have similar names (slice_1, neg, embedding_2).
+ * PyTorch's dynamo exporter names constants by the calls that computed them. If it is one of
+ * these, the constant was usually not computed from a parameter: masks ("where", "val_21"),
+ * angles ("unsqueeze_14", "cos"), filled tensors. Other calls (slice_1, neg, embedding_2) are
+ * views and simple functions of parameters. Sorted.
  */
 static const char *const calls[] = {
     "arange",    "cos",       "full",          "full_like", "masked_fill", "mul",

@@ -33,6 +33,7 @@ struct common_module {
     size_t length;
 };
 
+/* Shortens the path to the parts that it shares with the module of the parameter, if any. */
 void names_add_common(struct common_module *common, const char *param_name);
 
 #endif

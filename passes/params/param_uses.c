@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Origins and purposes of tensors: see param_uses.h. A forward walk finds the sources, a
- * backward walk their purposes. */
+/* Finds the origins and purposes of tensors: see param_uses.h. A forward walk finds the
+ * sources, a backward walk their purposes. */
 #include "passes/params/param_uses.h"
 
 #include "ops/integers.h"
@@ -121,7 +121,7 @@ static void find_node_sources(struct param_study *study) {
     }
 }
 
-/* Returns the purposes of the operand's copies; those of data if the state changes. */
+/* Returns the purposes of a state in the body and after the loop; FOR_DATA if it changes. */
 static unsigned purposes_of_state(const struct param_study *study, uint32_t id, size_t slot) {
     struct loop_state state;
     if (!loop_state_find(study->analysis, id, slot, &state)) return FOR_DATA;
@@ -157,8 +157,8 @@ static bool forwards_sources(const struct param_study *study, const struct node 
     return passes;
 }
 
-/* Returns the output of the elementwise node that alone uses the value, if its other operand is
- * a source of `elements`; else ID_NONE. */
+/* If the only use of the value is an elementwise node whose other operand is a source with
+ * `elements` elements, returns the output of that node; else ID_NONE. */
 static uint32_t joined_with_source(const struct param_study *study, uint32_t value,
                                    int64_t elements) {
     const struct value *used = &study->model->values[value];
@@ -243,7 +243,7 @@ int param_uses_find(const struct analysis *analysis, struct param_study *study) 
     for (uint32_t id = 0; id < n_values; id++)
         study->carries[id] = study->sources[id] != SOURCE_NONE;
     find_node_sources(study);
-    for (size_t i = study->n_nodes; i-- > 0;) /* backward: uses precede views of the value */
+    for (size_t i = study->n_nodes; i-- > 0;) /* backward: uses of a view before the view */
         add_purposes(study, study->nodes[i]);
     return CM_OK;
 }

@@ -23,13 +23,13 @@
 #include "support/banned.h"
 
 /*
- * Real models have a few uses per parameter. A hostile one, whose constants are all joined and
- * then used everywhere, would have parameters x operands of them.
+ * Real models have a few uses per parameter. A hostile model could concatenate all constants
+ * and use the result as each operand, which makes parameters * operands uses.
  */
 #define MAX_USES ((size_t)1 << 22)
 
-/* Returns true if several axes are longer than 1, as those of a mask or a table of angles. What
- * is learned and joined elementwise with activations is a vector along channels. */
+/* Returns true if several dims differ from 1, as those of a mask or a table of angles. A
+ * learned operand of an elementwise node is usually a vector along channels. */
 static bool is_table(const struct shape *shape) {
     int n = 0;
     for (int axis = 0; axis < shape->rank; axis++) n += shape->dims[axis] != 1;
@@ -93,7 +93,7 @@ static bool is_learned(const struct param_study *study, uint32_t value) {
     }
 }
 
-/* Returns true for statistics, and masks and index tables that a person named; not for
+/* Returns true for statistics, and for masks and index tables that a person named; false for
  * constants of shape arithmetic. */
 static bool is_buffer(const struct param_study *study, uint32_t value) {
     unsigned purposes = study->purposes[value];
@@ -166,7 +166,7 @@ static int list_params(const struct param_study *study, struct params_table *tab
     return CM_OK;
 }
 
-/* --- Users: a walk from each parameter along the values that pass it on. --- */
+/* --- Users: a walk from each parameter through views, slices and casts to the nodes. --- */
 
 struct pair {
     uint32_t node;
@@ -178,7 +178,7 @@ struct walker {
     const struct analysis *analysis;
     struct params_table *table;
     uint32_t *node_stamp;  /* by node: 1 + the last parameter that it uses */
-    uint32_t *value_stamp; /* by value: 1 + the last parameter that it passes on */
+    uint32_t *value_stamp; /* by value: 1 + the last parameter of which it is a view or cast */
     uint32_t *pending;     /* values whose users are still to be visited */
     size_t n_pending;
     struct pair *pairs;
@@ -201,7 +201,7 @@ static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
     return CM_OK;
 }
 
-/* Appends a value that passes the parameter on, unless it is a parameter under another name. */
+/* Appends a view or cast of the parameter, unless it is a parameter under another name. */
 static void follow(struct walker *walker, uint32_t value, uint32_t param) {
     if (value == ID_NONE || !walker->study->carries[value]) return;
     const uint32_t other = walker->table->of_value[value];
@@ -210,7 +210,8 @@ static void follow(struct walker *walker, uint32_t value, uint32_t param) {
     walker->pending[walker->n_pending++] = value;
 }
 
-/* Appends the values under which the parameter leaves the node. */
+/* Appends the outputs (or, for a Loop, also the body's inputs) that are views or casts of the
+ * parameter. */
 static void follow_use(struct walker *walker, const struct use *use, uint32_t param) {
     const struct node *node = &walker->analysis->model->nodes[use->node];
     const char role = op_role(walker->analysis->bind.ops[use->node], use->slot);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FLOPs of a step with gradient g and parameter w. Factors that all parameters share are
- * computed once and not counted: sgd       w -= lr g 2 momentum  v = mu v + g;  w -= lr v 2 + 2
+ * The table of optimizers. FLOPs of a step per element, with gradient g and parameter w;
+ * factors that all parameters share are computed once and not counted:
+ *
+ *     sgd       w -= lr g                                                                2
+ *     momentum  v = mu v + g;  w -= lr v                                             2 + 2
  *     adam      m += (1 - b1)(g - m)                                                     3
  *               v = b2 v + (1 - b2) g g                                                  4
  *               d = sqrt(v) / c + eps                                                    3
  *               w -= lr' m / d                                                           3
  *     adamw     w = (1 - lr wd) w, then adam                                        1 + 13
- * as torch.optim computes them (Kingma & Ba 2015, Loshchilov & Hutter 2019).
+ *
+ * These are the formulas of torch.optim (Kingma & Ba 2015, Loshchilov & Hutter 2019).
  */
 #include "passes/training/optimizers.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass training: memory and operations of one training step: gradients, optimizer states,
- * master weights, saved activations, MACs of backward. Runs if options name an optimizer.
- * docs/training.md has the formulas and a comparison with PyTorch.
+ * Pass training: computes memory and operations of one training step: gradients, optimizer
+ * states, master weights, saved activations, MACs of backward. Runs if options name an
+ * optimizer. docs/training.md has the formulas and a comparison with PyTorch.
  */
 #include "passes/training/training.h"
 
@@ -132,7 +132,7 @@ static void sum_iteration(struct training *training) {
     table->iteration_int_ops = checked_add(forward->int_ops, table->recompute_int_ops);
 }
 
-/* Children follow their parents. */
+/* Sums the nodes of each module, children included. Children follow their parents. */
 static void sum_modules(struct training *training) {
     const struct modules_table *modules = &training->analysis->modules;
     struct training_table *table = training->table;

@@ -11,7 +11,7 @@
 /* A node in a training step. A fused pattern is one operation, at its last node. */
 struct operation {
     const struct op *op;
-    const char *saved_for_backward; /* cells of the operator, or for this node */
+    const char *saved_for_backward; /* cells (ops/op.h) of the operator, or of this node */
     const struct node *node;        /* operands and outputs; NULL: part of a fused pattern */
     uint32_t pattern_last;  /* last node of its fused pattern; the node itself if none */
     uint32_t region;        /* index into regions, ID_NONE */
@@ -37,8 +37,8 @@ struct training {
     struct operation *operations; /* by node */
     size_t n_regions;
     struct region *regions;
-    uint32_t *root;      /* by value: root of the view in a framework; itself */
-    bool *is_strided;    /* by value: a view that is not row-major */
+    uint32_t *root;   /* by value: the value whose bytes it shares in a framework, or itself */
+    bool *is_strided; /* by value: a view that is not row-major */
     bool *requires_grad; /* by value: it depends on a learned parameter */
     bool *reached;       /* by value: a gradient of the loss reaches it */
     int64_t *bytes;      /* by value: owned during a step; 0 for views and parameters */

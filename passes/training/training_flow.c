@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where gradients flow. Forward: the values that depend on a learned parameter. Backward: the
- * values that a gradient of a graph output reaches. Only values with both have gradients.
+ * Finds where gradients flow. A forward walk finds the values that depend on a learned
+ * parameter, a backward walk those that a gradient of a graph output reaches. A value has a
+ * gradient if both find it.
  */
 #include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
@@ -64,7 +65,8 @@ static void share_outputs(struct training *training, const struct op_context *co
     }
 }
 
-/* Returns NULL if the operator of the pattern has no gradient: its nodes have their own. */
+/* Returns the fused pattern of the node. NULL: none, or the gradients of its nodes count
+ * instead, since the row of the pattern has none. */
 static const struct fused_pattern *fused_pattern_of(const struct training *training,
                                                     uint32_t id) {
     const struct fused_patterns_table *table = &training->analysis->fused_patterns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A training step as a sequence of events: every node forward in the order of the file, then
- * backward; a checkpointed region is recomputed before its backward. From the events follow
- * lifetimes, saved bytes and the peak.
+ * Computes lifetimes, saved bytes and the peak of a training step. The step is a sequence of
+ * events: every node forward in the order of the schedule, then backward; a checkpointed region
+ * is recomputed before its backward.
  */
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
@@ -14,8 +14,8 @@
 
 /* Lifetime of the bytes of a root, in events; 0: none. */
 struct span {
-    uint32_t used;          /* last read in forward */
-    uint32_t saved;         /* last use in backward, or by a region that it enters */
+    uint32_t used;  /* last read in forward */
+    uint32_t saved; /* last use in backward, or by the recomputation of another region */
     uint32_t recomputation; /* last use of its recomputed copy */
     uint32_t gradient;      /* first event that computes a part of its gradient */
 };
