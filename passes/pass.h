@@ -203,7 +203,8 @@ enum param_kind {
     PARAM_BUFFER,
 };
 
-/* A constant, or the output of an Identity of a constant if it has a parameter's name. */
+/* A constant, or the output of an Identity of a constant if the output has a parameter's name.
+ */
 struct param {
     uint32_t value;
     enum param_kind kind;
@@ -366,7 +367,7 @@ struct primitives_table {
 
 /* Latency of the nodes run as one network. */
 struct network_time {
-    struct cm_measurement measurement; /* has warm times only */
+    struct cm_measurement measurement; /* only its warm times are used */
     const bool *included;              /* by node; NULL if not requested */
     int64_t sum_cold_ps;               /* sum of the separate cold times of these nodes */
     int64_t sum_warm_ps;

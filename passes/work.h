@@ -19,8 +19,7 @@ enum work_kind { WORK_SCHEDULES, WORK_ARENAS, N_WORK_KINDS };
 
 #define WORK_STEPS ((int64_t)1 << 27) /* of each kind */
 
-/* All runs together process at most WORK_NODES nodes; of large models, those of WORK_RUNS runs.
- */
+/* All runs together process at most WORK_NODES nodes, or WORK_RUNS runs if that is more. */
 #define WORK_NODES ((int64_t)1 << 21)
 #define WORK_RUNS  16
 

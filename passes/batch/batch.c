@@ -153,8 +153,7 @@ static int bind_value_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* Returns the first free input without --value, which is assumed to be data; ID_NONE if none.
- */
+/* Returns the first free input without --value, assumed to be data; ID_NONE if none. */
 static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs; i++) {

@@ -33,9 +33,8 @@ int batch_axis_power(const struct probe *probe, uint32_t value) {
     return power;
 }
 
-/* Returns the largest power of the batch that the size of an output may have: if squares are
- * accepted, 2 for a product of two batched operands and for results computed from it; else 1.
- */
+/* Returns the largest power of the batch that the size of an output may have: 1, or if squares
+ * are accepted, 2 for a product of two batched operands and for results computed from it. */
 static int allowed_power(const struct probe *probe, const struct node *node,
                          const struct op *op) {
     int n_batched = 0;
@@ -93,8 +92,7 @@ static int64_t outer_in_view(const struct probe *probe, const struct node *node,
 }
 
 /* Returns batch_location.outer of an output that is not a view: that of the operands whose
- * batch axis has the same size. 0 (unknown) if none has: Concat and Tile may repeat the batch.
- */
+ * batch axis has the same size; 0 (unknown) if none has, as after a Concat or Tile. */
 static int64_t outer_inherited(const struct probe *probe, const struct node *node,
                                int64_t size) {
     int64_t outer = 0;
@@ -223,9 +221,9 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
 }
 
 /*
- * Returns why a Reshape with a fixed target cannot be right, or NULL. It objects only if it is
- * unknown where in its operand the batch is, and if no axis of the output grew, or an axis of
- * the batch's size did not.
+ * Returns why a Reshape with a fixed target cannot be right, or NULL. It cannot if the place of
+ * the batch in its operand is unknown, and either no axis of its output grew, or an axis of the
+ * batch's size did not.
  */
 static const char *objection_to_target(const struct probe *probe, const struct node *node,
                                        const struct op *op, bool in_body) {

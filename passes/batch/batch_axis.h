@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions of rebatch.c about one node: which axis of each value holds the batch, and which
- * axis holds it after a Reshape or a change of a constant operand.
+ * Queries of rebatch.c about one node: which axis of each value holds the batch, and which axis
+ * holds it after a Reshape or a change of a constant operand.
  */
 #ifndef PASSES_BATCH_BATCH_AXIS_H
 #define PASSES_BATCH_BATCH_AXIS_H

@@ -6,7 +6,7 @@
  * re-batched to N:
  *
  *     query [1,10,32] -> Tile [1,1,1] -> t [1,10,32] -> MatMul w -> p [1,10,32]
- *     MatMul(p, keys [N,32,16]): must p scale? The Tile of 1s does not show it.
+ *     MatMul(p, keys [N,32,16]): p must scale, but the Tile of 1s does not show it
  *
  * From the operand that must scale with the batch, constant_products_find traces the batch axis
  * back to where the constant was tiled. See docs/decisions/rebatching.md.

@@ -120,8 +120,8 @@ static int is_same_solution(const struct search *search, const struct solution *
 
 /* --- The search. --- */
 
-/* Stores the reason of a contradiction, if no earlier one was at a later step: the first error
- * of the step, since the others come from failed repairs. */
+/* Stores the reason of a contradiction, unless an earlier one was at a later step. The reason
+ * is the first error of the step: later ones are those of failed repairs. */
 static int record_reason(struct search *search, size_t step) {
     const char *reason = "it does not fit";
     if (search->reason && step < search->deepest) return CM_OK;

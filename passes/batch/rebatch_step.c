@@ -9,8 +9,8 @@
 
 #include "support/banned.h"
 
-/* change_aligned scales all operands; or one alone, for nodes with at most MAX_SINGLE operands.
- */
+/* ALL_OPERANDS: scale all operands together. One alone is tried if there are at most
+ * MAX_SINGLE. */
 #define ALL_OPERANDS SIZE_MAX
 #define MAX_SINGLE   8
 
@@ -261,8 +261,7 @@ int rebatch_reset_sink(struct search *search) {
     return search->sink ? CM_OK : CM_NO_MEMORY;
 }
 
-/* Returns true if each iteration passes the body's input on unchanged: a weight, not a state.
- */
+/* Returns true if the body returns its input unchanged: a weight, not a state. */
 static bool is_invariant(const struct graph *body, uint32_t input) {
     for (size_t i = 0; i < body->n_outputs; i++)
         if (body->outputs[i] == input) return true;
@@ -298,7 +297,7 @@ static int change_states(struct search *search, uint32_t node_id, uint32_t graph
     return CM_OK;
 }
 
-/* Adds the change that scales the trip count, if that is a constant equal to the file's batch.
+/* Adds the change that scales the trip count if it is a constant and equal to the file's batch.
  */
 static int change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
     const struct node *node = &search->analysis->model->nodes[node_id];

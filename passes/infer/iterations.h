@@ -25,8 +25,8 @@ struct iteration *iterations_last(const struct infer_table *table, uint32_t grap
  * of the bodies to what is the same in every run. */
 int iterations_finish(const struct model *model, struct arena *arena,
                       struct infer_table *table) CM_MUST_CHECK;
-/* Sets values of bodies whose shapes are static in each run, but differ between runs, to the
- * largest shapes. */
+/* Sets the infos in `upper` of values whose shapes are static in each run, but differ between
+ * runs, to the largest shapes. */
 int iterations_finish_upper(const struct model *model, struct arena *arena,
                             const struct infer_table *exact,
                             struct infer_table *upper) CM_MUST_CHECK;

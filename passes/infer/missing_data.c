@@ -7,8 +7,8 @@
 
 #include "support/banned.h"
 
-/* Returns true if the contents cannot be read. Consecutive tensors are often in the same
- * external file: its answer is reused until another file is asked for. */
+/* Returns true if the contents cannot be read. Consecutive tensors are often in one external
+ * file, so the answer for the last file is kept. */
 static bool is_unreadable(struct walk *walk, const struct constant *constant) {
     if (constant->place != CONSTANT_EXTERNAL)
         return constant_unreadable(constant, &walk->model->reader) != NULL;

@@ -11,8 +11,7 @@
 
 #include "support/banned.h"
 
-/* Returns true if `name` is the node's name, the name of an output, or its number: "#17", "17".
- */
+/* Returns true if `name` is the node's name, the name of an output, or its number (17, #17). */
 static bool is_called(const struct model *model, uint32_t id, const char *name) {
     const struct node *node = &model->nodes[id];
     const char *digits = *name == '#' ? name + 1 : name;

@@ -28,7 +28,7 @@ struct walk {
         *exact; /* table of the first walk, during walk_upper_bounds; else NULL */
     int depth;  /* of nested bodies */
     const struct infer_table
-        *executed;         /* executes only the Loops that are executed there; NULL: all */
+        *executed;         /* table of a walk: execute only the Loops executed there; or NULL */
     struct iteration *run; /* of the body that is walked; NULL outside of executed Loops */
     const struct walk_mark *mark; /* state before the innermost node with a body being walked */
     const char *location;         /* the external file last asked for; NULL: none yet */

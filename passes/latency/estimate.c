@@ -354,8 +354,8 @@ static void report_cache(const struct analysis *analysis, const struct cm_reason
               analysis->options->cache, reason->text);
 }
 
-/* Returns true if a cache is requested and the times are measured and not marked as doubtful by
- * the device. Those of the fake backend are cached only with its setting cache=invented. */
+/* Returns true if a cache is requested, and the times are measured and not marked as doubtful
+ * by the device. The fake backend also requires its setting cache=invented. */
 static bool may_cache(const struct analysis *analysis, const struct request *request,
                       const struct cm_device_facts *facts) {
     const struct cm_settings *settings = &request->setup.settings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions about the kernels of nodes, for the passes after pass kernels. */
+/* Queries about the kernels of nodes, for the passes after pass kernels. */
 #ifndef PASSES_LATENCY_KERNELS_H
 #define PASSES_LATENCY_KERNELS_H
 

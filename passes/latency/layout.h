@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --layout nhwc: finds the nodes that work on images, and lays their tensors out as NHWC. */
+/* --layout nhwc: finds the nodes that work on images, and makes their tensors channels-last. */
 #ifndef PASSES_LATENCY_LAYOUT_H
 #define PASSES_LATENCY_LAYOUT_H
 

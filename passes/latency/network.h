@@ -17,9 +17,9 @@ struct network {
 };
 
 /*
- * Lists every node whose primitive was run, in the order of the schedule. Activations do not
- * use the offsets of pass arena_plan, but a separate arena, since primitives may have other
- * dtypes and layouts than the file. Returns CM_OK or CM_NO_MEMORY.
+ * Lists every node whose primitive was run, in the order of the schedule. Computes offsets of
+ * activations anew, since primitives may have other dtypes and layouts than in pass arena_plan.
+ * Returns CM_OK or CM_NO_MEMORY.
  */
 int network_build(const struct analysis *analysis, const struct estimate_table *times,
                   struct network *ret) __attribute__((warn_unused_result));

@@ -100,9 +100,10 @@ static const struct cm_tensor *other_operand(const struct fusing *fusing,
     return commutes(step->steps[0].function) ? &step->inputs[0] : NULL;
 }
 
-/* Changes the dims of an operand as those of its node's result change to the group's result. If
- * a result of 2x4x16 becomes 8x16, so does an operand of 2x4x16, and 1x1x16 becomes 16. Returns
- * false for 2x1x16, which is broadcast along an axis that 8x16 does not have. */
+/* Changes the dims of an operand for the dims of the group's result, which may differ from
+ * those of its node's result. Example: 8x16 instead of 2x4x16. An operand of 2x4x16 becomes
+ * 8x16, and 1x1x16 becomes 16. Returns false for 2x1x16, which is broadcast along no axis of
+ * 8x16. */
 static bool take_dims(const struct fusing *fusing, const struct cm_tensor *result,
                       struct cm_tensor *operand) {
     const struct cm_tensor *have = &fusing->fused.outputs[0];

@@ -60,9 +60,9 @@ static double memory_lower_bound(const struct analysis *analysis,
     return bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
 }
 
-/* Returns the lower bound by the peak rate in seconds. If the rate is unknown: negative for a
- * product, 0 for other primitives: their arithmetic intensity is too low for a compute limit.
- */
+/* Returns the lower bound by the peak rate in seconds. If the rate is unknown, returns a
+ * negative number for a product, and 0 for others: their arithmetic intensity is too low to
+ * matter. */
 static double compute_lower_bound(const struct analysis *analysis,
                                   const struct cm_primitive *primitive) {
     const double rate = peak_rate(analysis, primitive->inputs[0].element);

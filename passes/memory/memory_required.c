@@ -67,8 +67,7 @@ static struct cm_weights *group_of(struct memory_required_table *table, enum dty
     return group;
 }
 
-/* Adds a weight. If it is fed as an input, it does not add to weight_bytes: the arena has it.
- */
+/* Adds a weight. weight_bytes excludes one that is fed as an input: the arena has it. */
 static void add_weight(const struct analysis *analysis, uint32_t value,
                        struct memory_required_table *table) {
     const struct value_info *info = &analysis->infer.infos[value];

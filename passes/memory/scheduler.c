@@ -50,7 +50,7 @@ struct view {
     int64_t work; /* of all searches so far */
 };
 
-/* A partly done item: a task of which some predecessors have run, or a tensor that is alive. */
+/* A partly done item: a task, some of whose predecessors have run, or a live tensor. */
 struct open {
     uint32_t id;   /* a task, or n_tasks + a tensor */
     uint32_t left; /* predecessors of the task, or members of the tensor, that have not run */

@@ -66,8 +66,8 @@ static const char *owner_of_params(const struct scope_finder *finder, uint32_t n
     return owner;
 }
 
-/* Moves a node that is a convolution with a folded BatchNorm to the module of its parameters:
- * it may have the parameters of one of the two, but the module path of the other. */
+/* Changes the modules of a convolution with a folded BatchNorm to those of its parameters: it
+ * may have the module path of one of the two, and the parameters of the other. */
 static int follow_params(const struct scope_finder *finder, uint32_t node,
                          struct stack *stack) {
     size_t length = 0;
@@ -220,8 +220,8 @@ static bool owns_any(const struct scope_finder *finder, const struct call *call)
 
 /*
  * The module of a call is the scope in its name, else the common module of its parameters, else
- * named by its class. A call with parameters of all modules is the model itself, even if the
- * exporter gave it the scope of its last module.
+ * a module named by its class. A call with parameters of all modules is the model itself, even
+ * if the exporter gave it the scope of its last module.
  */
 static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const struct call *call = &finder->model->calls[id];

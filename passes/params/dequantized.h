@@ -17,8 +17,9 @@
 /* Returns true if the node dequantizes integers: DequantizeLinear. */
 bool dequantizes(const struct analysis *analysis, uint32_t node);
 
-/* Finds the values that are dequantized integers, also after views and transposes. Sets *ret to
- * their scale axes by value; NULL if nothing is dequantized. Returns CM_OK or CM_NO_MEMORY. */
+/* Finds the values that are dequantized integers, also after nodes that only move elements.
+ * Sets *ret to the scale axes by value; NULL if nothing is dequantized. Returns CM_OK or
+ * CM_NO_MEMORY. */
 int dequantized_find(const struct analysis *analysis, scale_axes **ret) CM_MUST_CHECK;
 
 /* Returns the part of the node's MACs and other operations that is on integers. */

@@ -49,10 +49,10 @@ static bool is_tensorflow_constant(const char *base) {
 }
 
 /*
- * PyTorch's dynamo exporter names constants by the calls that computed them. If it is one of
- * these, the constant was usually not computed from a parameter: masks ("where", "val_21"),
- * angles ("unsqueeze_14", "cos"), filled tensors. Other calls (slice_1, neg, embedding_2) are
- * views and simple functions of parameters. Sorted.
+ * PyTorch's dynamo exporter names constants by the calls that computed them. Constants of these
+ * calls, sorted, are usually not computed from a parameter: masks ("where", "val_21"), angles
+ * ("unsqueeze_14", "cos"), filled tensors. Those of other calls (slice_1, neg, embedding_2) are
+ * often views or simple functions of a parameter.
  */
 static const char *const calls[] = {
     "arange",    "cos",       "full",          "full_like", "masked_fill", "mul",

@@ -21,7 +21,7 @@ enum param_source {
     SOURCE_RENAMED, /* Identity of an initializer whose output has a parameter's name */
 };
 
-/* The roles (op.param_roles) of the operands as which a tensor is used. */
+/* Set of the operand roles (op.param_roles) in which a tensor is used. */
 enum param_purpose {
     FOR_WEIGHT = 1 << 0,  /* W */
     FOR_FACTOR = 1 << 1,  /* w */
