@@ -45,7 +45,7 @@ static inline void costs_add(struct cm_costs *sum, const struct cm_costs *costs,
     sum->partial |= costs->partial;
 }
 
-/* Turns unknown and overflown figures into CM_UNKNOWN. */
+/* Turns unknown and overflowed figures into CM_UNKNOWN. */
 static inline void costs_publish(struct cm_costs *costs) {
     for (size_t i = 0; i < N_COSTS; i++) {
         int64_t *figure = costs_figure(costs, i);

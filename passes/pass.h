@@ -203,8 +203,7 @@ enum param_kind {
     PARAM_BUFFER,
 };
 
-/* A constant, or the output of an Identity of a constant if the output has a parameter's name.
- */
+/* A constant, or the output of an Identity of a constant if named like a parameter. */
 struct param {
     uint32_t value;
     enum param_kind kind;
@@ -381,13 +380,13 @@ struct imported_layer {
     struct cm_timing timing; /* as times_layer.timing */
     int64_t latency_ps;      /* timing.median */
     size_t n_nodes;
-    const uint32_t *nodes; /* that share its time */
+    const uint32_t *nodes; /* nodes that share its time */
     size_t n_places;
     const uint32_t *places; /* if it has no nodes: its time counts for the smallest module that
                                contains these nodes, or for the model */
     size_t n_inside;
     const uint32_t *inside; /* of an opaque block: nodes without a time of their own */
-    double expected_s;      /* of its nodes, by the modelled device; 0: unknown */
+    double expected_s;      /* seconds of its nodes on the modelled device; 0: unknown */
 };
 
 struct imported {
@@ -395,8 +394,8 @@ struct imported {
     const char *version; /* "profile.json: 3 runs, CPUExecutionProvider" */
     size_t n;
     struct imported_layer *layers; /* in execution order */
-    double placed_share;           /* of the time; negative: there is none */
-    int64_t *node_ps;              /* by node, in one run of the model; DIM_UNKNOWN */
+    double placed_share; /* share of the time that is not CM_UNPLACED; negative: no time */
+    int64_t *node_ps;    /* by node, in one run of the model; DIM_UNKNOWN */
 };
 
 struct estimate_table {

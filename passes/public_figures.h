@@ -9,7 +9,7 @@
 #include "costmodel/result.h"
 #include "support/checked.h"
 
-/* Returns a count, or CM_UNKNOWN if it is unknown or overflown. */
+/* Returns a count, or CM_UNKNOWN if it is unknown or overflowed. */
 static inline int64_t public_count(int64_t value) {
     return is_known(value) ? value : CM_UNKNOWN;
 }

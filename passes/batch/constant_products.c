@@ -184,8 +184,7 @@ static struct demand *demand_for(const struct tiling_search *search, uint32_t va
     return &demands->items[demands->n++];
 }
 
-/* Adds the change to the requests for its axis of the operand, with the properties of `like`.
- */
+/* Adds the change to the requests for that axis of the operand, with the flags of `like`. */
 static int demand_axis(const struct tiling_search *search, const struct batch_change *change,
                        const struct demand *like, int64_t outer) {
     const uint32_t value = node_of(search, change->node)->inputs[change->slot];

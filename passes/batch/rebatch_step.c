@@ -297,8 +297,7 @@ static int change_states(struct search *search, uint32_t node_id, uint32_t graph
     return CM_OK;
 }
 
-/* Adds the change that scales the trip count if it is a constant and equal to the file's batch.
- */
+/* Adds the change that scales the trip count if it is constant and equals the file's batch. */
 static int change_trips(struct search *search, uint32_t node_id, uint32_t graph) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     const uint32_t trips = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runs of bodies inside a Loop that is executed iteration by iteration, each with its own
- * shapes. Example: iteration i of a torch.split appends x[2 * i : 2 * i + 2].
+ * Stores the runs of bodies inside a Loop that is executed iteration by iteration, each with
+ * its own shapes. Example: iteration i of a torch.split appends x[2 * i : 2 * i + 2].
  */
 #ifndef PASSES_INFER_ITERATIONS_H
 #define PASSES_INFER_ITERATIONS_H
@@ -9,7 +9,7 @@
 #include "passes/pass.h"
 
 /* Appends a run of the body inside `outer` (NULL: the enclosing graph is not executed). Returns
- * NULL if memory ran out. */
+ * NULL if out of memory. */
 struct iteration *iterations_add(const struct model *model, struct arena *arena,
                                  struct infer_table *table, uint32_t graph,
                                  const struct iteration *outer);

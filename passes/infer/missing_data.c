@@ -93,7 +93,7 @@ static int refuse(const struct walk *walk, uint32_t operand, const char *what) {
     return status;
 }
 
-/* --- What depends on them. --- */
+/* --- Shapes, trip counts and branches that depend on them. --- */
 
 /* Returns the operand whose contents decide the trip count or branch that was assumed. */
 static uint32_t control_operand(const struct walk *walk, const struct op_context *context) {

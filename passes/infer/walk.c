@@ -79,8 +79,8 @@ int walk_start(struct walk *walk) {
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
-    walk->assumed =
-        arena_array(walk->arena, model->n_graphs - 1, sizeof(*walk->assumed)); /* one a body */
+    walk->assumed = arena_array(walk->arena, model->n_graphs - 1,
+                                sizeof(*walk->assumed)); /* one per body */
     walk->trip_outcomes = arena_array(walk->arena, walk->trips ? model->n_nodes : 0,
                                       sizeof(*walk->trip_outcomes));
     if (!table->infos || !table->runs || !table->alternative || !walk->has_assumed ||

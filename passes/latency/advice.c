@@ -51,7 +51,7 @@ struct advice_rule {
     void (*write)(struct advice_case *advice);
 };
 
-/* Picks the node. If it was picked before, only the gain is added; negative: unknown. */
+/* Picks the node, once, and adds the gain, which is unknown if negative. */
 static void pick(struct advice_case *advice, uint32_t node, double gain_s) {
     if (!advice->picked[node]) {
         advice->picked[node] = true;

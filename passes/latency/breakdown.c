@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass breakdown: the costs by operator, the nodes without a time by operator and reason, and
- * the time by kernel. If a primitive runs several kernels and the backend did not time each of
- * them, the primitive has one row.
+ * Pass breakdown: lists the costs by operator, the nodes without a time by operator and reason,
+ * and the time by kernel. If a primitive runs several kernels and the backend did not time each
+ * of them, the primitive has one row.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -43,7 +43,7 @@ static inline int64_t estimate_ps(double seconds) {
  * are modelled. */
 void estimate_times(const struct analysis *analysis, uint32_t node, struct cm_costs *ret);
 
-/* Returns the multiprocessors that have a block / all (SM efficiency); 0: unknown. */
+/* Returns the share of multiprocessors that have a block (SM efficiency); 0: unknown. */
 static inline double estimate_unit_efficiency(const struct cm_kernel *kernel) {
     return kernel->blocks_per_unit < 1 ? kernel->blocks_per_unit : 1;
 }

@@ -99,9 +99,9 @@ static void add_to_gradient(const struct listing *listing, struct cm_fusion *fus
 
 /* ---- products ---- */
 
-/* Returns the kernels that run around that of the node. The backward of a cast or layout change
- * moves the same bytes as its forward. The backward of a folded BatchNormalization also reads
- * its operand and its output gradient a second time. */
+/* Returns the kernels that run before and after that of the node. The backward of a cast or
+ * layout change moves the same bytes as its forward. The backward of a folded
+ * BatchNormalization also reads its operand and its output gradient a second time. */
 static struct cm_fusion fusion_of(const struct listing *listing,
                                   const struct backward *backward) {
     const struct cm_fusion *forward = &backward->forward->fusion;

@@ -313,7 +313,7 @@ static void charge_reads(const struct mapping *mapping, uint32_t id, uint32_t ke
  * Adds the operands of a group to the bytes of its lower bound. A compiler that does more than
  * torch.compile can fuse the group into the kernel of one product: Add(x, Conv(y)) is one
  * kernel that reads x from memory, but not the result of Conv. Hence all operands of the group
- * count but the largest. Those of a Concat do not: other kernels can write into its result.
+ * count but the largest. For Concat none count: other kernels can write into its result.
  */
 static void charge_operands_of_group(const struct mapping *mapping, uint32_t id) {
     const struct node *node = whole_node(mapping, id);

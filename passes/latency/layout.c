@@ -24,7 +24,7 @@
 struct classes {
     const struct analysis *analysis;
     uint32_t *parent; /* by value */
-    bool *image;      /* by value, of a root */
+    bool *image;      /* by root of a set: its values are images */
 };
 
 static uint32_t find(const struct classes *classes, uint32_t value) {

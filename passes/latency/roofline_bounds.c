@@ -19,7 +19,7 @@
 #include "support/banned.h"
 
 #define LAUNCH_FLOORS 3   /* a time below this many launch floors is limited by the launch */
-#define MIN_SHARE     0.4 /* share of a ceiling below which it is not the limit */
+#define MIN_SHARE     0.4 /* a resource used below this share of its peak does not limit */
 
 static const char *const names[N_LIMITED_BY] = {
     [LIMITED_BY_UNKNOWN] = "unknown",     [LIMITED_BY_COMPUTE] = "compute",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two planners and a local search.
+ * Two planners and a local search: see arena_planner.h.
  *
- * Two ends sweeps over the steps with a list of free ranges and is nearly linear. Greedy by
- * size places each block next to the placed blocks that it conflicts with, so it lists all
- * pairs of blocks that are alive together. The local search changes the order in which blocks
- * are placed.
+ * PLANNER_TWO_ENDS sweeps over the steps with a list of free ranges and is nearly linear.
+ * PLANNER_BY_SIZE places each block next to the placed blocks that it conflicts with, so it
+ * lists all pairs of blocks that are alive together. The local search changes the order in
+ * which blocks are placed.
  */
 #include "passes/memory/arena_planner.h"
 
@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-#define MAX_FREE      1024                /* free ranges that two ends tracks */
+#define MAX_FREE      1024                /* free ranges that PLANNER_TWO_ENDS tracks */
 #define MAX_PAIRS     ((size_t)1 << 21)   /* one placement of all blocks takes about 0.1 s */
 #define SEARCH_BUDGET ((int64_t)12 << 20) /* conflicts visited, about 0.25 s */
 #define MAX_TOWER     256                 /* blocks of a tower that the search considers */

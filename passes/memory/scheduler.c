@@ -35,7 +35,7 @@
 
 static const uint32_t window_widths[] = {24, 96, 384};
 
-/* A problem in one direction: backward, edges are reversed and inputs are outputs. */
+/* A problem in one direction. Backward, edges are reversed, and inputs and outputs swapped. */
 struct view {
     struct arena *arena;
     const struct scheduler_problem *problem;

@@ -81,8 +81,7 @@ static int add(struct outputs *outputs, uint32_t module, uint32_t value) {
 static int add_value(const struct module_tree *tree, uint32_t value, struct outputs *outputs) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
-    bool is_repeat =
-        false; /* the child scope is not the first call of a replayed module's child */
+    bool is_repeat = false; /* the scope left before belongs to a later call than the first */
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && is_repeat;

@@ -11,7 +11,7 @@
 
 /* The properties of a scope, besides its text, that a module source knows. */
 struct scope_notes {
-    const char *path;  /* of the called module; NULL: derive it from the text */
+    const char *path;  /* path of the called module; NULL: derive it from the text */
     const char *class; /* of that module; NULL if unknown */
     uint32_t entries;  /* calls of that module under this scope's name, if the source counts */
     bool is_repeat;    /* not the first call, if `path` is set */

@@ -11,11 +11,11 @@ struct scope_finder {
     const struct model *model;
     struct scopes *scopes;
     uint32_t *of_call;   /* by function call: its scope, ID_NONE if metadata locates it */
-    struct visit *visit; /* of source metadata */
+    struct visit *visit; /* state of source metadata */
 };
 
 struct module_source {
-    const char *name; /* of --module-source and in reports */
+    const char *name; /* for --module-source and reports */
     const char *summary;
     bool guesses; /* a heuristic: used only if earlier sources locate no node of the file */
     bool foreign; /* its modules are unrelated to the names of parameters */

@@ -21,7 +21,7 @@ struct visit {
     } levels[PATHS_MAX_DEPTH];
 };
 
-/* The modules of a node, outermost first, part by part. */
+/* The modules of a node, outermost first. */
 struct stack {
     size_t n;
     struct module_stack_entry entries[PATHS_MAX_DEPTH];

@@ -62,9 +62,8 @@ static void add_imported(const struct module_tree *tree) {
     }
 }
 
-/* Marks as partial the times of modules that contain nodes inside an opaque block, but not the
- * time of the block, which a module around all its nodes has. A parent precedes its children.
- */
+/* Marks as partial the times of modules that contain nodes inside an opaque block but exclude
+ * the block's time, which counts for the module `owner`. A parent precedes its children. */
 static void mark_inside(const struct module_tree *tree, const struct imported_layer *layer) {
     const struct modules_table *table = tree->table;
     const uint32_t owner = module_common(table, layer->places, layer->n_places);

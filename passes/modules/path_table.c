@@ -3,9 +3,9 @@
  * A tree of names: see path_table.h. A part is looked up by its parent and its name, so that a
  * prefix is hashed once, when it is entered.
  *
- * The first LISTED children of an entry are searched linearly: most families are small and
- * contiguous, while each step in a hash table would be a cache miss. Later children are in one
- * hash table.
+ * The first LISTED children of an entry are searched linearly: most entries have few children,
+ * next to each other in memory, while each step in a hash table would be a cache miss. The
+ * later children of all entries are in one hash table.
  */
 #include "passes/modules/path_table.h"
 

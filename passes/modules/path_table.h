@@ -29,7 +29,7 @@ struct path {
     uint32_t depth;
     uint32_t first_child; /* ID_NONE if there is none, as for the next two */
     uint32_t last_child;
-    uint32_t next; /* sibling */
+    uint32_t next; /* next sibling */
 };
 
 /* Entries along the last entered text: the next one usually shares most of its prefix. */

@@ -69,7 +69,7 @@ int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
     return CM_OK;
 }
 
-/* The intermediate values of a fused pattern are floats: its operands are not dequantized. */
+/* Does not apply to fused patterns: their intermediate values are floats. */
 struct integers dequantized_integers(const struct analysis *analysis,
                                      const struct op_context *context, int64_t macs) {
     const scale_axes *scales = analysis->count.dequantized;

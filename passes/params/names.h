@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Conventions of the names in a file. Exporters keep names that a person gave ("fc1.weight")
- * and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12", "17"): this
- * decides whether a constant is classified as a parameter.
+ * and generate the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12", "17"). Pass
+ * params uses the difference to classify constants.
  */
 #ifndef PASSES_PARAMS_NAMES_H
 #define PASSES_PARAMS_NAMES_H

@@ -185,7 +185,7 @@ static bool has_reached_output(const struct training *training, const struct nod
     return false;
 }
 
-/* The outputs of a body are reached if its node is, which comes first in backward order. */
+/* Marks the outputs of bodies as reached. In backward order, a node precedes its bodies. */
 static void reach_bodies(struct training *training, const struct node *owner) {
     for (size_t i = 0; i < owner->n_attrs; i++) {
         const struct attr *attr = &owner->attrs[i];

@@ -212,7 +212,7 @@ static void note_param_gradients(struct timeline *timeline, uint32_t id) {
     }
 }
 
-/* Called in backward order: the first gradient found for a value is its first event. */
+/* Called in backward order: the first call that finds a gradient of a value sets its event. */
 static void note_backward(struct timeline *timeline, uint32_t id) {
     struct training *training = timeline->training;
     struct operation *operation = &training->operations[id];
