@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three steps, each within the gaps of the previous one: equal items, items of equal kind, and
- * gaps of equal length. A step first pairs the common prefix and suffix, then the longest
- * non-crossing set of pairs of the k-th item of a key on one side with the k-th on the other.
+ * Pairs equal items, then items of equal kind in the gaps between these pairs, then the items
+ * of gaps that have the same length on both sides. The first two steps pair the common prefix
+ * and suffix first. In the rest, the k-th items with the same key on both sides are candidate
+ * pairs; the largest set of candidate pairs without crossings is kept.
  */
 #include "compare/align.h"
 
@@ -75,8 +76,8 @@ static size_t collect(const struct align_item *items, size_t from, size_t to, en
     return n;
 }
 
-/* Sets candidates[after - span.after] to the k-th item with the same key before; CM_NO_INDEX.
- */
+/* The candidate of the k-th item of `after` with a key is the k-th item of `before` with this
+ * key; CM_NO_INDEX: none. Keys A B A before and A A B after give the candidates 0 2 1. */
 static int find_candidates(const struct aligner *aligner, enum step step,
                            const struct span *span, size_t *candidates) {
     const size_t n_before = span->before_end - span->before;
@@ -98,7 +99,8 @@ static int find_candidates(const struct aligner *aligner, enum step step,
     return CM_OK;
 }
 
-/* Returns how many of ends[0 .. n), ascending, have a candidate below `value`. */
+/* Returns how many of the items ends[0 .. n) have a candidate below `value`. Their candidates
+ * ascend (binary search). */
 static size_t count_below(const size_t *candidates, const size_t *ends, size_t n,
                           size_t value) {
     size_t low = 0;
@@ -112,10 +114,11 @@ static size_t count_below(const size_t *candidates, const size_t *ends, size_t n
     return low;
 }
 
-/* Keeps the longest ascending subsequence of the candidates (patience sorting). */
+/* Keeps the longest ascending subsequence of the candidates (patience sorting) and sets the
+ * others to CM_NO_INDEX. */
 static int keep_longest(const struct aligner *aligner, size_t *candidates, size_t n) {
     size_t *ends = arena_array(aligner->arena, n,
-                               sizeof(*ends)); /* last item of the best run of each length */
+                               sizeof(*ends)); /* [k]: last item of the best run of k + 1 */
     size_t *fores = arena_array(aligner->arena, n, sizeof(*fores));
     size_t length = 0;
     if (!ends || !fores) return CM_NO_MEMORY;
@@ -138,7 +141,7 @@ static int keep_longest(const struct aligner *aligner, size_t *candidates, size_
 
 static int align_span(const struct aligner *aligner, enum step step, struct span span);
 
-/* Pairs the remaining candidates and aligns the gaps around them with the next step. */
+/* Pairs the remaining candidates and aligns the gaps around them by `step`. */
 static int align_gaps(const struct aligner *aligner, enum step step, const struct span *span,
                       const size_t *candidates) {
     struct span gap = {span->before, span->before, span->after, span->after};

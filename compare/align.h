@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aligns two sequences so that as many items as possible are paired with similar ones, in
- * order: the layers of a Sequential, whose names are only indices. O(n log n).
+ * Aligns two sequences: pairs equal items, then items of the same kind, without crossings. Used
+ * for the layers of a Sequential, whose names are only indices. O(n log n).
  */
 #ifndef COMPARE_ALIGN_H
 #define COMPARE_ALIGN_H
@@ -13,9 +13,9 @@
 struct arena;
 
 struct align_item {
-    uint64_t content; /* key of identical items */
-    uint64_t kind;    /* key of items of the same kind */
-    bool anchors;     /* identical items are paired in the first step */
+    uint64_t content; /* key: equal for identical items */
+    uint64_t kind;    /* key: equal for items of the same kind */
+    bool anchors;     /* false: the first step pairs it only in the common prefix or suffix */
     size_t mate;      /* index in the other sequence; CM_NO_INDEX: none */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A baseline is the part of profiles that is kept in a repository: totals and one line per
- * module. The module tree is rebuilt from paths, because indices would change with every added
- * module.
+ * module. The file has paths of modules, because indices of parents would change with every
+ * added module; the module tree is rebuilt from the paths.
  */
 #include "compare/baseline.h"
 
@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-#define MAX_SKIPPED 64 /* largest number of path components without a module above a module */
+#define MAX_SKIPPED 64 /* number of ancestors that find_parent looks up */
 
 const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,
                                                 int64_t batch) {
@@ -114,7 +114,7 @@ static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct t
     return list_children(tree);
 }
 
-/* Makes a cm_measure with the conditions of the times. */
+/* Sets ret->measure to the state, device, precision and layout of the stored times. */
 static int make_measure(const struct cm_baseline_times *times, struct arena *arena,
                         struct cm_diagnostics *diag, struct cm_result *ret) {
     struct cm_measure *measure = arena_alloc(arena, sizeof(*measure));
@@ -154,19 +154,20 @@ int baseline_result(const struct cm_baseline *baseline,
 }
 
 /*
- * Spread of measured times, of the model and of each module: from the sum of first quartiles to
- * the sum of third quartiles. Errors of layers are correlated (clock, load), so quartiles are
- * added, not their squares.
+ * The spread of a measured time of the model or a module ranges from the sum of the nodes'
+ * first quartiles to the sum of their third quartiles. Errors of layers are correlated (clock,
+ * load), so the quartiles are added linearly, not as variances.
  */
 
-/* latency * quartile / median: the node may run several times. */
+/* Returns the quartile of a node's latency, ps: latency * quartile / median, because the node
+ * may run several times. */
 static int64_t scaled(int64_t latency, int64_t quartile, int64_t median) {
     if (!is_known(quartile) || median <= 0) return latency;
     const double scaled = (double)latency * ((double)quartile / (double)median);
     return scaled < 0x1p62 ? (int64_t)scaled : DIM_OVERFLOW;
 }
 
-/* Iterator over the timed nodes of a result; begin with all but `result` 0. */
+/* Iterator over the timed nodes of a result; initialize `result`, and all other fields to 0. */
 struct timed_node {
     const struct cm_result *result;
     size_t primitive; /* of the next node */

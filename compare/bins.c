@@ -11,7 +11,8 @@
 
 #include "support/banned.h"
 
-/* Finalizer of MurmurHash3 (public domain) over a non-commutative sum. */
+/* Combines a and b non-commutatively and applies the finalizer of MurmurHash3 (public domain).
+ */
 uint64_t bins_mix(uint64_t a, uint64_t b) {
     uint64_t hash = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)));
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;

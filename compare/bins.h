@@ -16,11 +16,11 @@ struct arena;
 struct bins {
     size_t mask;
     uint64_t *keys; /* BINS_NO_KEY: free */
-    size_t *heads;  /* first item that may not be taken yet */
+    size_t *heads;  /* first item of the key that is not known to be taken; CM_NO_INDEX: none */
     size_t *nexts;  /* by item: next item of its key; CM_NO_INDEX: last */
 };
 
-/* Inserts items 0 .. n - 1. CM_OK, CM_NO_MEMORY. */
+/* Inserts items 0 .. n - 1 by keys[item]. CM_OK, CM_NO_MEMORY. */
 int bins_make(struct bins *bins, const uint64_t *keys, size_t n, struct arena *arena)
     __attribute__((warn_unused_result));
 

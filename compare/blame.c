@@ -18,8 +18,8 @@ static bool is_reported_by_parent(const struct cm_diff_module *row, int depth) {
     return row->is_part || (depth >= 0 && row->depth > depth);
 }
 
-/* Returns the value of a module minus those of its children; 0 for CM_NO_INDEX and for an
- * absent metric. So the value of a child that moves to another module moves with it. */
+/* Returns the value of a module minus the values of its children; 0 for CM_NO_INDEX and for an
+ * absent metric. So a child that moves changes the own value of neither parent. */
 static int64_t own_of(const struct cm_result *result, size_t module, size_t metric) {
     struct cm_figure all;
     if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &all)) return 0;
@@ -32,8 +32,8 @@ static int64_t own_of(const struct cm_result *result, size_t module, size_t metr
     return own;
 }
 
-/* For metrics that are sums: adds the own values of each row to the row that reports its
- * change, ret[row].module: itself, or that of its parent. Parents precede children. */
+/* For metrics that are sums: adds the own values of each row to its reporter ret[row].module,
+ * which is the row itself or the reporter of its parent. Parents precede children. */
 static void attribute_sums(const struct cm_diff *diff, size_t metric, int depth,
                            struct cm_blame *ret) {
     for (size_t i = 0; i < diff->n_modules; i++) {
@@ -53,8 +53,8 @@ static void attribute_sums(const struct cm_diff *diff, size_t metric, int depth,
     }
 }
 
-/* For metrics that are not sums: keeps the difference of the deepest modules that changed, sets
- * that of all others to 0. */
+/* For metrics that are not sums: keeps the differences of the deepest modules that changed and
+ * sets all others to 0. */
 static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
     for (size_t i = diff->n_modules; i-- > 0;) {

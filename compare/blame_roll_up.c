@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolls blame up: expands the root, then the largest row whose children have room. */
+/* Starts with the children of the root as rows. Then repeatedly replaces the largest row by its
+ * children if these fit. */
 #include "compare/blame_roll_up.h"
 
 #include <stdbool.h>
@@ -10,11 +11,11 @@
 
 #include "support/banned.h"
 
-/* By module of the diff. */
+/* Increase of a module of the diff. */
 struct increase {
-    int64_t own; /* without its children */
-    int64_t sum; /* with its children */
-    bool is_final;
+    int64_t own;   /* without its children */
+    int64_t sum;   /* with its children */
+    bool is_final; /* its row is not expanded any more */
 };
 
 struct roll_up {
@@ -59,7 +60,7 @@ static size_t expand(const struct roll_up *roll_up, size_t module, struct cm_bla
     return n;
 }
 
-/* Returns the index of the largest row that may have children; `n` if there is none. */
+/* Returns the index of the largest row that may be expanded; roll_up->n: none. */
 static size_t find_largest(const struct roll_up *roll_up) {
     size_t best = roll_up->n;
     for (size_t i = 0; i < roll_up->n; i++) {

@@ -11,11 +11,11 @@
 struct arena;
 
 /*
- * Replaces `n` blamed modules of a metric that is a sum by rows of at most `top` ancestors,
- * deepest where there is room ("layer3" for its six blocks), largest first; decreases are
- * dropped. `rows` has room for every module of the diff. Returns the number of rows, which
- * exceeds `top` only if more children of the root increased; 0 if out of memory (sticky in the
- * arena).
+ * Replaces the `n` blamed modules in `rows`, of a metric that is a sum, by at most `top`
+ * ancestors, largest increase first: one row "layer3" if there is no room for its six blocks.
+ * Decreases are dropped. `rows` has room for every module of the diff. Returns the number of
+ * rows, which exceeds `top` only if more children of the root increased; 0 if out of memory
+ * (sticky in the arena).
  */
 size_t blame_roll_up(const struct cm_diff *diff, size_t n, size_t top, struct arena *arena,
                      struct cm_blame *rows);

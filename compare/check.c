@@ -21,8 +21,8 @@
 
 #define MAX_FINDINGS 50 /* listed findings per case */
 
-/* Default limits: no cost increases. int_ops comes last: most conventions include it in flops.
- */
+/* Default limits: no cost may increase. int_ops is last, because read_limits drops it for the
+ * conventions that include it in flops. */
 static const struct cm_check_limit default_limits[] = {
     {"params <= +0%", "default"},
     {"macs <= +0%", "default"},
@@ -117,7 +117,7 @@ static void judge_values(const struct side *side, const struct limit *limit,
     }
 }
 
-/* Adds a not-compared finding for a limit that matches no value, so that it does not pass. */
+/* Adds a not-compared finding, so that a limit that matches no value does not pass. */
 static void judge_nothing(const char *because, struct gathered *gathered) {
     const struct cm_check_finding finding = {
         .path = "",
@@ -192,8 +192,8 @@ static int begin_case(struct check *check, const struct limit *limit, int64_t ba
     return gathered->list == NULL ? diag_no_memory(check->diag) : CM_OK;
 }
 
-/* Moves the findings into the case and counts it. Copies paths and reasons, because the verdict
- * outlives results and sides. */
+/* Moves the findings into the case and counts the case in the verdict. Copies paths and
+ * reasons, because the verdict outlives results and sides. */
 static void end_case(struct check *check, struct gathered *gathered,
                      struct cm_check_case *ret) {
     struct cm_verdict *verdict = check->verdict;
@@ -228,7 +228,7 @@ static int make_case(struct check *check, const struct side *side, const struct 
     return limit->modules[0] == '\0' ? list_blame(check, side, limit, ret) : CM_OK;
 }
 
-/* A limit without a batch applies to each requested batch. */
+/* Makes the cases of one profile. Limits without a batch are skipped if `only_named`. */
 static int check_result(struct check *check, const struct cm_result *result, bool only_named,
                         struct cm_check_case *cases, bool *is_used) {
     const int64_t batch = result->options.batch;

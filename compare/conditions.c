@@ -114,7 +114,7 @@ static void compare_trips(struct finder *finder, const struct cm_result *was,
             add_named(finder, "trip_counts", old[i].name, old[i].size, CM_UNKNOWN);
 }
 
-/* Special values instead of an index into descriptions. */
+/* Values in the map of index_ops for operators without a description. */
 #define OP_UNKNOWN (MAP_NONE - 1)
 #define OP_CUSTOM  (MAP_NONE - 2) /* custom operator without a recorded description */
 
@@ -135,8 +135,9 @@ static const char *op_key(struct finder *finder, const char *op) {
     return arena_printf(finder->arena, "op_costs.%s", op);
 }
 
-/* Returns true if the other side computes the operator without this description: as an unknown
- * operator, or as the built-in one that it replaces. `at`: value of index_ops there. */
+/* Returns true if the other side has the operator without this description: as an unknown
+ * operator, or as a built-in operator that the description replaces. `at`: the value of the
+ * operator in the other side's map of index_ops. */
 static bool lacks_description(const struct cm_description *description, uint32_t at) {
     return at == OP_UNKNOWN || (at == MAP_NONE && description->replaces);
 }
@@ -165,7 +166,7 @@ static void compare_descriptions(struct finder *finder, const struct cm_coverage
 
 static void compare_options(struct finder *finder, const struct cm_result *was,
                             const struct cm_result *is) {
-    /* Only a note if a side has no batch axis. */
+    /* A different batch is only a note if one side has no batch axis. */
     const bool has_batches = is_known(was->options.batch) && is_known(is->options.batch);
     add_if_differs(finder, CM_CONDITION_BREAKS, "convention", was->options.convention,
                    is->options.convention);
@@ -232,7 +233,7 @@ static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
     return sum;
 }
 
-/* Adds the gaps of sums also if both sides have equally many. */
+/* Adds the numbers of nodes that sums omit unless both are 0, also if they are equal. */
 static void add_gaps(struct finder *finder, const char *key, int64_t was, int64_t is) {
     if (was != 0 || is != 0)
         add(finder, CM_CONDITION_INCOMPLETE, key, number_text(finder, was),

@@ -15,7 +15,7 @@ int conditions_find(struct cm_diff *diff, struct arena *arena)
 
 /*
  * Sets *ret to true if input shapes differ because the user chose them with different options.
- * Other differences of shapes belong to the models and are comparable. CM_OK, CM_NO_MEMORY.
+ * Models whose shapes differ for other reasons are comparable. CM_OK, CM_NO_MEMORY.
  */
 int conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
                             struct arena *arena, bool *ret) __attribute__((warn_unused_result));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds the rows of a comparison: one tree of the modules of both sides in the order of the
- * new one, removed modules after their siblings. Values stay in the results.
+ * Builds the rows of a comparison: one tree with the modules of both sides, in the order of the
+ * new side; removed modules follow their siblings. Rows have indices; values stay in the
+ * results.
  */
 #include "compare/diff.h"
 
@@ -83,7 +84,7 @@ bool diff_is_same(const struct cm_diff *diff, size_t row, change_getter *get) {
     return true;
 }
 
-/* A module of either side that gets a row. */
+/* A module, or a pair of modules, that gets a row. */
 struct pending {
     size_t old_module;
     size_t new_module;
@@ -105,11 +106,11 @@ static bool is_reworked(const struct cm_module *was, const struct cm_module *is)
     return !same_class || !text_equal(was->arguments, is->arguments);
 }
 
-/* Returns true if a pair has another name, or its parents are not a pair. */
+/* Returns true if the names of a pair differ, or its parents are not a pair. */
 static bool is_renamed(const struct builder *builder, const struct cm_diff_module *row) {
     const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
     const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
-    if (row->parent == CM_NO_INDEX) return false; /* the name of the root is that of its file */
+    if (row->parent == CM_NO_INDEX) return false; /* the root is named after the file */
     return builder->match->old_of[is->parent] != was->parent ||
            !text_equal(was->name, is->name);
 }

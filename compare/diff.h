@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers of a comparison. */
+/* Tests whether values and rows of a comparison changed. */
 #ifndef COMPARE_DIFF_H
 #define COMPARE_DIFF_H
 

@@ -28,7 +28,7 @@ enum bound_kind {
 
 struct bound {
     enum bound_kind kind;
-    int64_t value;
+    int64_t value; /* unit of the metric (bytes, ps, a count); for BOUND_PERCENT see there */
 };
 
 #define LIMIT_MAX_BOUNDS 4
@@ -50,11 +50,11 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
                 struct cm_diagnostics *diag, struct limit *ret)
     __attribute__((warn_unused_result));
 
-/* Returns true if a bound is relative to the baseline. */
+/* Returns true if any bound of the limit is relative to the baseline. */
 bool limit_is_relative(const struct limit *limit);
 
 /* Returns the largest value that the bound allows for the baseline value `old`; CM_UNKNOWN if
- * it needs one and there is none; INT64_MAX on overflow. */
+ * the bound is relative and `old` is unknown; INT64_MAX on overflow. */
 int64_t bound_most(const struct bound *bound, int64_t old);
 
 #endif

@@ -26,8 +26,8 @@
 
 /* Fingerprints of modules, independent of names. */
 struct prints {
-    uint64_t *content; /* by module: class, arguments and costs, including all modules inside */
-    uint64_t *kind;    /* by module: class; equal for all modules of unknown class */
+    uint64_t *content; /* by module: hash of class, arguments, costs and all modules inside */
+    uint64_t *kind;    /* by module: hash of class; equal for all modules of unknown class */
     size_t *size;      /* by module: number of modules inside, including itself */
 };
 
@@ -75,10 +75,10 @@ struct matcher {
     struct arena *arena;
     struct side before;
     struct side after;
-    struct bins names; /* modules before, by parent and name */
-    size_t *queue;     /* matched modules after; those from `next` on have unmatched children */
+    struct bins names; /* modules of `before`, by parent and name */
+    size_t *queue;     /* matched modules of `after` */
     size_t n_queue;
-    size_t next;
+    size_t next; /* first of the queue whose children are not matched yet */
 };
 
 static const struct cm_module *module_at(const struct side *side, size_t index) {
@@ -103,8 +103,8 @@ static size_t find_named(struct matcher *matcher, size_t before_parent, size_t a
     return is_it ? found : CM_NO_INDEX;
 }
 
-/* Collects the unmatched children with numeric names as a sequence; ret_modules are their
- * indices. */
+/* Collects the unmatched children with numeric names as a sequence; *ret_modules are their
+ * module indices. */
 static int collect_numbers(const struct matcher *matcher, const struct side *side,
                            size_t parent, struct align_items *ret, size_t **ret_modules) {
     const struct cm_module *module = module_at(side, parent);
@@ -145,7 +145,7 @@ static int match_numbers(struct matcher *matcher, size_t before, size_t after) {
     return status;
 }
 
-/* Matches children of a pair by name and class, and those with numeric names. */
+/* Matches children of a pair by name and class; children with numeric names as sequences. */
 static int match_children(struct matcher *matcher, size_t before, size_t after) {
     const struct cm_module *module = module_at(&matcher->after, after);
     bool has_numbers = false;
@@ -182,8 +182,8 @@ enum likeness {
     N_LIKENESSES
 };
 
-/* Returns the key of an unmatched module. Modules without weight (a ReLU among many) match only
- * as siblings. */
+/* Returns the key of an unmatched module; BINS_NO_KEY: it cannot match. Modules without weight
+ * (a ReLU among many) match only as siblings. */
 static uint64_t likeness_key(const struct matcher *matcher, const struct side *side,
                              size_t index, enum likeness likeness) {
     const struct cm_module *module = module_at(side, index);
@@ -210,7 +210,7 @@ static int compare_sized(const void *a, const void *b) {
     return x->module < y->module ? -1 : x->module > y->module;
 }
 
-/* Lists the unmatched modules after, largest first, so that parents precede children. */
+/* Lists the unmatched modules of `after`, largest first, so that parents precede children. */
 static int find_free(const struct matcher *matcher, struct sized **ret, size_t *ret_n) {
     const struct side *side = &matcher->after;
     struct sized *items = arena_array(matcher->arena, side->result->n_modules, sizeof(*items));
@@ -252,7 +252,8 @@ static int match_structure(struct matcher *matcher, enum likeness likeness) {
     return status;
 }
 
-/* Bins the unmatched modules before by parent and class; skips unknown classes. */
+/* Bins the unmatched modules of `before` by parent and class; skips unknown classes and numeric
+ * names. */
 static int make_places(const struct matcher *matcher, struct bins *ret) {
     const struct side *side = &matcher->before;
     const size_t n = side->result->n_modules;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which module of one result is which of another. */
+/* Finds the pairs of corresponding modules of two results. */
 #ifndef COMPARE_MATCH_H
 #define COMPARE_MATCH_H
 
@@ -8,14 +8,13 @@
 struct arena;
 struct cm_result;
 
-/* Both by module of the one side, an index of the other side or CM_NO_INDEX; the roots match.
- */
+/* The roots always match. */
 struct match {
-    size_t *new_of;
-    size_t *old_of;
+    size_t *new_of; /* by module of the old result: module of the new one; CM_NO_INDEX: none */
+    size_t *old_of; /* by module of the new result: module of the old one; CM_NO_INDEX: none */
 };
 
-/* Takes n log n of the modules. CM_OK, CM_NO_MEMORY. */
+/* Takes O(n log n) for n modules. CM_OK, CM_NO_MEMORY. */
 int match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
                   struct arena *arena, struct match *ret) __attribute__((warn_unused_result));
 

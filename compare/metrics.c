@@ -30,7 +30,7 @@ struct extra {
     enum cm_unit unit;
     enum of_step of_step;
     size_t in_result;   /* offset of the int64_t in struct cm_result */
-    size_t upper_bound; /* offset of the bool for upper bounds; NOWHERE: never one */
+    size_t upper_bound; /* offset of its upper_bound flag; NOWHERE: never an upper bound */
     size_t in_module;   /* offset in struct cm_module; STEP_ONLY: in struct cm_step */
     size_t in_operator; /* offset in struct cm_operator */
     bool is_sum;
@@ -158,7 +158,8 @@ static struct cm_figure column_figure(const struct column *column,
                               .partial = bound == NUMBER_AT_LEAST};
 }
 
-/* Metrics of a training step skip bounded shapes, so they are not upper bounds. */
+/* Metrics of a training step omit tensors whose size is only an upper bound, so these metrics
+ * are not upper bounds. */
 static bool is_upper_bound(const struct extra *extra, const struct cm_result *result) {
     bool upper_bound = false;
     if (extra->upper_bound == NOWHERE) return false;

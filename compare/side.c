@@ -13,7 +13,8 @@
 
 #include "support/banned.h"
 
-/* Keeps the first condition of each weight; conditions are sorted by weight. */
+/* Sets `no_old` and `no_old_times` to the first condition that prevents a comparison of all
+ * values, or of times. */
 static int read_conditions(struct side *side, struct arena *arena) {
     bool other_inputs = false;
     const int status = conditions_other_inputs(&side->old, side->now, arena, &other_inputs);
@@ -68,7 +69,8 @@ static const char *find_unknown(const struct cm_result *result, int64_t n_shapes
     return NULL;
 }
 
-/* Returns true if the costs of a node overflowed, so that the sums skip them. */
+/* Returns true if a cost of a node is unknown, for example because its upper bound overflows;
+ * sums omit it. */
 static bool has_open_node(const struct cm_result *result) {
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_costs *costs = &result->nodes[i].costs;
@@ -99,8 +101,8 @@ static const char *find_untimed(const struct cm_baseline_times *times, const cha
                         times->untimed_nodes, text_plural(times->untimed_nodes));
 }
 
-/* Returns why training metrics are incomplete: they also skip bounded shapes and operators
- * without a gradient rule. */
+/* Returns why metrics of a training step are incomplete; NULL: complete. Besides what sums
+ * omit, they omit bounded shapes and operators without a gradient rule. */
 static const char *find_unknown_of_step(const struct cm_result *result, const char *whose,
                                         struct arena *arena) {
     const struct cm_coverage *coverage = &result->coverage;
@@ -178,7 +180,8 @@ static struct cm_figure old_figure(const struct side *side, const struct limit *
 }
 
 /* Sets the spread of the total (of_module NULL) or of a module, and extends it to include the
- * value, because files are untrusted. False: unknown. Modelled times have no spread. */
+ * value, because files are untrusted. Returns false if the spread is unknown. Modelled times
+ * have no spread: returns true without a change. */
 static bool set_spread(struct range *range, const struct cm_baseline_times *times,
                        const struct cm_baseline_spread *of_module) {
     if (is_known(times->low_ps) && times->low_ps == times->high_ps) return true;
@@ -197,7 +200,8 @@ static bool set_spread(struct range *range, const struct cm_baseline_times *time
     return true;
 }
 
-/* Sets the spread of the baseline value; a module that did not exist took exactly 0. */
+/* Sets the spread of the baseline value; the time of a module that did not exist is exactly 0.
+ */
 static bool set_old_spread(const struct side *side, size_t module, struct range *range) {
     if (module == CM_NO_INDEX) return set_spread(range, &side->old_times, NULL);
     const size_t old = side->diff->modules[side->of_module[module]].old_module;

@@ -33,13 +33,15 @@ struct side {
     struct gaps old_gaps;
 };
 
-/* CM_OK, CM_REFUSED (invalid baseline), CM_NO_MEMORY. Call side_free in every case. */
+/* Pairs `now` with the baseline profile of its batch, if any. CM_OK, CM_REFUSED (invalid
+ * baseline), CM_NO_MEMORY. Call side_free in every case. */
 int side_make(const struct cm_result *now, const struct cm_check_options *options,
               struct arena *arena, struct cm_diagnostics *diag, struct side *ret)
     __attribute__((warn_unused_result));
 void side_free(struct side *side);
 
-/* Returns the value of a module of `now`, or of the whole model (CM_NO_INDEX), for a limit. */
+/* Returns the value and baseline value of a limit's metric, for a module of `now` or the whole
+ * model (CM_NO_INDEX). */
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module);
 
 #endif

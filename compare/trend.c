@@ -18,7 +18,7 @@
 /* The compared metrics: costs and metrics with a limit. Times are skipped: they always differ.
  */
 struct scale {
-    bool *counts; /* by metric */
+    bool *counts; /* by metric: it is compared */
     size_t n_limits;
     struct limit *limits;
 };
@@ -66,7 +66,7 @@ static bool is_limited(const struct scale *scale, size_t metric, const char *pat
     return false;
 }
 
-/* A new module counts only if it has a limit, with an old value of 0. */
+/* A new module is compared only if a limit applies to it; its old value is 0. */
 static void compare_module(const struct cm_diff *diff, size_t row, const struct scale *scale,
                            struct cm_baseline_trend *trend) {
     const size_t module = diff->modules[row].new_module;
@@ -105,7 +105,7 @@ static int compare_profiles(const struct cm_result results[2], const struct scal
     return status;
 }
 
-/* Returns true if sums skip unknown operators, gradients or unbounded shapes. */
+/* Returns true if sums omit unknown operators, unknown gradients or unbounded shapes. */
 static bool has_gaps(const struct cm_baseline *baseline) {
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;

@@ -63,7 +63,7 @@ struct viewer {
     const struct cm_diff_options *options;
     struct arena *arena;
     struct cm_blame *scratch; /* n_modules of the diff */
-    bool *costs;              /* by row: it contributes to some change */
+    bool *costs;              /* by row: the module contributes to a change of costs */
     struct view *view;
 };
 
@@ -71,7 +71,8 @@ static size_t blame(const struct viewer *viewer, size_t metric) {
     return cm_diff_blame(viewer->diff, metric, viewer->options->depth, viewer->scratch);
 }
 
-/* Returns the first metric that changed, of the times or of the others; CM_NO_INDEX: none. */
+/* Returns the first metric to whose change modules contribute: a time if `timed`, else another
+ * metric. CM_NO_INDEX: none. */
 static size_t first_changed(const struct viewer *viewer, bool timed) {
     for (size_t i = 0; i < viewer->diff->n_metrics; i++) {
         const size_t at = viewer->diff->metrics[i];
@@ -82,8 +83,8 @@ static size_t first_changed(const struct viewer *viewer, bool timed) {
     return CM_NO_INDEX;
 }
 
-/* Returns the requested metric, else MACs, or the first metric that changed. Times are last:
- * measured ones always differ. */
+/* Returns the requested metric; else MACs if they changed; else the first metric that changed,
+ * times last, because measured times always differ; else MACs. */
 static size_t choose_metric(const struct viewer *viewer) {
     const size_t macs = cm_metric_find("macs");
     if (viewer->options->metric != CM_NO_INDEX) return viewer->options->metric;
@@ -109,7 +110,8 @@ static int compare_modules(const void *a, const void *b) {
     return x->blame.module < y->blame.module ? -1 : x->blame.module > y->blame.module;
 }
 
-/* Marks the modules that changed a cost. Times count only if requested: they always differ. */
+/* Marks the modules that contribute to a change. Times, which always differ, and metrics that
+ * are not sums count only if requested. */
 static void mark_costs(const struct viewer *viewer) {
     const struct cm_diff *diff = viewer->diff;
     for (size_t i = 0; i < diff->n_metrics; i++) {
@@ -139,7 +141,7 @@ static int list_modules(const struct viewer *viewer) {
     return CM_OK;
 }
 
-/* Returns true if `row` continues the renumbering of `before`: 3 -> 4, 4 -> 5. */
+/* Returns true if `before` and `row` are siblings with new numbers, such as 3 -> 4, 4 -> 5. */
 static bool continues(const struct cm_diff *diff, size_t before, size_t row) {
     const struct cm_diff_module *a = &diff->modules[before];
     const struct cm_diff_module *b = &diff->modules[row];
@@ -203,7 +205,7 @@ static int list_operators(const struct viewer *viewer) {
     return CM_OK;
 }
 
-/* The second metric is params for MACs, else MACs. */
+/* The second metric is params if the first is MACs, else MACs. */
 static void choose_metrics(const struct viewer *viewer) {
     struct view *view = viewer->view;
     const size_t macs = cm_metric_find("macs");

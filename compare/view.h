@@ -11,23 +11,23 @@
 struct arena;
 struct text;
 
-/* A module that changed some cost: in the metric of the view or in another one. */
+/* A module that contributes to the change of a cost, of view.metric or of another metric. */
 struct view_module {
-    struct cm_blame blame; /* by the metric of the view; all 0 if only another one changed */
+    struct cm_blame blame; /* contribution to the change of view.metric; values 0 if none */
     int64_t second;        /* contribution to the change of view.second */
 };
 
-/* Modules that were renamed, added, removed or reworked without a change of costs. `n`
- * neighbours whose numbers were shifted alike are one row. */
+/* Modules that were renamed, added, removed or reworked without a change of costs. A run of `n`
+ * siblings with new numbers (3 -> 4, 4 -> 5) is one row. */
 struct view_plain {
     size_t first; /* index into view.plain_rows */
     size_t n;
 };
 
 struct view_operator {
-    size_t row; /* index into cm_diff.operators */
-    struct cm_change change;
-    struct cm_change nodes;
+    size_t row;              /* index into cm_diff.operators */
+    struct cm_change change; /* of view.operator_metric */
+    struct cm_change nodes;  /* of the number of nodes */
 };
 
 struct view {
@@ -56,18 +56,19 @@ bool view_is_described_alike(const struct cm_diff *diff);
 /* Returns how many of `n` rows to show. */
 size_t view_shown(const struct cm_diff_options *options, size_t n);
 
-/* Returns the number of modules in an added or removed row, including itself. */
+/* Returns the number of modules that an added or removed row includes, with its own. */
 size_t view_inside(const struct cm_diff *diff, size_t row);
 
-/* Return the module of a row: the new one, or the old one if it was removed; the old one. */
+/* Returns the new module of a row, or the old module if it was removed. */
 const struct cm_module *view_module_of(const struct cm_diff *diff, size_t row);
+/* Returns the old module of a row, which must have one. */
 const struct cm_module *view_old_module_of(const struct cm_diff *diff, size_t row);
 
 /* Number format of one metric. */
 struct view_look {
     enum cm_units units;
     enum cm_unit unit;
-    bool unicode; /* of the prefixes of bounds */
+    bool unicode; /* prefixes of bounds are in Unicode */
 };
 
 /* Append "14.07 GMACs", "<= 3.0 k", ">= 1.2 ms" (a sum that omits nodes), "?" if unknown, "-"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounded shares and quotients that are not zero are never shown as 0. NUMBERS_EXACT has at
- * most nine decimals. */
+/* Writes cells as text. A share or quotient other than 0 is never rounded to 0, except beyond
+ * the nine decimals of NUMBERS_EXACT. */
 #include "report/table/cell.h"
 
 #include "support/checked.h"

@@ -17,8 +17,8 @@ enum cell_kind {
     CELL_NONE,   /* the row has no such figure */
     CELL_TEXT,   /* `words`, as in the file: writers escape it */
     CELL_COUNT,  /* `value`, always with all digits */
-    CELL_FIGURE, /* `value` of `unit`, in the selected style */
-    CELL_SHARE,  /* `value` of `whole` */
+    CELL_FIGURE, /* `value` in `unit`, written in the selected style */
+    CELL_SHARE,  /* `value` / `whole` */
     CELL_REAL,   /* `real`, a quotient of figures */
 };
 

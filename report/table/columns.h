@@ -22,11 +22,11 @@ struct column {
     size_t offset;     /* of the int64_t in struct cm_costs */
     bool of_operator;  /* operators have this figure */
     bool of_batch;     /* a sweep has this figure */
-    bool sums;         /* the total is the sum over nodes, each tensor not once */
+    bool sums;         /* the total is the sum over nodes; false: each tensor counts once */
     bool timed;        /* only of a result that has times */
     bool modelled;     /* only of a result whose times are modelled */
-    bool part;         /* integer part of the preceding metric; reports omit it if it is 0 */
-    bool recent;       /* missing in documents of earlier versions, and then CM_UNKNOWN */
+    bool part;         /* the integer MACs or operations; reports omit it if it is 0 */
+    bool recent;       /* missing in documents of earlier versions, read as CM_UNKNOWN */
     const char *about; /* for docs and schema */
 };
 
@@ -43,7 +43,7 @@ void columns_clear_missing(const struct cm_result *result, struct cm_costs *cost
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
-/* Adds each known metric of `more` to `sum`, in which it may be unknown. */
+/* Adds each known metric of `more` to `sum`, in which an unknown metric counts as 0. */
 void columns_add(struct cm_costs *sum, const struct cm_costs *more);
 /* Returns the metric with this key, which must exist. */
 const struct column *column_named(const char *key);
@@ -51,11 +51,11 @@ const struct column *column_named(const char *key);
 bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs);
 /* Returns whether the figure is exact, an upper bound or a sum that omits nodes. */
 enum number_bound column_bound(const struct column *column, const struct cm_costs *costs);
-/* Returns its bit in cm_costs.upper_bound and partial. */
+/* Returns the bit of a metric in cm_costs.upper_bound and cm_costs.partial. */
 uint32_t column_bit(const struct column *column);
-/* Returns the sum of operations on floats and integers that the convention counts. */
+/* Returns all operations: `flops`, plus `int_ops` if the convention does not include them. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
-/* Returns false for a partial figure (`part`) of 0, which reports omit. */
+/* Returns false for a metric with `part` whose value is 0: reports omit it. */
 bool column_is_printed(const struct column *column, const struct cm_costs *costs);
 
 #endif

@@ -39,7 +39,7 @@ static const struct cm_operator *operator_at(const struct rows_of *of, size_t ro
     return &of->result->operators[row];
 }
 
-/* The batch, or that of a layer. */
+/* Returns the batch of a row, which is a batch or a layer at a batch. */
 static const struct cm_sweep_row *batch_at(const struct rows_of *of, size_t row) {
     return &of->sweep->rows[row % of->sweep->n_rows];
 }
@@ -48,14 +48,14 @@ static const struct cm_sweep_layer *layer_at(const struct rows_of *of, size_t ro
     return &of->sweep->layers[row / of->sweep->n_rows];
 }
 
-/* Checks the number of times, which may come from a JSON file. */
+/* Returns NULL if the layer has too few times, which a JSON file may cause. */
 static const struct cm_layer_time *layer_time_at(const struct rows_of *of, size_t row) {
     const struct cm_sweep_layer *layer = layer_at(of, row);
     const size_t at = row % of->sweep->n_rows;
     return at < layer->n_times ? &layer->times[at] : NULL;
 }
 
-/* Checks the index, which may come from a JSON file. */
+/* Returns NULL if the node's index of its module is invalid, which a JSON file may cause. */
 static const struct cm_module *module_of(const struct rows_of *of, size_t row) {
     if (of->rows == ROWS_MODULES) return module_at(of, row);
     const size_t module = node_at(of, row)->module;
@@ -88,7 +88,7 @@ static void set_share(struct cell *cell, int64_t part, int64_t whole) {
     cell->whole = whole;
 }
 
-/* Negative (unknown) if either is unknown. */
+/* Sets value / by * scale; negative (unknown) if either is unknown or `by` is not positive. */
 static void set_quotient(struct cell *cell, int64_t value, int64_t by, double scale) {
     const bool is_known_one = is_known(value) && is_known(by) && by > 0;
     cell->kind = CELL_REAL;
@@ -144,7 +144,7 @@ GETTER(get_member) {
                           .words = cell->words};
 }
 
-/* The memory of a batch. */
+/* A memory size of a batch. */
 GETTER(get_memory) {
     get_member(field, of, row, cell);
     if (batch_at(of, row)->memory_upper_bound) cell->bound = NUMBER_AT_MOST;
@@ -257,7 +257,7 @@ GETTER(get_peak) {
     if (is_peak_upper_bound(of, row)) cell->bound = NUMBER_AT_MOST;
 }
 
-/* By the memory limit, or else the memory of the device. */
+/* Compares with the memory limit; without a limit, with the memory of the device. */
 GETTER(get_fits) {
     const int64_t required = batch_at(of, row)->required_bytes;
     const int64_t limit = is_known(of->sweep->memory_limit) ? of->sweep->memory_limit
@@ -284,12 +284,13 @@ static void add_word(struct text *words, const char *word) {
     text_append(words, word);
 }
 
-/* Files of earlier versions have untimed_nodes, but not `partial`. */
+/* Returns true if the time omits nodes. Files of earlier versions have untimed_nodes, but not
+ * `partial`. */
 static bool omits_nodes(const struct cm_sweep_row *batch) {
     return batch->untimed_nodes > 0 || (batch->costs.partial & CM_COST_BIT(latency_ps)) != 0;
 }
 
-/* Keys of the upper bounds, for formats that cannot mark a figure. */
+/* Keys of the figures that are upper bounds, for formats that cannot mark a figure. */
 GETTER(get_upper_bound) {
     const bool is_batch = of->rows == ROWS_BATCHES;
     const uint32_t bounds = costs_of(of, row)->upper_bound;
@@ -319,7 +320,7 @@ GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
     set_quotient(cell, batch->batch, batch->costs.latency_ps, PS_PER_SECOND);
-    if (omits_nodes(batch)) cell->bound = NUMBER_AT_MOST; /* they only reduce the throughput */
+    if (omits_nodes(batch)) cell->bound = NUMBER_AT_MOST; /* their time would reduce it */
 }
 
 GETTER(get_timed_share) {
@@ -341,7 +342,7 @@ static bool has_plans(const struct rows_of *of) {
     return is_any;
 }
 
-/* `kind` may be NULL. */
+/* Returns true if `kind` ("measured", "modelled") describes times; it may be NULL. */
 static bool is_time(const char *kind) {
     return kind != NULL && kind[0] != '\0' && !text_equal(kind, "planned");
 }
@@ -366,7 +367,7 @@ static bool is_campaign(const struct rows_of *of) {
     return of->sweep->model[0] == '\0';
 }
 
-/* Returns true for a campaign too, whose rows always show their precision. */
+/* Returns true if the rows have several precisions, and for every campaign. */
 static bool has_precisions(const struct rows_of *of) {
     const char *first = NULL;
     if (is_campaign(of)) return true;
@@ -504,7 +505,7 @@ static void make_metric(const struct column *column, struct field *ret) {
     };
 }
 
-/* Returns the i-th of all columns, for any kind of rows. */
+/* Sets *ret to the i-th column of all kinds of rows; returns false past the last. */
 static bool any_field(size_t i, struct arena *arena, struct field *ret) {
     if (i < N_BEFORE) {
         *ret = before_metrics[i];
@@ -560,7 +561,7 @@ const char *fields_usual(enum rows rows) {
     return usual[rows];
 }
 
-/* The most important columns first, with those that tell rows apart. */
+/* The most important columns first, beginning with columns that identify a row. */
 /* clang-format off */
 static const char *const ranked[] = {
     "batch", "model", "device", "precision", "dims", "path", "name", "type", "state",

@@ -30,30 +30,30 @@ struct rows_of {
 
 /* The struct whose member a column shows. */
 enum field_owner {
-    OWNER_MODULE, /* the module, or that of the node */
+    OWNER_MODULE, /* the module, or the module that contains the node */
     OWNER_OPERATOR,
     OWNER_BATCH,
     OWNER_LAYER,
     OWNER_LAYER_TIME,
     OWNER_PLANS,      /* struct cm_sweep_plans */
     OWNER_LAYER_PLAN, /* struct cm_layer_plan */
-    OWNER_STEP,       /* share of a training step */
-    OWNER_ACHIEVED,   /* achieved rates of the module */
+    OWNER_STEP,       /* struct cm_step of the module or node */
+    OWNER_ACHIEVED,   /* struct cm_achieved of the module */
 };
 
 struct field {
     const char *key;     /* on the command line, and in CSV */
     const char *heading; /* in reports */
-    unsigned rows;       /* one bit for each of enum rows that has it: FIELD_OF */
+    unsigned rows;       /* kinds of rows that have the column: a bit FIELD_OF for each */
     bool is_text;
     const char *empty; /* shown for the text ""; NULL: nothing */
     const char *needs; /* requirement of the column, for messages; NULL: none */
     bool (*is_there)(const struct rows_of *of); /* NULL: always */
     void (*get)(const struct field *field, const struct rows_of *of, size_t row,
                 struct cell *ret);
-    const struct column *column; /* of a metric */
+    const struct column *column; /* the metric; NULL: not a metric */
     bool is_share;
-    enum field_owner owner; /* this and the next: of a column that shows a member */
+    enum field_owner owner; /* owner to offset: the struct member that is shown, if any */
     enum cell_kind kind;
     enum number_unit unit;
     size_t offset;
@@ -61,19 +61,19 @@ struct field {
 
 #define FIELD_OF(rows) (1U << (rows))
 
-/* "modules" */
+/* By enum rows: "modules". */
 extern const char *const rows_names[];
 
 size_t rows_count(const struct rows_of *of);
 
-/* Sets *ret to the i-th column of these rows; its texts may be in the arena. Returns false if
- * there are no more, or, with a key of NULL, if out of memory. */
+/* Sets *ret to the i-th column of these rows; its texts may be in the arena. Returns false past
+ * the last column, with ret->key "", and if out of memory, with ret->key NULL. */
 bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret);
 
 /* Returns the default columns, keys separated by commas. */
 const char *fields_usual(enum rows rows);
 
-/* Returns the position of a column among those that narrow tables keep, 0 for the first. */
+/* Returns the rank of a column: narrow tables omit the columns with the highest rank first. */
 size_t fields_rank(const struct field *field);
 
 /* Sets *ret to the value of a row; `words` is cleared and used for a text. */

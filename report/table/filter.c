@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares as integers if the figure and the value of the condition are integers. */
+/* Parses and evaluates conditions. Compares as integers if the figure and the value of the
+ * condition are integers. */
 #include "report/table/filter.h"
 
 #include <string.h>
@@ -60,10 +61,10 @@ static const struct {
     {"=", COMPARE_EQUAL},          {"<", COMPARE_LESS},           {">", COMPARE_MORE},
 };
 
-/* Suffixes of numbers: for any figure, bytes, times and shares. */
+/* A suffix of numbers: in `times` of times, in `prefixes` of all other figures. */
 struct suffix {
     const char *name;
-    int64_t factor; /* of a share in hundredths, of a time in picoseconds */
+    int64_t factor; /* of a time in picoseconds */
 };
 
 static const struct suffix prefixes[] = {
@@ -108,7 +109,7 @@ static bool suffix_factor(const struct field *field, const char *suffix, int64_t
     return find_suffix(prefixes, suffix, has_unit ? length - 1 : length, ret);
 }
 
-/* "1.5M" of MACs, "16MiB", "2%". */
+/* Reads "1.5M", "16MiB" or "2%"; returns false if `text` is not a number. */
 static bool read_number(const char *text, struct arena *arena, struct filter *ret) {
     const size_t length = strspn(text, "0123456789.");
     const char *digits = arena_strndup(arena, text, length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A condition on a column: "type=Conv*", "macs>=1.5M", "macs_share<1%", "latency_ps>10us". Of
- * texts: = and != with a pattern (support/glob.h); of figures: all six. An unknown figure only
- * equals "?".
+ * A condition on a column: "type=Conv*", "macs>=1.5M", "macs_share<1%", "latency_ps>10us".
+ * Texts support = and != with a pattern (support/glob.h), figures all six comparisons. An
+ * unknown figure is equal to "?" only.
  */
 #ifndef REPORT_TABLE_FILTER_H
 #define REPORT_TABLE_FILTER_H
@@ -29,7 +29,7 @@ struct filter {
     enum comparison comparison;
     const char *pattern; /* of a text */
     bool is_unknown;     /* the value is "?" */
-    bool is_exact;       /* the value is in `integer`, else in `real` */
+    bool is_exact; /* the value is an integer, in `integer` and `real`; else only `real` */
     int64_t integer;
     double real;
 };

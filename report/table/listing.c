@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* All columns except shares, which follow from other columns. */
+/* Adds all columns except shares, which other columns determine. */
 static int add_all(struct listing *listing, enum rows rows, struct arena *arena,
                    struct cm_diagnostics *diag) {
     struct field field;
@@ -53,7 +53,7 @@ static int read_columns(struct listing *listing, const char *keys, enum rows row
     const size_t capacity =
         is_all ? count_fields(rows, listing->arena) : count_commas(keys) + 1;
     listing->fields = arena_array(listing->arena, capacity, sizeof(*listing->fields));
-    if (arena_failed(listing->arena)) return diag_no_memory(diag); /* also of a short count */
+    if (arena_failed(listing->arena)) return diag_no_memory(diag); /* or count_fields failed */
     return is_all ? add_all(listing, rows, listing->arena, diag)
                   : add_named(listing, keys, rows, diag);
 }
@@ -75,7 +75,7 @@ static int read_sort(struct listing *listing, const char *text, enum rows rows,
     return CM_OK;
 }
 
-/* --depth N is the filter depth<=N. */
+/* --depth N is read as the filter depth<=N. */
 static int read_filters(struct listing *listing, const struct cm_table_options *options,
                         enum rows rows, struct cm_diagnostics *diag) {
     struct arena *arena = listing->arena;
@@ -95,8 +95,8 @@ static int read_filters(struct listing *listing, const struct cm_table_options *
 }
 
 /*
- * Parses the options into columns, sort key and filters. `usual`: default keys; those that the
- * profile lacks are omitted. CM_OK, CM_USAGE, CM_NO_MEMORY.
+ * Parses the options into columns, sort key and filters. `usual`: keys of the default columns.
+ * CM_OK, CM_USAGE, CM_NO_MEMORY.
  */
 static int read_options(const struct cm_table_options *options, enum rows rows,
                         const char *usual, struct arena *arena, struct cm_diagnostics *diag,
@@ -121,7 +121,8 @@ static int check_there(const struct field *field, const struct rows_of *of,
     return diag_error(diag, DIAG_USAGE, "column '%s' requires %s", field->key, field->needs);
 }
 
-/* Rejects columns named by the user that the profile lacks; omits such default columns. */
+/* Rejects columns that the user named and the profile lacks; omits default columns that it
+ * lacks. */
 static int check_fields(struct listing *listing, const struct rows_of *of, bool is_named,
                         struct cm_diagnostics *diag) {
     size_t n = 0;

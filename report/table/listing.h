@@ -26,20 +26,21 @@ struct listing {
     struct filter *filters;
     size_t n_rows;
     size_t *rows;
-    size_t n_left_out; /* by --top */
+    size_t n_left_out; /* rows omitted by --top */
     struct text words;
 };
 
-/* Parses the options and selects the rows. */
+/* Parses the options and selects the rows. `usual`: keys of the default columns. CM_OK,
+ * CM_USAGE, CM_NO_MEMORY. */
 int listing_make(const struct cm_table_options *options, const struct rows_of *of,
                  const char *usual, struct arena *arena, struct cm_diagnostics *diag,
                  struct listing *ret) __attribute__((warn_unused_result));
 
-/* Returns the rows of a result that the options select. */
+/* Returns the kind of rows of a result that the options select. */
 struct rows_of listing_rows(const struct cm_result *result,
                             const struct cm_table_options *options);
 
-/* The same of a sweep. */
+/* The same for a sweep. */
 struct rows_of listing_sweep_rows(const struct cm_sweep *sweep,
                                   const struct cm_table_options *options);
 

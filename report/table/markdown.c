@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-/* In a span of code, | ends the cell, ` the span, and \ may protect either. */
+/* In a code span, | ends the cell, ` ends the span, and \ may escape either. */
 #define NOT_IN_A_SPAN "|`\\<>&"
 
 static bool is_plain(char c) {
@@ -83,7 +83,7 @@ static void put_row(struct text *line, struct listing *listing, size_t row,
     text_append(line, " |\n");
 }
 
-/* Appends as many rows to `text` as fit. */
+/* Writes `text`, then as many rows as fit into MARKDOWN_MAX_BYTES. */
 static void put_rows(struct text *text, struct listing *listing, enum number_style style,
                      FILE *out) {
     const size_t room = MARKDOWN_MAX_BYTES - 100; /* for the last line */
@@ -98,7 +98,7 @@ static void put_rows(struct text *text, struct listing *listing, enum number_sty
         n_bytes += line.length;
         if (n_bytes <= room) fputs(text_string(&line), out);
         arena_restore(listing->arena, mark);
-        text_init(&listing->words, listing->arena); /* it may have grown behind the mark */
+        text_init(&listing->words, listing->arena); /* its memory may be from after the mark */
         if (n_bytes > room) break;
     }
     const size_t n_left = listing->n_rows - row + listing->n_left_out;
@@ -109,8 +109,8 @@ static void put_batch(struct text *text, int64_t batch) {
     if (is_known(batch)) text_printf(text, ", batch %" PRId64, batch);
 }
 
-/* Costs of unknown operators and unbounded shapes are not included in any figure; this line
- * states so. Costs of bounded shapes are included. */
+/* States the numbers of unknown operators and unbounded shapes, whose costs no figure includes.
+ * Costs of bounded shapes are included. */
 static void put_coverage(struct text *text, const struct cm_coverage *coverage) {
     const int64_t n_shapes = cm_coverage_unbounded(coverage);
     int64_t n = 0;

@@ -9,7 +9,7 @@ struct arena;
 struct cm_name_count;
 struct text;
 
-/* A GitHub comment is limited to 65,536. */
+/* GitHub limits a comment to 65,536 characters. */
 #define MARKDOWN_MAX_BYTES 60000
 
 /* Appends a name as code: `layer1.0.conv1`; <code>a&#124;b</code> if a span cannot hold it. */
@@ -18,7 +18,8 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
 /* Label before custom operators. */
 #define MARKDOWN_DESCRIBED "As described"
 
-/* "`com.acme::Foo` x 2, `com.acme::Bar` x 1", the first of many. */
+/* Appends "`com.acme::Foo` x 2, `com.acme::Bar` x 1"; of many operators the first and "and 3
+ * more". */
 void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
                                size_t n, struct arena *arena);
 

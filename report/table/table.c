@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the widths of the columns, shortens cells and writes the rows of a table. */
 #include "report/table/table.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "support/banned.h"
 
 #define GAP         2
-#define MIN_LONGEST 24 /* characters to which cells may be shortened */
+#define MIN_LONGEST 24 /* characters; no cell is shortened to fewer */
 
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows) {
@@ -49,7 +50,7 @@ static size_t width_of(const struct table *table, size_t column) {
     return width;
 }
 
-/* Returns the characters of a line; sets *ret_last to the column that is omitted next. */
+/* Returns the width of a line, in characters; sets *ret_last to the column to omit next. */
 static size_t measure(const struct table *table, size_t *ret_last) {
     size_t total = 0;
     size_t last = table->n_columns;
@@ -62,8 +63,8 @@ static size_t measure(const struct table *table, size_t *ret_last) {
     return total;
 }
 
-/* Shortens long cells and omits columns until the table fits; then cells get the room that is
- * left back. */
+/* Shortens long cells and omits columns until the table fits, then widens the shortened columns
+ * by the remaining room. */
 static void fit(struct table *table) {
     const size_t room = table->max_width;
     const size_t longest = room * 2 / 5 > MIN_LONGEST ? room * 2 / 5 : MIN_LONGEST;
@@ -85,8 +86,9 @@ static void fit(struct table *table) {
     }
 }
 
-/* Returns a shortened text. Names of modules differ at the end: "...layer3.0.conv1"; a
- * primitive begins with its kind: "conv f32 32x3...kernel 7x7 stride 2". */
+/* Returns a text of at most `width` characters: its end, in which names of modules differ
+ * ("...layer3.0.conv1"), or, with keeps_start, its start and end, because primitives begin with
+ * their kind ("conv f32 32x3...kernel 7x7 stride 2"). */
 static const char *shorten(const struct table *table, const char *text, size_t width) {
     static const char mark[] = "...";
     const size_t length = page_width(text);
@@ -100,9 +102,9 @@ static const char *shorten(const struct table *table, const char *text, size_t w
 }
 
 static void write_row(struct table *table, enum style style, const char *const *cells) {
-    size_t n = table->n_columns; /* without empty cells at the end */
+    size_t n = table->n_columns; /* cells, without empty cells at the end */
     bool is_first = true;
-    size_t room = 0; /* behind a left-aligned cell */
+    size_t room = 0; /* blanks after a left-aligned cell */
     while (n > 0 && *cells[n - 1] == '\0') n--;
     for (size_t i = 0; i < n; i++) {
         const size_t width = table->widths[i];

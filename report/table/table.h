@@ -5,7 +5,7 @@
  *
  *     struct table table;
  *     if (!table_init(&table, page, headings, n_columns, n_rows)) return;
- *     number_append(table_cell(&table), NUMBER_TIME, total);
+ *     number_append(table_cell(&table), style, NUMBER_TIME, total);
  *     table_end_cell(&table);
  *     ...
  *     table_write(&table);
@@ -25,9 +25,9 @@ struct table {
     size_t n_columns;
     const char *const *headings;
     const bool *is_left; /* for each column; NULL: only the last */
-    const size_t *ranks; /* by table_fit; NULL: all columns are written, as wide as they are */
-    size_t max_width;    /* by table_fit, characters */
-    bool keeps_start;    /* a shortened cell has its start and its end; else only its end */
+    const size_t *ranks; /* set by table_fit; NULL: no column is omitted or shortened */
+    size_t max_width;    /* set by table_fit; characters */
+    bool keeps_start;    /* shortened cells keep their start and end; else only their end */
     size_t *widths;      /* characters, by table_begin; 0: omitted */
     size_t n_omitted;
     size_t n_cells;

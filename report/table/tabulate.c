@@ -24,7 +24,7 @@ static void put_cell(struct table *table, const struct field *field, const struc
     table_end_cell(table);
 }
 
-/* `ranks`: of the columns, or NULL. */
+/* `ranks`: as in table_fit. */
 static void put_rows(struct page *page, struct listing *listing, const size_t *ranks,
                      enum number_style style) {
     struct table table;

@@ -12,7 +12,7 @@
 #define HANG        4
 #define MAX_MODULES 3
 
-/* `R3 channels-last, gain 1.2 ms modelled (4.32% of latency)` */
+/* `R3 channels-last: gain at most 1.2 ms modelled (4.32% of latency)` */
 static void write_title(struct page *page, const struct cm_result *result,
                         const struct cm_advice *advice) {
     page_name(page, STYLE_TITLE, advice->rule);
@@ -35,7 +35,7 @@ static void write_title(struct page *page, const struct cm_result *result,
     page_end_line(page);
 }
 
-/* `in layer1.0.conv1, layer1.0.conv2, and 40 more modules` */
+/* `in layer1.0.conv1, layer1.0.conv2, layer1.1.conv1, and 40 more: see --format json` */
 static void write_modules(struct page *page, const struct cm_result *result,
                           const struct cm_advice *advice) {
     page_indent(page, HANG);

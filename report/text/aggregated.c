@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 2: the most expensive classes at each depth. As in DeepSpeed's listing, a class sums
- * all its modules at that depth, so a weight shared by two of them counts twice.
+ * Section 2: the most expensive classes at each depth. As in DeepSpeed's listing, the costs of
+ * a class are sums over its modules at that depth, so a weight that two of them share counts
+ * twice.
  */
 #include "report/text/sections.h"
 
@@ -32,13 +33,13 @@ struct group {
 
 struct groups {
     size_t n;
-    struct group *items; /* in order of first use */
+    struct group *items; /* in order of first occurrence */
 };
 
-/* One group seen by one metric. */
+/* The value of a metric for one group. */
 struct rank {
     int64_t value;
-    size_t order;
+    size_t order; /* index into groups.items */
 };
 
 static size_t count_depths(const struct cm_result *result) {
@@ -57,7 +58,7 @@ static bool levels_make(struct page *page, const struct cm_result *result,
     levels->first = arena_array(page->arena, levels->n_depths + 2, sizeof(size_t));
     levels->order = arena_array(page->arena, result->n_modules, sizeof(size_t));
     if (levels->first == NULL || levels->order == NULL) return false;
-    /* Starts are stored one place to the right; filling moves each to its own place. */
+    /* first[d + 1] is the start of depth d, and after filling its end, the start of d + 1. */
     for (size_t i = 0; i < result->n_modules; i++)
         levels->first[result->modules[i].depth + 2]++;
     for (size_t d = 2; d <= levels->n_depths; d++) levels->first[d] += levels->first[d - 1];
@@ -92,7 +93,7 @@ static bool groups_make(struct page *page, const struct cm_result *result,
     return true;
 }
 
-/* Largest first, then by first use; unknown values last. */
+/* Largest first, equal values by first occurrence; unknown values last. */
 static int compare_ranks(const void *left, const void *right) {
     const struct rank *a = left;
     const struct rank *b = right;

@@ -90,8 +90,8 @@ static void add_states(struct table *table, const struct cm_operator *row) {
     table_end_cell(table);
 }
 
-/* Returns the operations behind an operator's latency; unknown if some of its nodes have no
- * time. */
+/* Returns the operations that an operator executes in its latency; CM_UNKNOWN if some of its
+ * nodes have no time. */
 static int64_t operations_of(const struct cm_result *result, const struct cm_operator *row) {
     if (timed_lacks_operator(result, row->op)) return CM_UNKNOWN;
     return row->costs.latency_ps > 0
@@ -142,11 +142,10 @@ void operators_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* A primitive and the time it is sorted by, that of all its nodes or of one imported layer:
- * largest first, CM_UNKNOWN last. */
+/* A primitive to be sorted: longest time first, CM_UNKNOWN last. */
 struct layer {
-    int64_t total_ps;
-    size_t index;
+    int64_t total_ps; /* of all its nodes, or of the imported layer */
+    size_t index;     /* of the primitive */
 };
 
 static int compare_layers(const void *left, const void *right) {
@@ -156,7 +155,8 @@ static int compare_layers(const void *left, const void *right) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Checks the indices, which may come from a JSON file. */
+/* Returns the time of all nodes of a primitive, ps, or CM_UNKNOWN. Skips invalid indices, which
+ * a JSON file may contain. */
 static int64_t total_of(const struct cm_result *result, const struct cm_timed *timed) {
     int64_t total = timed->n_nodes > 0 ? 0 : CM_UNKNOWN;
     for (size_t i = 0; i < timed->n_nodes; i++)
@@ -272,8 +272,8 @@ void layers_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* `gemm f32 …: together a, b, and 3 more`, or `gemm f32 …: kernels unknown`: a layer whose
- * kernels have no times. */
+/* Adds the cell of a layer whose kernels have no times: `gemm f32 …: together a, b, and 3 more`
+ * or `gemm f32 …: kernels unknown`. */
 static void add_primitive_name(struct table *table, const struct cm_result *result,
                                const struct cm_kernel_row *row) {
     const struct cm_measure *measure = result->measure;
@@ -292,7 +292,7 @@ static void add_primitive_name(struct table *table, const struct cm_result *resu
     table_end_cell(table);
 }
 
-/* Returns true if the grid of some kernel is known: those of CPUs have none. */
+/* Returns true if the grid of any kernel is known; kernels of CPUs have none. */
 static bool has_grids(const struct cm_measure *measure) {
     for (size_t i = 0; i < measure->n_kernels; i++)
         if (measure->kernels[i].blocks_per_unit > 0) return true;

@@ -21,7 +21,7 @@
 #define DEFAULT_WIDTH 100 /* if lines are not folded */
 #define LEAST_COLUMNS 20
 #define LEAST_NAME    4 /* columns of a module's name, including its mark */
-#define MAX_PEAKS     5 /* modules whose peaks are named */
+#define MAX_PEAKS     5 /* modules whose peaks are listed */
 
 /* Fill levels in eighths of a row. */
 static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
@@ -100,7 +100,8 @@ static size_t column_module(const struct chart *chart, size_t column) {
     return module < result->n_modules ? module : 0;
 }
 
-/* Returns the end of a run of columns of one module; nodes of the root do not interrupt it. */
+/* Returns the end of the run of columns from `column` that belong to the same module; columns
+ * of the root do not interrupt it. */
 static size_t run_end(const struct chart *chart, size_t column) {
     size_t module = column_module(chart, column);
     size_t end = column + 1;
@@ -112,7 +113,8 @@ static size_t run_end(const struct chart *chart, size_t column) {
     return end;
 }
 
-/* `|layer1`, cut to its columns; blanks if there are too few, or for the root. */
+/* `|layer1`, cut to the columns from `from` to `to`; blanks if they are too few, or for the
+ * root. */
 static void append_run(const struct chart *chart, size_t from, size_t to, struct text *line) {
     size_t module = column_module(chart, from);
     size_t used = 0;

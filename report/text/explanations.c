@@ -69,7 +69,7 @@ static void write_macs(struct page *page, const struct cm_explained_node *node,
     page_end_line(page);
 }
 
-/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases`: the terms on integers, or the others. */
+/* `2 x 6,291,456 MACs + 2,097,152 biases`: either the integer terms or the others. */
 static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
                         bool of_integers) {
     bool is_first = true;
@@ -97,7 +97,7 @@ static const struct cm_fused_pattern *fused_pattern_of(const struct cm_result *r
     return NULL;
 }
 
-/* `part of GELU, nodes 4 to 9, counted at node 9` */
+/* `part of: GELU, nodes 4 to 9, counted as one at node 9` */
 static void write_part(struct page *page, const struct cm_fused_pattern *fused_pattern) {
     write_label(page, "part of");
     struct text *item = page_item(page);
@@ -184,8 +184,8 @@ static void write_padded(struct page *page, const char *name, size_t width) {
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
-/* `57,600 biases and on integers 2 x 1,016,064 MACs`; without the part on integers if the
- * convention does not separate them. */
+/* `57,600 biases and on integers 2 x 1,016,064 MACs`; without the integer terms if the
+ * convention does not count them separately. */
 static void write_by_terms(struct page *page, const struct cm_explained_by *by,
                            bool separates) {
     const bool floats = has_terms(by->terms, by->n_terms, false);

@@ -34,8 +34,8 @@ static const char *heading_of(const char *metric) {
     return strcmp(metric, "peak_activation_bytes") == 0 ? "peak activations" : metric;
 }
 
-/* Returns false for a part of another metric that is 0 at all sizes (int_macs of a float
- * model). */
+/* Returns false for a metric that is part of another one and 0 at all sizes (int_macs of a
+ * float model). */
 static bool is_shown(const struct cm_polynomial *polynomial) {
     const struct column *column = column_of(polynomial->metric);
     return column == NULL || !column->part || polynomial->n_terms > 0 ||
@@ -156,7 +156,7 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
     page_end_line(page);
 }
 
-/* `N:  the batch, 1, 2, 3 ... (tried to 65)` */
+/* `N:  the batch, from 1 (tried to 65)` */
 static void write_variable(struct page *page, const struct cm_formula_variable *variable) {
     page_list(page, " ", page->label_width);
     struct text *item = page_item(page);
@@ -219,7 +219,8 @@ static const struct cm_polynomial *find_polynomial(const struct cm_formula_modul
     return NULL;
 }
 
-/* Returns the value at 128 for all variables, in double: only the order of modules matters. */
+/* Returns the value of first_metric if all variables are 128. A double suffices, because it
+ * only orders the modules. */
 static double weight_of(const struct cm_formula_module *module) {
     const struct cm_polynomial *polynomial = find_polynomial(module, first_metric);
     double sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of the modules that cause most of the costs, with shares as bars. As wide as the
- * page: columns that do not fit are omitted, and the bars take what is left.
+ * The table of the modules that cause most of the costs, with shares as bars. It is as wide as
+ * the page: columns that do not fit are omitted, and the bars take the remaining width.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-#define MIN_LABEL     24 /* columns of labels before other columns are omitted */
+#define MIN_LABEL     24 /* characters; labels are cut to it before columns are omitted */
 #define MIN_BAR       10
 #define MAX_BAR       60
 #define DEFAULT_WIDTH 100 /* of a page that never wraps */
@@ -30,8 +30,8 @@ enum { COLUMN_LABEL, COLUMN_TYPE, N_TEXTS, MAX_COLUMNS = 10 };
 struct grid_column {
     const char *heading;
     const struct column *metric; /* NULL: a text */
-    bool is_share;               /* its share of the total */
-    bool is_optional;            /* omitted, the last first, if the page is narrow */
+    bool is_share;               /* shows the share of the total */
+    bool is_optional;            /* omitted if the page is narrow, the last column first */
     bool is_omitted;
     size_t width;
 };
@@ -42,7 +42,7 @@ struct grid {
     const struct hotspots *found;
     size_t n_columns;
     struct grid_column columns[MAX_COLUMNS];
-    size_t n_rows;      /* with the rest */
+    size_t n_rows;      /* including the row of the rest */
     const char **cells; /* row by row */
     size_t bar_width;
 };
@@ -101,7 +101,7 @@ static void append_type(const struct hotspot *row, struct text *text) {
     if (row->n > 1 && *row->type == '\0') text_printf(text, "%zu modules", row->n);
 }
 
-/* Fills a cell, indented by its row if it is a label. */
+/* Fills a cell; a label is indented by row->indent. */
 static void fill_cell(struct grid *grid, const struct hotspot *row, size_t k,
                       const char **ret) {
     const struct grid_column *column = &grid->columns[k];
@@ -129,14 +129,14 @@ static void fill_row(struct grid *grid, const struct hotspot *row, size_t index)
     }
 }
 
-/* Omits the classes if none is known. */
+/* Omits the column of classes if no class is known. */
 static void omit_empty(struct grid *grid) {
     for (size_t row = 0; row < grid->n_rows; row++)
         if (*grid->cells[row * grid->n_columns + COLUMN_TYPE] != '\0') return;
     grid->columns[COLUMN_TYPE].is_omitted = true;
 }
 
-/* Returns the columns of the page that the grid takes without its bars. */
+/* Returns the width of the grid without its bars, in characters. */
 static size_t width_without_bars(const struct grid *grid) {
     size_t width = 0;
     for (size_t k = 0; k < grid->n_columns; k++)
@@ -184,7 +184,7 @@ static void write_label(struct grid *grid, enum style style, const char *label) 
     write_padded(grid->page, style, label == NULL ? "" : label, width, true);
 }
 
-/* Makes a bar of `share` of the bar width, in eighths of a column if possible. */
+/* Makes a bar of `share` of the bar width, with Unicode in eighths of a character. */
 static const char *make_bar(struct grid *grid, double share) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const bool is_unicode = grid->page->options->unicode;

@@ -16,12 +16,12 @@ struct arena;
 struct column;
 
 struct hotspot {
-    const char *label;     /* names below the row above it, from the file: "0-5.conv2" */
+    const char *label;     /* path below the row that contains it: "0-5.conv2" */
     const char *type;      /* class of all its modules; "" if unknown or not the same */
-    size_t n;              /* modules; 0: operators */
+    size_t n;              /* number of modules; 0: a row of operators */
     const size_t *modules; /* indices into result->modules */
-    struct cm_costs costs; /* sum */
-    int indent;            /* rows above it that contain it */
+    struct cm_costs costs; /* sum over its modules or operators */
+    int indent;            /* number of rows that contain it */
     bool is_expanded;      /* its children have rows or are in the rest */
     bool is_final;         /* cannot be expanded */
     struct hotspot *next;  /* row below; NULL: last */
@@ -39,8 +39,8 @@ struct hotspots {
 double hotspots_share(const struct column *column, const struct cm_costs *costs,
                       const struct cm_costs *totals);
 
-/* Finds at most max_rows (0: any number) rows of modules of at most that depth (-1: any).
- * Returns false if out of memory (sticky in the arena). */
+/* Finds at most max_rows rows (0: no limit) of modules down to a depth (-1: no limit). Returns
+ * false if out of memory (sticky in the arena). */
 bool hotspots_find(const struct cm_result *result, int depth, size_t max_rows,
                    struct arena *arena, struct hotspots *ret);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --sample-bytes: the bytes per second that the samples need, and which storage and networks
- * deliver them. */
+/* The report of --sample-bytes: the bytes per second that the samples require, and which
+ * storage and networks deliver them. */
 #include "costmodel/costmodel.h"
 #include "report/number.h"
 #include "report/page.h"

@@ -27,7 +27,8 @@ struct totals {
     int64_t max_workspace;
 };
 
-/* A node of a fused group is also planned by itself, which is not of interest. */
+/* Returns false for a planned primitive without nodes: each of its nodes belongs to a fused
+ * group, whose plan is listed instead. */
 static bool is_listed(const struct cm_timed *primitive) {
     return primitive->n_nodes > 0 || !text_equal(primitive->state, "planned");
 }
@@ -67,8 +68,8 @@ static void write_engine(struct page *page, const struct cm_timed *primitive) {
     page_end_line(page);
 }
 
-/* The reason why there is no plan, or a note on the plan: a substitute, the reason why not all
- * is one graph. */
+/* Writes the reason why there is no plan; or a note on the plan, for example that it is a
+ * substitute, or why it is not a single graph. */
 static void write_reason(struct page *page, const struct cm_timed *primitive) {
     const bool planned = text_equal(primitive->state, "planned");
     if (primitive->reason[0] == '\0') return;

@@ -135,8 +135,8 @@ static void write_network(struct page *page, const struct cm_result *result) {
     write_sum(page, "layers warm", end_to_end->sum_warm_ps, end_to_end->median_ps);
 }
 
-/* `fwd FLOPS:  3.9 TFLOPS, of what has a time`: the end only if nodes with work have no time.
- */
+/* `fwd FLOPS:  3.9 TFLOPS, of what has a time`: the words after the comma only if nodes with
+ * work have no time. */
 static void write_flops_rate(struct page *page, const struct cm_result *result) {
     const bool is_part = timed_lacks(result) > 0;
     const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
@@ -206,7 +206,7 @@ static void write_limiters(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* Writes nothing if precision and layout are the defaults of the file. */
+/* Writes nothing if precision and layout are the defaults (fp32, auto). */
 static void write_precision(struct page *page, const struct cm_measure *measure) {
     const bool laid_out = !text_equal(measure->layout, "auto");
     if (text_equal(measure->precision, "fp32") && !laid_out) return;
