@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The verdict as a pull-request comment: a table of all limits, and a table of modules per
- * regression. GitHub accepts 65,536 characters; rows beyond our cap are only counted.
+ * regression. GitHub accepts 65,536 characters; rows beyond MAX_BYTES are only counted.
  */
 #include "costmodel/check.h"
 
@@ -47,7 +47,7 @@ static const char *safe(const struct text *text, const char *name) {
     return text_string(&copy);
 }
 
-/* Appends a sentence that contains names from a file. */
+/* Appends a sentence, which may contain names from a file, and escapes Markdown and HTML. */
 static void append_words(struct text *text, const char *sentence) {
     for (const char *c = safe(text, sentence); *c != '\0'; c++) {
         if (*c == '<')
@@ -79,7 +79,7 @@ static void append_bounded(struct text *row, const char *unit, int64_t value,
     if (is_known(value)) check_append_short(row, unit, value);
 }
 
-/* The row of a case without findings. */
+/* Used for the row of a case without findings. */
 static const struct cm_check_finding nothing = {
     .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .allowed = CM_UNKNOWN, .because = ""};
 

@@ -37,14 +37,15 @@ void check_append_title(struct text *text, const struct cm_check_case *case_);
 /* One line: the value, the limit, and the reason if it is not a pass. */
 void check_append_sentence(struct text *text, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding);
-/* The findings, one per line, without a final newline; the same with the blamed modules. */
+/* The findings, one per line, without a final newline. */
 void check_append_findings(struct text *text, const struct cm_check_case *case_);
+/* The findings and the blamed modules, one per line, without a final newline. */
 void check_append_lines(struct text *text, const struct cm_check_case *case_);
 /* "layer3.0.conv1 +1,234 (was layer3.0.conv)" */
 void check_append_blame(struct text *text, const struct cm_check_blame *blame);
 /* "the baseline of resnet50.onnx", "no baseline" */
 void check_append_against(struct text *text, const struct cm_verdict *verdict);
-/* "batches 8, 32 of the baseline were not checked"; "" all were */
+/* "batches 8, 32 of the baseline were not checked"; nothing if all were */
 void check_append_unchecked(struct text *text, const struct cm_verdict *verdict);
 /* "4 passed, 1 regression; batch 8 of the baseline was not checked" */
 void check_append_counts(struct text *text, const struct cm_verdict *verdict);

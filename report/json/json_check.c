@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writers walk the module tree without cycle detection, so files with cycles or modules with
- * several parents are rejected here. So are negative totals, which `check` would compare with.
+ * several parents are rejected here. Negative totals, to which `check` would compare, are
+ * rejected too.
  */
 #include "report/json/json_check.h"
 
@@ -27,7 +28,7 @@ static int check_root(const struct cm_result *result, struct cm_diagnostics *dia
     return CM_OK;
 }
 
-/* Children have larger indices, this module as parent, and depth + 1. */
+/* Checks that each child has a larger index, this module as its only parent, and depth + 1. */
 static int check_children(const struct cm_result *result, size_t index, bool *listed,
                           struct cm_diagnostics *diag) {
     const struct cm_module *module = &result->modules[index];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A comparison in the structure of its JSON document. report/diff/diff_json.c fills it; it is
- * written by the tables of report/json/json_schema_diff.c.
+ * A comparison in the structure of its JSON document. report/diff/diff_json.c fills it, and the
+ * tables of report/json/json_schema_diff.c describe how it is written.
  */
 #ifndef REPORT_JSON_JSON_DIFF_H
 #define REPORT_JSON_JSON_DIFF_H
@@ -32,7 +32,7 @@ struct diff_condition {
 
 /* One metric; CM_UNKNOWN: unknown. */
 struct diff_metric {
-    const char *key; /* first, as JSON_KEYED wants it */
+    const char *key; /* the first member, as JSON_KEYED requires */
     bool in_old;     /* false: no old_value */
     bool in_new;
     int64_t old_value;
@@ -53,10 +53,10 @@ struct diff_module {
     const char *old_type;
     const char *arguments;
     const char *old_arguments;
-    bool is_tree; /* added or removed, with so many `modules` */
-    int64_t modules;
-    bool is_cost; /* it accounts for a part of the change */
-    int64_t accounts_for;
+    bool is_tree;         /* added or removed; false: no `modules` */
+    int64_t modules;      /* modules that were added or removed with it, including itself */
+    bool is_cost;         /* accounts for a part of the change; false: no `accounts_for` */
+    int64_t accounts_for; /* its part of the change of diff_document.sorted_by */
     size_t n_metrics;
     const struct diff_metric *metrics;
 };

@@ -11,9 +11,9 @@ struct cm_diagnostics;
 struct json_document;
 struct json_record;
 
-/* `text` need not end in NUL; `name` is its location in messages. `ret` is the address of a
- * pointer to the struct of the document's record, set on CM_OK; the caller frees its arena.
- * CM_REFUSED, CM_NO_MEMORY. */
+/* Reads a document. `text` need not end in NUL; messages name it `name`. `ret` is the address
+ * of a pointer, which is set on CM_OK to a new struct of the document's record; the caller
+ * frees the arena of this struct. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
 int json_document_read(const struct json_document *document, const char *text, size_t size,
                        const char *name, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
@@ -24,7 +24,7 @@ typedef int json_document_writer(const struct json_document *document, const voi
 
 int json_document_write(const struct json_document *document, const void *base, FILE *out)
     __attribute__((warn_unused_result));
-/* The same as the content of a script element of a page: <, > and & are escaped. */
+/* Writes a document as the content of a script element of HTML: <, > and & are escaped. */
 int json_document_embed(const struct json_document *document, const void *base, FILE *out)
     __attribute__((warn_unused_result));
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the data of a page by the tags that report/html/ writes; HTML is not parsed. Data hold
- * no
- * '<', so that the first end tag is theirs. */
+/* Finds the data of a page by the tags that report/html/ writes; HTML is not parsed. The data
+ * do not contain '<', so the next end tag ends them. */
 #include "report/json/json_page.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents that a page of HTML embeds: the content of a script element with this id. */
+/* JSON documents that an HTML page embeds, each as the content of a script element with an id.
+ */
 #ifndef REPORT_JSON_JSON_PAGE_H
 #define REPORT_JSON_JSON_PAGE_H
 
@@ -22,7 +23,7 @@ bool json_page_is(const char *text, size_t size);
 struct json_page_part {
     const char *text;
     size_t size;
-    size_t line; /* of the page, from 1 */
+    size_t line; /* line of the page in which it begins, from 1 */
 };
 
 /* Finds the profile of a page. CM_OK, CM_REFUSED, CM_NO_MEMORY. */

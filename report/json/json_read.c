@@ -35,7 +35,7 @@ struct reader {
     struct cm_result *result; /* NULL: the document is not a profile */
     struct map modules;       /* path -> index; filled for the first node */
     int type_depth;
-    bool is_line; /* of a shard: counts are not negative */
+    bool is_line; /* reads a line of a shard: counts must be >= 0 */
 };
 
 /* A location in the file: a member or an element of `outer`. NULL: the whole file. */
@@ -129,7 +129,8 @@ static int read_triple(const struct slot *slot) {
     return read_each(slot, slot->item, read_count, slot->at, sizeof(int64_t));
 }
 
-/* "12.5" as "12500000". */
+/* Converts "12.5" to "12500000", in millionths. Returns false if it is not a decimal of at most
+ * JSON_RATIO_PLACES places or does not fit. */
 static bool ratio_digits(const char *text, char *ret, size_t size) {
     size_t n = 0;
     size_t n_places = 0;
@@ -162,7 +163,7 @@ static int read_ratio(const struct slot *slot) {
     return CM_OK;
 }
 
-/* An element of a list of indices: not null. */
+/* Reads an element of a list of indices, which must not be null. */
 static int read_position(const struct slot *slot) {
     int64_t value = 0;
     const int status = to_integer(slot, &value);
@@ -281,7 +282,7 @@ static int read_pointer(const struct slot *slot) {
     return read_record(slot->reader, record, slot->place, slot->item, base);
 }
 
-/* Reads the elements into an array, and stores it and their number. */
+/* Reads the elements into a new array; stores the array and its length. */
 static int read_many(const struct slot *slot, read_kind *read, size_t size) {
     const size_t n = json_count(slot->item);
     char *elements = arena_array(slot->reader->arena, n, size);
@@ -349,8 +350,8 @@ static enum cm_type_kind kind_of_wrapper(const struct json_value *wrapper) {
     return CM_TYPE_UNKNOWN;
 }
 
-/* {"map": {"key": "int64", "dtype": "float", "shape": [1]}}; a sparse tensor has no element,
- * its own type is inside. */
+/* {"map": {"key": "int64", "dtype": "float", "shape": [1]}}. The inner object is the element
+ * type; for a sparse tensor, its own dtype and shape. */
 static int read_wrapped_type(const struct slot *slot, struct cm_type *type) {
     struct reader *reader = slot->reader;
     const enum cm_type_kind kind = kind_of_wrapper(slot->item);
@@ -435,7 +436,7 @@ static int read_upper_bounds(const struct slot *slot) {
     return CM_OK;
 }
 
-/* JSON_GIVEN and JSON_KEYED have none: no document that is read has such rows. */
+/* JSON_GIVEN and JSON_KEYED have no function: only documents that are never read have them. */
 static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_COUNT] = read_count,      [JSON_INDEX] = read_index,
     [JSON_DEPTH] = read_depth,      [JSON_FLAG] = read_flag,

@@ -28,8 +28,8 @@
         key, JSON_KEYED, false, offsetof(type, member), offsetof(type, count), &(record),      \
             NULL, about                                                                        \
     }
-/* The metrics of struct cm_costs, a key each: JSON_FIRST those named in `first`, JSON_OTHERS
- * the rest. */
+/* The metrics of struct cm_costs, a key each: JSON_FIRST for the metrics named in `first`,
+ * JSON_OTHERS for all others. */
 #define COSTS(kind, type, member, first)                                                       \
     { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first, NULL }
 /* The same for the metrics whose member `chosen` of struct column is true. */

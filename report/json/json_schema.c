@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schema tables. Keys are written and read in the order of the rows. */
+/* Schema tables of profiles and sweeps. Keys are written and read in the order of the rows. */
 #include "report/json/json_schema.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ const struct json_record json_options = RECORD(struct cm_result, "options", "Opt
 
 static const char *const no_columns[] = {NULL};
 
-/* Figures that only the whole model has are also in `memory`. */
+/* The peak and the size of the arena are in `memory` too. */
 const struct json_record json_totals = RECORD(struct cm_result, "totals", "Figures of the whole model",
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "peak of live activation bytes; as in memory"),
@@ -371,7 +371,7 @@ static bool is_named(const struct json_field *field, const struct column *column
     return false;
 }
 
-/* Returns true if the kind of row has the metric. */
+/* Returns true if the row of the schema selects the column (count_offset). */
 static bool is_chosen(const struct json_field *field, const struct column *column) {
     bool chosen = true;
     if (field->count_offset > 0)

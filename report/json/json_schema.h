@@ -20,43 +20,43 @@
 
 enum json_kind {
     JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
-    JSON_GIVEN,    /* the same, omitted unless the bool at `count_offset` is set */
-    JSON_RATIO,    /* the same in millionths, written as a decimal: 0.25 */
+    JSON_GIVEN,    /* as JSON_COUNT, but omitted unless the bool at `count_offset` is set */
+    JSON_RATIO,    /* as JSON_COUNT, but in millionths, written as a decimal: 0.25 */
     JSON_TRIPLE,   /* int64_t[3], an array */
     JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
     JSON_DEPTH,    /* int, >= 0 */
     JSON_FLAG,     /* bool */
     JSON_TEXT,     /* const char *, never null */
-    JSON_NULLABLE, /* const char *, null is NULL, which leaves an optional one out */
-    JSON_PRESENT,  /* the same, but NULL is written; optional: earlier versions lack it */
+    JSON_NULLABLE, /* const char *; null is NULL; an optional key is omitted if NULL */
+    JSON_PRESENT,  /* as JSON_NULLABLE, but always written; earlier versions may lack it */
     JSON_SEVERITY, /* enum cm_severity by name */
     JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
-    JSON_SHAPE,    /* the same struct cm_type: rank and dims */
-    JSON_MAX,      /* the same: dims_upper_bound; omitted if NULL */
+    JSON_SHAPE,    /* struct cm_type: rank and dims */
+    JSON_MAX,      /* struct cm_type: dims_upper_bound; omitted if NULL */
     JSON_BOUNDS,   /* uint32_t, bits of columns: an array of their keys; omitted if 0 */
     JSON_MODULE,   /* size_t index of a module, written as its path */
     JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
     JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
     JSON_OBJECT,  /* a struct in place, of `record` */
-    JSON_PART,    /* the same, omitted unless the bool at `count_offset` is set */
-    JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
+    JSON_PART,    /* as JSON_OBJECT, but omitted unless the bool at `count_offset` is set */
+    JSON_POINTER, /* a pointer to one struct of `record`; omitted if NULL */
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */
     JSON_INDICES, /* n and a pointer to size_t */
-    JSON_KEYED,   /* the same, as an object: `record` begins with the key of each, a text */
+    JSON_KEYED,   /* as JSON_LIST, but an object: the first member of `record` is the key */
     JSON_SIZES,   /* n and a pointer to struct cm_named_size or cm_name_count: an object */
-    JSON_OPSETS,  /* the same, the name "" written as JSON_DEFAULT_DOMAIN */
+    JSON_OPSETS,  /* as JSON_SIZES, but the name "" is written as JSON_DEFAULT_DOMAIN */
     JSON_N_KINDS
 };
 
 struct json_field {
     const char *key; /* NULL for JSON_FIRST and JSON_OTHERS, which have one for each column */
     enum json_kind kind;
-    bool optional;       /* may be missing: unknown, "", false or a list of none */
-    size_t offset;       /* in the struct of the record */
-    size_t count_offset; /* of the size_t n of a list, of the bool of a part; JSON_FIRST and
-                            JSON_OTHERS: of the bool in struct column that chooses columns, 0:
-                            all. Documents always have the chosen ones, null if unknown */
+    bool optional;       /* may be missing; read as CM_UNKNOWN, "", false or an empty list */
+    size_t offset;       /* of the value in the struct of the record */
+    size_t count_offset; /* of the size_t n of a list or the bool of a part. JSON_FIRST and
+                            JSON_OTHERS: of the bool in struct column that selects the columns
+                            to write, null if unknown; 0: all columns that the result has */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
     const char *about; /* for the published schema and docs/json.md; columns have their own */
@@ -75,7 +75,7 @@ struct json_record {
 struct json_document {
     const char *schema;     /* written, and read */
     const char *old_schema; /* read too; NULL: none */
-    const char *what;       /* the name of the schema, and for messages */
+    const char *what;       /* name of the schema, also for messages */
     const struct json_record *record;
     size_t arena_offset; /* of the arena in the struct of the record */
 };
@@ -92,12 +92,12 @@ extern const struct json_document json_baseline; /* struct cm_baseline */
 extern const struct json_document json_campaign; /* struct cm_campaign */
 extern const struct json_document json_op_costs; /* struct op_costs_file */
 extern const struct json_document json_verdict;  /* struct cm_verdict */
-extern const struct json_document json_diff;     /* struct diff_document; written alone */
+extern const struct json_document json_diff;     /* struct diff_document; never read */
 extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
 extern const struct json_record json_sweep_row;  /* struct cm_sweep_row */
 extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
 
-/* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */
+/* Returns "sequence", "optional", "map" or "sparse_tensor"; NULL for a plain dtype. */
 const char *json_type_wrapper(enum cm_type_kind kind);
 
 /* "note", "warning", "error" */
@@ -106,7 +106,7 @@ extern const size_t json_n_severities;
 
 /* Returns the i-th column of a JSON_FIRST or JSON_OTHERS row; NULL if there are no more. */
 const struct column *json_column(const struct json_field *field, size_t i);
-/* Returns true if every document has the column of such a row. */
+/* Returns true if every document has the key of a column of a JSON_FIRST or JSON_OTHERS row. */
 bool json_column_is_required(const struct json_field *field, const struct column *column);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a comparison (docs/diff.md). */
+/* Schema tables of a comparison (docs/diff.md). */
 #include "report/json/json_diff.h"
 #include "report/json/json_rows.h"
 #include "report/json/json_schema.h"

@@ -51,7 +51,8 @@ static const struct {
                      "object of integers"},
 };
 
-/* The value of a wrapper is its element type; of a sparse tensor, the type of the dense one. */
+/* A wrapper contains the element type; "sparse_tensor" contains the tensor's dtype and shape.
+ */
 static const char dtype_schema[] =
     "    \"dtype\": {\"anyOf\": [\n"
     "      {\"type\": [\"string\", \"null\"]},\n"
@@ -95,7 +96,7 @@ static void list_records(const struct json_document *document, struct records *r
         }
 }
 
-/* For texts of this program, which contain no control characters. */
+/* Writes a string of this program, which contains no control characters to escape. */
 static void put_string(const char *text, FILE *out) {
     fputc('"', out);
     for (; *text != '\0'; text++) {
@@ -154,7 +155,7 @@ static void put_field(const struct json_field *field, const char *indent, bool *
     fputc('}', out);
 }
 
-/* Lists the required keys, and those columns that every profile has. */
+/* Lists the required keys, including the columns that every document has. */
 static void put_required(const struct json_record *record, bool *is_first, FILE *out) {
     for (size_t i = 0; i < record->n_fields; i++) {
         const struct json_field *field = &record->fields[i];

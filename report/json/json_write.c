@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a result by the schema. Each top-level value, each module and each node is one line,
- * so that two files can be compared with diff.
+ * Writes documents by their schema tables. Each top-level value, each module and each node is
+ * one line, so that two files can be compared with diff.
  */
 #include "costmodel/costmodel.h"
 
@@ -104,7 +104,7 @@ static void write_many(struct writer *writer, const struct json_field *field, si
     json_end(&writer->json, is_array ? ']' : '}');
 }
 
-/* The keys of the figures that are upper bounds. */
+/* Writes the keys of the columns whose bits are set. */
 static void write_bounds(struct json_writer *json, uint32_t bits) {
     json_begin(json, '[');
     for (size_t i = 0; i < n_columns; i++)
@@ -185,7 +185,8 @@ static void write_value(struct writer *writer, const struct json_field *field, c
     }
 }
 
-/* Without a result, an optional column is present if it is known. */
+/* Returns true if the column is to be written. Without a result, timed and recent columns are
+ * written if they are known. */
 static bool is_there(const struct writer *writer, const struct json_field *field,
                      const struct column *column, const struct cm_costs *costs) {
     if (field->count_offset > 0 && !column->modelled) return true;

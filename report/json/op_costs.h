@@ -15,8 +15,8 @@ struct op_costs_file {
     struct arena *arena; /* owns all of it */
 };
 
-/* `text` need not end in NUL; `name` is its location in messages. On CM_OK the caller frees the
- * arena of *ret. CM_REFUSED (reported), CM_NO_MEMORY. */
+/* Reads a file. `text` need not end in NUL; messages name it `name`. On CM_OK the caller frees
+ * the arena of *ret. CM_OK, CM_REFUSED (reported), CM_NO_MEMORY. */
 int op_costs_file_read(const char *text, size_t size, const char *name,
                        struct cm_diagnostics *diag, struct op_costs_file **ret) CM_MUST_CHECK;
 

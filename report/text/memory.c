@@ -13,7 +13,7 @@
 
 #define MAX_LIVE 3 /* values alive at the peak */
 
-/* Below its figure: names are long. */
+/* Writes the node of the peak in a line of its own, because names are long. */
 static void write_peak_node(struct page *page, const struct cm_result *result) {
     const struct cm_node *node = &result->nodes[result->memory.peak_node];
     label_write(page, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main figures, a line each: parameters, MACs, FLOPs, memory, times, training step, and
- * what qualifies them. The listing of DeepSpeed and JSON have the rest.
+ * The main figures, a line each: parameters, MACs, FLOPs, memory, times and training step, and
+ * the remarks that qualify them. DeepSpeed's listing and JSON have all other figures.
  */
 #include <inttypes.h>
 
@@ -22,7 +22,7 @@
 #define FIGURE_COLUMNS 10
 #define MAX_NOTES      3
 
-/* Appends `label number` to the remarks of a line. */
+/* Appends `before`, the number and `after` as one remark of the line. */
 static void write_part(struct page *page, const char *before, enum number_unit unit,
                        int64_t value, const char *after) {
     struct text *item = page_item(page);
@@ -41,7 +41,7 @@ static void write_figure(struct page *page, const char *label, enum number_unit 
     if (upper_bound) page_item_print(page, STYLE_WARNING, "at most");
 }
 
-/* `batch 32, seq 128, ai.onnx 17, pytorch 2.1.0` */
+/* `, batch 32, seq 128, opset 17, pytorch 2.1.0` */
 static void write_origin(struct page *page, const struct cm_result *result) {
     page_list(page, ", ", 0);
     page->first_item = false;
@@ -92,7 +92,7 @@ static bool is_bound(const struct cm_result *result, uint32_t bit) {
     return (result->totals.upper_bound & bit) != 0;
 }
 
-/* `framework: 25,557,032, 106 tensors folded or merged` */
+/* `in the framework 25,557,032, 106 tensors folded or merged` */
 static void write_framework(struct page *page, const struct cm_framework *framework,
                             int64_t params) {
     if (framework->n_absent == 0 || framework->params == params) return;
@@ -131,7 +131,7 @@ static void write_work(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `memory:  411 MB  (410,721,952), weights 102 MB, activations 308 MB at the peak` */
+/* `memory:  411 MB  (410,721,952), weights 102 MB, peak activations 308 MB` */
 static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     write_figure(page, "memory", NUMBER_BYTES, memory->required_bytes, memory->upper_bound);
@@ -144,7 +144,7 @@ static void write_memory(struct page *page, const struct cm_result *result) {
     if (memory->n_schedule > 0) memory_write_schedule(page, result);
 }
 
-/* `training:  3.09 GB  (3,089,981,824), adam, ...` */
+/* `training:  3.09 G  (3,089,981,824), FLOPs of a step with adam, ...` */
 static void write_training(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
     if (!training->present) return;
@@ -184,7 +184,7 @@ static void write_samples(struct page *page, const struct cm_result *result) {
     page_item_end(page, STYLE_TITLE);
 }
 
-/* `modelled for NVIDIA H200 SXM, fp16, compiled` */
+/* `device:  NVIDIA H200 SXM, times modelled, nothing was run, fp16, compiled, calibrated` */
 static void write_device(struct page *page, const struct cm_measure *measure) {
     page_list(page, ", ", page->label_width);
     label_write(page, "device");
@@ -206,7 +206,7 @@ static void write_device(struct page *page, const struct cm_measure *measure) {
     label_sentence(page, "warning", measure->warning);
 }
 
-/* `no time:  3 nodes (0.02% of MACs)` */
+/* `no time:  3 nodes (0.02% of MACs), the largest: NonZero data-dependent shape` */
 static void write_untimed(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const int64_t nodes = timed_lacks(result);
@@ -243,7 +243,7 @@ static void write_network(struct page *page, const struct cm_end_to_end *end_to_
     page_end_line(page);
 }
 
-/* `advice:  fusion (gain at most 37.42% of latency), channels` */
+/* `advice:  fusion (gain at most 37.42% of the time), channels` */
 static void write_advice(struct page *page, const struct cm_result *result) {
     if (result->n_advice == 0) return;
     label_write(page, "advice");
@@ -262,7 +262,7 @@ static void write_advice(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `time:  1.26 ms   25427.46 samples/s, lower bound 276 us` */
+/* `time:  1.26 ms   expected, lower bound 276 us, 25427.46 samples/s` */
 static void write_times(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
@@ -289,7 +289,7 @@ static void write_times(struct page *page, const struct cm_result *result) {
     write_advice(page, result);
 }
 
-/* The first notes; warnings too, because the report may be in a file. */
+/* Writes the first diagnostics; warnings too, because the report may be kept in a file. */
 static void write_notes(struct page *page, const struct cm_result *result) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_diagnostics; i++) {

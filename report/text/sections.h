@@ -10,8 +10,8 @@ struct cm_result;
 struct cm_sweep;
 struct page;
 
-/* The default report: main figures, then a table of the most expensive modules in at most
- * max_rows rows (0: any number) besides the rest. */
+/* The default report: the main figures, then the table of the most expensive modules, which has
+ * at most max_rows rows (0: any number) besides the row of the rest. */
 void overview_write(struct page *page, const struct cm_result *result);
 void hotspots_write(struct page *page, const struct cm_result *result, size_t max_rows);
 
@@ -31,16 +31,16 @@ void detailed_write(struct page *page, const struct cm_result *result);
 /* The cuDNN plan of each distinct primitive; nothing without --cudnn-plan. */
 void plan_write(struct page *page, const struct cm_result *result);
 void measured_write(struct page *page, const struct cm_result *result);
-/* Writes the source of imported times and how much of them is placed. */
+/* Writes the source of imported times and the share of them that is placed on nodes. */
 void measured_write_import(struct page *page, const struct cm_result *result);
 
 /* Optional tables; layers and kernels require times. */
 void operators_write(struct page *page, const struct cm_result *result);
 void layers_write(struct page *page, const struct cm_result *result);
 void kernels_write(struct page *page, const struct cm_result *result);
-/* Nothing without --sample-bytes. */
+/* Writes nothing without --sample-bytes. */
 void input_pipeline_write(struct page *page, const struct cm_result *result);
-/* Nothing if there is no advice. */
+/* Writes nothing if there is no advice. */
 void advice_write(struct page *page, const struct cm_result *result);
 
 /* Returns true if the rows of the sweep differ in precision. */

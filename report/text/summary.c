@@ -58,7 +58,7 @@ struct tally {
 /* A stored report may contain any number of names. */
 #define MAX_TALLIES 32
 
-/* Counts fused patterns by name, in order of first use; at most MAX_TALLIES names. */
+/* Counts fused patterns by name, in order of first occurrence; at most MAX_TALLIES names. */
 static size_t tally_fused_patterns(const struct cm_result *result, bool foldable,
                                    struct tally *tallies) {
     size_t n = 0;
@@ -149,7 +149,7 @@ static void write_undetermined(struct page *page, const struct cm_framework *fra
     page_words(page, STYLE_PLAIN, "is not in the file");
 }
 
-/* Explains the difference to the count of the framework. */
+/* Writes the parameter count of the framework if it differs, and why. */
 static void write_framework(struct page *page, const struct cm_result *result) {
     static const char label[] = "framework params";
     const struct cm_framework *framework = &result->framework;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep as text: the model and its options, one row per batch, below a row without figures
- * the reason, and the layers. */
+/* A sweep as text: the model and its options, a table with a row per batch, and the layers. A
+ * row without figures is followed by the reason. */
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
@@ -20,12 +20,12 @@ static const char usual_columns[] =
     "bytes,arena_bytes,"
     "required_bytes,fits,latency_ps,lower_bound_ps,samples_per_second,timed_macs_share,"
     "planned_macs_share,workspace_bytes";
-/* Costs and memory are the same at every precision. */
+/* Without costs and memory, which are the same at every precision. */
 static const char columns_by_precision[] =
     "precision,latency_ps,lower_bound_ps,samples_per_second,speedup,timed_macs_share,"
     "planned_macs_share,workspace_bytes";
 
-/* Returns true unless the column is an integer part that is 0 at all batches. */
+/* Returns false for a column of integer MACs or operations that is 0 at all batches. */
 static bool has_values(struct listing *listing, size_t column) {
     const struct column *metric = listing->fields[column].column;
     struct cell cell;
@@ -62,7 +62,7 @@ static void write_problem(const struct table *table, const struct cm_sweep_row *
     page_end_line(page);
 }
 
-/* Returns true if the row has figures; otherwise only its batch is written. */
+/* Returns true if the row has figures; otherwise only its first column is written. */
 static bool has_figures(const struct cm_sweep_row *row) {
     return row->model != NULL || is_known(row->costs.params) || is_known(row->costs.macs) ||
            is_known(row->required_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same layers under several settings: a row per layer, for each row of the sweep its time,
- * or the algorithm of its plan. */
+/* The table of the layers of a sweep: a row per layer, with its time or the algorithm of its
+ * plan in each setting, which is a row of the sweep. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #include "support/banned.h"
 
 #define INDENT          4
-#define MIN_ROWS        4 /* of layers, however long the lines above are */
-#define LINES_OF_LAYERS 9 /* title, headings and what is below the layers */
+#define MIN_ROWS        4 /* layers that are listed even if the screen has no room */
+#define LINES_OF_LAYERS 9 /* title, headings and the lines below the layers */
 
 /* The table being written. */
 struct grid {
@@ -53,7 +53,7 @@ static const char *setting_of(const struct grid *grid, size_t i) {
     return setting == NULL ? "" : setting;
 }
 
-/* The column beside the i-th time or algorithm; NULL: none. */
+/* Returns the heading of the column after the i-th time or algorithm; NULL: no such column. */
 static const char *second_heading(const struct grid *grid, size_t i) {
     if (grid->is_planned) return "TC";
     return grid->by_precision && i > 0 ? "x" : NULL;
@@ -98,7 +98,7 @@ static void add_time(struct grid *grid, int64_t ps, const char *state) {
     table_end_cell(&grid->table);
 }
 
-/* Adds the cell of a speed-up, unless row i has none. */
+/* Adds the cell of a speed-up if setting i has such a column. */
 static void add_speedup(struct grid *grid, size_t i, int64_t ratio) {
     if (second_heading(grid, i) == NULL) return;
     if (is_known(ratio))
@@ -142,7 +142,7 @@ static bool same_algorithm(const struct cm_layer_time *a, const struct cm_layer_
     return text_equal(a->provider, b->provider) && text_equal(a->algorithm, b->algorithm);
 }
 
-/* "cublaslt, 128x64 tile"; of a plan also "; workspace 131 B" and the reason. */
+/* "cublaslt, 128x64 tile"; for a plan also "; workspace 131 B" and the reason. */
 static void append_algorithm(struct text *text, const struct cm_layer_time *time) {
     const struct cm_layer_plan *plan = time->plan;
     text_append_name(text, time->provider);
@@ -162,13 +162,13 @@ static void append_algorithm(struct text *text, const struct cm_layer_time *time
     text_append_name(text, plan->reason);
 }
 
-/* Returns the number of times that a layer has one for. A file may lack some. */
+/* Returns the number of settings in which the layer has a time. A file may lack times. */
 static size_t n_times(const struct grid *grid, const struct cm_sweep_layer *layer) {
     return layer->n_times < grid->sweep->n_rows ? layer->n_times : grid->sweep->n_rows;
 }
 
-/* Returns the time whose algorithm runs the layer in all rows that state one; NULL: none, or
- * they differ. */
+/* Returns a time with the algorithm of the layer if the algorithm is the same in all settings
+ * that state one; NULL if algorithms differ or none is stated. */
 static const struct cm_layer_time *find_algorithm(const struct grid *grid,
                                                   const struct cm_sweep_layer *layer) {
     const struct cm_layer_time *found = NULL;
@@ -237,7 +237,8 @@ static void add_layer(struct grid *grid, const struct cm_sweep_layer *layer) {
     end_row(grid, layer->nodes, text_string(&label));
 }
 
-/* Returns the time of the layers from `first` on in a row; CM_UNKNOWN if one has none. */
+/* Returns the sum of the times of the layers from `first` on in row `row` of the sweep;
+ * CM_UNKNOWN if one of them has no time. */
 static int64_t sum_layers(const struct cm_sweep *sweep, size_t first, size_t row) {
     int64_t sum = 0;
     for (size_t i = first; i < sweep->n_layers && is_known(sum); i++) {
@@ -255,7 +256,7 @@ static int64_t count_nodes(const struct cm_sweep *sweep, size_t first) {
     return nodes;
 }
 
-/* Adds the sum of the layers from `first` on. */
+/* Adds a row with the sums of the layers from `first` on. */
 static void add_rest(struct grid *grid, size_t first) {
     const struct cm_sweep *sweep = grid->sweep;
     struct text label = {.arena = grid->page->arena};
@@ -290,7 +291,8 @@ static size_t count_shown(const struct page *page, size_t n_layers) {
     return n_layers <= n + 1 ? n_layers : n;
 }
 
-/* Writes the table, and below each of its n layers the algorithms that differ. */
+/* Writes the table, and below each of its n layers the algorithms if they differ or are plans.
+ */
 static void write_grid(struct grid *grid, size_t n) {
     struct table *table = &grid->table;
     const bool is_full = grid->page->options->layers;

@@ -9,8 +9,8 @@
 #include "support/banned.h"
 
 #define DEFAULT_WIDTH  100
-#define MIN_ROWS       4 /* of the table of modules, however long the main figures are */
-#define LINES_OF_TABLE 3 /* an empty line, the headings, the rest */
+#define MIN_ROWS       4 /* rows of the table of modules, even if the screen has no room */
+#define LINES_OF_TABLE 3 /* an empty line, the headings, the row of the rest */
 
 void cm_text_options_init(struct cm_text_options *options) {
     if (options == NULL) return;

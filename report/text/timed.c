@@ -36,8 +36,8 @@ bool timed_lacks_operator(const struct cm_result *result, const char *op) {
     return false;
 }
 
-/* Subtracts from a module and its ancestors. In a stored report an index may be out of range,
- * but a parent always precedes its child. */
+/* Subtracts operations from a module and its ancestors. In a stored report, the index of a
+ * node's module may be out of range, but a parent always precedes its child. */
 static void leave_out(const struct cm_result *result, size_t module, int64_t operations,
                       int64_t *ret) {
     while (module < result->n_modules) {
@@ -49,7 +49,7 @@ static void leave_out(const struct cm_result *result, size_t module, int64_t ope
     }
 }
 
-/* Marks the nodes of opaque blocks, whose time only their module has. */
+/* Marks the nodes of opaque blocks: only their module has a time. */
 static void mark_inside(const struct cm_result *result, bool *inside) {
     const struct cm_measure *measure = result->measure;
     for (size_t i = 0; i < measure->n_primitives; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The share of the work that has a time: rates divide only that work by the latency. */
+/* The work of the nodes that have a time. Rates divide only this work by the latency. */
 #ifndef REPORT_TEXT_TIMED_H
 #define REPORT_TEXT_TIMED_H
 
@@ -18,7 +18,7 @@ bool timed_is_partial(const struct cm_result *result);
 /* Returns the samples per second; negative: unknown. An upper bound if timed_is_partial(). */
 double timed_samples_per_second(const struct cm_result *result);
 
-/* Returns true if some of them are of that operator. */
+/* Returns true if nodes of operator `op` have work but no time. */
 bool timed_lacks_operator(const struct cm_result *result, const char *op);
 
 /*

@@ -27,7 +27,7 @@ static void write_training_peak(struct page *page, const struct cm_result *resul
     page_end_line(page);
 }
 
-/* Written if not 0; unknown in reports of earlier versions. */
+/* Writes nothing for 0, or if unknown, as in reports of earlier versions. */
 static void write_int_ops(struct page *page, const char *label, int64_t int_ops) {
     if (int_ops != 0 && int_ops != CM_UNKNOWN) write_line(page, label, NUMBER_FLOPS, int_ops);
 }
@@ -38,7 +38,7 @@ static void write_time(struct page *page, const char *label, int64_t ps, const c
     page_end_line(page);
 }
 
-/* Nothing without a modelled device. */
+/* Writes nothing without a modelled device. */
 static void write_times(struct page *page, const struct cm_training *training) {
     if (training->iteration_ps == CM_UNKNOWN) return;
     write_time(page, "bwd latency", training->backward_ps, " expected time");
