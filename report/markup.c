@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Escapes text for HTML and XML. */
 #include "report/markup.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in HTML and XML. */
+/* Escapes text for HTML and XML. */
 #ifndef REPORT_MARKUP_H
 #define REPORT_MARKUP_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of former names, and constructor arguments. */
 #include "report/names.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static const struct {
     const char *name;
     const char *old;
 } renamed[] = {
-    /* costmodel/profile/1, sweep/1, baseline/1, diff/1, check/1 */
+    /* until the schemas costmodel/profile/1, sweep/1, baseline/1, diff/1, check/1 */
     {"upper_bound", "at_most"},
     {"shape_upper_bound", "shape_at_most"},
     {"peak_upper_bound", "peak_at_most"},

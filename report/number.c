@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python's round() and format() on quotients of integers, to the last digit: x / d is the
- * nearest double, and round(…, 2) looks at that double's exact binary value, half to even. Both
- * steps are kept, each in integers; rounding x / d at once differs from Python near ties.
+ * Reproduces Python's round(x / d, 2) and format() of integers to the last digit. Python rounds
+ * twice: x / d to the nearest double, then the exact binary value of this double, half to even.
+ * Both steps are computed in integers; rounding x / d once would differ from Python near ties.
  */
 #include "report/number.h"
 
@@ -94,10 +94,10 @@ static const struct magnitude magnitudes[][N_MAGNITUDES] = {
     [NUMBER_BYTES] = {{1000000000, " GB"}, {1000000, " MB"}, {1000, " kB"}, {1, " B"}},
 };
 
-/* A base unit and its prefix for each power of 1000 or 1024. */
+/* The prefixes of a unit. */
 struct prefixes {
-    uint64_t step;
-    const char *const *prefixes; /* NULL behind the last */
+    uint64_t step;               /* factor between prefixes: 1000 or 1024 */
+    const char *const *prefixes; /* by power of `step`; NULL-terminated */
 };
 
 static const char *const decimal[] = {"", "k", "M", "G", "T", "P", "E", NULL};
@@ -117,13 +117,14 @@ static struct prefixes prefixes_of(enum number_style style, enum number_unit uni
     return (struct prefixes){1000, decimal};
 }
 
-/* value / divisor in thousandths, cut off; *ret_more: something was. The quotient is < 1024. */
+/* Returns value / divisor in thousandths, rounded down; *ret_more: true if this is not exact.
+ * The quotient must be < 1024. */
 static uint64_t thousandths(uint64_t value, uint64_t divisor, bool *ret_more) {
     uint64_t rest = value % divisor;
     uint64_t below = divisor;
     const uint64_t lost = below >= (UINT64_C(1) << 50) ? rest % 1024 : 0;
     if (below >= (UINT64_C(1) << 50)) {
-        rest /= 1024; /* so that its thousandfold fits; 10^18 is a multiple of 1024, too */
+        rest /= 1024; /* so that rest * 1000 fits; 10^18 is a multiple of 1024, too */
         below /= 1024;
     }
     *ret_more = lost > 0 || rest * 1000 % below > 0;
@@ -212,7 +213,7 @@ void number_append(struct text *text, enum number_style style, enum number_unit 
 
 #define MAX_PLACES 9
 
-/* A double of 2^63 or more does not fit into int64_t. */
+/* Appends "?" for negative values, and for values that do not fit into 63 bits when scaled. */
 void number_append_real(struct text *text, double value, int places) {
     char digits[MAX_PLACES + 1];
     uint64_t scale = 1;
@@ -248,7 +249,7 @@ void number_append_exact(struct text *text, int64_t value) {
     }
 }
 
-/* Beyond this, part and whole do not belong together, and mantissas would not fit. */
+/* From this ratio on, part and whole are unrelated, and mantissas would not fit. */
 #define MAX_RATIO 1000000
 
 void number_append_percent(struct text *text, int64_t part, int64_t whole) {

@@ -6,7 +6,7 @@
  * unit is G (M for params): 3139930000000 MACs are "3139.93 GMACs". NUMBERS_PLAIN rounds the
  * same way with the prefixes k, M, G, T, P, E: "3.14 TMACs". An unknown number is "?".
  *
- * Computed in integers, independent of the locale and of printf.
+ * Integers are formatted by integer arithmetic, independent of the locale.
  */
 #ifndef REPORT_NUMBER_H
 #define REPORT_NUMBER_H
@@ -31,7 +31,7 @@ enum number_style {
     NUMBERS_PLAIN,     /* two decimals and a decimal prefix: "14.07 GMACs", "1.0 kMACs" */
     NUMBERS_DEEPSPEED, /* DeepSpeed's style, as above */
     NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
-    NUMBERS_BINARY, /* the same, bytes by powers of 1024: "1.25 GiB" */
+    NUMBERS_BINARY, /* as NUMBERS_SI, but bytes by powers of 1024: "1.25 GiB" */
     NUMBERS_EXACT,  /* the integer: "14068146176"; times in ps */
 };
 
@@ -60,7 +60,7 @@ void number_append_exact(struct text *text, int64_t value);
 
 /*
  * Appends Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an
- * unknown operand, or a part that is millions of times the whole, gives "?%".
+ * unknown operand, or a part of at least a million times the whole, gives "?%".
  */
 void number_append_percent(struct text *text, int64_t part, int64_t whole);
 

@@ -9,7 +9,7 @@
  *
  *     page_print(page, STYLE_NAME, "(conv1)");
  *     page_list(page, ", ", 8);
- *     number_append(page_item(page), NUMBER_PARAMS, 256);
+ *     number_append(page_item(page), page->units, NUMBER_PARAMS, 256);
  *     page_item_end(page, STYLE_PLAIN);
  *     page_print(page, STYLE_PLAIN, ")");
  *     page_end_line(page);
@@ -41,7 +41,7 @@ struct page {
     size_t label_width;  /* columns of the label of a summary line (report/text/labels.h) */
     size_t figure_width; /* columns of its figure */
     const char *separator;
-    size_t hang;
+    size_t hang;     /* indentation of continuation lines, columns */
     bool first_item; /* the next item is not preceded by a separator */
 };
 
@@ -55,7 +55,7 @@ void page_init(struct page *page, const struct cm_text_options *options, struct 
 /* Flushes. CM_OK, CM_IO. */
 int page_finish(struct page *page) __attribute__((warn_unused_result));
 
-/* Writes our own text; never folded. */
+/* Writes text of this program; never folded. */
 void page_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same, and ends the line. */
@@ -72,13 +72,13 @@ void page_list(struct page *page, const char *separator, size_t hang);
 /* Returns the text of the next item; page_item_end writes it. */
 struct text *page_item(struct page *page);
 void page_item_end(struct page *page, enum style style);
-/* The same for an item of one piece: a format of ours, a name from a file, a number. */
+/* Write an item of one piece: text of this program, a name from a file, a number. */
 void page_item_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void page_item_name(struct page *page, enum style style, const char *name);
 void page_item_number(struct page *page, enum style style, enum number_unit unit,
                       int64_t value);
-/* "12.50%" and the text after it. */
+/* Writes the item "12.50%", followed by `after`. */
 void page_item_percent(struct page *page, enum style style, int64_t part, int64_t whole,
                        const char *after);
 /* Writes a sentence, made safe for a terminal, with one item per word. */

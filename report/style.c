@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes instead of colours if possible: readable on any background. */
+/* Most styles are attributes, not colours: attributes are readable on any background. */
 #include "report/style.h"
 
 #include "support/banned.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rate is a quotient of two counts, rounded to whole operations a second. */
+/* Formats latencies, and rates, which are rounded to whole operations per second. */
 #include "report/times.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A type is a chain (a sequence of optionals of tensors), so it is walked, not recursed. */
+/* A type is a chain (a sequence of optionals of tensors), so a loop suffices. */
 #include "report/types.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 struct cm_type;
 struct text;
 
-/* "?" is an unknown dim or dtype, "[...]" an unknown rank. */
+/* "?" is an unknown dim or dtype, "<=5" a dim with an upper bound, "[...]" an unknown rank. */
 void type_append(struct text *text, const struct cm_type *type);
 
 /* Maximum nesting of sequences in reports; ONNX models have one or two levels. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and limits come from files: they are made safe here and escaped by each format. */
+/* The sentences that the formats of a verdict share. Names and limits come from files: they are
+ * made safe for a terminal here, and each format escapes the sentences. */
 #include "report/check/check_report.h"
 
 #include "report/number.h"
@@ -49,7 +50,7 @@ void check_append_short(struct text *text, const char *unit, int64_t value) {
     number_append_exact(text, value);
 }
 
-/* "4.41 GMACs (4,412,112,896)"; short: "4.41 GMACs"; "?" */
+/* "4.41 GMACs (4,412,112,896)"; below 1000 only "999 MACs"; "?" if unknown */
 static void append_figure(struct text *text, const char *unit, int64_t value) {
     check_append_short(text, unit, value);
     if (!is_known(value) || value < 1000) return;

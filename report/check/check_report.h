@@ -41,7 +41,7 @@ void check_append_sentence(struct text *text, const struct cm_check_case *case_,
 void check_append_findings(struct text *text, const struct cm_check_case *case_);
 /* The findings and the blamed modules, one per line, without a final newline. */
 void check_append_lines(struct text *text, const struct cm_check_case *case_);
-/* "layer3.0.conv1 +1,234 (was layer3.0.conv)" */
+/* "layer3.0.conv1 +1,234 (renamed from layer3.0.conv)" */
 void check_append_blame(struct text *text, const struct cm_check_blame *blame);
 /* "the baseline of resnet50.onnx", "no baseline" */
 void check_append_against(struct text *text, const struct cm_verdict *verdict);

@@ -58,7 +58,8 @@ static bool is_repeated(const struct cm_verdict *verdict, size_t first, size_t c
     return false;
 }
 
-/* `layer3: params +2.75 M, macs +557.15 MMACs`: the increases of a module in all cases. */
+/* `layer3: params +2.75 M, macs +557.15 MMACs`: the increases of a module in all cases of a
+ * batch. */
 static void write_module(struct page *page, const struct cm_verdict *verdict, size_t first,
                          size_t end, const struct cm_check_blame *module) {
     page_indent(page, 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes a comparison as JSON: all rows, exact figures, null for unknown figures; missing
- * figures are omitted. Collects the rows here; json_schema_diff.c describes them.
+ * figures are omitted. This file collects the rows; json_schema_diff.c describes their keys.
  */
 #include "report/diff/diff_json.h"
 
@@ -80,7 +80,8 @@ static size_t count_changes(const struct cm_diff *diff, size_t row, change_gette
     return n;
 }
 
-/* The metrics in which the row differs: counted first, since models have many rows. */
+/* Returns the metrics in which the row differs. Counts them first to allocate no more than
+ * needed, because models have many rows. */
 static const struct diff_metric *gather_metrics(struct gatherer *gatherer, size_t row,
                                                 change_getter *get, size_t *ret_n) {
     const struct cm_diff *diff = gatherer->diff;

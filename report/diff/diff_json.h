@@ -10,7 +10,8 @@
 struct cm_diff;
 struct cm_diff_options;
 
-/* Uses options->metric and ->depth. CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Writes the document by `write`. Of the options, only metric and depth matter. CM_OK, CM_IO,
+ * CM_NO_MEMORY. */
 int diff_json_write(const struct cm_diff *diff, const struct cm_diff_options *options,
                     json_document_writer *write, FILE *out) __attribute__((warn_unused_result));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A comparison as a comment to a pull request: the totals that changed, and the modules to
- * blame; longer lists are folded away. A comment that is too long is refused by the site, so
- * rows are left out instead, and counted.
+ * blame; longer lists are collapsed. GitHub rejects a comment that is too long, so rows that do
+ * not fit are only counted.
  */
 #include "costmodel/compare.h"
 
@@ -19,8 +19,8 @@
 
 #include "support/banned.h"
 
-#define ROOM_OF_ENDS   600 /* for "and n more" and the ends of folds */
-#define FOLDED_FROM    5   /* rows that are shown without a click */
+#define ROOM_OF_ENDS   600 /* bytes for "and n more" and the ends of collapsed lists */
+#define FOLDED_FROM    5   /* rows; a list with more is collapsed */
 #define MAX_CONDITIONS ((size_t)12)
 
 struct writer {
@@ -180,9 +180,9 @@ static void put_operator(struct writer *writer, size_t index) {
 /* A list with a title; `head` precedes its rows. */
 struct section {
     const char *title;
-    const char *by; /* heading of a metric; NULL */
+    const char *by; /* heading of the metric that orders the rows; NULL: none */
     const char *head;
-    const char *last_heading; /* heading of the last column; NULL */
+    const char *last_heading; /* heading of the last column; NULL: none */
     size_t n;
     bool folded;
     void (*put)(struct writer *writer, size_t index);

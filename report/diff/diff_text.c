@@ -74,7 +74,7 @@ static struct view_look look_of(const struct writer *writer, enum cm_unit unit) 
     return (struct view_look){writer->options->units, unit, false};
 }
 
-/* Old, new, change, percent. */
+/* Fills the cells old, new, change and %. */
 static void fill_change(struct table *table, struct view_look look,
                         const struct cm_change *change) {
     view_append_old(table_cell(table), look, change);
@@ -111,7 +111,7 @@ static void write_rest(struct writer *writer, size_t n, size_t shown) {
     page_line(&writer->page, STYLE_PLAIN, "and %zu more: see --top", n - shown);
 }
 
-/* The label of a row, made safe. */
+/* Appends the label of a row, made safe for a terminal. */
 static void append_label(struct writer *writer, struct text *cell, size_t row) {
     struct text raw = {.arena = writer->page.arena};
     view_append_label(&raw, writer->diff, row, "->");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The module tree as boxes and arrows, down to a depth: Graphviz and Mermaid. Parents precede
- * their children in a result, so one pass over the modules suffices.
+ * The module tree as boxes and arrows, down to a depth, for Graphviz and Mermaid. Parents
+ * precede their children in a result, so one pass over the modules suffices.
  */
 #include "costmodel/costmodel.h"
 #include "report/table/listing.h"
@@ -15,7 +15,7 @@
 /* The syntax of a diagram language. */
 struct diagram_language {
     const char *begin;
-    const char *label; /* between a box and its label */
+    const char *label; /* between the name of a box and its label */
     const char *label_end;
     const char *arrow; /* between two boxes */
     const char *arrow_end;
@@ -35,7 +35,7 @@ static void append_words(struct text *label, const struct diagram_language *lang
     language->append(label, text_string(&safe));
 }
 
-/* `fwd MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */
+/* `MACs 14.1 GMACs`, or a text without its heading; nothing for an empty cell. */
 static void append_cell(struct text *label, const struct diagram_language *language,
                         const struct field *field, const struct cell *cell,
                         enum number_style style, struct arena *arena) {
@@ -155,7 +155,7 @@ int cm_result_write_dot(const struct cm_result *result, const struct cm_table_op
     return write_diagram(&dot, result, options, diagnostics, out);
 }
 
-/* Mermaid: labels are HTML; #35; is an entity. */
+/* Returns true if a label of Mermaid, which is HTML, needs no entity such as #35; for c. */
 static bool is_plain(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            c == ' ' || c == '.' || c == '_' || c == '-' || c == ',' || c == '/' ||

@@ -73,7 +73,7 @@ static int compare_addends(const void *left, const void *right) {
     return (a->node->index > b->node->index) - (a->node->index < b->node->index);
 }
 
-/* Returns the module or its ancestor at that depth. */
+/* Returns the module, or its ancestor at `depth` if the module is deeper. */
 static size_t module_at_depth(const struct cm_result *result, size_t module, int depth) {
     while (module < result->n_modules && result->modules[module].depth > depth)
         module = result->modules[module].parent;

@@ -20,21 +20,21 @@
 #include "support/banned.h"
 
 #define PROCESS    1
-#define LAYERS     0  /* the track of the layers; modules of depth d are on the d + 1st */
+#define LAYERS     0  /* the track of the layers; modules of depth d are on track d + 1 */
 #define MAX_TRACKS 64 /* deeper modules are left out: the trace would be unreadable */
 
 struct tracer {
     const struct cm_result *result;
     struct arena *arena;
     struct json_writer json;
-    size_t *timed; /* by node: index into the primitives; CM_NO_INDEX */
+    size_t *timed; /* by node: index into the primitives; CM_NO_INDEX: none */
     size_t n_tracks;
-    size_t open[MAX_TRACKS]; /* by depth: module whose slice is open; CM_NO_INDEX: none */
-    int64_t since[MAX_TRACKS];
-    int64_t now; /* picoseconds */
+    size_t open[MAX_TRACKS];   /* by depth: module whose slice is open; CM_NO_INDEX: none */
+    int64_t since[MAX_TRACKS]; /* by depth: start of the open slice, picoseconds */
+    int64_t now;               /* picoseconds */
 };
 
-/* Picoseconds as microseconds, exactly. */
+/* Writes picoseconds as microseconds, exactly. */
 static void write_time(struct json_writer *json, const char *key, int64_t ps) {
     json_write_key(json, key);
     json_write_decimal(json, ps, 6);
@@ -87,7 +87,7 @@ static void close_module(struct tracer *tracer, size_t depth) {
 }
 
 /* Closes the slices of modules that do not contain the next node, innermost first, and opens
- * those of the modules around it. `module`: its innermost one. */
+ * the slices of the other modules that contain it. `module`: the module of the next node. */
 static void enter(struct tracer *tracer, size_t module) {
     size_t chain[MAX_TRACKS];
     size_t same = 0;
@@ -110,9 +110,8 @@ static const struct cm_timed *timed_of(const struct tracer *tracer, size_t node)
     return index == CM_NO_INDEX ? NULL : &tracer->result->measure->primitives[index];
 }
 
-/* Writes a slice for a layer with a time, an instant if its time is unknown, nothing if it is
- * 0.
- */
+/* Writes a slice for a layer with a time, an instant if the time is unknown, nothing if the
+ * time is 0. */
 static void write_layer(struct tracer *tracer, const struct cm_node *node, size_t index) {
     const struct cm_timed *timed = timed_of(tracer, index);
     const bool has_time = node->costs.latency_ps > 0;

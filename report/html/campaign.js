@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merged sweeps: a heat map of models by devices, batches or precisions, and the fastest of these for each model. */
+/* Merged sweeps: a heat map of models by device, batch or precision, and the fastest device etc. of each model. */
 
 const heatSteps = 7; /* classes heat-0 to heat-6 of the style */
 const fastestMark = '\u2605 ';
 
-/* The keys in which the combinations of a model and its dims differ. */
+/* The keys in which combinations of the same model and dims may differ. */
 const campaignAxes = [
   {key: 'device', label: 'Device', noun: 'device'},
   {key: 'batch', label: 'Batch', noun: 'batch'},
   {key: 'precision', label: 'Precision', noun: 'precision'},
 ];
 
-/* Metrics of a cell: value(row, line). */
+/* Metrics of the heat map: value(row, line) returns the number of a cell, text(number) its text. */
 const campaignMetrics = [
   {key: 'latency_ps', label: 'Time', isTimed: true, value: row => timeOf(row), text: value => short(value, 'ps')},
   {key: 'rate', label: 'Samples/s', isTimed: true, value: row => throughput(row), text: rateText},
@@ -24,7 +24,7 @@ const campaignMetrics = [
 
 function timeOf(row) { return row.latency_ps > 0 ? row.latency_ps : null; }
 
-/* Returns the samples per second; models without a batch axis count as one sample. */
+/* Returns the samples per second, null without a time; models without a batch axis count as one sample. */
 function throughput(row) { return timeOf(row) === null ? null : (row.batch || 1) / (row.latency_ps * 1e-12); }
 
 function factorText(value) { return `${value.toFixed(2)}\u00d7`; }
@@ -40,7 +40,7 @@ function slowdown(row, line) {
 
 function dimsText(row) { return Object.keys(row.dims || {}).map(name => `${name}=${row.dims[name]}`).join(' '); }
 
-/* Returns the axes of which some model and dims has several values, with these values in the order of the rows. */
+/* Returns the axes that have several values for some model and dims, each with its values in the order of the rows. */
 function variedAxes(rows) {
   return campaignAxes.filter(axis => {
     const seen = new Map();
@@ -58,7 +58,7 @@ function withValues(axis, rows) {
   return Object.assign({values: [...new Set(rows.map(row => String(row[axis.key])))]}, axis);
 }
 
-/* Returns what the page shows: the axis across, the values of the other axes, the metric. */
+/* Returns what the user chose: the axis of the columns (across), a value of each other axis (fixed), and the metric. */
 function campaignChoice(report) {
   const rows = report.sweep.sweep;
   report.axes = report.axes || variedAxes(rows);
@@ -72,8 +72,8 @@ function campaignChoice(report) {
 }
 
 /*
- * Returns a line per model and dims: {name, cells: row by value of the axis across, fastest}. The first of equal
- * combinations counts.
+ * Returns a line per model and dims: {name, cells, fastest}. `cells` maps a value of the column axis to its row,
+ * `fastest` is the row with the most samples per second. Of equal combinations the first counts.
  */
 function campaignLines(rows, choice) {
   const lines = new Map();
@@ -103,13 +103,13 @@ function heatScale(values) {
   };
 }
 
-/* Text instead of a value, for a combination without one. */
+/* Returns the text of a cell without a value. */
 function missingText(row) {
   if (!row) return '\u2013';
   return row.state === 'done' || row.state === 'incomplete' ? 'unknown' : 'failed';
 }
 
-/* A cell: the value on a colour of the scale, with marks for the fastest and for combinations that count less. */
+/* Draws a cell: the value on a colour of the scale, with marks for the fastest, too large and incomplete ones. */
 function drawHeat(cell, line, column, metric, scale) {
   const row = line.cells.get(column);
   const value = row ? metric.value(row, line) : null;
@@ -155,7 +155,7 @@ function drawHeatMap(parent, choice, lines) {
   addTable(section, caption, heatColumns(choice, scale), lines, 'none:asc');
 }
 
-/* Returns the combinations of a line from fast to slow: [{column, row}]. */
+/* Returns the complete combinations of a line that fit into memory, from fast to slow: [{column, row}]. */
 function rankColumns(line, choice) {
   return choice.across.values.map(column => ({column, row: line.cells.get(column)}))
     .filter(each => each.row && each.row.state === 'done' && !isTooLarge(each.row) && throughput(each.row) !== null)
@@ -177,7 +177,7 @@ function drawFastest(parent, choice, lines) {
   ], rows);
 }
 
-/* Each device, batch or precision over all models. */
+/* Draws a table with a row for each device, batch or precision: its figures over all models. */
 function drawColumnSummary(parent, choice, lines) {
   const rows = choice.across.values.map(column => {
     const cells = lines.filter(line => line.cells.has(column)).map(line => ({line, row: line.cells.get(column)}));
@@ -246,7 +246,7 @@ function drawCombinations(parent, report) {
   addTable(section, 'Combinations', columns, rows, 'none:asc');
 }
 
-/* Returns "12 combinations, times modelled, FLOPs as deepspeed counts them". */
+/* Returns "12 combinations", "times modelled" and "FLOPs as deepspeed counts them", joined by dots. */
 function campaignSubtitle(sweep) {
   const sources = [...new Set(sweep.sweep.map(row => row.times).filter(Boolean))];
   return [plural(sweep.sweep.length, 'combination')].concat(sources.length ? `times ${sources.join(', ')}` : [],

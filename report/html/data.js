@@ -12,7 +12,7 @@ function readJson(id) {
       ? new BigNumber(context.source) : value);
 }
 
-/* Metrics of modules and nodes that add up; `timed`: only with times. */
+/* Metrics of modules and nodes; a profile has those whose total is known. */
 const allMetrics = [
   {key: 'latency_ps', unit: 'ps', noun: 'time'},
   {key: 'macs', unit: 'macs', label: 'MACs', noun: 'MACs'},
@@ -21,9 +21,9 @@ const allMetrics = [
   {key: 'activation_bytes', unit: 'bytes', label: 'Activation bytes', noun: 'activation bytes'},
 ];
 const resources = ['compute', 'memory', 'launch', 'occupancy', 'mixed'];
-const nKinds = 6; /* the last colour is that of all others */
+const nKinds = 6; /* colours; all other kinds share the last */
 
-/* Numbers the modules in preorder and returns them: module.first <= node's module.first < module.end is "in it". */
+/* Numbers and returns the modules in preorder: a node is in a module if first <= node.owner.first < end. */
 function numberModules(modules) {
   const stack = modules.filter(module => !isKnown(module.parent)).map(module => module.index).reverse();
   const order = [];
@@ -81,7 +81,7 @@ function indexOrder(profile) {
   profile.order.forEach((node, position) => { node.position = position; });
 }
 
-/* Colours operator kinds: the largest get one of their own. */
+/* Assigns colours to operator kinds: the most expensive kinds get a colour of their own. */
 function indexKinds(profile) {
   const sums = new Map();
   const weight = profile.timed ? node => +node.latency_ps || 0 : node => +node.macs || (+node.bytes_written || 0) / 1e3;
@@ -90,7 +90,7 @@ function indexKinds(profile) {
   profile.kindColour = new Map(profile.kinds.map((kind, i) => [kind, `kind-${Math.min(i, nKinds - 1)}`]));
 }
 
-/* Removes references to nodes that a profile does not have: a reader of JSON does not check them. */
+/* Removes references to nodes that the profile does not have, because the reader of JSON does not check them. */
 function dropDangling(profile) {
   const exists = index => index >= 0 && index < profile.nodes.length;
   const memory = profile.memory || {};
@@ -103,7 +103,7 @@ function dropDangling(profile) {
     memory.peak_node = null;
 }
 
-/* Returns the profile with its indexes; its numbers stay those of the JSON. */
+/* Adds the indexes to a profile and returns it; its numbers remain as in the JSON. */
 function indexProfile(profile) {
   if (!profile) return null;
   dropDangling(profile);
@@ -136,7 +136,7 @@ function isInside(node, module) {
 
 function moduleName(module) { return module.path || '(root)'; }
 
-/* Returns the last part of the path; "layer1.0" of a number. */
+/* Returns the last part of the path; the last two, as "layer1.0", if the last is a number. */
 function displayName(profile, module) {
   const parent = isKnown(module.parent) ? profile.modules[module.parent] : null;
   return parent && parent.path !== '' && /^\d+$/.test(module.name) ? `${parent.name}.${module.name}` : module.name;
@@ -147,7 +147,7 @@ function nodeLabel(node) { return `${node.module || nodeName(node)} (${node.op})
 function limitedBy(module) { return (module.achieved || {}).limited_by || 'unknown'; }
 function fileName(path) { return path.replace(/^.*\//, ''); }
 
-/* Returns [{resource, value}] of the time by limiting resource, the largest first. */
+/* Returns the time by limiting resource: [{resource, value}], the largest first. */
 function timeByResource(profile, nodes) {
   const sums = new Map();
   for (const node of nodes)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Diff of two profiles: change by module, two icicles, table; verdicts of the regression gate. */
+/* Diff of two profiles: a waterfall of changes by module, two icicles, tables; verdicts of the regression gate. */
 
 const maxSteps = 12; /* of the waterfall */
 
-/* Returns the paths of the modules below a path in either profile. */
+/* Returns the paths of the children of a module in either profile. */
 function childPaths(report, path) {
   const paths = new Set();
   for (const profile of [report.profile, report.old]) {
@@ -18,8 +18,8 @@ function changeOf(report, path, key) {
 }
 
 /*
- * Returns {steps, cause}: steps {name, path, change} add up to the change of the model, the largest
- * first. A module with most of the change is replaced by its parts; cause: the last such module.
+ * Returns {steps, cause}. The changes of the steps [{name, path, change}], largest first, add up to the change of the
+ * model. A module with most of the change is replaced by its parts; cause: the last such module, else the first step.
  */
 function changeSteps(report, key) {
   const total = changeOf(report, '', key);
@@ -86,7 +86,7 @@ function drawWaterfall(parent, report, metric, steps) {
     base > 0 ? `the axis starts at ${short(base, metric.unit)}` : '');
 }
 
-/* Colours a module by the sign of its change. */
+/* Returns a function that returns the colour of a module by the sign of its change. */
 function changeColour(report, key) {
   return module => {
     const old = report.old.byPath.get(module.path);
@@ -107,13 +107,13 @@ function drawTwoIcicles(parent, report, metric) {
   addLegend(parent, [['on-grows', 'larger or added'], ['on-shrinks', 'smaller or removed'], ['on-none', 'unchanged']]);
 }
 
-/* Columns old, new and change of rows for which figures(row) has these keys. */
+/* Returns the columns old, new and change; figures(row) returns an object with these keys. */
 function changeColumns(figures, unit) {
   return [['old', 'Old'], ['new', 'New'], ['change', 'Change']].map(each =>
     field(each[0], each[1], {unit, isChange: each[0] === 'change', value: row => figures(row)[each[0]]}));
 }
 
-/* Returns "+8.05%" of {old, change}. */
+/* Returns change / old of a row: "+8.05%". */
 function relative(row) {
   if (!isKnown(row.change) || !(row.old > 0)) return '\u2013';
   return (row.change < 0 ? '-' : row.change > 0 ? '+' : '') + percent(Math.abs(row.change), row.old);

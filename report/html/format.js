@@ -8,7 +8,7 @@ const baseUnits = {
 const decimalPrefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const secondPrefixes = ['p', 'n', 'u', 'm', '', 'k', 'M'];
 
-/* An integer above 2^53: calculates as a double, prints its digits. */
+/* An integer above 2^53: calculations use it as a double, its text has all digits. */
 class BigNumber {
   constructor(digits) { this.digits = digits; }
   valueOf() { return Number(this.digits); }
@@ -17,7 +17,7 @@ class BigNumber {
 
 function isKnown(value) { return value !== null && value !== undefined; }
 
-/* Returns n / unit to the nearest integer, half to even; n is cut off if `more`. */
+/* Returns n / unit to the nearest integer, half to even. `more`: n was rounded down, so a half is rounded up. */
 function divideRounded(n, unit, more) {
   const whole = n / unit;
   const twice = 2n * (n % unit);
@@ -25,7 +25,7 @@ function divideRounded(n, unit, more) {
   return twice >= unit ? whole + 1n : whole;
 }
 
-/* Returns "1.23", "12.3" or "123"; null if rounding reaches the next power. */
+/* Returns value / divisor as "1.23", "12.3" or "123"; null if rounding gives 1000 and there is a larger prefix. */
 function threeDigits(value, divisor, isLast) {
   const n = value * 1000n / divisor;
   const more = value * 1000n % divisor > 0n;
@@ -37,7 +37,7 @@ function threeDigits(value, divisor, isLast) {
   return tenths < 1000n ? `${tenths / 10n}.${tenths % 10n}` : String(whole);
 }
 
-/* Returns "131 GMACs" of 130853896192; a fraction is rounded to an integer first. */
+/* Returns "131 GMACs" for 130853896192; a fraction is rounded to an integer first. */
 function short(value, unit) {
   if (!isKnown(value)) return '?';
   if (value < 0) return '-' + short(value instanceof BigNumber ? new BigNumber(value.digits.slice(1)) : -value, unit);
@@ -70,7 +70,7 @@ function signed(value, unit) {
   return (value > 0 ? '+' : '') + short(value, unit);
 }
 
-/* Returns "35.81%", of a time "36%"; a share that is not zero is never "0.00%". */
+/* Returns "35.81%", for times "36%"; a share that is not zero is never "0.00%". */
 function percent(part, whole, unit) {
   if (!isKnown(part) || !isKnown(whole)) return '?';
   const share = whole > 0 ? part / whole : 0;
@@ -78,7 +78,7 @@ function percent(part, whole, unit) {
   return share > 0 && share < 0.00005 ? '<0.01%' : `${(100 * share).toFixed(2)}%`;
 }
 
-/* Returns "36%"; "<1%" and ">99%" are not 0 and all. */
+/* Returns "36%"; a share other than 0 and 1 is "<1%" or ">99%" instead of "0%" or "100%". */
 function roughly(share) {
   if (share > 0 && share < 0.01) return '<1%';
   return share < 1 && share > 0.995 ? '>99%' : `${Math.round(100 * share)}%`;
@@ -99,7 +99,7 @@ function shapeText(shape) {
   return shape.length === 0 ? 'scalar' : shape.map(dim => isKnown(dim) ? dim : '?').join('\u00d7');
 }
 
-/* Returns text shortened in the middle to n characters: the end of a path tells most. */
+/* Returns text shortened in the middle to n characters; most of them are from the end, where paths differ. */
 function fit(text, n) {
   if (text.length <= n) return text;
   const tail = Math.floor(2 * (n - 1) / 3);

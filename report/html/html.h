@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts that all pages share. A page is one file without references to others: style,
- * static report, data as JSON, d3 and our script (docs/report.md). Its Content-Security-Policy
+ * static report, data as JSON, d3 and its script (docs/report.md). Its Content-Security-Policy
  * allows exactly the embedded style and scripts. Names from a model are data: they are escaped
  * here and in json_document_embed.
  */
@@ -27,8 +27,8 @@ struct json_document;
 struct html {
     FILE *out;
     struct arena *arena;
-    struct text words;               /* of the current element */
-    const struct html_asset *script; /* of this kind of page; NULL: none */
+    struct text words;               /* text of the current element, not written yet */
+    const struct html_asset *script; /* additional script of this kind of page; NULL: none */
 };
 
 /* Reports an error if the assets lack d3. CM_OK, CM_USAGE. */
@@ -37,18 +37,18 @@ int html_check_assets(const struct html_assets *assets, struct cm_diagnostics *d
 
 typedef int html_page_writer(struct html *html, const void *context);
 
-/* Writes a page by `write`, from html_begin to html_end. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY.
- */
+/* Writes a page by `write`, which calls html_begin first and html_end last. CM_OK, CM_USAGE,
+ * CM_IO, CM_NO_MEMORY. */
 int html_write(html_page_writer *write, const void *context, struct cm_diagnostics *diag,
                FILE *out) __attribute__((warn_unused_result));
 
-/* Writes everything before the first section: `kind` is "profile", "diff", "check" or "sweep",
- * `script` what only such pages contain, or NULL; the title is made of the words, which are
+/* Writes everything before the first section. `kind` is "profile", "diff", "check" or "sweep",
+ * `script` the additional script of this kind or NULL. The title is html->words, which is
  * cleared. */
 void html_begin(struct html *html, const char *kind, const struct html_asset *script);
 /* Ends the static report; data follow. */
 void html_end_report(struct html *html);
-/* Writes the scripts. CM_OK, CM_IO. */
+/* Writes the scripts and the end of the page. CM_OK, CM_IO. */
 int html_end(struct html *html) __attribute__((warn_unused_result));
 
 /* The tags of a data script; its content is written by json_document_embed. */
@@ -70,7 +70,7 @@ typedef int html_text_writer(const void *context, FILE *out);
 /* Writes a text report as a preformatted element. CM_OK, CM_NO_MEMORY. */
 int html_text_report(struct html *html, html_text_writer *write, const void *context)
     __attribute__((warn_unused_result));
-/* The same as the only section of the static report, and ends that. */
+/* Writes a text report as the only section of the static report, and ends the static report. */
 int html_text_overview(struct html *html, html_text_writer *write, const void *context)
     __attribute__((warn_unused_result));
 

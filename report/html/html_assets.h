@@ -13,8 +13,8 @@ struct html_assets {
     struct html_asset d3; /* d3.min.js; text NULL: built without */
     const char *d3_license;
     struct html_asset script;
-    struct html_asset diff_script;  /* more of pages of diff and check */
-    struct html_asset sweep_script; /* more of pages of sweep and merge */
+    struct html_asset diff_script;  /* additional script of pages of diff and check */
+    struct html_asset sweep_script; /* additional script of pages of sweep and merge */
 };
 
 extern const struct html_assets html_assets;

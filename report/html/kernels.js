@@ -7,7 +7,7 @@ function inSelection(profile, primitive) {
   return !module || primitive.nodes.some(index => isInside(profile.nodes[index], module));
 }
 
-/* Returns the measured kernels that work of the selected module runs. */
+/* Returns the measured kernels of the primitives in the selected module. */
 function measuredKernels(profile) {
   const shown = profile.primitives.filter(primitive => inSelection(profile, primitive));
   return profile.measure.kernels.filter(kernel => shown.some(primitive =>
@@ -16,8 +16,8 @@ function measuredKernels(profile) {
 }
 
 /*
- * Returns true for modelled work inside the kernel of another node: it does not read all of its
- * operands from memory. Copies (no algorithm) may read a part, products have kernels of their own.
+ * Returns true if a modelled primitive is fused into the kernel of another node: it reads fewer bytes than its operands
+ * have. Copies (no algorithm) may read a part of an operand, products have kernels of their own: false for both.
  */
 function isFused(profile, primitive) {
   const node = profile.nodes[primitive.nodes[0]];
@@ -30,7 +30,7 @@ function fusedNote(profile) {
   return isCompiled(profile) ? ' Fused nodes share the time of their kernel: tensors between them stay out of memory, so a fused elementwise node takes little time of its own.' : '';
 }
 
-/* Returns distinct work as kernels: planned algorithms have no time, calls count repetitions too. */
+/* Returns the primitives as rows of the table; planned ones have no time. `calls` includes repeated runs of a node. */
 function primitiveKernels(profile) {
   return profile.primitives.filter(primitive => inSelection(profile, primitive)).map(primitive => {
     const mean = primitive.median_ps;

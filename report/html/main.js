@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frame of the page: title, tabs, module filter, and the view that the fragment names. */
+/* The frame of the page: title, tabs, module filter, and the view that the URL fragment selects. */
 
 const views = [
   {key: 'overview', label: 'Overview', draw: drawOverview, isWhole: true},

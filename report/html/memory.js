@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory: live bytes by node, the tensors that are live at the peak, and the arena (time, offset). */
+/* Memory: live bytes by node, the tensors that are live at a node, and the arena (offsets over time). */
 
-/* The largest tensors of the arena are one rectangle each; all others are merged into one path. */
+/* The largest tensors of the arena are one rectangle each; all others are merged into paths. */
 const maxRectangles = 600;
-const minArea = 24; /* px^2 of a rectangle */
+const minArea = 24; /* px^2; smaller tensors are merged */
 
 /*
  * Returns the values of the memory plan, computed once. A value is live from position value.from
@@ -20,7 +20,7 @@ function indexPlan(profile) {
   return profile.values;
 }
 
-/* Returns the role of a live value while a node runs: "written now", "read now", "kept for .." */
+/* Returns the role of a live value while a node runs: "written now", "read now", "kept for layer1.0 (Add)". */
 function roleOf(value, node) {
   if (value.made === node) return 'written now';
   if (node.inputs.indexOf(value.value) >= 0) return value.last === node ? 'read now'

@@ -2,8 +2,8 @@
 /* Modules: zoomable icicle, tree table, and DeepSpeed's profile by depth. */
 
 const maxColumns = 5; /* depths that the icicle shows at once */
-const minExtent = 3; /* of a box, px */
-const screenRows = 32; /* of the tree at first */
+const minExtent = 3; /* height of a box, px */
+const screenRows = 32; /* rows of the tree at first */
 
 /* Returns the selected module; null: the whole model. */
 function selectedModule(profile) {
@@ -17,9 +17,9 @@ function currentMetric(profile) {
 }
 
 /*
- * Returns boxes {module, x, y, width, height} of a module and those below it: depth to the right,
- * extent = share of the parent. Children that sum to more (shared parameters) are scaled down;
- * lower boxes than minExtent are left out. The first column is half as wide: it has one box.
+ * Returns boxes {module, x, y, width, height} of a module and the modules below it. Children are right of their parent;
+ * the height of a box is the module's share of its parent. Children whose sum exceeds their parent (shared parameters)
+ * are scaled down; boxes lower than minExtent are omitted. The first column has one box and is half as wide.
  */
 function icicleBoxes(profile, top, key, width, height) {
   const below = d3.max(d3.range(top.first, top.end), i => profile.preorder[i].depth) - top.depth;
@@ -43,7 +43,7 @@ function icicleBoxes(profile, top, key, width, height) {
   return boxes;
 }
 
-/* Colours modules without children by the resource that limits them; those with children are light. */
+/* Returns the colour of a module: by its limiting resource if it has no children, else light. */
 function moduleColour(profile, module) {
   if (module.children.length > 0) return 'on-none';
   return profile.timed ? `on-${limitedBy(module)}` : 'on-leaf';
@@ -170,7 +170,7 @@ function drawTree(parent, profile, metric) {
   addTable(parent, 'Module tree', columns, treeRows(profile, top, depth));
 }
 
-/* Returns classes at a depth with the sums of their modules, as the text report's section by depth. */
+/* Returns the classes at a depth, each with the sums over its modules, as DeepSpeed's listing has them. */
 function classesAt(profile, depth) {
   const rows = new Map();
   for (const module of profile.modules) {

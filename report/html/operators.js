@@ -20,7 +20,7 @@ function nodeShapes(profile, node) {
 
 const summedKeys = ['latency_ps', 'macs', 'flops', 'bytes_read', 'bytes_written'];
 
-/* Sums the nodes that the module filter keeps. A figure that no node has stays unknown. */
+/* Returns sums by operator, or operator and shape, over the nodes in the selected module; unknown if no node has it. */
 function operatorRows(profile, byShape) {
   const module = selectedModule(profile);
   const rows = new Map();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Overview: what the model costs, where, why, and what to change first. */
 
-const maxParts = 10; /* modules of the comparison */
+const maxParts = 10; /* rows of the comparison */
 
 function overviewTitle(profile) {
   const bound = profile.timed ? boundText(timeByResource(profile, profile.nodes)) : '';
@@ -68,7 +68,7 @@ function addBreakdown(parent, profile) {
   addStack(section, 'By operator type', partsByKind(profile, 'latency_ps'), 'ps', totals.latency_ps);
 }
 
-/* Links to the modules of an advice, those with the most time first. */
+/* Adds links to the modules of an advice, most time first. */
 function addAdviceLinks(parent, profile, advice) {
   const times = new Map();
   for (const index of advice.nodes) {
@@ -84,7 +84,7 @@ function addAdviceLinks(parent, profile, advice) {
   if (owners.length > 3) links.append('span').text(` and ${plural(owners.length - 3, 'more module')}`);
 }
 
-/* States where to look if no rule applies. */
+/* Returns the text that replaces the advice if no rule applies. */
 function noAdvice(profile) {
   const first = (profile.operators || [])[0];
   const totals = profile.totals;
@@ -116,7 +116,7 @@ function addAdvice(parent, profile) {
   }
 }
 
-/* Returns the rows of the comparison {part, name, values}: small parts are summed. */
+/* Returns the rows {part, name, values} of the comparison; all small parts are one row without `part`. */
 function comparisonRows(profile, columns) {
   const parts = partsOf(profile, profile.metrics[0].key);
   for (const column of columns) column.largest = new Set(largestParts(profile, parts, column.key));
@@ -135,7 +135,7 @@ function comparisonRows(profile, columns) {
   return rows.filter(row => shown.has(row)).concat([{name: `${rest.length} smaller modules`, values}]);
 }
 
-/* Returns true for the part where the memory peak is. */
+/* Returns true if the part contains the node of the memory peak. */
 function hasPeak(profile, part) {
   const peak = profile.nodes[(profile.memory || {}).peak_node];
   return peak && part.modules.some(module => part.own ? peak.owner === module : isInside(peak, module));
@@ -154,7 +154,7 @@ function comparisonTitle(profile, columns, rows) {
   return [...findings].map(entry => `${entry[0]}: ${entry[1].join(', ')}`).join('; ');
 }
 
-/* Which module dominates: a bar for each module and metric, the largest of each metric marked. */
+/* Adds a table with a bar for each module and metric; the largest of each metric is marked. */
 function addComparison(parent, profile) {
   const columns = profile.metrics.filter(metric => ['latency_ps', 'macs', 'params'].includes(metric.key))
     .map(metric => Object.assign({total: +profile.totals[metric.key]}, metric));
@@ -201,7 +201,7 @@ function addPeakSummary(parent, profile) {
   if (live.length > 5) list.append('li').text(`and ${live.length - 5} smaller tensors`);
 }
 
-/* Returns a line for each reason why the numbers are incomplete, and the notes. */
+/* Returns a line for each reason why the numbers are incomplete, and for each diagnostic. */
 function omissions(profile) {
   const coverage = profile.coverage || {};
   const lines = Object.keys(coverage.unknown_ops || {})

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a model worth comparing: wrappers are opened, repeated modules are summed. */
+/* Splits a model into parts to compare: wrappers are replaced by their parts, repeated modules are one part. */
 
-const openShare = 0.6; /* of the model: a part with less stays whole, so that siblings are compared whole */
-const wrapperShare = 0.9; /* of the model, or of a child in its parent: a wrapper, replaced by its parts */
-const alikeSpread = 1.1; /* repeated modules differ by less */
+const openShare = 0.6; /* of the model: parts with less are not opened */
+const wrapperShare = 0.9; /* of the model, or of the largest child in the part: such a part is opened */
+const alikeSpread = 1.1; /* repeated modules differ by a smaller factor */
 const outside = 'nodes outside of modules';
 
-/* Returns "encoder.layer_*": what the paths of repeated modules share. */
+/* Returns the pattern of the paths of repeated modules: "encoder.layer_*". */
 function pattern(modules) {
   return modules.length === 1 ? modules[0].path : modules[0].path.split('.').map((part, i) =>
     modules.every(module => module.path.split('.')[i] === part) ? part : part.replace(/\d+/g, '*')).join('.');
 }
 
-/* A part: modules that are counted together; `own`: only their nodes outside of their children. */
+/* Returns a part: modules that are counted together. A part with `own` has only their nodes outside of children. */
 function makePart(modules, key) {
   return {modules, path: pattern(modules), value: d3.sum(modules, module => +module[key] || 0)};
 }
 
-/* Joins three or more parts of the same name but for a number whose values are nearly equal. */
+/* Joins three or more parts whose names differ only in a number and whose values are nearly equal. */
 function joinAlike(parts, key) {
   const groups = d3.nest().key(part => {
     const module = part.modules[0];
@@ -30,7 +30,7 @@ function joinAlike(parts, key) {
   })).sort((a, b) => a.modules[0].first - b.modules[0].first);
 }
 
-/* Returns the parts of a part: children of the same name are one part, then the nodes of its own. */
+/* Returns the parts inside a part: one for each name of a child, then the nodes outside of children. */
 function openPart(profile, part, key) {
   const children = [].concat(...part.modules.map(module => module.children.map(i => profile.modules[i])));
   const byName = d3.nest().key(module => module.name).entries(children).map(entry => makePart(entry.values, key));
@@ -40,7 +40,7 @@ function openPart(profile, part, key) {
   return rest > 0.01 * part.value ? parts.concat([{modules: part.modules, path: name, own: true, value: rest}]) : parts;
 }
 
-/* Returns the parts of a model by a metric, in the order of the modules. A part has those that it was opened from. */
+/* Returns the parts of a model by a metric, in the order of the modules. part.within: opened parts that contain it. */
 function partsOf(profile, key) {
   const total = +profile.totals[key];
   const open = part => {
@@ -54,7 +54,7 @@ function partsOf(profile, key) {
   return open(makePart([profile.root], key));
 }
 
-/* Returns the parts with most of a metric, ties too: siblings are compared whole, then the parts of the largest. */
+/* Returns the parts with most of a metric, all if equal: compares opened parts first, then the parts of the largest. */
 function largestParts(profile, parts, key, depth = 0) {
   const groups = new Map();
   for (const part of parts) {
@@ -68,7 +68,7 @@ function largestParts(profile, parts, key, depth = 0) {
     .map(entry => entry[1][0] === entry[0] ? entry[1] : largestParts(profile, entry[1], key, depth + 1)));
 }
 
-/* Returns the value of a part by another metric; the peak of several modules is the largest. */
+/* Returns the value of a part by any metric: a sum over its modules; of peaks the largest. */
 function partValue(profile, part, key) {
   if (part.own && key === 'peak_activation_bytes') return null;
   if (key === 'peak_activation_bytes') return d3.max(part.modules, module => +module[key] || 0);
@@ -81,7 +81,7 @@ function partName(part) {
   return part.modules.length === 1 || part.own ? part.path || '(root)' : `${part.path} (${part.modules.length} modules)`;
 }
 
-/* Returns the finding "layer3 takes 36%" of a metric; null if it is 0. */
+/* Returns {part, text} of the largest part, with the text "layer3 takes 36%"; null if the total is 0. */
 function dominant(profile, key) {
   const total = +profile.totals[key];
   const parts = partsOf(profile, key);

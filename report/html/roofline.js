@@ -3,7 +3,7 @@
 
 const maxPoints = 1500;
 
-/* Returns the points of distinct work: {x, y, time, kind, primitive}; work without FLOPs has none. */
+/* Returns points {primitive, x: FLOP/byte, y: FLOP/s, first: a node, time} of the primitives with FLOPs and a time. */
 function rooflinePoints(profile) {
   return profile.primitives.filter(primitive => primitive.nodes.length > 0 && inSelection(profile, primitive)
     && primitive.flops > 0 && primitive.bytes > 0 && (primitive.achieved || {}).flops_per_s > 0)
@@ -14,8 +14,8 @@ function rooflinePoints(profile) {
 }
 
 /*
- * Returns the ceilings {name, rate, isMain}: the rate of the work with most time is the main one.
- * Higher rates of matrix units show what another precision would give.
+ * Returns the ceilings [{name, rate, isMain}], highest first. The main ceiling is the rate of the algorithm with most
+ * time; higher rates of matrix units are listed to show what another precision would give.
  */
 function computeCeilings(profile) {
   const rates = (profile.measure.ceilings || {}).flops_per_s || {};
@@ -78,7 +78,7 @@ function drawLogAxes(svg, x, y, frame) {
   add(axis, 'text', {x: 4, y: frame.top - 4}, 'achieved FLOP/s');
 }
 
-/* Labels the largest points where neither another label nor another large disc is. */
+/* Labels the largest points, in places without other labels and large discs. */
 function labelPoints(svg, points, x, y, radius, frame) {
   const taken = points.slice(0, 60).map(point => ({point, left: x(point.x) - radius(point),
     right: x(point.x) + radius(point), top: y(point.y) - radius(point), bottom: y(point.y) + radius(point)}));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The place that the page shows, stored in the URL fragment: #view=modules&metric=macs&module=layer1.0 */
+/* The state of the page, stored in the URL fragment: #view=modules&metric=macs&module=layer1.0 */
 
 const stateKeys = ['view', 'metric', 'module', 'group', 'search', 'sort', 'depth', 'node', 'zoom', 'hide', 'across',
   'device', 'batch', 'precision'];
@@ -17,7 +17,7 @@ function writeFragment() {
   return '#' + fragment.toString();
 }
 
-/* Changes the state and draws it. `isStep`: the back button returns to the state before. */
+/* Changes the state and redraws the page. `isStep`: the back button returns to the previous state. */
 function setState(changes, isStep) {
   for (const key of Object.keys(changes)) state[key] = String(changes[key]);
   if (isStep) window.history.pushState(null, '', writeFragment());
@@ -25,7 +25,7 @@ function setState(changes, isStep) {
   for (const listener of listeners) listener();
 }
 
-/* Opens a view; filters of the table that it leaves do not apply to it. */
+/* Opens a view and resets the filters and the order of the previous view. */
 function openView(view, changes) {
   setState(Object.assign({search: '', sort: '', group: '', zoom: '', hide: ''}, changes, {view}), true);
 }

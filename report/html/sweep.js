@@ -21,7 +21,7 @@ function fitText(memory) {
     : `the batch that profiles show ${fits.fits ? 'fits' : 'does not fit'} ${short(fits.limit_bytes, 'bytes')}`;
 }
 
-/* A small chart of one figure by batch, each point labelled. */
+/* Draws a small chart of one figure by batch; each point is labelled. */
 function drawSweepChart(parent, rows, chart) {
   const section = addSection(parent, chart.title, '', 'h3');
   const width = widthOf(section);

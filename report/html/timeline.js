@@ -2,7 +2,7 @@
 /* Timeline: nodes in execution order with their durations, and the stack of their modules above. */
 
 const rowHeight = 25;
-const minWidth = 4; /* px; shorter neighbours share a box */
+const minWidth = 4; /* px; narrower neighbours share a box */
 
 /* Fills node.start, in ps, from the start of the forward pass. */
 function indexStarts(profile) {
@@ -38,7 +38,7 @@ function moduleSpans(profile) {
   return spans;
 }
 
-/* Merges narrow items with their neighbours: {x, width, item, items, value}. */
+/* Merges narrow neighbours into boxes {x, width, item: the longest, items: their number, value: its duration}. */
 function mergeNarrow(items, x, from, to) {
   const merged = [];
   let last = null;
@@ -155,7 +155,7 @@ function drawNodes(svg, profile, x, top) {
     .concat(box.items > 1 ? [`and ${box.items - 1} shorter nodes here`] : []));
 }
 
-/* Drag to pan, Ctrl + wheel to zoom at the pointer. */
+/* Adds panning by dragging, and zooming at the pointer by Ctrl + wheel. */
 function addPointerZoom(svg, profile, x) {
   svg.on('wheel', () => {
     if (!d3.event.ctrlKey) return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements that several views use. Names become text nodes, never markup. */
 
-const maxRows = 100; /* rows of a table until all are asked for */
-const charWidth = 7.3; /* mean width of a character of a chart, px */
+const maxRows = 100; /* rows of a table until the user shows all */
+const charWidth = 7.3; /* mean width of a character in a chart, px */
 
 let tip = null;
 
@@ -49,7 +49,7 @@ function focusKey(key) {
   if (element && element !== document.activeElement) element.focus();
 }
 
-/* A part of a view: heading that states a finding, subtitle, body. Returns the body. */
+/* Adds a section of a view, with a heading that states a finding and a subtitle, and returns it. */
 function addSection(parent, heading, subtitle, level) {
   const section = parent.append('section');
   section.append(level || 'h2').text(heading);
@@ -61,7 +61,7 @@ function addButton(parent, key, text, action) {
   return add(parent, 'button', {type: 'button', 'data-key': key}, text).on('click', action);
 }
 
-/* A row of buttons of which one is pressed: [{key, label}]. */
+/* Adds a row of buttons for the choices [{key, label}]; the current one is pressed. */
 function addSwitch(parent, name, label, choices, current, action) {
   const group = add(parent, 'div', {class: 'switch', role: 'group', 'aria-label': label});
   add(group, 'span', {class: 'label'}, label);
@@ -80,14 +80,14 @@ function matches(text) {
   return text.toLowerCase().includes(state.search.toLowerCase());
 }
 
-/* A number with all its digits as title and data-value, after a prefix; a dash if the row lacks it, or has no time. */
+/* Adds a number after a prefix, with all digits as title and data-value; a dash if the row lacks it, or has no time. */
 function addNumber(parent, tag, value, unit, prefix, isChange) {
   const text = value === undefined || unit === 'ps' && !isChange && !(value > 0) ? '\u2013' : (isChange ? signed : short)(value, unit);
   return add(parent, tag, {'data-value': isKnown(value) ? String(value) : '', title: exact(value, unit)},
     (text === '\u2013' ? '' : prefix || '') + text);
 }
 
-/* Adds the keys of the figures of `from` that are not exact to those of a row that sums them. */
+/* Adds the keys of figures of `from` that are not exact to the lists of `row`, which sums these figures. */
 function addBounds(row, from) {
   for (const key of ['upper_bound', 'partial']) row[key] = (row[key] || []).concat(from[key] || []);
 }
@@ -110,7 +110,7 @@ function widthOf(parent) {
   return Math.max(280, Math.floor(parent.node().getBoundingClientRect().width));
 }
 
-/* A horizontal stacked bar: parts {label, value, unit, colour, action}; small ones share a rest. */
+/* Adds a horizontal stacked bar of parts {label, value, colour} with a legend; narrow parts have no label. */
 function addStack(parent, title, parts, unit, total) {
   const figure = add(parent, 'figure', {class: 'stack'});
   figure.append('figcaption').text(title);
@@ -128,7 +128,7 @@ function addStack(parent, title, parts, unit, total) {
     [part.colour, `${part.label} ${short(part.value, unit)} (${percent(part.value, total, unit)})`]));
 }
 
-/* Entries [class of the colour, text]. */
+/* Adds a legend of entries [class of the colour, text]. */
 function addLegend(parent, entries) {
   const legend = add(parent, 'ul', {class: 'legend'});
   for (const entry of entries) {
@@ -138,13 +138,13 @@ function addLegend(parent, entries) {
   }
 }
 
-/* A share as a bar of a table cell. */
+/* Adds a share as a bar to a table cell. */
 function addShareBar(cell, value, total, colour) {
   add(cell, 'span', {class: `share ${colour || ''}`})
     .append('span').style('width', `${total > 0 && value > 0 ? Math.min(100, 100 * value / total) : 0}%`);
 }
 
-/* A share as a bar and a percentage; a bar of the total is full. */
+/* Adds a share as a bar and a percentage; a bar of the total is full. */
 function addShare(cell, value, total, colour, unit) {
   addShareBar(cell, +value || 0, +total, colour);
   add(cell, 'span', {class: 'percent'}, percent(isKnown(value) ? value : 0, total, unit));
@@ -186,20 +186,20 @@ function addCell(row, each, datum) {
   else cell.text(each.value(datum));
 }
 
-/* A column of a table: the property `key` of its rows, or as `more` specifies. */
+/* Returns a column of a table: the property `key` of its rows, or as `more` specifies. */
 function field(key, label, more) {
   return Object.assign({key, label, value: row => row[key]}, more);
 }
 
-/* A column of shares of a total; colour(row) is a class. */
+/* Returns a column of shares of a total; colour(row) is a class. */
 function shareColumn(value, total, colour, unit) {
   return field('share', 'Share', {value, isNumber: true,
     draw: (cell, row) => addShare(cell, value(row), total, colour ? colour(row) : '', unit)});
 }
 
 /*
- * A table: columns {key, label, value, unit | draw, isNumber, isName, isChange}. With `sort` the
- * heads are buttons and state.sort ("macs:desc") orders the rows.
+ * Adds a table with columns {key, label, value, unit | draw, isNumber, isName, isChange}. With `sort` the headings are
+ * buttons and state.sort ("macs:desc") orders the rows.
  */
 function addTable(parent, caption, columns, rows, sort) {
   const box = add(parent, 'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption});
@@ -226,13 +226,13 @@ function addTable(parent, caption, columns, rows, sort) {
   if (rows.length === 0) add(box, 'p', {class: 'none'}, 'No row matches.');
 }
 
-/* A link to a module: filters every view by it. */
+/* Adds a link that selects a module, by which every view is filtered. */
 function addModuleLink(parent, path, text, view) {
   addButton(parent, `module-${path}`, text || path || '(root)', () =>
     view ? openView(view, {module: path}) : setState({module: path}, true)).attr('class', 'link');
 }
 
-/* States which option the page lacks. */
+/* Adds a section that states what is missing, and a command that makes a page with it. */
 function addMissing(parent, heading, text, command) {
   const section = addSection(parent, heading, text);
   section.append('p').append('code').text(command);

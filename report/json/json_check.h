@@ -13,8 +13,7 @@ struct cm_result;
 int json_check(const struct cm_result *result, struct arena *arena, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* Rejects negative totals and several profiles of one batch. CM_OK, CM_REFUSED, CM_NO_MEMORY.
- */
+/* Rejects negative totals and equal batches. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
 int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
                         struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 

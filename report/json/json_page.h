@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON documents that an HTML page embeds, each as the content of a script element with an id.
- */
+/* JSON documents that an HTML page embeds, each in a script element with an id. */
 #ifndef REPORT_JSON_JSON_PAGE_H
 #define REPORT_JSON_JSON_PAGE_H
 

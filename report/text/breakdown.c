@@ -272,8 +272,8 @@ void layers_write(struct page *page, const struct cm_result *result) {
     table_write(&table);
 }
 
-/* Adds the cell of a layer whose kernels have no times: `gemm f32 …: together a, b, and 3 more`
- * or `gemm f32 …: kernels unknown`. */
+/* Adds the cell of a layer whose kernels have no times: `gemm f32 …: kernels unknown` or
+ * `gemm f32 …: together a, b, and 3 more`. */
 static void add_primitive_name(struct table *table, const struct cm_result *result,
                                const struct cm_kernel_row *row) {
     const struct cm_measure *measure = result->measure;

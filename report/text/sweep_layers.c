@@ -291,8 +291,7 @@ static size_t count_shown(const struct page *page, size_t n_layers) {
     return n_layers <= n + 1 ? n_layers : n;
 }
 
-/* Writes the table, and below each of its n layers the algorithms if they differ or are plans.
- */
+/* Writes the table, and below each of its n layers the algorithms that differ, or the plans. */
 static void write_grid(struct grid *grid, size_t n) {
     struct table *table = &grid->table;
     const bool is_full = grid->page->options->layers;
