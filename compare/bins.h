@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multimap from 64-bit keys to items in ascending order. Lookup skips taken items and never
- * visits one twice. Keys are hashes: callers that need certainty compare the items.
+ * Multimap from 64-bit keys to items in ascending order. Lookup skips taken items, each of them
+ * only once. Keys are hashes: callers that need certainty compare the items.
  */
 #ifndef COMPARE_BINS_H
 #define COMPARE_BINS_H

@@ -237,7 +237,7 @@ bool limit_is_relative(const struct limit *limit) {
     return false;
 }
 
-/* Returns old + percent of old, rounded down; `percent` is in millionths. The products are
+/* Returns `old` increased by `percent` millionths of a percent, rounded down. The products are
  * split so that only the sum can overflow. */
 static int64_t add_percent(int64_t old, int64_t percent) {
     const int64_t wholes = checked_mul(old / PERCENT_WHOLE, percent);

@@ -28,7 +28,7 @@ enum bound_kind {
 
 struct bound {
     enum bound_kind kind;
-    int64_t value; /* unit of the metric (bytes, ps, a count); for BOUND_PERCENT see there */
+    int64_t value; /* bytes, ps or a count; BOUND_PERCENT: millionths of a percent */
 };
 
 #define LIMIT_MAX_BOUNDS 4

@@ -20,7 +20,7 @@
  *     STEP_NEVER       always describes the forward pass
  *     STEP_IF_PRESENT  describes the training step if the result has one
  *     STEP_ONLY        describes the training step; absent from a result without one
- *     STEP_TIMED       the same; also absent if the step has no times
+ *     STEP_TIMED       as STEP_ONLY; also absent if the step has no times
  */
 enum of_step { STEP_NEVER, STEP_IF_PRESENT, STEP_ONLY, STEP_TIMED };
 

@@ -13,8 +13,8 @@
 
 #include "support/banned.h"
 
-/* Sets `no_old` and `no_old_times` to the first condition that prevents a comparison of all
- * values, or of times. */
+/* Sets `no_old` to the first condition that prevents any comparison, and `no_old_times` to the
+ * first condition that prevents a comparison of times. */
 static int read_conditions(struct side *side, struct arena *arena) {
     bool other_inputs = false;
     const int status = conditions_other_inputs(&side->old, side->now, arena, &other_inputs);
@@ -101,8 +101,8 @@ static const char *find_untimed(const struct cm_baseline_times *times, const cha
                         times->untimed_nodes, text_plural(times->untimed_nodes));
 }
 
-/* Returns why metrics of a training step are incomplete; NULL: complete. Besides what sums
- * omit, they omit bounded shapes and operators without a gradient rule. */
+/* Returns why metrics of a training step are incomplete; NULL: complete. Unlike other sums,
+ * they also omit bounded shapes and operators without a gradient rule. */
 static const char *find_unknown_of_step(const struct cm_result *result, const char *whose,
                                         struct arena *arena) {
     const struct cm_coverage *coverage = &result->coverage;

@@ -56,7 +56,7 @@ bool view_is_described_alike(const struct cm_diff *diff);
 /* Returns how many of `n` rows to show. */
 size_t view_shown(const struct cm_diff_options *options, size_t n);
 
-/* Returns the number of modules that an added or removed row includes, with its own. */
+/* Returns the number of modules that were added or removed with a row, including its own. */
 size_t view_inside(const struct cm_diff *diff, size_t row);
 
 /* Returns the new module of a row, or the old module if it was removed. */

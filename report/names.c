@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     const char *old;
 } renamed[] = {
-    /* until the schemas costmodel/profile/1, sweep/1, baseline/1, diff/1, check/1 */
+    /* `old` is a key of costmodel/profile/1, sweep/1, baseline/1, diff/1 or check/1 */
     {"upper_bound", "at_most"},
     {"shape_upper_bound", "shape_at_most"},
     {"peak_upper_bound", "peak_at_most"},

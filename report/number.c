@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reproduces Python's round(x / d, 2) and format() of integers to the last digit. Python rounds
- * twice: x / d to the nearest double, then the exact binary value of this double, half to even.
- * Both steps are computed in integers; rounding x / d once would differ from Python near ties.
+ * Reproduces Python's round(x / d, 2) and format() for integers to the last digit. Python
+ * rounds twice: x / d to the nearest double, then the exact binary value of this double, half
+ * to even. Both steps are computed in integers; rounding x / d once would differ from Python
+ * near ties.
  */
 #include "report/number.h"
 

@@ -19,7 +19,7 @@ struct text;
 enum number_unit {
     NUMBER_PARAMS,  /* "3.46 M", "803.08 k", "999" */
     NUMBER_MACS,    /* "14.07 GMACs", "6.29 MMACs", "73.73 kMACs", "0 MACs" */
-    NUMBER_FLOPS,   /* "8.21 G", "5.0 M", "81.92 k", "0" (DeepSpeed appends a space to the 0) */
+    NUMBER_FLOPS,   /* "8.21 G", "5.0 M", "81.92 k", "0" (DeepSpeed itself prints "0 ") */
     NUMBER_TIME,    /* value in ps: "1.5 s", "12.5 ms", "76.67 us", "1.0 ns", "999 ps" */
     NUMBER_RATE,    /* "15.86 TFLOPS", "1.5 GFLOPS", "0 FLOPS" */
     NUMBER_TRAFFIC, /* "1.5 TB/s", "12.5 GB/s", "0 B/s" */

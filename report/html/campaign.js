@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merged sweeps: a heat map of models by device, batch or precision, and the fastest device etc. of each model. */
+/* Merged sweeps: a heat map of models by device, batch or precision, and the fastest of these for a model. */
 
 const heatSteps = 7; /* classes heat-0 to heat-6 of the style */
 const fastestMark = '\u2605 ';
@@ -40,7 +40,7 @@ function slowdown(row, line) {
 
 function dimsText(row) { return Object.keys(row.dims || {}).map(name => `${name}=${row.dims[name]}`).join(' '); }
 
-/* Returns the axes that have several values for some model and dims, each with its values in the order of the rows. */
+/* Returns the axes in which rows of the same model and dims differ, with their values in the order of the rows. */
 function variedAxes(rows) {
   return campaignAxes.filter(axis => {
     const seen = new Map();
@@ -109,7 +109,7 @@ function missingText(row) {
   return row.state === 'done' || row.state === 'incomplete' ? 'unknown' : 'failed';
 }
 
-/* Draws a cell: the value on a colour of the scale, with marks for the fastest, too large and incomplete ones. */
+/* Draws a cell: the value on a colour of the scale, marked if it is the fastest, too large or incomplete. */
 function drawHeat(cell, line, column, metric, scale) {
   const row = line.cells.get(column);
   const value = row ? metric.value(row, line) : null;

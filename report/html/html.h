@@ -76,10 +76,9 @@ int html_text_overview(struct html *html, html_text_writer *write, const void *c
 
 #define HTML_MAX_ROWS 100 /* of a static table; the scripts show all */
 
-/* Writes a section with a table of the first HTML_MAX_ROWS rows, of modules down to `depth`,
- * -1: all. Numbers are rounded, with the exact value in an attribute. CM_OK, CM_USAGE,
- * CM_NO_MEMORY.
- */
+/* Writes a section with a table of the first HTML_MAX_ROWS rows; of modules, only down to
+ * `depth` (-1: all). Numbers are rounded, with the exact value in an attribute. CM_OK,
+ * CM_USAGE, CM_NO_MEMORY. */
 int html_table_section(struct html *html, const struct rows_of *of, const char *id,
                        const char *heading, int depth) __attribute__((warn_unused_result));
 

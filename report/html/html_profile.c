@@ -61,7 +61,7 @@ static size_t modules_down_to(const struct cm_result *result, int depth) {
     return n;
 }
 
-/* Returns the largest depth so that at most HTML_MAX_ROWS modules are that deep or less. */
+/* Returns the depth down to which at most HTML_MAX_ROWS modules are listed; at least 1. */
 static int depth_of_rows(const struct cm_result *result) {
     int depth = 1;
     while (modules_down_to(result, depth) < result->n_modules &&

@@ -20,7 +20,7 @@ function nodeShapes(profile, node) {
 
 const summedKeys = ['latency_ps', 'macs', 'flops', 'bytes_read', 'bytes_written'];
 
-/* Returns sums by operator, or operator and shape, over the nodes in the selected module; unknown if no node has it. */
+/* Returns sums by operator (and shape) of the nodes in the selected module. A figure that no node has is unknown. */
 function operatorRows(profile, byShape) {
   const module = selectedModule(profile);
   const rows = new Map();

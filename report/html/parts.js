@@ -2,7 +2,7 @@
 /* Splits a model into parts to compare: wrappers are replaced by their parts, repeated modules are one part. */
 
 const openShare = 0.6; /* of the model: parts with less are not opened */
-const wrapperShare = 0.9; /* of the model, or of the largest child in the part: such a part is opened */
+const wrapperShare = 0.9; /* of a part in the model, or of its largest child in the part: the part is opened */
 const alikeSpread = 1.1; /* repeated modules differ by a smaller factor */
 const outside = 'nodes outside of modules';
 
@@ -54,7 +54,7 @@ function partsOf(profile, key) {
   return open(makePart([profile.root], key));
 }
 
-/* Returns the parts with most of a metric, all if equal: compares opened parts first, then the parts of the largest. */
+/* Returns the part with most of a metric, or several if equal. Opened parts are compared whole, then their parts. */
 function largestParts(profile, parts, key, depth = 0) {
   const groups = new Map();
   for (const part of parts) {

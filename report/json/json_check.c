@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writers walk the module tree without cycle detection, so files with cycles or modules with
- * several parents are rejected here. Negative totals, to which `check` would compare, are
- * rejected too.
+ * several parents are rejected here. Negative totals are rejected too, because `check` compares
+ * with totals.
  */
 #include "report/json/json_check.h"
 

@@ -55,7 +55,7 @@ static const struct cm_layer_time *layer_time_at(const struct rows_of *of, size_
     return at < layer->n_times ? &layer->times[at] : NULL;
 }
 
-/* Returns NULL if the node's index of its module is invalid, which a JSON file may cause. */
+/* Returns NULL if the module index of the node is invalid, which a JSON file may cause. */
 static const struct cm_module *module_of(const struct rows_of *of, size_t row) {
     if (of->rows == ROWS_MODULES) return module_at(of, row);
     const size_t module = node_at(of, row)->module;
@@ -320,7 +320,7 @@ GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
     set_quotient(cell, batch->batch, batch->costs.latency_ps, PS_PER_SECOND);
-    if (omits_nodes(batch)) cell->bound = NUMBER_AT_MOST; /* their time would reduce it */
+    if (omits_nodes(batch)) cell->bound = NUMBER_AT_MOST; /* omitted nodes would reduce it */
 }
 
 GETTER(get_timed_share) {

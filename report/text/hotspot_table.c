@@ -55,7 +55,7 @@ static void add_column(struct grid *grid, const char *heading, const char *key, 
         .heading = heading, .metric = metric, .is_share = is_share, .is_optional = is_optional};
 }
 
-/* The ranked metric and its share are the last columns. */
+/* The metric by which rows are ranked and its share are the last columns. */
 static void choose_columns(struct grid *grid) {
     const char *key = grid->found->metric->key;
     const bool is_timed = grid->found->metric->timed;
@@ -87,7 +87,7 @@ static void append_share(struct text *text, double share) {
 
 static void append_figure(struct grid *grid, const struct column *metric,
                           const struct cm_costs *costs, struct text *text) {
-    /* MACs without the unit, which the heading has. */
+    /* MACs are written without their unit, which the heading states. */
     const enum number_unit unit = metric->unit == NUMBER_MACS ? NUMBER_FLOPS : metric->unit;
     text_append(text,
                 number_bound_prefix(column_bound(metric, costs), grid->page->options->unicode));

@@ -27,8 +27,8 @@ struct totals {
     int64_t max_workspace;
 };
 
-/* Returns false for a planned primitive without nodes: each of its nodes belongs to a fused
- * group, whose plan is listed instead. */
+/* Returns false for the separate plan of a node whose fused group is planned too: such a
+ * primitive has no nodes. */
 static bool is_listed(const struct cm_timed *primitive) {
     return primitive->n_nodes > 0 || !text_equal(primitive->state, "planned");
 }
