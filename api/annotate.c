@@ -26,8 +26,8 @@
 struct share {
     struct cm_costs costs;
     size_t module;  /* innermost common module */
-    uint32_t n;     /* nodes of the profile */
-    uint32_t times; /* calls of the function around it; 0: the node calls a function */
+    uint32_t n;     /* nodes of the profile that are added up in `costs` */
+    uint32_t times; /* calls of the function that contains it; 0: the node calls a function */
 };
 
 struct sharing {
@@ -82,7 +82,7 @@ static void add_node(struct sharing *sharing, uint32_t id) {
         add_costs(sharing, sharing->model->calls[call].ordinal, profiled);
 }
 
-/* Unknown and overflown sums are both written as "unknown". */
+/* Adds the entry `key`: the number, or "unknown" if the sum is unknown or overflows. */
 static void add_count(struct sharing *sharing, const char *key, int64_t count,
                       struct annotation *annotation) {
     struct arena_mark mark = arena_save(sharing->arena);

@@ -25,7 +25,8 @@ static const int64_t *copy_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Recurses over nested types, whose depth ops/merge.c limits. `upper`: upper bounds. */
+/* Recurses over nested types, whose depth ops/merge.c limits. `upper` is the upper bound of
+ * `info`. */
 static void copy_type(struct assembly *assembly, const struct value_info *info,
                       const struct value_info *upper, struct cm_type *type) {
     *type = (struct cm_type){.kind = info->kind, .rank = -1};
@@ -50,7 +51,7 @@ static bool is_same_type(const struct value_info *a, const struct value_info *b)
            a->is_upper_bound == b->is_upper_bound && shape_equal(&a->shape, &b->shape);
 }
 
-/* Consecutive values often have the same type and then share its dims. */
+/* `before` is the previous value, or NULL: if both have the same type, they share its dims. */
 static void copy_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
     const struct value_info *info = &infer->infos[id];
@@ -79,7 +80,7 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     }
 }
 
-/* `from`: by node or module; NULL without a training step. */
+/* `from` is indexed by node or module; NULL if there is no training step. */
 static struct cm_step *copy_steps(struct assembly *assembly, const struct cm_step *from,
                                   size_t n) {
     struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
@@ -89,7 +90,8 @@ static struct cm_step *copy_steps(struct assembly *assembly, const struct cm_ste
     return steps;
 }
 
-/* `inputs`: room for the names of the inputs. */
+/* Adds names, operands and parameters to a row of pass count. `inputs` is an array for the
+ * names of the inputs. */
 static void complete_node(struct assembly *assembly, uint32_t id, const char **inputs,
                           struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
@@ -115,7 +117,7 @@ static size_t count_inputs(const struct model *model) {
     return n;
 }
 
-/* The rows are those of pass count, in the result's arena. */
+/* Completes the rows that pass count created in the result's arena. */
 static void complete_nodes(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     const size_t n = model->n_nodes;
@@ -145,7 +147,7 @@ static void complete_module(struct assembly *assembly, size_t index, struct cm_m
     costs_publish(&module->costs);
 }
 
-/* The rows are those of pass modules, in the result's arena. */
+/* Completes the rows that pass modules created in the result's arena. */
 static void complete_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_result *result = assembly->result;
@@ -368,7 +370,7 @@ static void copy_training(struct assembly *assembly) {
     };
 }
 
-/* Rows that passes have filled, in the result's memory. */
+/* Sets the lists whose rows passes have created in the result's arena. */
 static void set_rows(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     struct cm_result *result = assembly->result;

@@ -12,12 +12,13 @@ struct message_list {
     struct cm_diagnostic *items;
 };
 
-/* Copies the messages from index `from` on. CM_OK; CM_NO_MEMORY, also if a message was dropped
- * for an allocation failure. */
+/* Copies the messages from index `from` on into `arena`. CM_OK, CM_NO_MEMORY (also if an
+ * allocation failure dropped a message earlier). */
 int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
                       struct message_list *ret) CM_MUST_CHECK;
 
-/* Warns of unknown operators and shapes. With options->strict they are errors: CM_REFUSED. */
+/* Warns of unknown operators and shapes. With options->strict the messages are errors. CM_OK,
+ * CM_REFUSED, CM_NO_MEMORY. */
 int assemble_warnings(const struct analysis *analysis,
                       const struct cm_coverage *coverage) CM_MUST_CHECK;
 
@@ -26,16 +27,16 @@ int assemble_warnings(const struct analysis *analysis,
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
 
 /*
- * Answers options->memory_limit: does the model fit, and which is the largest batch that does?
- * *ret is unchanged if there is no limit.
- * In the arena of the completed analysis. Profiles the model at other batches without messages.
+ * Finds whether the model fits in options->memory_limit, and the largest batch that does.
+ * Profiles the model at other batches, without messages. *ret is allocated in the arena of the
+ * completed analysis; it is unchanged if there is no limit.
  */
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) CM_MUST_CHECK;
 
 /* Parts of a result that no pass computes. */
 struct assemble_extras {
-    struct message_list loading; /* messages of loading and of the analysis */
-    struct message_list analysis;
+    struct message_list loading;  /* messages of loading the model */
+    struct message_list analysis; /* messages of the passes */
     struct cm_coverage coverage;
     const struct cm_fit *fit; /* NULL: no memory limit */
 };

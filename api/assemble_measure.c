@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a result that a backend gives: the device, the times, and how each primitive ran.
- */
+/* Assembles the part of a result that comes from a backend: the device, the times, and how each
+ * primitive ran. */
 #include <time.h>
 
 #include "api/assembly.h"
@@ -131,7 +131,8 @@ static void copy_timed(struct assembly *assembly, size_t index, struct cm_timed 
     copy_how(assembly, &from->how, ret);
 }
 
-/* The work of a layer is that of its nodes. */
+/* Returns the throughput of an imported layer, and sets its FLOPs and bytes in *ret. The work
+ * of a layer is the sum over its nodes. */
 static struct achieved achieved_of_layer(const struct analysis *analysis,
                                          const struct imported_layer *layer,
                                          struct cm_timed *ret) {
@@ -220,7 +221,7 @@ static void copy_imported(struct assembly *assembly, struct cm_measure *ret) {
     ret->primitives = list;
 }
 
-/* Lists the nodes of each primitive: counts them first. */
+/* Lists the nodes of each primitive. */
 static void copy_nodes(struct assembly *assembly, struct cm_timed *list) {
     const struct analysis *analysis = assembly->analysis;
     const struct primitives_table *table = &analysis->primitives;
@@ -317,7 +318,7 @@ static void copy_times(struct assembly *assembly, struct cm_measure *ret) {
     if (estimate->n_cached > 0) ret->cached_since = date_text(assembly, estimate->cached_since);
 }
 
-/* Lists only the rates that were measured. */
+/* Copies the measured ceilings; rates that were not measured are left out. */
 static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure) {
     const struct ceilings *from = &assembly->analysis->estimate.ceilings;
     const bool is_tf32 = assembly->analysis->options->precision == CM_PRECISION_TF32;
@@ -340,7 +341,7 @@ static void copy_ceilings(struct assembly *assembly, struct cm_measure *measure)
     measure->ceilings = ret;
 }
 
-/* The same of a modelled device: its published rates. */
+/* Sets the ceilings of a modelled device: its published rates. */
 static void copy_published(struct assembly *assembly, struct cm_measure *measure) {
     const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
     struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));

@@ -34,7 +34,7 @@ static bool is_unknown_shape(const struct value_info *info) {
     }
 }
 
-/* Outputs of the node that are unknown in that table. */
+/* Returns the number of outputs of the node whose shape is unknown in `table`. */
 static int64_t unknown_outputs(const struct infer_table *table, const struct node *node) {
     int64_t n = 0;
     for (size_t i = 0; i < node->n_outputs; i++)

@@ -25,12 +25,12 @@
 
 #include "support/banned.h"
 
-#define MAX_EFFICIENCIES 16 /* >= device_efficiency_name's */
+#define MAX_EFFICIENCIES 16 /* >= number of names of device_efficiency_name */
 #define MAX_ROUNDS       30
 #define STEP             0.02 /* of the logarithm of an efficiency, for a difference quotient */
-#define PRIOR            0.25 /* weight of a change of an efficiency; of all rows together: 1 */
-#define FAR              0.1 /* pseudo-Huber loss: larger errors of a logarithm count linearly */
-#define MAX_CHANGE       0.3 /* of the logarithm of an efficiency in one round */
+#define PRIOR            0.25 /* weight of a change of an efficiency; all rows together have 1 */
+#define FAR              0.1  /* of the pseudo-Huber loss: errors above it count linearly */
+#define MAX_CHANGE       0.3  /* of the logarithm of an efficiency in one round */
 #define SMALL_CHANGE     0.005
 
 /* The kernels of one measured time: distinct primitives and how often each runs. */
@@ -49,7 +49,7 @@ struct fitting {
     enum cm_runtime runtime;
     size_t n_times;
     struct cm_measured_time *times;
-    struct work *works; /* by time; n is 0 if it has none */
+    struct work *works; /* by index of `times`; n is 0 if the time covers no primitive */
 };
 
 static bool selects(const struct cm_measured_time *time, const struct node *node) {
@@ -88,7 +88,7 @@ static int collect_work(struct fitting *fitting, const struct analysis *analysis
     return CM_OK;
 }
 
-/* Analyses the model of times[first], and collects the work of the times before `end`. */
+/* Analyses the model of times[first], and collects the work of times[first .. end - 1]. */
 static int analyse(struct fitting *fitting, struct cm_model *model, size_t first, size_t end,
                    struct cm_diagnostics *diag) {
     const struct cm_measured_time *time = &fitting->times[first];
@@ -182,7 +182,7 @@ static struct kernel_time time_of(const struct fitting *fitting, const struct wo
     return sum;
 }
 
-/* Sets errors[i] to log(modelled / measured); 0 for times that do not count. */
+/* Sets errors[i] to log(modelled / measured); 0 for held-out times and times without work. */
 static void find_errors(const struct fitting *fitting,
                         const struct device_efficiency *efficiency, double *errors) {
     for (size_t i = 0; i < fitting->n_times; i++) {
@@ -212,8 +212,8 @@ static double clamp(double value, double limit) {
     return fmax(-limit, fmin(limit, value));
 }
 
-/* The sum that the fit minimises: squares of small errors, proportional to large ones, and the
- * weight of the prior. */
+/* Returns the loss that the fit minimises: a term for each time, quadratic for a small error
+ * and linear for a large one, and a quadratic term for each change of an efficiency. */
 static double find_loss(const struct fitting *fitting, struct device_efficiency *efficiency,
                         const double *prior, double *errors) {
     double loss = 0;
@@ -229,8 +229,8 @@ static double find_loss(const struct fitting *fitting, struct device_efficiency 
     return loss;
 }
 
-/* Changes the efficiencies by one step of Gauss-Newton. `moved` and `slopes` are scratch.
- * Returns the largest change. */
+/* Changes the efficiencies by one step of Levenberg-Marquardt. `errors`, `moved` and `slopes`
+ * are scratch. Returns the largest change of the logarithm of an efficiency. */
 static double improve(const struct fitting *fitting, const double *prior, size_t n,
                       double damping, struct device_efficiency *efficiency, double *errors,
                       double *moved, double *slopes) {

@@ -75,9 +75,9 @@ static bool is_page(const uint8_t *bytes, size_t size) {
     return bytes[0] == '<' && (size == 1 || (bytes[1] != '?' && bytes[1] != 'n'));
 }
 
-/* Detects a profile: JSON or a page, which begin with blanks and '{' or '<'. No ONNX file does:
- * either would be a group, which proto3 lacks, and a blank is field 1 or 4 with a wire type
- * that those do not have. */
+/* Detects a profile: JSON or a page, which begin with '{' or '<', maybe after blanks. An ONNX
+ * file begins with neither: as tags of fields, '{' and '<' would be groups, which proto3 lacks,
+ * and a blank would be field 1 or 4 of ModelProto with a wrong wire type. */
 static int is_profile(struct source *source, struct cm_diagnostics *diag, bool *ret) {
     static const char blanks[] = {' ', '\t', '\r', '\n'};
     const uint8_t *bytes = NULL;

@@ -15,7 +15,7 @@
 /* A kind of name that an option takes, and its valid names. */
 struct name_kind {
     const char *what;
-    const char *list_intro;               /* before the list of them */
+    const char *list_intro;               /* text before the list of names */
     const char *(*name_at)(size_t index); /* NULL past the last */
 };
 

@@ -10,15 +10,14 @@
 
 #include "support/banned.h"
 
-/* With an optimizer, layers train unless the caller sets a mode. */
+/* Returns the options; with an optimizer the default mode is training. */
 static struct cm_options effective_options(const struct cm_options *options) {
     struct cm_options copy = *options;
     if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
     return copy;
 }
 
-/* Returns the status of a step: CM_NO_MEMORY if the reason of a failure could not be allocated.
- */
+/* Returns the status of a step; CM_NO_MEMORY if the message of an error was not allocated. */
 static int end_step(struct cm_diagnostics *diagnostics, int status) {
     if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY;
     return diag_finish(diagnostics, status);

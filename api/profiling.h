@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile in two steps: the analysis of the model, and what depends on the source of times.
- * The second may be repeated with other times.
+ * Profiles a model in two steps: first the passes that do not depend on times, then the others
+ * and the result. The second step may be repeated with another source of times.
  */
 #ifndef API_PROFILING_H
 #define API_PROFILING_H
@@ -18,7 +18,7 @@ struct profiling {
     struct arena *arena;           /* of the analysis */
     struct arena_mark result_mark; /* after the analysis */
     struct arena_mark arena_mark;
-    struct cm_options options; /* with the mode that they imply */
+    struct cm_options options; /* of the caller, with the mode that an optimizer implies */
     struct work work;
     struct analysis analysis;
 };

@@ -25,8 +25,8 @@ struct sweeping {
     struct cm_diagnostics *messages; /* messages of the profiles */
     size_t n_lost;                   /* messages dropped because an allocation failed */
     struct cm_sweep *ret;
-    struct cm_result **first;   /* the first profile; NULL: not wanted */
-    struct sweep_layers layers; /* arena NULL: not wanted */
+    struct cm_result **first;   /* the first profile; NULL: not requested */
+    struct sweep_layers layers; /* arena NULL: not requested */
     bool failed;                /* out of memory */
 };
 
@@ -48,7 +48,7 @@ const char *sweep_first_message(const struct cm_diagnostics *diag) {
     return warning;
 }
 
-/* MACs of the nodes whose primitives have a time. */
+/* Returns the MACs of the nodes whose primitives have a time; CM_UNKNOWN on overflow. */
 static int64_t timed_macs(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     int64_t sum = 0;
@@ -127,7 +127,7 @@ static void copy_custom_ops(struct sweeping *sweeping, const struct cm_coverage 
     sweeping->ret->custom_ops = list;
 }
 
-/* Bits of the figures that a sweep shows. */
+/* Returns the bits of the figures that a sweep shows. */
 static uint32_t cost_bits_of_sweep(void) {
     uint32_t bits = 0;
     for (size_t i = 0; i < n_columns; i++)
@@ -181,7 +181,7 @@ static void end_analysis(struct sweeping *sweeping) {
     sweeping->base = NULL;
 }
 
-/* Analyses the model for a point and those that follow and share the analysis. */
+/* Analyses the model for the current point and the following ones that share the analysis. */
 static void begin_analysis(struct sweeping *sweeping) {
     end_analysis(sweeping);
     sweeping->base = cm_diagnostics_new();
@@ -209,7 +209,8 @@ static int profile_point(struct sweeping *sweeping, size_t i, struct cm_diagnost
     return profiling_finish(&sweeping->profiling, &sweeping->options, diag, 0, ret);
 }
 
-/* Rows show whether they fit; a sweep does not search for the largest batch. */
+/* Clears options that only a single profile needs. Rows show whether they fit, but a sweep does
+ * not search for the largest batch. */
 static void drop_details(struct cm_options *options) {
     options->memory_limit = 0;
     options->fit_device = false;
@@ -217,7 +218,7 @@ static void drop_details(struct cm_options *options) {
     options->memory_plan = false;
 }
 
-/* Keeps the result beyond the next point. */
+/* Stores the first result, which outlives the next point. The other points need no details. */
 static void keep_first(struct sweeping *sweeping, struct cm_result *result) {
     *sweeping->first = result;
     sweeping->profiling.result_arena = NULL;

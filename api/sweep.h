@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a sweep. */
+/* Helpers for rows of a sweep. */
 #ifndef API_SWEEP_H
 #define API_SWEEP_H
 

@@ -135,7 +135,7 @@ static void add_node(const struct sweep_layers *layers, size_t node, struct cm_s
     }
 }
 
-/* Returns true unless the layer takes no time in any row, as a view. */
+/* Returns false if the layer takes no time in any row, for example a view. */
 static bool has_time(const struct cm_sweep_layer *layer) {
     for (size_t i = 0; i < layer->n_times; i++) {
         const struct cm_layer_time *time = &layer->times[i];
@@ -157,8 +157,8 @@ static int64_t speedup_of(const struct cm_sweep_row *first, int64_t first_ps,
     return public_ratio(ratio);
 }
 
-/* Returns true if the same layers have a time in both rows; a node without a primitive is part
- * of another one's time. */
+/* Returns true if the same layers have a time in the first row and in `row`. A layer with an
+ * empty state is ignored: it has no primitive, because it is part of another layer's time. */
 static bool are_comparable(const struct cm_sweep *sweep, size_t row) {
     for (size_t i = 0; i < sweep->n_layers; i++) {
         const struct cm_layer_time *first = &sweep->layers[i].times[0];

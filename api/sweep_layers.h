@@ -15,10 +15,10 @@ struct sweep_layers {
     struct arena *arena;        /* until sweep_layers_finish */
     struct arena *result_arena; /* of the sweep */
     size_t n_rows;
-    size_t n_nodes;                /* 0: no row had times */
-    uint32_t *primitive_of;        /* ID_NONE: the node has none in this row */
-    int64_t *latency_of;           /* picoseconds; CM_UNKNOWN */
-    struct cm_layer_time **times;  /* by row: its primitives, without times */
+    size_t n_nodes;               /* 0: no row had times */
+    uint32_t *primitive_of;       /* ID_NONE: the node has none in this row */
+    int64_t *latency_of;          /* picoseconds; CM_UNKNOWN */
+    struct cm_layer_time **times; /* by row and primitive; latency_ps and speedup are not set */
     struct cm_sweep_layer *labels; /* by node: op, path and node */
 };
 
@@ -26,7 +26,7 @@ struct sweep_layers {
 void sweep_layers_init(struct sweep_layers *layers, size_t n_rows, struct arena *arena,
                        struct arena *result_arena);
 
-/* Takes the times or plans of a result; nothing if it has none. */
+/* Adds the times or plans of a result as row `row`; does nothing if it has none. */
 void sweep_layers_add(struct sweep_layers *layers, size_t row, const struct cm_result *result);
 
 /* Groups the nodes into the layers of *ret, and computes the speed-ups of layers and rows. */

@@ -31,7 +31,7 @@ struct binding {
     struct option_list values;
     struct option_list trip_counts;
     struct option_list op_costs;    /* paths */
-    struct cm_op_costs **described; /* their contents: set by binding_read */
+    struct cm_op_costs **described; /* contents of these files, set by binding_read */
     size_t n_described;
     int mode; /* enum cm_mode */
     const char *convention;
@@ -46,7 +46,7 @@ struct binding {
     int64_t memory_alignment;
 };
 
-/* Each table begins a help group; a command may add its own options after it. */
+/* Each except binding_model begins a help group; a command may add its own options after it. */
 extern const struct option binding_batch[];   /* --batch with one batch */
 extern const struct option binding_batches[]; /* --batch with several batches */
 extern const struct option binding_model[];   /* other options for shapes */

@@ -50,8 +50,8 @@ const struct option fit_options[] = {
 };
 /* clang-format on */
 
-/* A hash of model and node decides: all rows of a whole model, or of one of its nodes, are on
- * the same side. */
+/* Returns true if --hold-out excludes the rows of this model and node from the fit. A hash
+ * selects the half, so all rows of the same model and node are in the same half. */
 static bool is_held_out(const char *model, const char *node) {
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (; *model; model++) hash = (hash ^ (unsigned char)*model) * 16777619u;
@@ -73,7 +73,8 @@ static char *next_column(char **at) {
     return column;
 }
 
-/* Reads a value of the option `name`; "" leaves *ret as it is. */
+/* Sets *ret to the value of the choice `text` of the option `name`; unchanged if `text` is "".
+ * Returns false if there is no such choice. */
 static bool read_choice(const struct option *options, const char *name, const char *text,
                         int *ret) {
     while (!text_equal(options->name, name)) options++;

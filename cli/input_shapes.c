@@ -13,8 +13,8 @@
 
 #include "support/banned.h"
 
-/* Splits at the last '='. Returns the name and sets *ret_rest; NULL if a part is empty, or with
- * a message if out of memory. */
+/* Splits at the last '='. Returns the name and sets *ret_rest. Returns NULL if a part is empty,
+ * or, with a message, if out of memory. */
 static const char *split(const struct invocation *call, const char *given,
                          const char **ret_rest) {
     const char *equals = strrchr(given, '=');
@@ -25,8 +25,8 @@ static const char *split(const struct invocation *call, const char *given,
     return name;
 }
 
-/* Refuses a name that is given twice. `items` are `n + 1` structs whose first member is `name`.
- */
+/* Refuses the name of items[n] if an earlier item has it. `items` are structs of `size` bytes
+ * whose first member is `name`. */
 static int check_unique(const struct invocation *call, const char *option, const void *items,
                         size_t size, size_t n) {
     const char *const *last = (const void *)((const char *)items + n * size);
@@ -69,7 +69,7 @@ int shapes_read_trips(const struct invocation *call, const struct option_list *g
     return read_dims(call, "trip-count", given, &ret->trip_counts);
 }
 
-/* Parses 1x3x224x224. NULL: invalid, or with a message if out of memory. */
+/* Parses 1x3x224x224. Returns NULL if it is invalid, or, with a message, if out of memory. */
 static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {
     int64_t *sizes = arena_array(call->arena, strlen(text) + 1, sizeof *sizes);
     if (sizes == NULL) (void)diag_no_memory(call->diag);

@@ -220,7 +220,7 @@ static int print_help(const struct invocation *call) {
     return command_finish(call, EXIT_DONE);
 }
 
-/* Returns true if an argument before `--` is `word` or `letter`; other errors do not matter. */
+/* Returns true if an argument before `--` is `word` or `letter`, even if others are invalid. */
 static bool has_argument(const struct invocation *call, const char *word, const char *letter) {
     for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++) {
         if (text_equal(call->argv[i], word) || text_equal(call->argv[i], letter)) return true;

@@ -13,7 +13,7 @@
 
 const struct option man_options[] = {{.name = NULL}};
 
-/* Prints text: "\" and "-" are escaped, a control character at the start of a line too. */
+/* Prints text for roff: escapes "\", "-", and "." or "'" at the start of a line. */
 static void print_text(const char *text, size_t length) {
     bool at_start = true;
     for (size_t i = 0; i < length; i++) {

@@ -73,8 +73,8 @@ struct option {
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
 
-/* Returns the name of the first option that has one of these rules (0: of all options) and
- * whose value in `target` differs from `defaults`; NULL: none. */
+/* Returns the name of the first option whose value in `target` differs from `defaults`; NULL:
+ * none. Only options with one of these rules are compared (0: all options). */
 const char *options_changed(const struct option *table, const void *target,
                             const void *defaults, unsigned rules);
 

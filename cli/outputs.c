@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Comparison of paths, and locks of folders. */
 #include "cli/outputs.h"
 
 #include <errno.h>

@@ -49,8 +49,8 @@ static int times_fault(const struct invocation *call, const char *option) {
         option);
 }
 
-/* Refuses sections and formats that need times, if no backend was requested. If a backend has
- * no times, the report explains why. */
+/* Refuses --format trace without times, and --layers and --kernels if no times were requested.
+ * If times were requested but are missing, the report explains why. */
 static int check_times(const struct invocation *call, const struct request *request,
                        const struct cm_result *result) {
     const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
@@ -178,8 +178,8 @@ static int sweep_model(const struct request *request, struct cm_model *model,
     return cm_model_sweep_points(model, options, points, n, diag, ret);
 }
 
-/* Profiles the model: once into *ret, or several times into *ret_sweep (NULL: once); a page of
- * several batches also has the profile of the first. */
+/* Profiles the model: once into *ret if `ret_sweep` is NULL, else at several batches or
+ * precisions into *ret_sweep. For a page, *ret is then the profile of the first batch. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
                          struct cm_sweep **ret_sweep, bool *ret_interrupted) {
@@ -363,8 +363,8 @@ static int check_formula(const struct invocation *call, const struct request *re
     return options_fault(call, "options --formula and --%s are mutually exclusive", other);
 }
 
-/* Returns an option or format that requires a single profile; NULL: none. CM_OK, CM_NO_MEMORY.
- */
+/* Sets *ret to an option or format that requires a single profile; NULL: none. CM_OK,
+ * CM_NO_MEMORY. */
 static int find_single(const struct invocation *call, const struct request *request,
                        const char **ret) {
     const struct format *format = request->format;

@@ -13,7 +13,7 @@
 
 struct format;
 
-/* Rules of the options, and the formats that support them. */
+/* Bits of option.rules. TAKES_...: bits of format.takes too, the formats that support it. */
 enum request_rule {
     NEEDS_MODEL = 1,  /* not with a profile as input */
     NO_FORMULA = 2,   /* not with --formula */
@@ -50,7 +50,7 @@ struct request {
     struct timing timing;
     const char *calibrate; /* device description to write; NULL: none */
     const char *format_name;
-    const struct format *format; /* format_find */
+    const struct format *format; /* set by format_find */
     int rows;                    /* enum cm_rows or NOT_GIVEN */
     const char *columns;
     const char *sort;

@@ -94,8 +94,8 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     return isatty(fileno(stream)) == 1;
 }
 
-/* Returns the value of an environment variable that is a size of a terminal, else `size` if it
- * is one, else `otherwise`. */
+/* Returns the value of the environment variable if it is a valid terminal size, else `size` if
+ * it is above 0, else `otherwise`. */
 static int choose_size(const char *variable, int size, int otherwise) {
     const char *set = getenv(variable);
     int64_t value = 0;

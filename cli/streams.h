@@ -24,7 +24,8 @@ void streams_prepare(void);
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
-/* As streams_flush, but a closed pipe is CM_OK: the exit status carries the answer. */
+/* As streams_flush, but returns CM_OK for a closed pipe, for commands whose result is the exit
+ * status. */
 int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
@@ -44,10 +45,10 @@ bool streams_color(FILE *stream, enum color_choice choice);
 /* Returns the columns of the stream: `width` if it is >= 0 (--width), else COLUMNS, else those
  * of the terminal; `otherwise` if none is known. */
 int streams_columns(FILE *stream, int width, int otherwise);
-/* The same for its lines: LINES. */
+/* Returns the lines of the stream: LINES, else those of the terminal, else `otherwise`. */
 int streams_lines(FILE *stream, int otherwise);
 
-/* Returns true if the name of the locale ends in UTF-8. */
+/* Returns true if the name of the locale contains ".UTF-8" (or ".utf8"). */
 bool streams_utf8(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options for times, and progress and Ctrl-C of a measurement. --measure and --device are
- * shorthands for --backend. */
+/* Options that select times, and progress and Ctrl-C of a measurement. --measure and --device
+ * are short for --backend. */
 #include "cli/timing.h"
 
 #include <poll.h>

@@ -32,7 +32,7 @@ struct timing {
 
 /* Shared option table for times; only profile adds --cudnn-plan and --end-to-end. */
 extern const struct option timing_options[];
-/* The values of --measure, and the backend of each. */
+/* The values of --measure, and the --backend of each (enum measure_target; NULL: none). */
 extern const struct option_choice timing_measurers[];
 const char *timing_backend(int measure);
 /* Finds the cache directory (XDG Base Directory Specification); *ret is NULL if there is none.
@@ -54,7 +54,7 @@ int timing_check_one_precision(const struct invocation *call,
 int timing_read(const struct invocation *call, struct timing *timing,
                 struct cm_options *options) CM_MUST_CHECK;
 void timing_free(struct timing *timing);
-/* Returns a message if `path` is one of these files. CM_OK or CM_USAGE. */
+/* Refuses an output `path` that is a file of --times. CM_OK, CM_USAGE. */
 int timing_check_output(const struct invocation *call, const struct timing *timing,
                         const char *path) CM_MUST_CHECK;
 /* The row of --times, for commands that profile one model once. */
@@ -65,8 +65,8 @@ extern const struct option timing_import[];
  * line every `interval` seconds; and Ctrl-C, which ends measuring.
  */
 struct progress {
-    bool has_line;       /* on the terminal */
-    bool is_interrupted; /* progress_end */
+    bool has_line;       /* a line is on the terminal */
+    bool is_interrupted; /* Ctrl-C was pressed; set by progress_end */
     const char *verb;    /* "measuring" */
     double interval;
     double begin;         /* start time of the first layer, seconds */
@@ -77,13 +77,13 @@ struct progress {
     int stop;             /* readable once Ctrl-C was pressed; -1: Ctrl-C ends the program */
     sigset_t before;
 };
-/* Starts, and sets the members of `options` that report progress. Ctrl-C ends measuring if the
- * options measure, else the program. */
+/* Starts the progress line, and sets the members of `options` that report progress. From now
+ * on, Ctrl-C ends only the measurement, if `options` measure; else it ends the program. */
 void progress_begin(struct progress *progress, const struct timing *timing,
                     struct cm_options *options);
-/* Erases the line. */
+/* Erases the line, restores the signals and sets is_interrupted. */
 void progress_end(struct progress *progress);
-/* Returns `status`, or an error after an interruption: partial times are not compared. */
+/* Returns `status`; after an interruption an error, because partial times are not compared. */
 int progress_require_end(const struct progress *progress, int status,
                          struct cm_diagnostics *diag) CM_MUST_CHECK;
 

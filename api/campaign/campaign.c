@@ -19,7 +19,7 @@
 
 #include "support/banned.h"
 
-/* Axes without values have one: the default. */
+/* Returns the number of values of an axis: at least one, the default. */
 static size_t axis(size_t n) {
     return n > 0 ? n : 1;
 }
@@ -50,7 +50,7 @@ size_t cm_campaign_count(const struct cm_campaign *campaign) {
     return n;
 }
 
-/* Returns the last digit of *index, a number in mixed radix, of radix n; removes it. */
+/* Removes the last digit, of radix n, from *index, a mixed-radix number. Returns the digit. */
 static size_t next_digit(size_t *index, size_t n) {
     const size_t at = *index % n;
     *index /= n;
@@ -79,7 +79,7 @@ void cm_campaign_at(const struct cm_campaign *campaign, size_t index, size_t *di
     };
 }
 
-/* Refuses a text that JSON cannot represent. `what` is what it names. */
+/* Refuses a text that JSON cannot represent. `what` is the kind of text: "path". */
 static int check_utf8(const char *what, const char *text, struct cm_diagnostics *diag) {
     if (text_is_utf8(text, strlen(text))) return CM_OK;
     return diag_error(diag, DIAG_USAGE, "%s '%s' must be UTF-8, as in a manifest", what, text);
@@ -121,7 +121,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Refuses equal values in a list. `what` is the name of a value. */
+/* Refuses equal values in a list. `what` is the kind of value: "device". */
 static int check_texts(const char *what, const char *const *texts, size_t n,
                        struct arena *arena, struct cm_diagnostics *diag) {
     if (n < 2) return CM_OK;
@@ -166,7 +166,8 @@ static int check_unique_dims(const struct cm_campaign_model *model, struct arena
     return check_texts("dim", names, model->n_dims, arena, diag);
 }
 
-/* Checks that combinations differ. A manifest may repeat a model, with other dims. */
+/* Refuses repeated values of an axis and repeated models without dims. A manifest may repeat a
+ * model that has dims, to give it other sizes. */
 static int check_unique(const struct cm_campaign *campaign, struct arena *arena,
                         struct cm_diagnostics *diag) {
     const char **fixed = arena_array(arena, campaign->n_models, sizeof(*fixed));
@@ -275,7 +276,7 @@ int64_t campaign_file_bytes(const char *path) {
                                                                : CM_UNKNOWN;
 }
 
-/* Resolves the names; "all" becomes every built-in device. */
+/* Resolves the names of the devices; "all" becomes every built-in device. */
 static int plan_devices(const struct cm_campaign *wanted, struct arena *arena,
                         struct cm_diagnostics *diag, struct cm_campaign *ret) {
     size_t n = 0;
@@ -298,7 +299,7 @@ static int plan_devices(const struct cm_campaign *wanted, struct arena *arena,
     return CM_OK;
 }
 
-/* Copies lists and texts; dims are shared by the models. */
+/* Copies the lists and texts of `wanted` into `arena`. Each model gets the dims that it has. */
 static int plan(const struct cm_campaign *wanted, const struct cm_campaign_dim *dims,
                 size_t n_dims, struct arena *arena, struct cm_diagnostics *diag,
                 struct cm_campaign *ret) {

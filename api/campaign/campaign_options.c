@@ -20,7 +20,7 @@ static const char *mode_name(int32_t i) {
     return mode_names[i];
 }
 
-/* Sets *ret to the index of `name` among n names; an empty name keeps it. */
+/* Sets *ret to the index of `name` among n names; leaves *ret unchanged if `name` is empty. */
 static int find_name(const char *what, const char *name, const char *(*name_at)(int32_t), int n,
                      struct cm_diagnostics *diag, int *ret) {
     if (name[0] == '\0') return CM_OK;

@@ -16,13 +16,13 @@ int campaign_check(const struct cm_campaign *campaign,
 /* Returns the size of a regular file; CM_UNKNOWN if there is none. */
 int64_t campaign_file_bytes(const char *path);
 
-/* Sets the options that all combinations share; checks the texts. CM_OK, CM_USAGE,
- * CM_NO_MEMORY. */
+/* Sets the options that all combinations share; checks all names, also of precisions. CM_OK,
+ * CM_USAGE, CM_NO_MEMORY. */
 int campaign_options(const struct cm_campaign *campaign, struct arena *arena,
                      struct cm_diagnostics *diag, struct cm_options *ret) CM_MUST_CHECK;
 
-/* Sets the point of a combination; texts and lists are in `arena`. Returns CM_NO_MEMORY if it
- * has failed. */
+/* Sets *ret to the point of a combination; its texts and lists are in `arena`. CM_OK,
+ * CM_NO_MEMORY (also if an earlier allocation in `arena` failed). */
 int campaign_point(const struct cm_campaign *campaign, const struct cm_combination *at,
                    struct arena *arena, struct cm_sweep_point *ret) CM_MUST_CHECK;
 

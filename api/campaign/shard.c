@@ -21,7 +21,7 @@
 
 #define MAX_BYTES ((size_t)4 << 30) /* of one shard */
 
-/* The manifest without its header, which has the version of the program. */
+/* Hashes the manifest without its header, because the header has the program version. */
 const char *shard_identity(const struct cm_campaign *campaign, struct arena *arena) {
     char *text = NULL;
     size_t size = 0;

@@ -35,7 +35,7 @@ struct check {
     size_t n_limits; /* 0: the defaults of the library */
     const struct cm_check_limit *limits;
     size_t n_results;
-    size_t n_requested; /* the first n_requested results; the others are only named by limits */
+    size_t n_requested; /* leading results, of requested batches; the rest is for limits */
     struct cm_result **results;
     size_t n_reports;
     struct check_report *reports; /* --format and --output, then --report */
@@ -73,7 +73,7 @@ static int read_budget(struct check *check) {
 
 #define SCHEMA_WITHIN 200 /* bytes: "schema" is the first key of a profile */
 
-/* Returns true for a page, and if the head names the schema of a profile. */
+/* Returns true for a page, and for JSON that begins with the schema of a profile. */
 static bool is_profile(const char *text, size_t size) {
     static const char schema[] = "\"costmodel/profile/";
     const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
@@ -162,7 +162,7 @@ static int list_limits(struct check *check) {
     return CM_OK;
 }
 
-/* Imported times are those of one batch. */
+/* Refuses --times with several batches: imported times are of one batch. */
 static int check_imported(const struct check *check) {
     const size_t n = check->plan.n_batches + check->plan.n_limit_batches;
     if (check->request.timing.times.n == 0 || n < 2) return CM_OK;
@@ -347,7 +347,7 @@ static int list_reports(struct check *check) {
 
 typedef int writer(const struct cm_verdict *verdict, FILE *out);
 
-/* By the format of check_report; NULL: another signature. */
+/* Indexed by check_report.format; NULL: the writer has another signature. */
 static writer *const writers[] = {
     [CHECK_FORMAT_TEXT] = NULL, cm_verdict_write_json,  cm_verdict_write_markdown,
     cm_verdict_write_junit,     cm_verdict_write_sarif, cm_verdict_write_github,

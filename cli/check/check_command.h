@@ -34,12 +34,12 @@ struct check_request {
 /* Parses the command line. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 int check_request_read(const struct invocation *call, struct check_request *ret) CM_MUST_CHECK;
 
-/* Formats with another signature than the writers of check.c. */
+/* Formats whose writers do not have the common signature (`writers` in check.c). */
 enum { CHECK_FORMAT_TEXT = 0, CHECK_FORMAT_HTML = 6 };
 
 /* A report file and its format. */
 struct check_report {
-    size_t format;    /* index of the formats: text, json, ... */
+    size_t format;    /* index of the format, in the order text, json, ... of --format */
     const char *path; /* NULL: standard output */
 };
 
@@ -53,7 +53,7 @@ struct check_plan {
     size_t n_batches;
     const int64_t *batches; /* 0: the batch of the file */
     size_t n_limit_batches;
-    const int64_t *limit_batches; /* batches that only limits name, for these limits only */
+    const int64_t *limit_batches; /* batches that limits name, profiled for these limits */
 };
 
 /*

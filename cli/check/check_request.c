@@ -129,7 +129,7 @@ int check_request_read(const struct invocation *call, struct check_request *ret)
     return status;
 }
 
-/* Options without a meaning for an update. */
+/* Options that have no effect with --update-baseline. */
 static const struct {
     const char *name;
     bool takes_value;
