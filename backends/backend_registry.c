@@ -53,7 +53,8 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*left, *right);
 }
 
-/* Lists the module names of a folder, sorted; sets place->reason if it cannot be read. */
+/* Lists the module names of a folder, sorted; sets place->reason if the folder cannot be
+ * read. */
 static int read_place(struct module_place *place, struct arena *arena, const char **ret,
                       size_t *ret_n) {
     size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While axes are merged, a stride of 0 marks a broadcast axis; set_own_dims replaces it. */
+/* Merges axes. Until set_own_dims replaces it, a stride of 0 marks a broadcast axis. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *s
     return operand->dims[own] == shape->dims[axis];
 }
 
-/* Returns true if the last axis and the next one are contiguous in every operand. */
+/* Returns true if, in every operand, the new axis of `dim` elements and `strides` is contiguous
+ * with the axis added last. */
 static bool can_merge(const struct coalesced *sum, int n, const int64_t *strides, int64_t dim) {
     for (int i = 0; i < n; i++) {
         const int64_t outer = sum->strides[i][sum->rank - 1];
@@ -33,8 +34,8 @@ static void add_axis(struct coalesced *sum, int n, const int64_t *strides, int64
     for (int i = 0; i < n; i++) sum->strides[i][sum->rank - 1] = strides[i];
 }
 
-/* Sets the dims of each operand: 1 for a broadcast axis, whose stride changes from 0 to that of
- * a packed tensor. */
+/* Sets the dims of each operand. A broadcast axis gets dim 1, and its stride 0 becomes the
+ * stride of a packed tensor. */
 static void set_own_dims(struct coalesced *sum, int n) {
     for (int i = 0; i < n; i++) {
         int64_t packed = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Coalesces dims: a ReLU over 1x64x56x56 becomes one over 200704 elements, a bias over channels
- * has three dims. oneDNN is fast for few dims only, cuDNN refuses more than three. The backend
- * modules compile this file themselves.
+ * Coalesces dims: a ReLU over [1,64,56,56] becomes one over [200704], and the sum [8,64,56,56]
+ * + [64,1,1] becomes [8,64,3136] + [1,64,1]. oneDNN is fast for few dims only, and cuDNN
+ * refuses more than three. The backend modules compile this file themselves.
  */
 #ifndef BACKENDS_COALESCE_DIMS_H
 #define BACKENDS_COALESCE_DIMS_H
@@ -17,7 +17,7 @@
 struct coalesced {
     int rank;                  /* >= 1 */
     int64_t dims[CM_MAX_RANK]; /* dims after broadcasting */
-    /* Dims of each operand: 1 if broadcast; strides as given. */
+    /* Dims of each operand, 1 along a broadcast axis, and its strides in elements. */
     int64_t own[COALESCE_OPERANDS][CM_MAX_RANK];
     int64_t strides[COALESCE_OPERANDS][CM_MAX_RANK];
 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fake backend: times from a table, to test everything around a backend including faults.
- * A line is a prefix of a primitive's text (primitive_print), then what happens:
+ * Fake backend: times from a table, to test everything around a backend including faults. Each
+ * line is a prefix of a primitive's text (primitive_print), a colon and the result:
  *
  *     conv f32 1x3x224x224: 0.002 0.0021    seconds, used in turn
  *     conv: 0.001 / 0.0005                  cold / warm
  *     conv: 0.003 | 0.001 0.004             cold and warm; two kernels and their times
- *     conv: 0.003 | lost 0.001 0.004        whose timing loses the device
- *     pool: proxy 0.003                     as a proxy
+ *     conv: 0.003 | lost 0.001 0.004        the same; timing the kernels loses the device
+ *     pool: proxy 0.003                     measured as a proxy
  *     gemm: hang                            or crash, lost, refuse, memory, view
  *     open: hang                            opening the device: hang, crash, refuse
- *     network: 0.02                         a whole network of any size
+ *     network: 0.02                         time of any whole network
  *
- * The first matching line counts; a primitive without one is refused.
+ * The first line that matches is used. A primitive that no line matches is refused.
  */
 #include "backends/backend_registry.h"
 
@@ -94,8 +94,8 @@ static void hang(void) {
     for (;;) (void)pause();
 }
 
-/* Crashes or hangs if that is the action; else returns its status, CM_BACKEND_OK if it is no
- * fault. */
+/* Crashes or hangs if that is the action. Else returns the status of the fault, CM_BACKEND_OK
+ * if the action is not a fault. */
 static int inject_fault(enum fake_action action, struct cm_reason *reason) {
     if (action == FAKE_CRASH) die();
     if (action == FAKE_HANG) hang();
@@ -136,7 +136,8 @@ static bool take_times(char *at, struct fake_times *ret) {
     return true;
 }
 
-/* Reads the times of the kernels and cuts them off `at`. */
+/* Reads the kernel times after '|' and removes them from `at`; returns false if they are
+ * invalid. */
 static bool read_kernels(char *at, struct fake_row *ret) {
     char *bar = strchr(at, '|');
     if (bar == NULL) return true;
@@ -244,7 +245,7 @@ static void fake_close(struct cm_device *device) {
     arena_free(device->arena);
 }
 
-/* `primitive` NULL: a whole network. */
+/* Finds the row of a primitive, or of a whole network if `primitive` is NULL. */
 static int make_plan(const struct cm_device *device, const struct cm_primitive *primitive,
                      struct cm_plan *plan, struct cm_reason *reason) {
     struct text text;
@@ -279,7 +280,8 @@ static int fake_plan(struct cm_device *device, const struct cm_primitive *primit
     return status;
 }
 
-/* Operands outside their block are a bug of the caller, which backends do not check. */
+/* Returns true if every operand lies in its block. Backends do not check this: an operand
+ * outside its block is a bug of the caller. */
 static bool is_inside(const struct cm_network *network) {
     for (uint32_t i = 0; i < network->n_steps; i++) {
         const struct cm_network_step *step = &network->steps[i];
@@ -299,7 +301,7 @@ static int fake_network(struct cm_device *device, const struct cm_network *netwo
     return fake_plan(device, NULL, ret, reason);
 }
 
-/* A view takes no time, but must have one. */
+/* Seconds of a view. Nothing runs, but a time of 0 would be refused. */
 #define VIEW_S 1e-9
 
 static int fake_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,

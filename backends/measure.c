@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the results of a backend to one measurement. */
+/* Calls a backend for one primitive or network and fills one measurement. */
 #include "backends/measure.h"
 
 #include <stdbool.h>
@@ -58,8 +58,8 @@ static int run_kernels(void *context, double *ret_seconds, struct cm_reason *rea
     return planned->backend->run_kernels(planned->plan, ret_seconds, reason);
 }
 
-/* Times the kernels of a plan with several, after its own time is known: an error
- * costs the times of the kernels only, a crash or a hang that of the plan too. */
+/* Times each kernel of a plan that has several. Runs after the plan itself is timed: an error
+ * loses only the times of the kernels, a crash or hang the time of the plan too. */
 static int time_kernels(struct planned *planned, const struct timing_policy *policy,
                         const struct timing_clock *clock, struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
@@ -77,12 +77,12 @@ static int time_kernels(struct planned *planned, const struct timing_policy *pol
     return status;
 }
 
-/* Drops the plan. A network is timed warm only. */
+/* Times a primitive cold and warm, or a network warm only, then drops the plan. */
 static int time_planned(struct planned *planned, bool is_network,
                         const struct timing_policy *policy, const struct timing_clock *clock,
                         struct cm_measurement *ret) {
     const struct timing_job job = {run_planned, planned};
-    uint32_t dropped = 0; /* flags of a primitive's warm timing: the cold one decides */
+    uint32_t dropped = 0; /* flags of a primitive's warm timing, not reported */
     struct cm_reason reason = {""};
     int status = CM_BACKEND_OK;
     if (!is_network)
@@ -105,7 +105,8 @@ static int time_planned(struct planned *planned, bool is_network,
     return status;
 }
 
-/* Clears all of a failed measurement but its state and reason. Returns `status`. */
+/* If the measurement failed, sets its state and clears all else but the reason. A measurement
+ * that only lost the device at the end is kept. Returns `status`. */
 static int keep_reason(int status, struct cm_measurement *ret) {
     if (status == CM_BACKEND_OK || (ret->flags & CM_FLAG_LOST) != 0) return status;
     const struct cm_reason reason = ret->reason;

@@ -15,13 +15,15 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
                       const struct timing_clock *clock, struct cm_measurement *ret);
 
 /*
- * Measures a whole network, warm only, into ret->warm. Refused if the backend has no such slot.
+ * Measures a whole network, warm only, into ret->warm. Refused if the backend has no function
+ * `network`.
  */
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
                     const struct cm_network *network, const struct timing_policy *policy,
                     const struct timing_clock *clock, struct cm_measurement *ret);
 
-/* Plans without running: the state is CM_PLANNED, with the facts of the plan. */
+/* Plans a primitive without running it: fills the facts of the plan and sets the state
+ * CM_PLANNED, or CM_VIEW for a view. */
 int measure_plan(const struct cm_backend *backend, struct cm_device *device,
                  const struct cm_primitive *primitive, struct cm_measurement *ret);
 

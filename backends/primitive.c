@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Primitives are compared bytewise, so that no field can be forgotten. */
+/* Names, checks and text of primitives. Primitives are compared bytewise, so that no field can
+ * be forgotten. */
 #include "backends/primitive.h"
 
 #include <string.h>
@@ -92,7 +93,7 @@ static const char *const element_names[CM_N_ELEMENTS] = {
     [CM_U8] = "u8", [CM_BOOL] = "bool",
 };
 
-/* Number of operands by kind. */
+/* Number of operands of each kind, without the operands of its steps. */
 static const struct {
     int32_t min, max;
 } operands[CM_N_PRIMITIVES] = {
@@ -237,7 +238,8 @@ static const char *channels_last(const struct cm_tensor *tensor) {
     return names[tensor->rank];
 }
 
-/* The strides of matrices and of a copy's source are not image layouts. */
+/* Returns true if strides denote an image layout such as nhwc. Strides of matrices, and of the
+ * source of a copy to a packed tensor, denote a transposition. */
 static bool holds_images(const struct cm_primitive *primitive) {
     switch (primitive->kind) {
     case CM_GEMM:
@@ -251,7 +253,7 @@ static bool holds_images(const struct cm_primitive *primitive) {
     }
 }
 
-/* Prints the strides unless row-major. */
+/* Prints ":nhwc" or the strides, as "/1x3"; nothing if the tensor is row-major. */
 static void print_layout(const struct cm_tensor *tensor, bool is_image, struct text *out) {
     if (primitive_is_packed(tensor)) return;
     const char *layout = is_image ? channels_last(tensor) : "";
@@ -261,7 +263,8 @@ static void print_layout(const struct cm_tensor *tensor, bool is_image, struct t
     print_sizes(tensor->strides, tensor->rank, out);
 }
 
-/* Prints the element type where it changes. */
+/* Prints the dims of each tensor, preceded by its element type if it differs from *element, the
+ * type printed last. */
 static void print_tensors(const struct cm_primitive *primitive, const struct cm_tensor *tensors,
                           int32_t n, int32_t *element, struct text *out) {
     const bool is_image = holds_images(primitive);

@@ -43,22 +43,22 @@ int64_t primitive_elements_of(const struct cm_tensor *tensor, int32_t from, int3
 
 /* Returns the bytes spanned by the strides; DIM_OVERFLOW past 2^63. */
 int64_t primitive_span(const struct cm_tensor *tensor);
-/* Returns true if it is inside its block and aligned. */
+/* Returns true if the tensor at `place` lies in its block and is aligned to 256 bytes. */
 bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
                     const struct cm_network *network);
 
-/* Returns true if both are the same work. */
+/* Returns true if all fields are equal. */
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b);
 
 /* Checks that counts, ranks, dims and kinds are in range and the number of operands fits the
- * kind. Returns CM_BACKEND_OK or CM_BACKEND_REFUSED. Backends rely on it. */
+ * kind. Returns CM_BACKEND_OK or CM_BACKEND_REFUSED. Backends rely on this check. */
 int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
 /*
  * Prints one line: kind, algorithm, operands and non-default attributes:
  *     conv f32 1x3x224x224 64x3x7x7 64 -> 1x64x112x112 kernel 7x7 stride 2x2 pad 3x3+3x3
- * Dims are followed by strides that are not row-major (3x2/1x3), or by ":nhwc".
+ * If a tensor is not row-major, its strides (3x2/1x3) or ":nhwc" follow the dims.
  */
 void primitive_print(const struct cm_primitive *primitive, struct text *out);
 

@@ -44,7 +44,7 @@ int64_t primitive_elements(const struct cm_tensor *tensor) {
     return primitive_elements_of(tensor, 0, tensor->rank);
 }
 
-/* size (1 + sum (dims - 1) strides) */
+/* span = element size * (1 + sum of (dim - 1) * stride over the axes) */
 int64_t primitive_span(const struct cm_tensor *tensor) {
     int64_t last = 0;
     for (int32_t i = 0; i < tensor->rank; i++) {

@@ -32,14 +32,14 @@ static void measure(struct rounds *rounds, int round, size_t index,
     rounds->done++;
 }
 
-/* Replaces the time by that of a later round, if it has one, and flags it unstable. */
+/* Replaces the first measurement by the later one if that was timed. Flags it unstable. */
 static void replace_by_later(struct cm_measurement *first, const struct cm_measurement *later) {
     if (was_timed(later)) *first = *later;
     first->flags |= CM_FLAG_UNSTABLE;
 }
 
-/* Returns one of the timed rounds 1, 2 and 3: `c` if it agrees with `a` or `b` within `drift`,
- * else the one with the median time, flagged unstable. */
+/* `a`, `b` and `c` are the timed rounds 1, 2 and 3. Returns `c` if it agrees with `a` or `b`
+ * within `drift`, else the round with the median time, flagged unstable. */
 static struct cm_measurement choose(const struct cm_measurement *a,
                                     const struct cm_measurement *b,
                                     const struct cm_measurement *c, double drift) {

@@ -11,16 +11,16 @@
 struct repeat_job {
     /* Always fills *ret. */
     void (*measure)(void *context, size_t index, struct cm_measurement *ret);
-    /* Called before each measurement in round 1, 2 or 3; the third round may increase `total`.
-     * May be NULL. */
+    /* Called before each measurement in round 1, 2 or 3, with a `total` that grows as further
+     * rounds become necessary. May be NULL. */
     void (*progress)(void *context, int round, size_t done, size_t total);
     void *context;
 };
 
 /*
- * Fills `n` measurements. Each timed one is measured again; if the two differ by more than
- * `drift`, a third time. Keeps the later of the two that agree best; if none agree, the median
- * one, flagged unstable.
+ * Fills `n` measurements. Each one that was timed is repeated, and measured a third time if the
+ * two differ by more than `drift`. Keeps the later of two that agree; if no two agree, the one
+ * with the median time, flagged unstable.
  */
 void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret);

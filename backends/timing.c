@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports the median: the minimum depends on lucky clocks, the mean on interrupts. The
- * quartiles show its uncertainty. */
+/* Times a job. Reports the median of the samples: the minimum depends on lucky clocks, the mean
+ * on interrupts. The quartiles show the uncertainty of the median. */
 #include "backends/timing.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ double timing_doubt(const struct cm_timing *timing) {
     return 1.57 * (timing->q3 - timing->q1) / sqrt(timing->n_samples) / timing->median;
 }
 
-/* Calls the job once; *ret is seconds per execution. */
+/* Calls the job once, for `n` executions; *ret is seconds per execution. */
 static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache, double *ret,
                    struct cm_reason *reason) {
     double seconds = 0;
@@ -75,8 +75,9 @@ static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache
     return CM_BACKEND_OK;
 }
 
-/* *ret_fastest: seconds per execution, to choose the size of a sample. Each call doubles the
- * number of executions, so that short ones need few calls. */
+/* Sets *ret_fastest to the shortest seconds per execution, which determine the size of a
+ * sample. After the first warm_up_runs calls, each call doubles the number of executions, so
+ * that short executions need few calls. */
 static int warm_up(const struct timing_job *job, const struct timing_policy *policy,
                    const struct timing_clock *clock, enum cm_cache cache, double *ret_fastest,
                    struct cm_reason *reason) {

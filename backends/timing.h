@@ -12,16 +12,16 @@
 
 struct timing_policy {
     int32_t warm_up_runs; /* minimum number of warm-up calls */
-    double warm_up_s;     /* and minimum time in them, seconds */
+    double warm_up_s;     /* minimum time of these calls, seconds */
     double sample_s;      /* target duration of a sample, seconds */
     uint32_t most_per_sample;
     int32_t fewest_samples; /* minimum */
     int32_t most_samples;   /* maximum, <= TIMING_MAX_SAMPLES */
     double doubt;           /* stop at this relative uncertainty of the median */
-    double budget_s;        /* or at this total time of the samples */
-    double limit_s;         /* or at this wall time, also for the warm-up */
-    double unstable;        /* flag a larger final uncertainty */
-    double drift;           /* relative difference at which two rounds agree */
+    double budget_s;        /* or at this total time of the samples, seconds */
+    double limit_s;         /* or at this wall time, seconds; limits the warm-up too */
+    double unstable;        /* flag the result if its final uncertainty is larger */
+    double drift;           /* largest relative difference of two rounds that agree */
 };
 
 extern const struct timing_policy timing_default_policy;
@@ -34,35 +34,37 @@ struct timing_clock {
 
 extern const struct timing_clock timing_monotonic_clock;
 
-/* Runs `n` times; *ret_seconds is the total. Returns an enum cm_backend_status. */
+/* A job to time: `run` executes it `n` times, sets *ret_seconds to the total and returns an
+ * enum cm_backend_status. */
 struct timing_job {
     int (*run)(void *context, uint32_t n, enum cm_cache cache, double *ret_seconds,
                struct cm_reason *reason);
     void *context;
 };
 
-/* Computes quartiles of `n` sorted samples by linear interpolation: the k-th quartile is at (n
- * - 1) * k / 4. Requires n >= 1. */
+/* Computes quartiles of `n` sorted samples by linear interpolation: the k-th quartile is at
+ * index (n - 1) * k / 4. Requires n >= 1. */
 void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret);
 
 /* Returns the relative half-width of the median's 95 % interval. */
 double timing_doubt(const struct cm_timing *timing);
 
-/* Warms up and samples until the policy is satisfied. Adds to *flags. Returns CM_BACKEND_OK or
- * the job's status; a non-positive time is refused. */
+/* Warms up and samples until the policy is satisfied. Adds to *flags if samples are few or
+ * disagree. Returns CM_BACKEND_OK or the job's status; a non-positive time is refused. */
 int timing_run(const struct timing_job *job, const struct timing_policy *policy,
                const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
                uint32_t *flags, struct cm_reason *reason) __attribute__((warn_unused_result));
 
-/* A job with parts, at most CM_MAX_KERNELS. Each run sets the seconds of each. */
+/* A job of `n` parts, at most CM_MAX_KERNELS. `run` executes all of them once and sets the
+ * seconds of each. */
 struct timing_parts {
     int (*run)(void *context, double *ret_seconds, struct cm_reason *reason);
     void *context;
     int32_t n;
 };
 
-/* Computes the median of each part over policy->fewest_samples runs, or those of limit_s. A
- * non-positive time is refused. */
+/* Computes the median seconds of each part over policy->fewest_samples runs, or as many as fit
+ * into policy->limit_s. A non-positive time is refused. */
 int timing_run_parts(const struct timing_parts *parts, const struct timing_policy *policy,
                      const struct timing_clock *clock, double *ret_medians,
                      struct cm_reason *reason) __attribute__((warn_unused_result));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured rates replace the peak rates of data sheets, which no kernel reaches. They are
- * stored where the roofline reads them: fp64 and fp32 products as vector rates, narrower ones
- * as matrix rates, whether or not the device has matrix units.
+ * Calibrates a device: measured rates replace the peak rates of data sheets, which no kernel
+ * reaches. The rates of fp64 and fp32 products are stored as vector rates, those of narrower
+ * types as matrix rates, whether or not the device has matrix units: the roofline reads them
+ * there.
  */
 #include "backends/device/calibrate.h"
 
@@ -38,9 +39,9 @@ static void copy_ceilings(const struct ceilings *ceilings, struct device_model *
     ret->floor = ceilings->floor_s;
 }
 
-/* Measures the ceilings and, if `ret_shares` is set, the shares of them that kernels reach, in
- * a child process. It ends before this returns, because a device may be limited to one process.
- */
+/* Measures, in a child process, the ceilings and, unless `ret_shares` is NULL, the shares of
+ * the ceilings that kernels reach. The child ends before this returns, because a device may be
+ * limited to one process. */
 static int survey(const struct subprocess_setup *setup, struct arena *arena, const bool *wanted,
                   struct cm_device_facts *ret_facts, struct ceilings *ret,
                   struct device_model *ret_shares, struct cm_reason *reason) {
@@ -127,7 +128,7 @@ static void write_text(struct json_writer *json, const char *key, const char *te
     json_key_string(json, key, text);
 }
 
-/* The value is in the format of `costmodel fit`. */
+/* Writes the member "calibration" in the format of `costmodel fit`. */
 static void write_calibration(struct json_writer *json, const struct device_model *model,
                               const char *source) {
     json_break_line(json, 2, false);

@@ -12,9 +12,10 @@ struct subprocess_setup;
 struct device_model;
 
 /*
- * Measures in a subprocess, twice if the device may round fp32 to tf32. Texts of *ret are in
- * `arena`; the source lacks the date. Returns CM_BACKEND_OK, or a status with its reason, also
- * if no rate or no bandwidth could be measured.
+ * Measures the rates of a device in a subprocess; if the device has tensor cores, the tf32 rate
+ * in a second one. Texts of *ret are in `arena`; ret->source lacks the date, which
+ * calibrate_write adds. Returns CM_BACKEND_OK, or another status with a reason;
+ * CM_BACKEND_REFUSED if no product or no copy could be measured.
  */
 int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
                   struct device_model *ret, struct cm_reason *reason)

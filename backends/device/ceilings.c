@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes grow step by step: one that saturates an accelerator would keep a CPU busy for minutes,
- * and a copy must exceed every cache. */
+/* Measures products and copies of growing sizes: a product that saturates an accelerator would
+ * keep a CPU busy for minutes. A copy must exceed every cache. */
 #include "backends/device/ceilings.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ceilings of a device, measured like layers: references for their times, and the contents of a
- * device file. */
+/* Ceilings of a device, measured in the same way as layers. They are references for layer
+ * times, and the rates of a device file. */
 #ifndef BACKENDS_DEVICE_CEILINGS_H
 #define BACKENDS_DEVICE_CEILINGS_H
 
@@ -8,7 +8,7 @@
 
 #include "costmodel/backend.h"
 
-/* 0 if not measured. */
+/* A member is 0 if it was not measured. */
 struct ceilings {
     double copy_bytes_per_s;           /* bytes read plus bytes written */
     double floor_s;                    /* time of a minimal primitive */
@@ -23,15 +23,16 @@ struct ceilings_job {
     void *context;
 };
 
-/* `wanted`, indexed by enum cm_element: products to measure. Sizes grow until an execution is
- * long or the operands fill a quarter of the memory. */
+/* Measures the floor, the copy rate and the products of each element type with wanted[type].
+ * Sizes grow until one execution takes several milliseconds or the operands fill a quarter of
+ * the memory. */
 void ceilings_measure(const struct ceilings_job *job, const struct cm_device_facts *facts,
                       const bool *wanted, struct ceilings *ret);
 
 /* Returns true if anything was measured. */
 bool ceilings_any(const struct ceilings *ceilings);
 
-/* Sets ret[] for the element types that products of the primitives multiply. */
+/* Sets ret[type] for each element type that a matrix product or convolution multiplies. */
 void ceilings_wanted(const struct cm_primitive *primitives, size_t n, bool *ret);
 
 #endif

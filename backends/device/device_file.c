@@ -78,7 +78,7 @@ static int check_once(const struct reading *reading, const struct json_value *ob
     return key_fault(reading, item, "is given twice");
 }
 
-/* Requires each member to have one of these keys and a text. */
+/* Requires that each member has one of the `keys` and a non-empty string. */
 static int check_texts(const struct reading *reading, const struct json_value *object,
                        const char *const *keys) {
     json_each(item, object) {
@@ -199,7 +199,7 @@ static int read_efficiency(const struct reading *reading, const struct json_valu
     return CM_BACKEND_OK;
 }
 
-/* The key is the name of a runtime. */
+/* Reads the efficiencies of the runtime that the key names. */
 static int read_runtime(const struct reading *reading, const struct json_value *item) {
     for (int32_t runtime = 0; runtime < CM_N_RUNTIMES; runtime++)
         if (text_equal(json_key(item), primitive_runtime_name(runtime)))
@@ -207,7 +207,7 @@ static int read_runtime(const struct reading *reading, const struct json_value *
     return key_fault(reading, item, "is not a known key");
 }
 
-/* The basis of the fit, and the efficiencies of each runtime. */
+/* Reads "calibration": the basis of the fit, and the efficiencies of each runtime. */
 static int read_calibration(const struct reading *reading, const struct json_value *object) {
     struct device_model *ret = reading->ret;
     if (!json_is_object(object)) return key_fault(reading, object, "must be an object");
@@ -258,8 +258,9 @@ static bool any_has_source(const struct json_value *object, const char *source) 
     return false;
 }
 
-/* Joins the documents of the figures in file order, as many as a report has room for; documents
- * used only for checking are omitted. */
+/* Sets the source, unless the file has one, to the documents that figures name as "source": in
+ * file order, as many as a report has room for. Documents named only as "checked" are
+ * omitted. */
 static int join_sources(const struct reading *reading) {
     static const size_t room = CM_NAME_SIZE - sizeof("; ...");
     struct text joined;
@@ -316,7 +317,7 @@ int device_parse(const char *path, const char *text, struct arena *arena,
     return status;
 }
 
-/* Reads the whole file, NUL-terminated; the sink has the system's reason. */
+/* Reads the whole file, NUL-terminated; if that fails, `diag` gets the system's message. */
 static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
                      const char **ret) {
     struct source *source = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection of a device's rate for some work: the fastest units that support its element type.
+ * Selects the rate of a device for a primitive: that of the fastest units that support its
+ * element type.
  */
 #include "backends/device/devices.h"
 
@@ -23,7 +24,8 @@ static const char *const rate_names[N_RATES] = {
     [RATE_MATRIX_INT8] = "matrix_int8",
 };
 
-/* If the device has no units for a type, the next wider type is used. */
+/* Candidates in order of preference: if the device has no units for a type, the next wider type
+ * is used. */
 static const enum device_rate product_rates[CM_N_ELEMENTS][MAX_CHOICES] = {
     [CM_F64] = {RATE_MATRIX_FP64, RATE_FP64},
     [CM_F32] = {RATE_MATRIX_FP32, RATE_FP32},

@@ -29,7 +29,8 @@ bool device_is_built_in(const char *name) {
     return find_text(name) != NULL;
 }
 
-/* Returns true if `name` is the device, or a part of its name before a "-" if `is_part`. */
+/* Returns true if `name` matches the name of a device or, if `is_part`, the part of it before a
+ * "-". Ignores case and punctuation. */
 static bool name_matches(const char *name, const char *device, bool is_part) {
     for (;;) {
         while (*name == '-' || *name == '_' || *name == ' ') name++;

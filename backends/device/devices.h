@@ -28,7 +28,8 @@ enum device_rate {
     N_RATES
 };
 
-/* Efficiencies of kernels of one runtime on a device: shares of the peak rates, fixed times. */
+/* Efficiencies of the kernels of one runtime on a device. "of X: K" means: the share of X that
+ * the kernels K reach. */
 struct device_efficiency {
     double product;         /* of the rate: matrix products of full tiles */
     double convolution;     /* of the rate: convolutions of full tiles */
@@ -38,13 +39,13 @@ struct device_efficiency {
     double pool;            /* of the bandwidth: pooling, resizing */
     double depthwise;       /* of the bandwidth: depthwise convolutions */
     double cache_bandwidth; /* bytes per second, from the last-level cache to all units */
-    double resident;        /* of the last-level cache: holds operands of earlier kernels */
+    double resident;        /* share of the last-level cache with operands of earlier kernels */
     double group_tile;      /* channels to which each group of a convolution is padded */
     double winograd;        /* speed-up of fp32 3x3 convolutions of stride 1 */
-    double tile_seconds;    /* before and after the inner loop of a tile */
+    double tile_seconds;    /* seconds before and after the inner loop of a tile */
     double launch;          /* seconds of an empty kernel */
-    double gradient;        /* of the rates of forward: kernels of backward */
-    double grouped_gradient; /* the same: of grouped and depthwise convolutions */
+    double gradient;        /* of the forward rates: backward kernels */
+    double grouped_gradient; /* the same for grouped and depthwise convolutions */
 };
 
 /* 0 or NULL if unknown; name, title and bandwidth are always set. */
@@ -65,11 +66,11 @@ struct device_model {
     struct device_efficiency efficiency[CM_N_RUNTIMES];
 };
 
-/* Keys of a device file for the members of struct device_efficiency, NULL past the last, and
- * the member. */
+/* Return the key in a device file of the index-th member of struct device_efficiency, NULL past
+ * the last, and a pointer to that member. */
 const char *device_efficiency_name(size_t index);
 double *device_efficiency_at(struct device_efficiency *efficiency, size_t index);
-/* Writes the set members, the value of a runtime in "calibration", as a JSON object. */
+/* Writes the members above 0 as a JSON object, the value of a runtime in "calibration". */
 struct json_writer;
 void device_efficiency_write(const struct device_efficiency *efficiency,
                              struct json_writer *json);
@@ -88,8 +89,8 @@ extern const struct device_text device_texts[];
 const char *device_rate_name(enum device_rate rate);
 bool device_rate_is_matrix(enum device_rate rate);
 
-/* Returns the rate of products, or of elementwise work, on this element type: the first
- * candidate that the device has; RATE_NONE if none. */
+/* Return the rate of products, or of elementwise work, on this element type: the first
+ * candidate that the device has; RATE_NONE if it has none. */
 enum device_rate device_product_rate(const struct device_model *model, enum cm_element element,
                                      enum cm_precision precision);
 enum device_rate device_plain_rate(const struct device_model *model, enum cm_element element);
@@ -108,13 +109,13 @@ int device_resolve(const char *name, const char **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
 /*
- * Reads a description by built-in name, from a file, or from text (docs/devices.md); messages
- * name the text `path`. Texts of *ret are in `arena`. Returns CM_BACKEND_OK, CM_BACKEND_REFUSED
- * or CM_BACKEND_NO_MEMORY.
+ * Read a device description (docs/devices.md): of a built-in device, from the file `path`, or
+ * from `text`, which messages call `path`. Texts of *ret are in `arena`. Returns CM_BACKEND_OK,
+ * CM_BACKEND_REFUSED or CM_BACKEND_NO_MEMORY.
  */
 int device_built_in(const char *name, struct arena *arena, struct device_model *ret,
                     struct cm_reason *reason) __attribute__((warn_unused_result));
-/* By built-in name, or from a file whose name ends in .json. */
+/* Reads a built-in device by its name or abbreviation, or a file whose name ends in .json. */
 int device_find(const char *name, struct arena *arena, struct device_model *ret,
                 struct cm_reason *reason) __attribute__((warn_unused_result));
 int device_read(const char *path, struct arena *arena, struct device_model *ret,

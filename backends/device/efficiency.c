@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* Of an RTX 3090, the one device with measured training steps. */
+/* Values of an RTX 3090, the only device with measured training steps. */
 #define GRADIENT         0.78
 #define GROUPED_GRADIENT 0.29
 
@@ -49,10 +49,10 @@ void device_efficiency_write(const struct device_efficiency *efficiency,
 }
 
 /* Rounded fits to the measured devices of a generation (devices/, docs/times.md). Values that
- * were not measured are those of the nearest measured generation. `cache` is a multiple of the
- * memory bandwidth. */
+ * were not measured are copied from the nearest measured generation. `cache` is a multiple of
+ * the memory bandwidth. */
 static const struct generation {
-    const char *architecture; /* how the architecture's name begins */
+    const char *architecture; /* prefix of the architecture's name */
     struct device_efficiency efficiency[CM_N_RUNTIMES];
 } generations[] = {
 /* clang-format off */

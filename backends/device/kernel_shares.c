@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels grow by their batch until launches are negligible. */
+/* Measures each kernel with a growing batch, until its launch time is negligible. */
 #include "backends/device/kernel_shares.h"
 
 #include <math.h>
@@ -17,12 +17,12 @@
 #define GROWTH         8
 #define LONG_S         2e-3 /* a launch is less than a percent of it */
 
-/* Shapes: the batch is dims[0] of inputs[0] and of the output, 0 ends the dims. */
+/* One kernel per efficiency, on images [batch, channels, size, size]; `filter` 0: no window. */
 static const struct kernel {
     size_t member; /* offset in struct device_efficiency */
     enum cm_primitive_kind kind;
     enum cm_algorithm algorithm;
-    int64_t channels, size; /* of images [batch, channels, size, size] */
+    int64_t channels, size; /* of the input images */
     int64_t filter, stride;
     int64_t groups;
 } kernels[] = {
@@ -107,8 +107,8 @@ static double least_seconds(const struct device_model *model,
     return model->rates[rate] > 0 ? (double)primitive->flops / model->rates[rate] : 0;
 }
 
-/* Returns the share of the ceilings that the largest kernel of the kind reaches; 0 if none can
- * be measured. */
+/* Returns the share of the ceilings that the kernel reaches with the largest batch that could
+ * be measured; 0 if none could. */
 static double measure_share(const struct ceilings_job *job, const struct cm_device_facts *facts,
                             const struct device_model *model, const struct kernel *kernel) {
     const bool is_narrow = facts->has_tensor_cores && model->rates[RATE_MATRIX_FP16] > 0;

@@ -9,8 +9,8 @@
 
 /*
  * Sets the shares of model->rates and model->bandwidth that the kernels reach, for all
- * runtimes; those of kinds that the device refuses stay unset. Both must have been measured.
- * Kernels are in fp16 if that is the rate of matrix units, else in fp32.
+ * runtimes, and 0 for kinds that the device refuses. The rates and the bandwidth must have been
+ * measured. Kernels run in fp16 if the device has tensor cores with an fp16 rate, else in fp32.
  */
 void kernel_shares_measure(const struct ceilings_job *job, const struct cm_device_facts *facts,
                            struct device_model *model);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes the time of a kernel from tiles, waves and shares of the peak rates. */
 #include "backends/device/kernel_time.h"
 
 #include <math.h>
@@ -22,11 +23,11 @@ static const struct {
 #define MIN_SPLIT_K 128 /* smallest k of a part */
 #define TILE_K      64  /* step of the innermost loop of a tile */
 
-/* F(4x4, 3x3) of Lavin and Gray (CVPR 2016): 36 multiplications for 144. */
+/* F(4x4, 3x3) of Lavin and Gray (CVPR 2016): 36 multiplications instead of 144. */
 #define WINOGRAD_SAVING 4.0
 
-/* Order of the norm that combines the times of arithmetic and memory: close to the larger one,
- * up to 26 % above it near the ridge point. */
+/* Order of the norm that combines the times of arithmetic and memory. The result is close to
+ * the larger time, and at most 26 % above it, if both are equal. */
 #define OVERLAP 3.0
 
 static double size(const struct cm_tensor *tensor, int32_t axis) {
@@ -41,9 +42,8 @@ static bool is_convolution(const struct cm_primitive *primitive) {
     return primitive->kind == CM_CONV || primitive->kind == CM_DECONV;
 }
 
-/* Returns the matrix product, with the same FLOPs, that computes a gradient of
- * (m x k) (k x n): that of the first operand is m x k and sums over n, that of the second is
- * k x n and sums over m. */
+/* Returns the matrix product, with the same FLOPs, that computes a gradient of (m x k) (k x n).
+ * The gradient of the first operand is (m x n) (n x k), that of the second (k x m) (m x n). */
 static struct geometry gradient_geometry(struct geometry forward, int32_t gradient) {
     if (gradient == CM_GRADIENT_DATA)
         return (struct geometry){forward.batch, forward.m, forward.k, forward.n};
@@ -53,7 +53,9 @@ static struct geometry gradient_geometry(struct geometry forward, int32_t gradie
 }
 
 /* Returns the convolution as an implicit matrix product per group: rows are the output
- * positions of all images, columns the output channels; sums over kernel and input channels. */
+ * positions of all images, columns the output channels; the sum is over kernel positions and
+ * input channels. A transposed convolution is treated as the convolution from its output to its
+ * input. */
 static struct geometry convolution_geometry(const struct cm_primitive *primitive) {
     const bool transposed = primitive->kind == CM_DECONV;
     const struct cm_tensor *image = transposed ? &primitive->inputs[0] : &primitive->outputs[0];
@@ -78,8 +80,9 @@ static struct geometry matrix_geometry(const struct cm_primitive *primitive) {
                              primitive->fusion.gradient);
 }
 
-/* Returns the seconds of a tile of m x n x k on one multiprocessor, mostly the larger of its
- * arithmetic and of reading its operands from the cache. `rate`: of the whole device. */
+/* Returns the seconds of a tile of m x n x k on one multiprocessor, roughly the larger of two
+ * times: its arithmetic, and reading its operands from the cache. `rate` is that of the whole
+ * device, `bytes` the size of an element. */
 static double tile_seconds(const struct device_model *model,
                            const struct device_efficiency *efficiency, double m, double n,
                            double k, double rate, double bytes) {
@@ -93,7 +96,7 @@ static double tile_seconds(const struct device_model *model,
 }
 
 /* Returns the seconds of a product in whole waves of tiles, for the fastest tile shape and
- * split. `bytes`: of an element. */
+ * number of splits. `bytes` is the size of an element. */
 static double product_seconds(const struct device_model *model,
                               const struct device_efficiency *efficiency,
                               const struct geometry *product, double rate, double bytes) {
@@ -110,7 +113,7 @@ static double product_seconds(const struct device_model *model,
             if (splits > 1 && product->k / splits < MIN_SPLIT_K) break;
             double seconds =
                 ceil(n_tiles / units) * tile_seconds(model, efficiency, m, n, k, rate, bytes);
-            if (splits > 1) /* a kernel adds partial sums of 4 bytes, written and read */
+            if (splits > 1) /* a kernel adds the partial sums: 4 bytes written and read */
                 seconds += efficiency->launch + 8 * product->batch * product->m * product->n *
                                                     splits / efficiency->cache_bandwidth;
             best = fmin(best, seconds);
@@ -119,7 +122,7 @@ static double product_seconds(const struct device_model *model,
     return best;
 }
 
-/* Dedicated kernels exist for groups of 2 to 32 channels that are powers of two. */
+/* Returns true if libraries have dedicated kernels for groups of `width` channels. */
 static bool has_group_kernel(double width) {
     return width == 2 || width == 4 || width == 8 || width == 16 || width == 32;
 }
@@ -147,7 +150,7 @@ static double grouped_seconds(const struct device_efficiency *efficiency,
     return (double)primitive->flops * fmax(1, padding) / rate;
 }
 
-/* Returns the ratio of n rounded up to whole tiles to n. */
+/* Returns n, rounded up to whole tiles, divided by n: padding(100, 64) is 1.28. */
 static double padding(double n, double tile) {
     return n > 0 ? ceil(n / tile) * tile / n : 1;
 }
@@ -188,8 +191,8 @@ static double compute_seconds(const struct device_model *model,
     return flops / peak;
 }
 
-/* Returns the seconds of the arithmetic, 0 if *rate is RATE_NONE. tf32 permits kernels that
- * compute in fp32: *rate becomes that of the faster kernel. */
+/* Returns the seconds of the arithmetic, 0 if *rate is RATE_NONE. If *rate is tf32, kernels may
+ * also compute in fp32: the faster of both is chosen, and *rate is set to its rate. */
 static double fastest_seconds(const struct device_model *model,
                               const struct device_efficiency *efficiency,
                               const struct cm_primitive *primitive, enum device_rate *rate) {
@@ -256,9 +259,9 @@ static double memory_seconds(const struct device_model *model,
            resident / efficiency->cache_bandwidth;
 }
 
-/* Returns the lower bound in seconds: the FLOPs of a product by the cheapest known algorithm at
- * the highest rate, or the compulsory traffic from memory. No traffic is counted if all of it
- * fits in the last-level cache. */
+/* Returns the lower bound in seconds, the larger of two times: the FLOPs of a product, by the
+ * cheapest known algorithm, at the highest rate; and the compulsory memory traffic, 0 if all of
+ * it fits in the last-level cache. */
 static double bound_seconds(const struct device_model *model,
                             const struct cm_primitive *primitive, double peak) {
     const struct cm_fusion *fusion = &primitive->fusion;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of primitives on a device described by figures: nothing runs (kernel_time.h). */
+/* Backend that models the times of primitives from the figures of a device (kernel_time.h);
+ * nothing runs. */
 #include "backends/backend_registry.h"
 
 #include <stdbool.h>
@@ -112,7 +113,7 @@ static bool has_matrix_units(const struct device_model *model) {
     return false;
 }
 
-/* Copies a text, truncated between characters. */
+/* Copies a text, truncated at a character boundary. */
 static void copy_fact(char *ret, size_t size, const char *text) {
     if (text == NULL) return;
     (void)snprintf(ret, size, "%.*s", (int)text_cut_length(text, size - 1), text);
