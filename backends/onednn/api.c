@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading of the library by name or path, and of its functions. */
+/* Loads the library, by name or path, and its functions. */
 #include "backends/onednn/api.h"
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ static int api_version(const struct onednn_api *api, struct cm_reason *reason) {
                          version->major, version->minor, DNNL_VERSION_MAJOR);
 }
 
-/* Never unloaded: its threads may still run. */
+/* Opens the library, which is never unloaded: its threads may still run. */
 static void *open_named(const char *name) {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }

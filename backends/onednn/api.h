@@ -47,7 +47,7 @@
     X(dnnl_resampling_forward_primitive_desc_create)                                           \
     X(dnnl_vanilla_rnn_forward_primitive_desc_create)                                          \
     X(dnnl_lstm_forward_primitive_desc_create) X(dnnl_lbr_gru_forward_primitive_desc_create)
-/* Newer than 3.0: NULL if the library lacks it. */
+/* Functions newer than 3.0: NULL if the library lacks them. */
 #if ONEDNN_HAS(3, 7)
 #define ONEDNN_YOUNG(X)                                                                        \
     X(dnnl_group_normalization_forward_primitive_desc_create)                                  \

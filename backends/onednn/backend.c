@@ -19,7 +19,7 @@ struct cm_device {
     struct onednn lib;
     int n_threads;
     bool plain;                /* convolutions keep the layout of the model */
-    struct plan_limits limits; /* 0: found when a plan is made */
+    struct plan_limits limits; /* a member of 0 is determined when a plan is made */
 };
 
 enum setting { SETTING_LIBRARY, SETTING_THREADS, SETTING_CACHE, SETTING_MEMORY, N_SETTINGS };
@@ -78,7 +78,8 @@ static int read_number(const struct setting_values *values, enum setting setting
     return CM_BACKEND_OK;
 }
 
-/* Call before loading the library: OpenMP reads these once. Existing values stay. */
+/* Sets the environment variables that OpenMP reads when it is loaded: call before loading the
+ * library. Existing values are kept, except the number of threads if `set`. */
 static void set_threads(int n_threads, bool set) {
     char text[16];
     (void)snprintf(text, sizeof(text), "%d", n_threads);

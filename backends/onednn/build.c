@@ -9,8 +9,8 @@
 
 /* Fallback for a primitive that oneDNN does not implement. */
 enum fallback {
-    FALLBACK_NONE, /* a copy does not model arithmetic */
-    FALLBACK_COPY, /* the time depends on the bytes only */
+    FALLBACK_NONE, /* refuse it: a copy does not model arithmetic */
+    FALLBACK_COPY, /* copy as many bytes: its time depends only on them */
 };
 
 static const struct {
@@ -53,8 +53,8 @@ static int refuse(const struct building *building, dnnl_status_t status) {
                          (int)status);
 }
 
-/* Replaces a reference implementation, which no runtime would use, by a proxy of the same size,
- * or notes that it ran. */
+/* Replaces a reference implementation, which no runtime would use, by a proxy of the same size.
+ * If there is none, keeps the reference and notes that it ran. */
 static dnnl_status_t replace_reference(struct building *building) {
     dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].replace;
     if (build != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a primitive to oneDNN primitives: descriptors and operands. */
+/* Translates a primitive to oneDNN primitives: descriptors and operands. */
 #ifndef BACKENDS_ONEDNN_BUILD_H
 #define BACKENDS_ONEDNN_BUILD_H
 
@@ -11,7 +11,7 @@
 
 /* Owner of an operand. Each BUILT_OWN is a separate operand. */
 enum built_role {
-    BUILT_OWN = -1,       /* of the plan: source of a proxy copy, initial states */
+    BUILT_OWN = -1,       /* allocated by the plan: source of a proxy copy, initial states */
     BUILT_INPUT = 0,      /* + i: input i of the primitive */
     BUILT_OUTPUT = 16,    /* + i: output i */
     BUILT_TEMPORARY = 32, /* + i: written by one part, read by the next */
@@ -21,8 +21,7 @@ struct built_operand {
     int role; /* enum built_role */
     size_t bytes;
     dnnl_data_type_t type;
-    /* Set if the operand is in a layout of oneDNN's choice: the model's layout (weights:
-     * grouped). */
+    /* The model's layout (of weights: grouped) if oneDNN chose a different one; else NULL. */
     onednn_desc plain;
 };
 
@@ -45,13 +44,14 @@ struct built {
     int n_operands;
     struct built_operand operands[MAX_OPERANDS];
     struct onednn_descs descs;
-    const char *algorithm; /* NULL: oneDNN's name of the only part */
+    const char *algorithm; /* NULL: use oneDNN's name of the only part */
     int32_t state;         /* CM_MEASURED, CM_PROXY or CM_VIEW */
     struct cm_reason note; /* what ran instead, or that a reference ran */
 };
 
-/* `plain`: convolutions keep the layout of the primitive instead of oneDNN's choice. On
- * CM_BACKEND_OK drop *ret later; on CM_BACKEND_REFUSED there is a reason. */
+/* Builds the oneDNN primitives of `primitive`. `plain`: convolutions keep the layout of the
+ * primitive instead of oneDNN's choice. Returns CM_BACKEND_OK, and the caller must drop *ret,
+ * or another status with a reason. */
 int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
                     struct built *ret, struct cm_reason *reason);
 void build_drop(const struct onednn *lib, struct built *built);
@@ -75,24 +75,26 @@ dnnl_status_t build_copy(struct building *building);
 dnnl_status_t build_rnn(struct building *building);
 dnnl_status_t build_attention(struct building *building);
 dnnl_status_t build_resample(struct building *building);
-/* Replace slow reference implementations of oneDNN: softmax along the last axis; elementwise
- * sum. */
+/* Build proxies for slow reference implementations of oneDNN: a softmax along the last axis, a
+ * reduction by sum. */
 dnnl_status_t build_softmax_rows(struct building *building);
 dnnl_status_t build_sum(struct building *building);
 /* Builds a copy of as many bytes as the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
-/* Sets *ret to the post-ops of a product's steps, for a result described by tensors of this
- * rank; NULL if there are none. build_step_args adds their operands to the part. */
+/* Sets *ret to the post-ops of a product's steps; leaves it unchanged if there are no steps.
+ * build_step_args adds the operands of the steps to the part. */
 dnnl_status_t build_post_ops(struct building *building, dnnl_primitive_attr_t *ret);
 dnnl_status_t build_step_args(struct building *building);
-/* Returns the algorithm of a function and its constants; false if oneDNN has no exact one. */
+/* Sets the algorithm of a function and its constants. Returns false if oneDNN has no exact
+ * algorithm. */
 bool build_algorithm(const struct cm_eltwise *step, dnnl_alg_kind_t *ret, float *ret_alpha,
                      float *ret_beta);
 /* Returns the tensor with dims of 1 prepended up to this rank. */
 struct cm_tensor build_widen(const struct cm_tensor *tensor, int32_t rank);
 
-/* Helpers of the builders. dnnl_data_type_undef: oneDNN lacks the type. */
+/* Helpers of the builders. build_type returns dnnl_data_type_undef if oneDNN lacks the type.
+ * build_desc describes a tensor in its own layout, build_any in one of oneDNN's choice. */
 dnnl_data_type_t build_type(int32_t element);
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
                          onednn_desc *ret);
@@ -104,8 +106,8 @@ struct built_part *build_part(struct building *building);
 void build_next_part(struct building *building);
 /* Adds an operand to the part; `role` is an enum built_role. */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
-/* Adds the index-th operand of a kind in the layout that oneDNN chose; `plain` is the model's
- * layout, NULL if it has none. */
+/* Adds the index-th operand of kind `what` in the layout that oneDNN chose. `plain` is the
+ * operand's layout in the model, NULL if the model does not have it. */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
                    onednn_desc plain, int32_t element, int role);
 /* Marks the result as a proxy and sets its note. */

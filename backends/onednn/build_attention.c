@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention as its parts: scores = q k^T, scaled and masked, softmax over the keys, scores
- * times v. The scale is applied to q, which is smaller. Heads that share keys become rows of
- * one product.
+ * Attention as several oneDNN primitives: scale q, scores = q k^T, add the mask, softmax over
+ * the keys, weights times v. The scale is applied to q because q is smaller than the scores.
+ * Heads that share keys become rows of one product.
  */
 #include "backends/onednn/build.h"
 
@@ -31,7 +31,8 @@ static bool read_heads(const struct cm_primitive *primitive, struct heads *ret) 
            primitive_is_packed(v);
 }
 
-/* [batch, groups, rows, columns], row-major or with transposed matrices. */
+/* Describes a tensor [batch, groups, rows, columns]; its matrices are transposed if
+ * `turned`. */
 static dnnl_status_t describe(struct building *building, const struct heads *is, int64_t rows,
                               int64_t columns, bool turned, onednn_desc *ret) {
     const int64_t size = rows * columns;
@@ -43,7 +44,7 @@ static dnnl_status_t describe(struct building *building, const struct heads *is,
     return build_desc(building, &tensor, ret);
 }
 
-/* Adds a part with one operand and one result, or two and one. */
+/* Adds `n` arguments to the part: one or two operands, then the result. */
 static void add_args(struct building *building, const struct heads *is, const int *roles,
                      const onednn_desc *descs, int n) {
     static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
@@ -71,8 +72,8 @@ static dnnl_status_t multiply(struct building *building, const struct heads *is,
                         &build_part(building)->primitive);
 }
 
-/* Adds the model's mask, broadcast to the scores, or one of the plan's own if the mask is
- * causal or not numeric. */
+/* Describes the mask that is added to the scores: the model's mask, or [queries, keys]
+ * allocated by the plan if the mask is causal or has another element type than the scores. */
 static dnnl_status_t describe_mask(struct building *building, const struct heads *is,
                                    onednn_desc *ret, int *ret_role) {
     const struct cm_primitive *primitive = building->primitive;

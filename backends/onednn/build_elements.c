@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* oneDNN's algorithm for a function, with alpha and beta of the step or these. */
+/* oneDNN's algorithm for a function, with constants of the step or of this row. */
 struct function {
     dnnl_alg_kind_t algorithm;
     bool own_constants; /* use alpha and beta of this row */
@@ -103,7 +103,8 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
                          &build_part(building)->primitive);
 }
 
-/* oneDNN requires a full first operand; the order does not change the time. */
+/* oneDNN does not broadcast the first operand: if inputs[0] is broadcast, the operands are
+ * swapped, which does not change the time. */
 static dnnl_status_t build_binary(struct building *building, const struct function *function) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *const three[] = {&primitive->inputs[0],
@@ -172,7 +173,8 @@ dnnl_status_t build_eltwise(struct building *building) {
                                             : build_binary(building, function);
 }
 
-/* Copies bytes, not numbers: types that oneDNN lacks are copied as smaller ones. */
+/* Sets *ret to the same bytes in a type that oneDNN can copy: int64 [2,3] becomes f32 [2,3,2].
+ * Returns false if the rank would be too large. */
 static bool as_bytes(const struct cm_tensor *tensor, struct cm_tensor *ret) {
     static const int32_t same_size[CM_N_ELEMENTS] = {
         [CM_F32] = CM_F32,   [CM_I32] = CM_F32,  [CM_U32] = CM_F32,   [CM_F16] = CM_BF16,
@@ -250,7 +252,7 @@ dnnl_status_t build_proxy(struct building *building) {
         const dnnl_status_t status = build_desc(building, &line, &descs[i]);
         if (status != dnnl_success) return status;
     }
-    /* Uses own operands: those of the primitive may be smaller. */
+    /* The plan allocates the operands: those of the primitive may be smaller. */
     build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32, BUILT_OWN);
     build_arg(building, DNNL_ARG_TO, descs[1], CM_F32, BUILT_OWN);
     build_set_proxy(building, "ran a copy of the same bytes instead");

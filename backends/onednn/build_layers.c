@@ -21,7 +21,7 @@ static dnnl_status_t describe_ends(struct building *building, onednn_desc *ret_x
     return status;
 }
 
-/* Returns true if one window covers the input: a reduction is faster then. */
+/* Returns true if one window covers the input: a reduction is faster than a pool then. */
 static bool is_global(const struct cm_primitive *primitive) {
     const struct cm_window *window = &primitive->window;
     for (int i = 0; i < window->n_spatial; i++)
@@ -36,7 +36,7 @@ struct reduction {
     dnnl_alg_kind_t algorithm;
     float p;
     const char *proxy_note; /* NULL if exact */
-    bool own_result;        /* not written to the output operand */
+    bool own_result;        /* allocated by the plan, not the output operand */
 };
 
 static dnnl_status_t describe_reduced(struct building *building,
@@ -126,7 +126,7 @@ static dnnl_status_t softmax_along(struct building *building, const struct cm_te
                          &build_part(building)->primitive);
 }
 
-/* Coalesces the axis with those before it, and those after it. */
+/* Coalesces the axes before `axis` and those after it: [2,3,4,5,6] at axis 2 -> [6,4,30]. */
 static struct cm_tensor around(const struct cm_tensor *x, int axis) {
     const int64_t inner = primitive_elements_of(x, axis + 1, x->rank);
     const int64_t size = x->dims[axis];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Norms. oneDNN has group and instance norms since 3.3; earlier, and for RMS, a layer norm of
- * the same rows is the proxy, since it reads and writes the same. */
+/* Norms. oneDNN has group and instance norms since 3.3; in older versions, and for RMS norms,
+ * the proxy is a layer norm of the same rows, which reads and writes the same bytes. */
 #include "backends/onednn/build.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 
 #include "support/banned.h"
 
-/* oneDNN requires 32-bit statistics, scales and shifts. */
+/* Returns true if input `which` is a vector of `size` elements of fp32, which oneDNN requires
+ * of statistics, scales and shifts. */
 static bool is_given(const struct building *building, int which, int64_t size) {
     const struct cm_primitive *primitive = building->primitive;
     if (which < 1 || which >= primitive->n_inputs) return false;
@@ -17,7 +18,8 @@ static bool is_given(const struct building *building, int which, int64_t size) {
            primitive_elements(&primitive->inputs[which]) == size;
 }
 
-/* Adds the operands from input `first` on; 0 if there are none. */
+/* Adds `n` vectors: the inputs from `first` on. The plan allocates those that the model lacks,
+ * and all of them if `first` is 0. */
 static dnnl_status_t add_vectors(struct building *building, const int *ids, int n, int64_t size,
                                  int first) {
     const struct cm_tensor vector = {
@@ -33,7 +35,8 @@ static dnnl_status_t add_vectors(struct building *building, const int *ids, int 
     return dnnl_success;
 }
 
-/* oneDNN's fast code for plain layout requires at least two spatial dims, or none. */
+/* Returns [N,C,W] as [N,C,1,W], other ranks unchanged: oneDNN's fast code for plain layout
+ * requires two or more spatial dims, or none. */
 static struct cm_tensor as_image(const struct cm_tensor *x) {
     struct cm_tensor image = *x;
     if (x->rank != 3) return image;
@@ -65,7 +68,7 @@ static dnnl_status_t build_batch_norm(struct building *building) {
     if (!training) flags |= dnnl_use_global_stats;
     dnnl_status_t status = add_data(building, &x, &desc);
     if (status == dnnl_success) status = add_vectors(building, ids, 2, x.dims[1], 1);
-    /* Batch statistics in training are outputs. */
+    /* In training the batch statistics are outputs. */
     if (status == dnnl_success)
         status = add_vectors(building, &ids[2], 2, x.dims[1], training ? 0 : 3);
     if (status != dnnl_success) return status;

@@ -48,7 +48,8 @@ void build_next_part(struct building *building) {
     building->built->n_parts++;
 }
 
-/* Operands of the same role are shared by the parts; the largest size counts. */
+/* Returns the index of the operand with this role, and adds it if it is new. Parts share
+ * operands, whose size is the largest that a part needs. BUILT_OWN is always new. */
 static int find_operand(struct built *built, int role) {
     for (int i = 0; i < built->n_operands && role != BUILT_OWN; i++)
         if (built->operands[i].role == role) return i;

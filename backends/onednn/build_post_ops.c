@@ -3,8 +3,8 @@
  * Post-ops of products: elementwise steps that oneDNN applies to the result. The first addition
  * of a tensor of the same size is a sum post-op: it reads the previous contents of the
  * destination instead of the tensor, as runtimes do for a residual connection. This moves the
- * same number of bytes and works in any layout. Other operands are those of binary post-ops,
- * and may be broadcast.
+ * same number of bytes and works in any layout. Other binary steps are binary post-ops, whose
+ * operand may be broadcast.
  */
 #include "backends/onednn/build.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Convolutions and matrix products. Weights of a convolution are in oneDNN's preferred layout,
- * which a runtime converts once; so are its activations unless `plain`, since a chain of
- * convolutions stays in it. Matrices keep their layout: a primitive does not say which one is
- * constant.
+ * because a runtime converts them once. Its activations are too, unless `plain`, because a
+ * chain of convolutions keeps them in that layout. Matrices keep their own layout: a primitive
+ * does not say which matrix is constant.
  */
 #include "backends/onednn/build.h"
 
@@ -18,7 +18,9 @@ static void add_dim(struct cm_tensor *tensor, int at, int64_t dim, int64_t strid
     tensor->strides[at] = stride;
 }
 
-/* From [K, C/g, k..], transposed [C, K/g, k..], to oneDNN's [g,] K/g, C/g, k.. */
+/* Permutes the dims of weights from [K, C/g, kernel..], transposed [C, K/g, kernel..], to
+ * oneDNN's [g, K/g, C/g, kernel..], without the g if it is 1. Returns false if the rank is too
+ * large or the groups do not divide the channels. */
 static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor *ret) {
     const struct cm_tensor *weights = &primitive->inputs[1];
     const bool transposed = primitive->kind == CM_DECONV;
@@ -40,7 +42,8 @@ static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor
     return true;
 }
 
-/* Layouts requested from oneDNN, and the model's layouts; equal if plain. */
+/* Layouts requested from oneDNN, and the model's layouts. If `plain`, those of x and y are
+ * equal. */
 struct operands {
     onednn_desc x, y, weights, bias;
     onednn_desc plain_x, plain_y, plain_weights;

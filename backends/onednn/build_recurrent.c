@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LSTM, GRU and plain RNN. Weights are in oneDNN's layout, with another order of gates than the
- * model's, so the plan owns them; a runtime converts them once. The GRU is linear-before-reset,
- * which frameworks export.
+ * LSTM, GRU and plain RNN. The plan allocates the weights, in oneDNN's layout and order of
+ * gates; a runtime converts the model's weights to that once. The GRU is linear-before-reset,
+ * the variant that frameworks export.
  */
 #include "backends/onednn/build.h"
 
@@ -33,7 +33,8 @@ static bool read_sizes(const struct cm_primitive *primitive, struct sizes *ret) 
     return true;
 }
 
-/* Dims are layers (one), then directions. */
+/* Describes a packed tensor. The first dims of states, weights and biases are the layers,
+ * always 1, and the directions. */
 static dnnl_status_t describe(struct building *building, int rank, const int64_t *dims,
                               int32_t element, bool any, onednn_desc *ret) {
     struct cm_tensor tensor = {.element = element, .rank = rank};
@@ -91,7 +92,7 @@ static void add_args(struct building *building, const struct onednn_rnn *rnn,
     build_arg_any(building, DNNL_ARG_WEIGHTS_ITER, dnnl_query_weights_md, 1, NULL, is->element,
                   BUILT_OWN);
     build_arg(building, DNNL_ARG_BIAS, rnn->bias, CM_F32, BUILT_OWN);
-    /* All states are written, even if the model uses the last one only. */
+    /* oneDNN writes all states, even if the model uses only the last one. */
     build_arg(building, DNNL_ARG_DST_LAYER, rnn->dst, is->element,
               whole ? BUILT_OUTPUT : BUILT_OWN);
 }

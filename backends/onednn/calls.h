@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that differ between versions 2 and 3. */
+/* Calls that differ between oneDNN 2 and 3. */
 #ifndef BACKENDS_ONEDNN_CALLS_H
 #define BACKENDS_ONEDNN_CALLS_H
 
@@ -21,7 +21,7 @@ struct onednn {
     dnnl_stream_t stream;
 };
 
-/* `strides` NULL: a layout of oneDNN's choice. */
+/* Creates a memory descriptor in `descs`. `strides` NULL: a layout of oneDNN's choice. */
 dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, int rank,
                          const dnnl_dim_t *dims, dnnl_data_type_t type,
                          const dnnl_dim_t *strides, onednn_desc *ret);
@@ -32,10 +32,10 @@ struct onednn_window {
     dnnl_dims_t kernel, strides, dilates, begin, end; /* dilates: 0 is dense */
 };
 
-/* Post-ops: functions applied to the result. */
+/* Appends a function to the post-ops, which are applied to the result of a primitive. */
 dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
                                    dnnl_alg_kind_t algorithm, float alpha, float beta);
-/* Adds the previous contents of the result. */
+/* Appends a step that adds the previous contents of the result. */
 dnnl_status_t calls_append_sum(const struct onednn *lib, dnnl_post_ops_t ops);
 
 /* `attr`: post-ops, or NULL. */
@@ -67,7 +67,7 @@ dnnl_status_t calls_select(const struct onednn *lib, onednn_desc a, onednn_desc 
 dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorithm,
                                onednn_desc src, onednn_desc dst, dnnl_primitive_desc_t *ret);
 
-/* `memory` and its result are for LSTM only. */
+/* `memory` is the cell state, for LSTM only. */
 struct onednn_rnn {
     dnnl_alg_kind_t algorithm;  /* dnnl_vanilla_lstm, dnnl_lbr_gru, dnnl_vanilla_rnn */
     dnnl_alg_kind_t activation; /* for dnnl_vanilla_rnn */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oneDNN 2: an operation descriptor first, then the primitive descriptor. */
+/* Calls of oneDNN 2, which creates an operation descriptor and from that the primitive
+ * descriptor. */
 #include "backends/onednn/calls.h"
 
 #if DNNL_VERSION_MAJOR < 3

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oneDNN 3: primitive descriptors are made in one call, memory descriptors are handles. */
+/* Calls of oneDNN 3, which creates a primitive descriptor in one call and whose memory
+ * descriptors are handles. */
 #include "backends/onednn/calls.h"
 
 #if DNNL_VERSION_MAJOR >= 3

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads /proc and /sys: sysconf was seen to report ten times the actual cache size. */
+/* Reads facts of the machine from /proc and /sys: sysconf can report ten times the actual cache
+ * size. */
 #include "backends/onednn/machine.h"
 
 #include <dirent.h>

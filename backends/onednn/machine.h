@@ -10,7 +10,7 @@
 
 /* Returns the number of CPUs that this process may use. */
 int machine_processors(void);
-/* Writes for example "AMD EPYC 7B13"; "" if unknown. */
+/* Writes the name of the CPU, such as "AMD EPYC 7B13"; "" if unknown. */
 void machine_name(char *ret, size_t size);
 /* Returns the bytes of the last-level cache of the first CPU. */
 int64_t machine_cache_bytes(void);
@@ -22,8 +22,8 @@ double machine_waited(void);
 /* Returns the load average over the last minute; < 0 if unknown. */
 double machine_load(void);
 
-/* Reads the mean CPU clock and the warmest sensor; 0 if /sys lacks it, as in most virtual
- * machines. */
+/* Reads the mean and the maximum CPU clock and the highest temperature; each is 0 if /sys lacks
+ * it, as in most virtual machines. */
 void machine_clocks(struct cm_clocks *ret);
 
 #endif

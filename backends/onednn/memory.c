@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large blocks use huge pages if the system provides them (the reason is in docs/measuring.md):
- * the 4 KiB pages of a block differ from run to run, and with them cache set conflicts and TLB
- * misses. */
+/* Allocates and fills operand memory. Large blocks use huge pages if the system provides them:
+ * the physical 4 KiB pages of a block differ from run to run, and with them its cache set
+ * conflicts and TLB misses (docs/measuring.md). */
 #include "backends/onednn/memory.h"
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #define ALIGNMENT    ((size_t)64)
 #define HUGE_PAGE    ((size_t)2 << 20)
-#define PATTERN_SIZE ((size_t)65536) /* random elements, repeated */
+#define PATTERN_SIZE ((size_t)65536) /* bytes of random elements, then repeated */
 
 size_t memory_aligned(size_t bytes) {
     return (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
@@ -37,8 +37,8 @@ static uint32_t random_next(uint32_t *state) {
     return *state >> 8;
 }
 
-/* Returns 1/4 .. 5/4: roots and logarithms are finite, sums of a few thousand products fit 16
- * bits, nothing is denormal. */
+/* Returns 1/4 .. 5/4: roots and logarithms are finite, sums of a few thousand products do not
+ * overflow fp16, nothing is denormal. */
 static float random_float(uint32_t *state) {
     return 0.25F + (float)random_next(state) / 16777216.0F;
 }
@@ -50,7 +50,7 @@ static void fill_pattern(char *pattern, size_t size, dnnl_data_type_t type, doub
         uint32_t bits = 0;
         memcpy(&bits, &number, sizeof(bits));
         if (type == dnnl_bf16) bits = (bits >> 16) | (bits & 0xFFFF0000U);
-        /* Halves from 1/4 to 1/2: exponent 13, any mantissa. */
+        /* Two fp16 numbers from 1/4 to 1/2: exponent 13, any mantissa. */
         if (type == dnnl_f16) bits = 0x34003400U | (random_next(&state) & 0x03FF03FFU);
         if (type == dnnl_s8 || type == dnnl_u8 || type == dnnl_s32)
             bits = random_next(&state) & 0x07070707U;
@@ -58,7 +58,7 @@ static void fill_pattern(char *pattern, size_t size, dnnl_data_type_t type, doub
     }
 }
 
-/* Fills the first block, then repeats it. */
+/* Fills the first PATTERN_SIZE bytes, then repeats them. */
 void memory_fill(void *bytes, size_t size, dnnl_data_type_t type, double scale) {
     const size_t first = size < PATTERN_SIZE ? size : PATTERN_SIZE;
     char *at = bytes;

@@ -10,10 +10,10 @@
 /* Rounds up to the alignment of operands. */
 size_t memory_aligned(size_t bytes);
 
-/* Returns NULL if out of memory; release with free. */
+/* Returns a block for operands, NULL if out of memory; release it with free. */
 void *memory_new(size_t bytes);
 
-/* Writes random numbers of the type; 32-bit floats are multiplied by `scale`. */
+/* Writes random numbers of the type; fp32 and bf16 numbers are multiplied by `scale`. */
 void memory_fill(void *address, size_t size, dnnl_data_type_t type, double scale);
 
 #endif

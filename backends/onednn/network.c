@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole networks: all steps in order, each on the network's operands. Operands that oneDNN
- * wants in its own layout are reordered: weights once at planning, activations by calls before
- * and after the step, which count as time of the network, as in a runtime.
+ * Makes the plan of a whole network: the calls of all steps, in order, on the operands of the
+ * network. Operands that oneDNN wants in its own layout are reordered: weights once at
+ * planning, activations by calls before and after the step. The time of the network includes
+ * these calls, as in a runtime.
  */
 #include "backends/onednn/network.h"
 
@@ -14,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* per primitive: itself and the reorders of up to three operands */
+/* elements of plan->built per primitive: itself and reorders of up to three operands */
 #define BUILT_A_PRIMITIVE 4
 
 struct network_build {
@@ -68,7 +69,8 @@ static onednn_desc own_desc(const struct built *built, int operand) {
     return NULL;
 }
 
-/* Builds the reorder to the layout of the primitive, or from it for an output. */
+/* Builds the reorder of an operand from the model's layout to the primitive's, or of an output
+ * from the primitive's layout to the model's. */
 static int build_reorder(const struct network_build *build, size_t at,
                          const struct built *built, int operand) {
     const struct onednn *lib = build->plan->lib;
@@ -106,7 +108,7 @@ static int build_all_of(const struct network_build *build, uint32_t primitive, b
     return status;
 }
 
-/* Returns the index of the reorder of an operand; 0 if none. */
+/* Returns the number of the reorder of an operand, 1 to 3; 0 if it has none. */
 static size_t reorder_of(const struct built *built, int operand) {
     size_t n = 0;
     for (int i = 0; i <= operand; i++) n += built->operands[i].plain != NULL;
@@ -119,7 +121,8 @@ static bool is_constant(const struct cm_network_step *step,
     return is_input(operand) && place->block == CM_BLOCK_WEIGHTS;
 }
 
-/* Counts bytes per step: steps of one primitive may share temporaries, but not weights. */
+/* Returns the bytes of the operands that the plan allocates, separately for each step: steps of
+ * one primitive could share temporaries, but not reordered weights. */
 static size_t private_bytes(const struct network_build *build) {
     const struct cm_network *network = build->network;
     size_t bytes = 0;
@@ -139,7 +142,7 @@ static char *take_private(struct network_build *build, const struct built_operan
     return at;
 }
 
-/* Sets the address of each operand in the layout that the step uses. */
+/* Sets ret[i] to the address of operand i, in the layout that the step uses. */
 static int place_operands(struct network_build *build, const struct cm_network_step *step,
                           const struct built *built, char **ret) {
     for (int i = 0; i < built->n_operands; i++) {
@@ -198,7 +201,8 @@ static int add_parts(struct network_build *build, const struct cm_network_step *
     return CM_BACKEND_OK;
 }
 
-/* Adds reorders of inputs, the parts, and reorders of outputs; weights are excluded. */
+/* Adds the calls of a step: reorders of inputs except weights, the parts, reorders of
+ * outputs. */
 static int add_step(struct network_build *build, const struct cm_network_step *step,
                     char *const *bytes) {
     const struct built *built = built_of(build, step->primitive);
@@ -214,7 +218,7 @@ static int add_step(struct network_build *build, const struct cm_network_step *s
     return status;
 }
 
-/* Reorders weights now and drops the call. */
+/* Reorders the weights of a step now and removes the call again. */
 static int reorder_weights(struct network_build *build, const struct cm_network_step *step,
                            char *const *bytes) {
     struct cm_plan *plan = build->plan;
@@ -230,7 +234,8 @@ static int reorder_weights(struct network_build *build, const struct cm_network_
     return CM_BACKEND_OK;
 }
 
-/* Returns the number of products summed per element of the result; 1 if it is not a product. */
+/* Returns how many products are summed per element of the result if `operand` is the weights of
+ * a product; else 1. */
 static int64_t count_summands(const struct cm_primitive *primitive, int operand) {
     const struct cm_tensor *weights = &primitive->inputs[operand];
     if (operand != 1 || weights->rank < 2) return 1;
@@ -256,8 +261,8 @@ static void fill_weights(const struct network_build *build,
     }
 }
 
-/* Divides the weights of products by the number of summands, so that activations neither vanish
- * nor overflow 32 bits over a hundred layers. */
+/* Fills both blocks with random numbers. Divides the weights of products by the number of
+ * summands, so that activations neither vanish nor overflow fp32 over a hundred layers. */
 static void fill_at_random(const struct network_build *build) {
     const struct cm_network *network = build->network;
     memory_fill(build->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32, 1);

@@ -5,7 +5,7 @@
 
 #include "backends/onednn/plan.h"
 
-/* Fills the two blocks before weights are reordered. */
+/* Fills the two blocks with given numbers before the weights are reordered. */
 struct network_filling {
     void (*fill)(void *context, const struct cm_network *network, char *arena, char *weights);
     void *context;
@@ -14,7 +14,8 @@ struct network_filling {
 /* Indices of plan.blocks. */
 enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
 
-/* `filling` NULL: random numbers. `plain` and the result are as in plan_make. */
+/* Makes the plan of a network. `filling` NULL: random numbers. `plain` and the result are as
+ * for plan_make. */
 int network_make(const struct onednn *lib, const struct cm_network *network, bool plain,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason);

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-#define CACHE_FACTOR 3 /* size of all sets in caches */
+#define CACHE_FACTOR 3 /* size of all sets together, in cache sizes */
 #define MAX_SETS     4096
 
 /* Indices into cm_plan.blocks. */
@@ -24,7 +24,7 @@ struct operands {
     bool cold; /* the sets exceed the cache */
     size_t set_bytes;
     size_t shared_bytes;          /* temporaries */
-    size_t offsets[MAX_OPERANDS]; /* by operand: in its set, or in the shared block */
+    size_t offsets[MAX_OPERANDS]; /* of each operand in its set, or in the shared block */
 };
 
 static bool is_shared(const struct built_operand *operand) {

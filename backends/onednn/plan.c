@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Memory, execution and facts of plans. */
 #include "backends/onednn/plan.h"
 
 #include <stdio.h>
@@ -101,8 +102,7 @@ int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *re
                          (int)status);
 }
 
-/* Time in which our threads wait for a CPU, which other processes use, is not part of the cost.
- */
+/* If threads wait for a CPU that another process uses, that time is not part of the cost. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
     double least = 0;
@@ -123,7 +123,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     return CM_BACKEND_OK;
 }
 
-/* A oneDNN primitive is one function. */
+/* Adds a oneDNN primitive to *ret as one kernel, with its name and its workspace. */
 static void name_kernel(const struct cm_plan *plan, const struct built_part *part,
                         struct cm_how *ret) {
     const struct onednn_api *api = &plan->lib->api;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plan: calls of oneDNN primitives on memory of its own. The plan of a cm_primitive has one
- * call per oneDNN primitive that it is built from, and these calls once per operand set
- * (operands.c); that of a network has the calls of all its steps (network.c).
+ * A plan: calls of oneDNN primitives on memory that the plan owns. The plan of a cm_primitive
+ * has, for each operand set (operands.c), one call per oneDNN primitive that it consists of.
+ * The plan of a network has the calls of all its steps (network.c).
  */
 #ifndef BACKENDS_ONEDNN_PLAN_H
 #define BACKENDS_ONEDNN_PLAN_H
@@ -10,8 +10,7 @@
 #include "backends/onednn/build.h"
 
 struct plan_limits {
-    int64_t
-        cache_bytes; /* cache size; all operand sets together must exceed three times this */
+    int64_t cache_bytes;  /* of the cache; all operand sets must exceed three times this */
     int64_t memory_bytes; /* limit for operands; 0 if unknown */
 };
 
@@ -25,17 +24,16 @@ struct call {
 
 struct cm_plan {
     const struct onednn *lib;
-    struct built *built; /* one; for a network per primitive itself and up to three reorders
-                            (network.c) */
+    struct built *built; /* one; for a network, each primitive and up to three reorders of its
+                          * operands */
     size_t n_built;
     dnnl_primitive_t *primitives; /* MAX_PARTS per element of `built` */
     struct call *calls;           /* grouped by set */
     size_t n_calls;               /* calls per set */
     size_t calls_capacity;        /* allocated calls, of all sets */
     int64_t n_sets;
-    int64_t next; /* set of the next cold execution */
-    bool cold; /* the sets exceed three times the cache; set for a network too, which runs warm
-                  only */
+    int64_t next;             /* set of the next cold execution */
+    bool cold;                /* the sets exceed three times the cache; true for a network */
     void *blocks[MAX_BLOCKS]; /* operand memory; indices in operands.c, network.h */
     const char *algorithm;    /* NULL: oneDNN's implementation name of the first part */
     struct cm_reason note;    /* what ran instead, or that a reference ran */
@@ -61,8 +59,8 @@ int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bo
 /* Executes the plan n times and waits; *ret_seconds is the total. */
 int plan_run_n(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
                struct cm_reason *reason);
-/* As above, but repeats the n executions (16 tries or 0.1 s at most) until our threads waited
- * for a CPU at most 1 % of the time; otherwise takes the try that waited least. */
+/* As plan_run_n, but repeats the n executions until the threads of this process waited for a
+ * CPU at most 1 % of the time. After 16 tries or 0.1 s, takes the try that waited least. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason);
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
