@@ -4,7 +4,7 @@
  *
  *     <median microseconds> <fastest microseconds> <nodes>
  *
- * of load -> result. The first tenth of the rounds is warm-up.
+ * of loading and profiling. ROUNDS / 10 further rounds come first, as warm-up.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int compare_doubles(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-/* Times one load -> result, without freeing them. */
+/* Times loading and profiling, without freeing the model and the result. */
 static int analyse(const char *path, int64_t batch, struct cm_diagnostics *diagnostics,
                    double *ret_us, int64_t *ret_nodes) {
     struct cm_options options;

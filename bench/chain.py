@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes an ONNX model that is a chain of N nodes, to see how the analysis grows.
+Writes an ONNX model that is a chain of N nodes, to see how the time of the analysis grows with N.
 
 usage: chain.py N FILE
 
-Blocks of ten nodes, in modules as an exporter names them: nine Relu, then an Add of the block's
-own input, so that values live as long as a residual network's.
+The nodes form blocks of ten, in modules as an exporter names them: nine Relu, then an Add of the
+block's input, so that values live as long as in a residual network.
 """
 import sys
 

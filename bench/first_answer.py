@@ -8,7 +8,7 @@ clone:   git clone, tools/bootstrap profile
 pip:     after tools/bootstrap packages: a virtual environment, pip install ., costmodel MODEL
 tarball: unpack the static tarball of tools/release (FILE, default build/dist/*-static.tar.gz), costmodel MODEL
 
-Requires root, debootstrap and unshare, and a network for packages. DIR (default /tmp/first_answer) keeps the clean
+Requires root, debootstrap, unshare, and network access for packages. DIR (default /tmp/first_answer) keeps the clean
 root for the next run. The clone is of the commit that is checked out in --source (default: this repository). --copy:
 settings of this machine that the root needs too, for example of apt. Exits with 1 if a time exceeds its limit.
 """
@@ -28,7 +28,7 @@ CERTIFICATES = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
 PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "PIP_CERT", "PIP_INDEX_URL", "PIP_DEFAULT_TIMEOUT", "SSL_CERT_FILE")
 PROFILE = "costmodel models/pointnet.onnx --batch 32"
 
-# name: (script before, timed script, limit in seconds)
+# name: (script that runs first, timed script, limit in seconds)
 WAYS = {
     "clone": ("", "git clone -q /repository costmodel && cd costmodel && tools/bootstrap profile", 90),
     "pip": ("git clone -q /repository costmodel && costmodel/tools/bootstrap packages",
@@ -62,7 +62,7 @@ def copy_settings(folder, paths):
 
 
 def run(folder, script, cores):
-    """Runs a script in the root; returns its wall and processor seconds."""
+    """Runs a script in the root; returns its wall seconds, processor seconds and output."""
     inside = f"mount -t proc proc {folder}/proc && mount --rbind /dev {folder}/dev && exec chroot {folder} sh -ec \"$0\""
     environment = {name: value for name, value in os.environ.items() if name in PASSED_ON}
     begun, before = time.monotonic(), os.times()
@@ -78,7 +78,7 @@ def run(folder, script, cores):
 
 
 def measure(way, options, cores):
-    """Returns True if the time is within the limit."""
+    """Measures one way to install; returns True if the time is within the limit."""
     before, script, limit = WAYS[way]
     folder = options.root / way
     shutil.rmtree(folder, ignore_errors=True)

@@ -5,7 +5,7 @@ Adds random weights to a model without weights, with the lengths recorded in the
 
 usage: inflate.py MODEL FULL
 
-Every tensor of external data becomes a tensor with `raw_data` in the file itself, so that the file
+Every tensor with external data becomes a tensor with `raw_data` in the file itself, so that the file
 has the size and structure of a complete model, for timing readers.
 """
 import random
@@ -13,7 +13,7 @@ import sys
 
 import wire
 
-# message -> {field: message below}: the way to every tensor of a ModelProto
+# message -> {field: message of the field}, along the paths to the tensors of a ModelProto
 BELOW = {
     "model": {7: "graph", 25: "function"},
     "graph": {1: "node", 5: "tensor"},
@@ -26,7 +26,7 @@ BLOCK = random.Random(0).randbytes(1 << 20)
 
 
 def payload(length):
-    """Returns bytes that are finite floats of any dtype: no exponent byte is 0xff."""
+    """Returns `length` bytes that are finite floats in every dtype: no byte is 0xff or 0x7f."""
     block = BLOCK.replace(b"\xff", b"\x3f").replace(b"\x7f", b"\x3f")
     return (block * (length // len(block) + 1))[:length]
 

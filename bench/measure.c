@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     int64_t wall = now_us() - start;
-    struct rusage usage; /* of the one child that there was */
+    struct rusage usage; /* of the only child */
     if (getrusage(RUSAGE_CHILDREN, &usage) != 0) {
         perror("getrusage");
         return 1;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes models for timing readers: with the structure that exporters write, and the weights in an
-external file that need not exist.
+Writes models for timing readers. They have the structure that exporters write, and their weights
+are in an external file that need not exist.
 
 usage: models.py NAME FILE
 
@@ -55,7 +55,7 @@ class Graph:
         return name
 
     def scalar(self, name):
-        """A float of the file itself: 1.0."""
+        """Adds the scalar 1.0, stored in the file itself."""
         self.tensors.append(wire.message(5, wire.integer(2, FLOAT), wire.text(8, name),
                                          wire.message(9, b"\x00\x00\x80\x3f")))
         return name
@@ -114,7 +114,7 @@ def vgg16():
 
 
 def attention(g, scope, q, k, v, shape, out, scale):
-    """Of tensors [1, tokens, heads * width]."""
+    """Adds attention over q, k and v, tensors [1, tokens, heads * width]."""
     heads = [g.node(scope, "Transpose", g.node(scope, "Reshape", x, shape), perm=perm)
              for x, perm in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3]))]
     scores = g.node(scope, "Mul", g.node(scope, "MatMul", *heads[:2]), scale)

@@ -5,9 +5,9 @@ Measures the HTML page of a chain of N nodes in chromium: first paint, load, and
 
 usage: page.py --costmodel PROG [--nodes N] [--runs N]
 
-Requires chromium, chromedriver and selenium (PyPI). An interaction ends when the frame after it is
-drawn; prints the first run, the median of the runs, and the median processor time of the page's
-thread, in ms. Run it on an idle machine; the processor time depends less on it.
+Requires chromium, chromedriver and selenium (PyPI). An interaction ends when the next frame is
+drawn. Prints for each the time of the first run, the median of the runs, and the median processor
+time of the page's thread, in ms. Run it on an idle machine: wall times depend on other processes.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -57,7 +57,7 @@ def task_seconds(browser):
 
 
 def measure(browser, action):
-    """Returns wall and processor time of an interaction, ms."""
+    """Returns the wall time and the processor time of an interaction, ms."""
     before = task_seconds(browser)
     wall = browser.execute_async_script(TIMED % action)
     return wall, 1000 * (task_seconds(browser) - before)

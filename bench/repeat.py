@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Measures models twice with one backend and prints the ratio of the two sums.
+Measures models twice with one backend and prints the ratio of the two sums of layer times.
 
 usage: repeat.py --costmodel PROG [--backend SPEC] [--models FOLDER] [MODEL:BATCH ...]
 
 Default models: PointNet at batch 32 and ResNet-50 at batch 1, which repeat within 10 % on an idle
-machine. COSTMODEL_BACKEND_PATH is the search path of modules. The exit status is 1 if a ratio is
-over 10 % or less than 95 % of the MACs were measured. Run it on an idle machine.
+machine. COSTMODEL_BACKEND_PATH is the search path of modules. The exit status is 1 if the two sums
+differ by more than 10 %, or if less than 95 % of the MACs were measured. Run it on an idle machine.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -64,7 +64,7 @@ def summarize(profile):
 
 
 def furthest(first, second, n):
-    """What adds most to the difference of the two sums."""
+    """Returns (difference in ms, ratio, primitive) of the n largest differences of the two sums."""
     later = {p["primitive"]: p for p in second["primitives"]}
     rows = []
     for p in first["primitives"]:
@@ -104,7 +104,7 @@ def main():
                         help="let the second run take what the first one kept")
     parser.add_argument("names", nargs="*", default=MODELS, metavar="MODEL:BATCH")
     args = parser.parse_args()
-    # A program that keeps results would compare a run with itself.
+    # With a cache of results, the second run would repeat the times of the first.
     text = subprocess.run([args.costmodel, "--help"], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
     args.fresh = ["--no-cache"] if "--no-cache" in text else []

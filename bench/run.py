@@ -53,7 +53,7 @@ Model = namedtuple("Model", "name path structure")  # structure: bytes without t
 
 
 class Tools:
-    """The programs of a build, and a Python interpreter with its peers."""
+    """The programs of a build, and a Python interpreter with the tools to compare with (peers)."""
 
     def __init__(self, options):
         build = options.build.resolve()
@@ -74,7 +74,7 @@ def python_with_peers(folder):
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        for package, version in PACKAGES.items():  # a failure leaves the other packages
+        for package, version in PACKAGES.items():  # if one fails, goes on with the others
             subprocess.run([python, "-m", "pip", "install", "--quiet", f"{package}=={version}"],
                            check=False)
     return python
@@ -94,7 +94,7 @@ def command_of(tools, side, model):
 
 
 def interleaved(tools, model, runs):
-    """Runs every tool once unmeasured (cold caches), then all successful ones in turn."""
+    """Runs every tool once to fill the caches, then those that succeeded `runs` times in turn."""
     first = {side: measured(tools, command_of(tools, side, model))
              for side in ("costmodel", *tools.peers)}
     if first["costmodel"].status != 0:
@@ -130,7 +130,7 @@ def header(out, *cells):
 
 
 def read_us(path, size):
-    """The least time to read so many bytes of a file in the page cache once."""
+    """Returns the shortest time, µs, to read `size` bytes of a file that is in the page cache."""
     best = math.inf
     buffer = bytearray(1 << 20)
     for _ in range(20):
@@ -170,7 +170,7 @@ def analysis_us(tools, model, rounds):
 
 
 def analysis(tools, all_models):
-    """Load to result in one process, the memory of a whole one, and what reading alone takes."""
+    """Returns a table: time to load and profile, time of only reading the file, peak memory."""
     out, chains = [], []
     header(out, "model", "nodes", "bytes a node", "load → result", "fastest", "a node",
            "nodes a second", "reading the structure", "peak / structure")

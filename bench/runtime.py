@@ -6,9 +6,9 @@ Compares ONNX Runtime's time of whole models on the CPU with costmodel's measure
 usage: runtime.py --costmodel PROG [--threads N] [--runs N] [MODEL:BATCH ...]
 
 Requires the packages onnx, numpy and onnxruntime; without them it prints a message and exits with
-0. The models get random weights. Times of the runtime are medians of N runs after N warm-up runs,
-before and after those of costmodel. The graph as it is compares with the sum of layers of
-`--runtime eager`, the optimised graph with that of `--runtime compiled`.
+0. The models get random weights. ONNX Runtime is timed before and after costmodel, each time as the
+median of N runs after N warm-up runs. Its time of the graph as it is, is compared with the sum of
+layers of `--runtime eager`, that of the optimised graph with the sum of `--runtime compiled`.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -46,7 +46,7 @@ def tensors(onnx, graph):
 
 
 def with_weights(numpy, onnx, path):
-    """Adds random weights that keep activations of constant magnitude (no denormals or overflow)."""
+    """Adds random weights that keep the magnitude of activations (no denormals or overflow)."""
     model = onnx.load(path, load_external_data=False)
     random = numpy.random.default_rng(0)
     for tensor in tensors(onnx, model.graph):
@@ -76,7 +76,7 @@ def feeds(numpy, session, batch):
 
 
 def time_runtime(modules, model, batch, args, optimised):
-    """Returns milliseconds."""
+    """Returns the median time of ONNX Runtime, ms."""
     numpy, _, onnxruntime = modules
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = args.threads
@@ -94,7 +94,7 @@ def time_runtime(modules, model, batch, args, optimised):
 
 
 def time_costmodel(args, path, batch, runtime):
-    """Returns the sum of layers with cold and with warm caches, in milliseconds, and the section."""
+    """Returns the sum of layers with cold and with warm caches, in ms, and the JSON section."""
     text = subprocess.run([args.costmodel, "--help"], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
     command = [args.costmodel, str(path), "--batch", str(batch), "--backend",
@@ -116,7 +116,7 @@ def time_costmodel(args, path, batch, runtime):
 
 
 def compare(modules, model, path, batch, args, optimised):
-    """Prints a row: the runtime before and after costmodel, whose difference is the machine's."""
+    """Prints a row. The machine causes the difference of ONNX Runtime before and after costmodel."""
     before = time_runtime(modules, model, batch, args, optimised)
     cold, warm, measure = time_costmodel(args, path, batch, "compiled" if optimised else "eager")
     after = time_runtime(modules, model, batch, args, optimised)

@@ -8,7 +8,7 @@ usage: times.py --costmodel PROG --measured FOLDER [--report] [--calibrate] [--o
 
 FOLDER holds gemm.csv, gemm_deepbench.csv, conv_deepbench.csv, timm.csv and timm_models.tar.xz
 (docs/times.md, Sources). The parameters of each device are fitted to one half of its models or
-shapes and compared with the other half, which is held out. --report writes the documents;
+shapes; its modelled times are compared with both halves. --report writes the documents;
 --calibrate fits to all rows and writes the calibrations into devices/.
 """
 import sys
@@ -54,7 +54,7 @@ def info(field, name, dims):
 
 
 def external(name, dims):
-    """A tensor whose data need not exist."""
+    """Returns a tensor with external data; the data file need not exist."""
     entry = wire.message(13, wire.text(1, "location"), wire.text(2, "weights.bin"))
     return wire.message(5, *(wire.integer(1, d) for d in dims), wire.integer(2, FLOAT),
                         wire.text(8, name), entry, wire.integer(14, EXTERNAL))
@@ -86,7 +86,7 @@ def conv_node(shape):
 
 
 def write_model(path, nodes):
-    """One file of independent products."""
+    """Writes a model of independent products."""
     parts = []
     for name, body, x, w, y in nodes:
         parts += [body, external(f"{name}.w", w), info(11, f"{name}.x", x),
@@ -220,7 +220,7 @@ def prepare(args, measured, work):
 
 
 def fit(args, device, runtime, rows, work):
-    """The rows with both modelled times, fitted to one half; None if a file is refused."""
+    """Returns the rows with modelled times, fitted to one half of them; None if fit fails."""
     write_rows(work / "times.csv", rows)
     file = work / "device.json"
     figures = json.loads((ROOT / "devices" / f"{device}.json").read_text())
@@ -267,7 +267,7 @@ def percent(value):
 
 
 def line(table, rows):
-    """One line of the table in docs/times.md."""
+    """Returns one line of the table in docs/times.md."""
     held = errors([row for row in rows if row["held_out"] == "1"])
     fitted = errors([row for row in rows if row["held_out"] == "0"])
     ratios = [float(row["seconds"]) / float(row["lower_bound"]) for row in rows
@@ -295,7 +295,7 @@ def time_label(seconds):
 
 
 def panel(title, points, x0, y0, size):
-    """Expected over measured times, both logarithmic."""
+    """Returns a plot of expected over measured times, with logarithmic axes."""
     values = [math.log10(v) for x, y, _ in points for v in (x, y)]
     low, high = math.floor(min(values) * 2) / 2, math.ceil(max(values) * 2) / 2
 

@@ -38,7 +38,7 @@ def read_varint(data, at):
 
 
 def fields(data):
-    """(field, wire type, body of a length-delimited field or None, the whole field's bytes)."""
+    """Yields (field, wire type, body of a length-delimited field or None, bytes of the field)."""
     at = 0
     while at < len(data):
         start, body = at, None

@@ -3,7 +3,7 @@
 #                 [OPTIONS <option>...])
 #
 # Adds a target and a test of that name that fail on a cost regression. With a BASELINE, adds a
-# target <target>-accept that updates the baseline, with the reason of the environment variable
+# target <target>-accept that updates the baseline, with the reason given in the environment variable
 # COSTMODEL_REASON. Paths are relative to the current source folder. COSTMODEL_PROGRAM sets the
 # program; default: the costmodel found in PATH.
 function(costmodel_check target)

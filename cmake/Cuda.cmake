@@ -8,7 +8,7 @@ if(COSTMODEL_CUDA STREQUAL "OFF")
   return()
 endif()
 
-# CMake's FindCUDAToolkit requires nvcc, which the headers do not need. The newest toolkit first.
+# Not by FindCUDAToolkit, which requires nvcc. The newest toolkit is searched first.
 file(GLOB cuda_folders /usr/local/cuda-*/include)
 list(SORT cuda_folders COMPARE NATURAL ORDER DESCENDING)
 list(PREPEND cuda_folders /usr/local/cuda/include)
@@ -61,7 +61,7 @@ set_target_properties(costmodel_cuda PROPERTIES
 install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel
   COMPONENT runtime)
 
-# The stub driver of cuDNN plans without a GPU. Not sanitized; it is loaded under the name of
+# The stub driver, with which cuDNN makes plans without a GPU. It is loaded under the name
 # libcuda.so.1.
 add_library(costmodel_planning MODULE ${PROJECT_SOURCE_DIR}/backends/cuda/planning/driver.c)
 target_include_directories(costmodel_planning PRIVATE ${PROJECT_SOURCE_DIR})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DFILES=a.json;b.json -DOUTPUT=devices.c -P EmbedDevices.cmake: writes the files as a
-# table of byte arrays; ISO C guarantees string literals of 4095 bytes only.
+# table of byte arrays, because ISO C guarantees only 4095 bytes in a string literal.
 set(arrays "")
 set(rows "")
 set(n 0)

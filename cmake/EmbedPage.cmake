@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DSTYLES=a.css;b.css -DSCRIPTS=a.js;b.js -DDIFF=c.js -DSWEEP=d.js -DD3=d3.min.js
-# -DLICENSE=file -DOUTPUT=assets.c -P EmbedPage.cmake: writes the texts of a page as byte arrays (ISO C guarantees string literals
-# of 4095 bytes only) and their hashes for its Content-Security-Policy. D3 may be empty.
+# -DLICENSE=file -DOUTPUT=assets.c -P EmbedPage.cmake: writes the styles and scripts of HTML pages as
+# byte arrays (ISO C guarantees only 4095 bytes in a string literal), and their hashes for the
+# Content-Security-Policy. D3 may be empty.
 
 # Sets `ret` to the base64 of 32 bytes that are given as 64 hexadecimal digits.
 function(base64 hex ret)
@@ -19,9 +20,9 @@ function(base64 hex ret)
   set(${ret} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Removes comments in lines of their own, indentation, and spaces beside punctuation: a quarter of our
-# files. Statements of ours end in semicolons; report/html/.eslintrc.json forbids strings that this
-# would change.
+# Removes comments on lines of their own, indentation, and spaces beside punctuation: a quarter of the
+# bytes. This is safe because our statements end in semicolons and report/html/.eslintrc.json forbids
+# strings that it would change.
 function(strip file tag)
   file(READ ${file} text)
   string(REGEX REPLACE "\n */\\*([^*]|\\*[^/])*\\*/" "" text "\n${text}")

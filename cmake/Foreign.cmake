@@ -19,8 +19,8 @@ if(NOT EXISTS ${COSTMODEL_FOREIGN_SOURCES})
   execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/foreign_sources ${COSTMODEL_FOREIGN_SOURCES})
 endif()
 
-# Names of source files without the folder, so that builds in any folder give the same bytes.
-file(RELATIVE_PATH source_dir ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # of ccache
+# Removes the folder from names of source files, so that builds in any folder give the same bytes.
+file(RELATIVE_PATH source_dir ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # as ccache passes it
 add_compile_options(-fmacro-prefix-map=${PROJECT_BINARY_DIR}/=
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_dir}=)
 

@@ -23,7 +23,7 @@ set(external_backends m ${CMAKE_DL_LIBS})
 set(external_ops m)
 set(external_support/json PkgConfig::CJSON)
 
-# Built by Cuda.cmake, Onednn.cmake and Library.cmake.
+# Folders built by Cuda.cmake, Onednn.cmake and Library.cmake.
 set(not_in_library "^(backends/(cuda|onednn)|cli)(/|$)")
 
 file(STRINGS cmake/layers.txt rows REGEX "^[a-z/]+ ") # not the rows of single files
@@ -62,7 +62,7 @@ target_compile_definitions(layer_backends_plugin PRIVATE
   COSTMODEL_BACKEND_FOLDER="${backend_folder}"
   $<$<NOT:$<BOOL:${COSTMODEL_STATIC}>>:COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel">)
 
-# Sets `ret` to the folders and all folders of the library that they include, transitively.
+# Sets `ret` to the given folders and all folders of the library that they include, transitively.
 function(costmodel_closure ret)
   set(closure "")
   set(pending ${ARGN})
@@ -80,7 +80,7 @@ function(costmodel_closure ret)
   set(${ret} ${closure} PARENT_SCOPE)
 endfunction()
 
-# Links the objects and external libraries of these folders, without those that they include.
+# Links the objects and external libraries of the given folders, not of the folders they include.
 function(costmodel_link_folders target)
   foreach(folder IN LISTS ARGN)
     string(REPLACE / _ layer layer_${folder})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Embeds the styles, the scripts and d3 in the program, for the pages of report/html/.
 set(html_styles report/html/report.css)
-# A script element of every page, in this order, and those that follow it on pages of one kind.
+# The scripts of every page, in this order; then the additional ones of diff and of sweep pages.
 set(html_scripts format data parts state widgets overview modules operators kernels timeline memory
   roofline sweep main)
 set(html_scripts_of_diff diff)
