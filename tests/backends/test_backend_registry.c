@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules by name and by list: a reason for each that cannot be used. */
+/* Tests of finding and listing modules, and of the reasons why a module cannot be used. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -169,7 +169,7 @@ static void uses_the_first_of_two_modules(void **state) {
     assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
 }
 
-static void reports_places_outside_block(void **state) {
+static void reports_why_folders_are_not_searched(void **state) {
     struct places places = places_of(*state, ":modules:/nonexistent:.:" MODULES ":");
     struct backends_list list;
     assert_int_equal(places.n, 4);
@@ -234,7 +234,8 @@ static void expect_loading(struct arena *arena, const char *module, bool any_own
     assert_int_equal(backend == NULL, want != LOADED);
 }
 
-/* A module is code: a copy of one in folder/inner, with other rights and owners. */
+/* A module that others can replace would run their code. Loads a copy of a module from
+ * folder/inner with different rights and owners. */
 static void refuses_modules_that_others_can_replace(void **state) {
     char folder[TEMPORARY_PATH];
     temporary_path(folder);
@@ -249,7 +250,7 @@ static void refuses_modules_that_others_can_replace(void **state) {
         enum refusal refusal;
     } rows[] = {
         {module, 0755, 0, false, LOADED},
-        {module, 0775, 0, false, LOADED}, /* a group of the user's own is common */
+        {module, 0775, 0, false, LOADED}, /* users often have a group of their own */
         {module, 0757, 0, true, WRITABLE},
         {module, 01757, 0, true, WRITABLE},
         {inner, 0777, 0, true, WRITABLE},
@@ -320,7 +321,7 @@ int main(void) {
         cmocka_unit_test(rejects_invalid_name),
         cmocka_unit_test(lists_all_backends),
         cmocka_unit_test(uses_the_first_of_two_modules),
-        cmocka_unit_test(reports_places_outside_block),
+        cmocka_unit_test(reports_why_folders_are_not_searched),
         cmocka_unit_test(never_searches_the_working_directory),
         cmocka_unit_test(searches_the_folders_of_the_environment),
         cmocka_unit_test(does_not_load_non_files),

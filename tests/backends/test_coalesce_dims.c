@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fewer dims, the same work. */
+/* Tests of merging contiguous dims. */
 #include "backends/coalesce_dims.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a primitive tells two apart; what is not well-formed is refused. */
+/* Tests of primitives: different ones have different texts, and malformed ones are refused. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -85,7 +85,7 @@ static void names_channels_last(void **state) {
     put_channels_last(&conv.outputs[0]);
     expect_text(&conv, "conv f32 1x3x224x224:nhwc 64x3x7x7:nhwc 64 -> 1x64x112x112:nhwc "
                        "kernel 7x7 stride 2x2 pad 3x3+3x3");
-    /* a part of a larger image has strides alone */
+    /* part of a larger image: prints the strides, not the layout */
     conv.inputs[0].dims[1] = 2;
     conv.inputs[1].dims[2] = 1; /* one element: any stride is right */
     conv.inputs[1].dims[3] = 1;
@@ -149,7 +149,7 @@ static void names_and_sizes_element_types(void **state) {
     assert_int_equal(primitive_element_size(-1), 0);
 }
 
-/* A row that was forgotten would print as a null pointer. */
+/* A missing row in a table of names would be a null pointer. */
 static void names_every_enum_value(void **state) {
     (void)state;
     for (int32_t i = 0; i < CM_N_PRIMITIVES; i++) assert_non_null(primitive_kind_name(i));

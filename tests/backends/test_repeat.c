@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of the rounds, and what is results of rounds that do not agree. */
+/* Tests of the order of the rounds, and of the result if rounds do not agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,12 +87,12 @@ static void selects_round(void **state) {
     } cases[] = {
         {{1.0, 1.02}, 2, 2, 0, 20},                      /* they agree */
         {{1.0, 1.0}, 2, 2, 0, 0},                        /* they are equal */
-        {{1.0, 2.0, 2.02}, 3, 3, 0, 10},                 /* the third is with the second */
-        {{1.0, 2.0, 0.98}, 3, 3, 0, 20},                 /* the third is with the first */
-        {{1.0, 2.0, 1.5}, 3, 3, CM_FLAG_UNSTABLE, 1000}, /* none: the middle */
-        {{1.0, 2.0, 4.0}, 3, 2, CM_FLAG_UNSTABLE, 1000}, /* none: the middle */
-        {{1.0, 2.0, 0.5}, 3, 1, CM_FLAG_UNSTABLE, 1000}, /* none: the middle */
-        {{2.0, 1.0, 0.5}, 3, 2, CM_FLAG_UNSTABLE, 500},  /* none: the middle */
+        {{1.0, 2.0, 2.02}, 3, 3, 0, 10},                 /* the third agrees with the second */
+        {{1.0, 2.0, 0.98}, 3, 3, 0, 20},                 /* the third agrees with the first */
+        {{1.0, 2.0, 1.5}, 3, 3, CM_FLAG_UNSTABLE, 1000}, /* no two agree: the median */
+        {{1.0, 2.0, 4.0}, 3, 2, CM_FLAG_UNSTABLE, 1000}, /* no two agree: the median */
+        {{1.0, 2.0, 0.5}, 3, 1, CM_FLAG_UNSTABLE, 1000}, /* no two agree: the median */
+        {{2.0, 1.0, 0.5}, 3, 2, CM_FLAG_UNSTABLE, 500},  /* no two agree: the median */
         {{1.0, 0}, 2, 1, CM_FLAG_UNSTABLE, 0},           /* the second failed */
         {{1.0, 2.0, 0}, 3, 2, CM_FLAG_UNSTABLE, 0},      /* the third failed */
     };
@@ -109,7 +109,7 @@ static void selects_round(void **state) {
     }
 }
 
-static void runs_models_and_views_once(void **state) {
+static void runs_primitives_without_a_time_once(void **state) {
     (void)state;
     struct script script = {.ms = {{0}}};
     struct cm_measurement results;
@@ -125,7 +125,7 @@ int main(void) {
         cmocka_unit_test(reverses_second_round),
         cmocka_unit_test(does_not_repeat_failed_primitives),
         cmocka_unit_test(selects_round),
-        cmocka_unit_test(runs_models_and_views_once),
+        cmocka_unit_test(runs_primitives_without_a_time_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

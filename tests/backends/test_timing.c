@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stop rule and the statistics, on times that a table gives and a clock that obeys. */
+/* Tests of the stop rule and the statistics, with times from a table and a simulated clock. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,15 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A device whose executions take the times of a table, over and over. */
+/* A device whose calls take the times of a table, in turn. */
 struct device {
     const double *seconds;
     size_t n;
     size_t calls;
     uint32_t executions;
     double clock;
-    double overhead; /* of each call, which the clock sees and the job does not */
+    double overhead; /* of each call, seconds: advances the clock, but is not in the time of the
+                      * job */
     int fail_at;     /* the call that fails; 0: none */
     int status;
 };
@@ -67,7 +68,7 @@ static void expect_near(double have, double want) {
     if (fabs(have - want) > 1e-9 * fabs(want)) fail_msg("have %.17g, want %.17g", have, want);
 }
 
-/* The quartiles of numpy.quantile, method "linear". */
+/* Expects the quartiles that numpy.quantile computes with method "linear". */
 static void interpolates_quartiles_linearly(void **state) {
     (void)state;
     static const struct {
@@ -123,7 +124,7 @@ static void groups_short_executions_in_samples(void **state) {
     const double steady[] = {1e-5};
     struct device device = {.seconds = steady, .n = 1};
     const struct cm_timing timing = expect_timing(&device, 0);
-    assert_in_range(timing.per_sample, 100, 101); /* 1 ms, and what rounding does to it */
+    assert_in_range(timing.per_sample, 100, 101); /* 1 ms, rounded up */
     expect_near(timing.median, 1e-5);
 }
 
@@ -147,7 +148,7 @@ static void uses_the_whole_budget_if_samples_differ(void **state) {
     assert_true(timing_doubt(&timing) > 0.05);
 }
 
-/* 1.57 (4 - 2) / sqrt(16) / 3, and what has no time is not doubted. */
+/* 1.57 (4 - 2) / sqrt(16) / 3; without samples it is 0. */
 static void uncertainty_is_the_notch_of_a_box_plot(void **state) {
     (void)state;
     const struct cm_timing timing = {.median = 3, .q1 = 2, .q3 = 4, .n_samples = 16};
@@ -156,7 +157,7 @@ static void uncertainty_is_the_notch_of_a_box_plot(void **state) {
     expect_near(timing_doubt(&none), 0);
 }
 
-/* A spread of 4 %: eleven say too little of the median, forty enough. */
+/* With a spread of 4 %, eleven samples determine the median too roughly, forty well enough. */
 static void many_samples_reduce_uncertainty(void **state) {
     (void)state;
     const double five[] = {2e-3, 2.04e-3, 2.08e-3, 2.04e-3, 2e-3, 2.08e-3};
@@ -178,7 +179,7 @@ static void stops_at_the_sample_limit(void **state) {
     uint32_t flags = 0;
     patient.budget_s = 1e9;
     patient.limit_s = 1e9;
-    patient.most_samples = 100000; /* more than there is room for */
+    patient.most_samples = 100000; /* more than TIMING_MAX_SAMPLES */
     assert_int_equal(timing_run(&job, &patient, &clock, CM_WARM, &timing, &flags, &reason),
                      CM_BACKEND_OK);
     assert_int_equal(timing.n_samples, TIMING_MAX_SAMPLES);
@@ -235,7 +236,7 @@ static void refuses_non_positive_time(void **state) {
     }
 }
 
-/* Two kernels: the second takes a tenth of the time in the table. */
+/* Runs two kernels: the first takes the time in the table, the second a tenth of it. */
 static int run_two(void *context, double *ret_seconds, struct cm_reason *reason) {
     const int status = run(context, 1, CM_COLD, &ret_seconds[0], reason);
     ret_seconds[1] = ret_seconds[0] / 10;
@@ -255,7 +256,7 @@ static void parts_of_a_job_have_medians(void **state) {
     struct cm_reason reason = {""};
     double medians[2] = {0};
     assert_int_equal(time_two(&device, medians, &reason), CM_BACKEND_OK);
-    assert_int_equal(device.calls, 12); /* the first is not counted */
+    assert_int_equal(device.calls, 12); /* the first call is the warm-up */
     expect_near(medians[0], 2e-3);
     expect_near(medians[1], 2e-4);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that outlive the program: what is kept, what is believed, and what two writers do. */
+/* Tests of the cache of times: what it stores, which files it ignores, and concurrent
+ * writers. */
 #include "backends/cache/cache.h"
 
 #include <dirent.h>
@@ -27,7 +28,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A folder of its own, and a key. */
+/* A temporary folder and a cache key. */
 struct fixture {
     struct arena *arena;
     char root[FIXTURE_PATH];
@@ -105,7 +106,7 @@ static double find(const struct cache *cache, int64_t n) {
     return entry ? entry->measurement.cold.median : 0;
 }
 
-/* One time of `seconds` for a ReLU of `n`. */
+/* Saves one time of `seconds` for a ReLU over `n` elements. */
 static void save_one(struct fixture *f, int64_t n, double seconds) {
     const struct cm_measurement measurement = measured(seconds);
     struct cache *cache = open_cache(f);
@@ -143,7 +144,7 @@ static void finds_saved_times(void **state) {
     assert_true(find(cache, 9) == 0);
 }
 
-static void nothing_new_writes_nothing(void **state) {
+static void writes_no_file_without_new_times(void **state) {
     struct fixture *f = *state;
     struct cache *cache = open_cache(f);
     assert_int_equal(cache_save(cache, &f->note), CM_BACKEND_OK);
@@ -195,7 +196,7 @@ static void does_not_cache_unstable_times(void **state) {
     assert_true(find(cache, 1) == 1);
 }
 
-/* Changes one byte of the file, or its length; the message has the expected reason. */
+/* Changes one byte of the file: the cache ignores the file and notes the expected reason. */
 static void ignores_modified_file(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -238,7 +239,7 @@ static void ignores_truncated_file(void **state) {
     }
 }
 
-/* Its sum is right, so that only the checks of the fields are left. */
+/* The checksum is right, so that only the checks of the fields can reject the entry. */
 static void skips_entry_out_of_range(void **state) {
     struct fixture *f = *state;
     const struct cm_measurement good = measured(1);
@@ -316,7 +317,8 @@ static void reports_unusable_folder(void **state) {
     assert_string_equal(f->note.text, "Not a directory");
 }
 
-/* Each opens before any saves: only the merge keeps what the others wrote. */
+/* Each process opens the cache before any of them saves it, so that only merging keeps the
+ * times of the others. */
 static void merges_times_of_other_writers(void **state) {
     struct fixture *f = *state;
     enum { N_WRITERS = 6 };
@@ -331,7 +333,7 @@ static void merges_times_of_other_writers(void **state) {
         struct cache *cache = open_cache(f);
         put(cache, i + 1, &measurement);
         close(gate[1]);
-        (void)!read(gate[0], &go, 1); /* the end: all have opened */
+        (void)!read(gate[0], &go, 1); /* the parent closes it when all have opened */
         _exit(cache_save(cache, &f->note) == CM_BACKEND_OK ? 0 : 1);
     }
     (void)nanosleep(&(struct timespec){0, 100000000}, NULL);
@@ -383,7 +385,7 @@ static void drops_oldest_times(void **state) {
     for (int64_t n = 1; n <= CACHE_MAX_ENTRIES + 2; n++) put(cache, n, &measurement);
     assert_int_equal(cache_save(cache, &f->note), CM_BACKEND_OK);
     cache = open_cache(f);
-    assert_true(find(cache, 1) == 1); /* put() dates a larger one earlier */
+    assert_true(find(cache, 1) == 1); /* put() gives a larger n an earlier date */
     assert_true(find(cache, CACHE_MAX_ENTRIES) == 1);
     assert_true(find(cache, CACHE_MAX_ENTRIES + 1) == 0);
     assert_true(find(cache, CACHE_MAX_ENTRIES + 2) == 0);
@@ -404,7 +406,7 @@ static void removes_oldest_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(finds_saved_times),
-        CASE(nothing_new_writes_nothing),
+        CASE(writes_no_file_without_new_times),
         CASE(separates_times_by_key),
         CASE(does_not_cache_unstable_times),
         CASE(ignores_modified_file),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Enough of CUDA C++ to run a kernel of ours on a processor: put before the program and compiled
- * with it. A block whose threads meet has a thread of the machine for each of them. Numbers of
- * 16 bits by PTX are beyond it.
+ * Emulates enough of CUDA C++ to run our kernels on a CPU: this text is put before a kernel and
+ * compiled with it. If the threads of a block synchronize, each is a thread of the CPU. 16-bit
+ * numbers, which our kernels compute by inline PTX, are not emulated.
  */
 #include <cmath>
 #include <cstring>
@@ -38,7 +38,7 @@ static inline void __syncthreads() {
     pthread_barrier_wait(&barrier);
 }
 
-/* All threads of the block at once, which is more than the hardware asks for. */
+/* Synchronizes all threads of the block; the hardware requires only those of a warp. */
 template <class T> static inline T __shfl_xor_sync(unsigned, T value, int lane) {
     slots[threadIdx.x] = value;
     __syncthreads();
@@ -69,7 +69,8 @@ static void *run_thread(void *context) {
     return nullptr;
 }
 
-/* Six arguments, of which a kernel takes as many as it has. */
+/* Runs a kernel. `args` has six arguments, of which the kernel uses as many as it has
+ * parameters. `all_meet`: its threads synchronize. */
 extern "C" void emulate(emulated *kernel, unsigned blocks, unsigned threads, int all_meet,
                         void **args) {
     static pthread_t ids[1024];

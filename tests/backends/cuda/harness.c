@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Loads the CUDA module and the doubles, and resets the doubles for each test. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -31,7 +32,7 @@ int harness_end(void **state) {
     return 0;
 }
 
-/* Each test begins with a device that is well. */
+/* Before each test: resets the doubles to a device without faults. */
 int harness_calm(void **state) {
     const struct fixture *f = *state;
     memset(f->seen, 0, sizeof(*f->seen));
@@ -49,7 +50,7 @@ int harness_calm(void **state) {
     return 0;
 }
 
-/* Nothing is left behind, and no call was wrong. */
+/* After each test: fails it if objects or allocations are left, or if a call was a misuse. */
 int harness_clean(void **state) {
     const struct fixture *f = *state;
     if (f->seen->misuse[0] != '\0') {

@@ -21,10 +21,11 @@ struct fixture {
     struct double_state *seen;
 };
 
-/* Loads module and doubles, once for a group of tests. */
+/* Loads the module and the doubles, once for a group of tests. */
 int harness_make(void **state);
 int harness_end(void **state);
-/* Before each test: a device without faults. After it: nothing is left, no call was wrong. */
+/* Before each test: a device without faults. After it: fails if an object is left or a call was
+ * wrong. */
 int harness_calm(void **state);
 int harness_clean(void **state);
 
@@ -40,7 +41,7 @@ struct cm_device *open_device(const struct fixture *f);
 void refuses(const struct fixture *f, struct cm_settings settings, int status, const char *why);
 struct cm_plan *plan(const struct fixture *f, struct cm_device *device,
                      const struct cm_primitive *work);
-/* Returns seconds of `n` executions. */
+/* Returns the seconds of `n` executions. */
 double run(const struct fixture *f, struct cm_plan *made, uint32_t n, enum cm_cache cache);
 
 #endif

@@ -4,8 +4,8 @@
 
     make_kernel_truth.py > kernel_truth.h
 
-Element i of operand k is ((37 i + 11 k) mod 101) / 101 + 1/4; indices are 7 i mod the axis. A
-result is given as the sum of y[i] (i mod 13 + 1), in the order of its memory.
+Element i of operand k is ((37 i + 11 k) mod 101) / 101 + 1/4; index i is 7 i mod the size of the
+axis. A result y is reduced to the sum of y[i] * (i mod 13 + 1), i in the order of its memory.
 """
 import torch
 import torch.nn.functional as F
@@ -28,7 +28,7 @@ def check(y):
 
 
 def last(memory):
-    """The image whose memory, channels last, is `memory`."""
+    """Returns the image [N,C,H,W] that is stored as `memory` [N,H,W,C]."""
     return memory.permute(0, 3, 1, 2)
 
 

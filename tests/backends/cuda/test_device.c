@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the device, its description, and failures. Times are those of the doubles' clock. */
+/* Tests of opening a device, its facts, and failures. Times are those of the doubles' clock. */
 #include "harness.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void reports_device_failure(void **state) {
             "the driver must support CUDA 12.0 or later, got 11.8");
 }
 
-static void the_device_is_described(void **state) {
+static void reports_facts_of_device(void **state) {
     const struct fixture *f = *state;
     struct cm_device_facts facts;
     struct cm_clocks clocks;
@@ -74,7 +74,7 @@ static void the_device_is_described(void **state) {
     f->backend->close(device);
 }
 
-static void plans_only_run_nothing(void **state) {
+static void runs_nothing_if_opened_for_plans_only(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device *device = NULL;
@@ -113,7 +113,7 @@ static void reports_failures_on_open(void **state) {
     }
 }
 
-/* Libraries that cannot begin are missed where they are needed. */
+/* A library that cannot be initialized is reported as a warning, or when a plan needs it. */
 static void reports_libraries_that_fail_to_initialize(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
@@ -133,7 +133,7 @@ static void reports_libraries_that_fail_to_initialize(void **state) {
     f->backend->close(device);
 }
 
-static void without_a_device_only_plans(void **state) {
+static void planning_without_device_requires_new_cudnn(void **state) {
     const struct fixture *f = *state;
     struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
     const struct cm_settings settings = {.plan_only = 1};
@@ -155,7 +155,7 @@ static void without_a_device_only_plans(void **state) {
     f->backend->close(device);
 }
 
-/* Libraries of CUDA 13 and cuDNN from 9.11 on have no kernels for it. */
+/* Libraries of CUDA 13, and cuDNN from 9.11 on, have no kernels for Volta. */
 static void volta_requires_libraries_of_cuda_12(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
@@ -166,14 +166,14 @@ static void volta_requires_libraries_of_cuda_12(void **state) {
     f->seen->cudnn_version = 91900;
     struct cm_device *device = open_device(f);
     f->backend->facts(device, &facts);
-    assert_true(facts.floor > 0); /* no compiler is needed for it */
+    assert_true(facts.floor > 0); /* measuring it requires no compiler */
     assert_non_null(strstr(facts.warning, "sm_70 requires cuDNN 9.10 or earlier, got 9.19.0"));
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
     assert_non_null(strstr(reason.text, "cuBLASLt of CUDA 12"));
     f->backend->close(device);
 }
 
-static void newer_devices_than_nvrtc_are_named(void **state) {
+static void warns_of_devices_newer_than_nvrtc(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
     struct cm_device_facts facts;
@@ -189,8 +189,8 @@ static void newer_devices_than_nvrtc_are_named(void **state) {
     f->backend->close(device);
 }
 
-/* Layers still run, by other providers and without the clock. */
-static void kernels_that_cannot_be_compiled_are_warned_of(void **state) {
+/* If no kernel can be compiled, layers still run, by other providers and without clocks. */
+static void warns_of_kernels_that_cannot_be_compiled(void **state) {
     const struct fixture *f = *state;
     struct cm_device_facts facts;
     f->seen->sm = 80;
@@ -219,14 +219,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(reports_why_open_fails),
         CASE(reports_device_failure),
-        CASE(the_device_is_described),
-        CASE(plans_only_run_nothing),
+        CASE(reports_facts_of_device),
+        CASE(runs_nothing_if_opened_for_plans_only),
         CASE(reports_failures_on_open),
         CASE(reports_libraries_that_fail_to_initialize),
-        CASE(without_a_device_only_plans),
+        CASE(planning_without_device_requires_new_cudnn),
         CASE(volta_requires_libraries_of_cuda_12),
-        CASE(newer_devices_than_nvrtc_are_named),
-        CASE(kernels_that_cannot_be_compiled_are_warned_of),
+        CASE(warns_of_devices_newer_than_nvrtc),
+        CASE(warns_of_kernels_that_cannot_be_compiled),
     };
     return cmocka_run_group_tests(tests, harness_make, harness_end);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider of cuDNN's graphs against a table of functions that only count: what is created
- * is destroyed, whatever fails on the way, and hostile primitives are refused.
+ * Tests of the provider of cuDNN's graphs with a table of functions that only count calls: each
+ * descriptor that is created is destroyed, whichever call fails, and hostile primitives are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,17 +21,17 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Calls that the double of cuDNN recorded, and those that it must refuse. */
+/* Numbers of calls of the double of cuDNN, and which of them fail. */
 static struct counts {
     int created, destroyed, calls;
     int fail_at;       /* the call that fails; 0: none */
-    int n_engines;     /* that the heuristics name */
-    int n_refused;     /* plans that do not finalize, the first ones */
-    int plans;         /* so far */
+    int n_engines;     /* engines that the heuristics list */
+    int n_refused;     /* the first n_refused plans cannot be finalized */
+    int plans;         /* plans finalized so far */
     int64_t workspace; /* of each plan */
     int64_t note;      /* of each engine; -1: none */
     int n_knobs;       /* of each configuration: types 42, 14, 2, .. with the values 1, 2, .. */
-    int knob;          /* the next one that is read */
+    int knob;          /* index of the knob that is read next */
 } counts;
 
 static cudnnStatus_t step_on(void) {
@@ -186,7 +187,7 @@ static void the_first_engine_that_accepts_is_taken(void **state) {
     end(device);
 }
 
-/* In the order of their types, however cuDNN lists them. */
+/* Knobs are listed by type, not in cuDNN's order. */
 static void algorithms_have_the_knobs_of_their_engine(void **state) {
     (void)state;
     struct cm_device *device = begin();
@@ -251,7 +252,7 @@ static void reports_refusals(void **state) {
     end(device);
 }
 
-/* A convolution with a residual of `other` and a relu. */
+/* Returns a convolution with two steps: an addition of `other` and a ReLU. */
 static struct cm_primitive fused_conv(struct cm_tensor other) {
     struct cm_primitive ret = fixture_conv();
     ret.n_inputs = 4;
@@ -274,7 +275,7 @@ static struct cm_primitive causal_attention(void) {
     return ret;
 }
 
-/* Whichever call fails, nothing is left behind and nothing is touched that is not there. */
+/* Whichever call fails, all descriptors are destroyed, and no missing one is used. */
 static void any_call_may_fail(void **state) {
     (void)state;
     const struct cm_primitive works[] = {
@@ -440,7 +441,8 @@ static void limits_operations_of_graph(void **state) {
     end(device);
 }
 
-/* No product of fp32 without rounding, then no image that it could be. */
+/* All engines refuse the matrix product; it is then planned as a 1x1 convolution, unless the
+ * first matrix is column-major. */
 static void refuses_column_product_as_image(void **state) {
     (void)state;
     struct cm_device *device = begin();
@@ -450,14 +452,14 @@ static void refuses_column_product_as_image(void **state) {
     counts.n_refused = 6;
     assert_int_equal(make(device, &gemm, 0, &how, &reason), CM_BACKEND_OK);
     assert_string_equal(how.algorithm, "engine 6, as a 1x1 convolution");
-    gemm.inputs[0].strides[0] = 1; /* a of columns */
+    gemm.inputs[0].strides[0] = 1; /* a is column-major */
     gemm.inputs[0].strides[1] = 4;
     counts.plans = 0;
     expect_refused(device, &gemm, "no engine supports it: NOT_SUPPORTED, is_NHWC");
     end(device);
 }
 
-/* A tensor of 2^40 elements and of 2^59: numbers that no product here may pass 2^63 with. */
+/* Tensors of 2^40 and of 2^59 elements: no product of sizes may overflow 2^63. */
 static void accepts_sizes_near_2_63(void **state) {
     (void)state;
     struct cm_device *device = begin();

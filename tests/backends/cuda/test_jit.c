@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that the module writes: each is compiled by NVRTC, which needs no GPU. */
+/* Tests of the kernels that the module generates: NVRTC compiles each, which requires no
+ * GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,7 @@ static void compiles_for(const struct cuda_nvrtc *nvrtc, const struct cm_primiti
         device.jit_sm = jit_find_sm(nvrtc, sm);
         if (jit_compile(&device, jit.text, &image, &reason) != CM_BACKEND_OK)
             fail_msg("sm_%d: %s\n%s", sm, reason.text, strstr(jit.text, "extern \"C\""));
-        /* PTX is a text. */
+        /* Only PTX, which is text, contains ".version". */
         assert_int_equal(strstr(image, ".version") != NULL, device.jit_sm < sm);
         free(image);
     }
@@ -59,7 +60,7 @@ static void compiles(const struct cuda_nvrtc *nvrtc, const struct cm_primitive *
     compiles_for(nvrtc, work, 90);
 }
 
-static void every_function_is_a_kernel(void **state) {
+static void compiles_every_function(void **state) {
     const struct cm_tensor x = works_line(CM_F32, 4096);
     for (int32_t f = CM_FUNCTION_NONE + 1; f < CM_FIRST_BINARY; f++) {
         const struct cm_primitive work = works_step(f, x, x);
@@ -71,7 +72,7 @@ static void every_function_is_a_kernel(void **state) {
     }
 }
 
-static void every_element_is_read_and_written(void **state) {
+static void compiles_every_element_type(void **state) {
     for (int32_t element = CM_ELEMENT_NONE + 1; element < CM_N_ELEMENTS; element++) {
         const struct cm_primitive to =
             works_step(CM_CAST, works_line(CM_F32, 4096), works_line(element, 4096));
@@ -82,7 +83,7 @@ static void every_element_is_read_and_written(void **state) {
     }
 }
 
-static void chains_and_selections(void **state) {
+static void compiles_chains_and_selections(void **state) {
     struct cm_primitive chain =
         works_binary(CM_ADD, works_image(CM_F16, 2, 64, 56, 56),
                      fixture_tensor(CM_F16, 3, (const int64_t[]){64, 1, 1}),
@@ -99,7 +100,7 @@ static void chains_and_selections(void **state) {
     compiles(*state, &select);
 }
 
-static void data_movement(void **state) {
+static void compiles_copies_and_gathers(void **state) {
     struct cm_primitive transpose =
         works_of(CM_COPY, 0, works_image(CM_F32, 2, 3, 5, 7), works_nhwc(CM_F32, 2, 3, 5, 7));
     struct cm_primitive concat = works_of(CM_COPY, 0, works_image(CM_BF16, 2, 8, 4, 4),
@@ -131,7 +132,7 @@ static void data_movement(void **state) {
     compiles(*state, &order);
 }
 
-static void updates_of_all_sorts(void **state) {
+static void compiles_scatters(void **state) {
     struct cm_primitive work =
         works_of(CM_SCATTER, 0, fixture_tensor(CM_F16, 2, (const int64_t[]){10, 64}),
                  fixture_tensor(CM_F16, 2, (const int64_t[]){10, 64}));
@@ -143,7 +144,7 @@ static void updates_of_all_sorts(void **state) {
     compiles(*state, &work);
 }
 
-static void rows_of_all_sorts(void **state) {
+static void compiles_softmax_and_reductions(void **state) {
     const struct cm_tensor x = works_image(CM_F16, 2, 32, 14, 14);
     struct cm_primitive softmax = works_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN, x, x);
     softmax.axis = 3;
@@ -161,7 +162,7 @@ static void rows_of_all_sorts(void **state) {
     }
 }
 
-static void arg_extremes_are_proxies(void **state) {
+static void reports_arg_max_as_proxy(void **state) {
     struct jit jit;
     struct cm_reason reason = {""};
     const struct cm_primitive work =
@@ -173,7 +174,7 @@ static void arg_extremes_are_proxies(void **state) {
     free(jit.text);
 }
 
-static void norms_of_all_sorts(void **state) {
+static void compiles_norms(void **state) {
     const struct cm_tensor layouts[] = {works_image(CM_F32, 2, 32, 14, 14),
                                         works_nhwc(CM_F32, 2, 32, 14, 14)};
     for (int i = 0; i < 2; i++) {
@@ -202,7 +203,7 @@ static void norms_of_all_sorts(void **state) {
     compiles(*state, &layer);
 }
 
-static void pools_and_images_of_another_size(void **state) {
+static void compiles_pools_and_resampling(void **state) {
     for (int32_t which = CM_POOL_MAX; which <= CM_POOL_AVERAGE_PADDING; which++) {
         const struct cm_primitive pool =
             works_pool(which, works_nhwc(CM_F16, 2, 8, 15, 15), works_nhwc(CM_F16, 2, 8, 8, 8));
@@ -277,8 +278,8 @@ static void reports_why_there_is_no_kernel(void **state) {
     refuses(work, "the window must have the spatial dims of the image");
 }
 
-/* An architecture that no NVRTC knows yet. */
-static void newer_devices_get_ptx(void **state) {
+/* sm_9990 is an architecture that no NVRTC knows. */
+static void compiles_ptx_for_newer_devices(void **state) {
     const struct cm_tensor x = works_line(CM_F32, 4096);
     const struct cm_primitive work = works_step(CM_RELU, x, x);
     const struct cuda_nvrtc *nvrtc = *state;
@@ -291,17 +292,17 @@ static void newer_devices_get_ptx(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_is_a_kernel),
-        cmocka_unit_test(every_element_is_read_and_written),
-        cmocka_unit_test(chains_and_selections),
-        cmocka_unit_test(data_movement),
-        cmocka_unit_test(updates_of_all_sorts),
-        cmocka_unit_test(rows_of_all_sorts),
-        cmocka_unit_test(arg_extremes_are_proxies),
-        cmocka_unit_test(norms_of_all_sorts),
-        cmocka_unit_test(pools_and_images_of_another_size),
+        cmocka_unit_test(compiles_every_function),
+        cmocka_unit_test(compiles_every_element_type),
+        cmocka_unit_test(compiles_chains_and_selections),
+        cmocka_unit_test(compiles_copies_and_gathers),
+        cmocka_unit_test(compiles_scatters),
+        cmocka_unit_test(compiles_softmax_and_reductions),
+        cmocka_unit_test(reports_arg_max_as_proxy),
+        cmocka_unit_test(compiles_norms),
+        cmocka_unit_test(compiles_pools_and_resampling),
         cmocka_unit_test(reports_why_there_is_no_kernel),
-        cmocka_unit_test(newer_devices_get_ptx),
+        cmocka_unit_test(compiles_ptx_for_newer_devices),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

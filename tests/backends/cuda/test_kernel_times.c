@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of the kernels of a layer that runs several. Times are those of the doubles' clock:
- * each kernel takes DOUBLE_S. */
+/* Tests of the times of kernels, for layers that run several. Times are those of the doubles'
+ * clock: each launch takes DOUBLE_S. */
 #include "harness.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 #include "backends/cuda/device.h"
 #include "backends/measure.h"
 
-/* int8 with a bias: two launches of the product's kernel, one of the addition. */
+/* Returns an int8 product with a bias: its kernel is launched twice, that of the addition
+ * once. */
 static struct cm_primitive product_and_addition(void) {
     struct cm_primitive gemm = fixture_gemm(CM_I8, 64, 128, 256);
     gemm.outputs[0].element = CM_I32;
@@ -24,7 +25,7 @@ static int measure(const struct fixture *f, struct cm_device *device,
                              &timing_monotonic_clock, ret);
 }
 
-/* The layer has its time, its kernels have none. */
+/* Expects a time of the layer, but no times of its kernels. */
 static void expect_no_kernel_times(const struct fixture *f, struct cm_device *device) {
     const struct cm_primitive work = product_and_addition();
     struct cm_measurement measured;
@@ -54,7 +55,7 @@ static void times_of_kernels_in_a_chain_add_up_to_the_layer(void **state) {
     f->backend->close(device);
 }
 
-/* One graph with an execution on each set, which is not captured again. */
+/* One graph contains an execution on each set; it is captured only once. */
 static void kernels_are_timed_on_all_sets_in_turn(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive work = product_and_addition();
@@ -120,7 +121,7 @@ static void kernels_have_no_times_if_the_driver_lacks_a_function(void **state) {
     f->backend->close(device);
 }
 
-/* A lossy query: kernels that overlap by programmatic launch. */
+/* 918 is CUDA_ERROR_LOSSY_QUERY: the kernels overlap by programmatic launch. */
 static void failure_of_the_second_graph_keeps_the_time_of_the_layer(void **state) {
     const struct fixture *f = *state;
     static const struct {
@@ -140,7 +141,7 @@ static void failure_of_the_second_graph_keeps_the_time_of_the_layer(void **state
     f->backend->close(device);
 }
 
-/* The next try can succeed, and nothing is left behind. */
+/* After each failure the next try can succeed, and no object is left. */
 static void any_call_of_the_second_graph_may_fail(void **state) {
     const struct fixture *f = *state;
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernels compute, against PyTorch (kernel_truth.h): their text is compiled as C++
- * with enough of CUDA around it (emulate.hpp) and run on the processor.
+ * Compares the results of the kernels with PyTorch's (kernel_truth.h): the text of a kernel is
+ * compiled as C++ with an emulation of CUDA (emulate.hpp) and run on the CPU.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -33,7 +33,8 @@ static double truth(const char *name) {
     return 0;
 }
 
-/* As make_kernel_truth.py fills them. */
+/* Returns the contents of operand `k`, as make_kernel_truth.py computes them. Indices are below
+ * `axis`. */
 static void *fill(const struct cm_tensor *tensor, int64_t k, int64_t axis) {
     const int64_t bytes = primitive_span(tensor);
     const int64_t n = bytes / primitive_element_size(tensor->element);
@@ -81,7 +82,7 @@ static void *compile(const char *text) {
     (void)snprintf(command, sizeof(command),
                    "g++ -std=c++17 -w -shared -fPIC -o %s -x c++ %s -lpthread", library,
                    source);
-    const int compiled = system(command); /* a path of our own */
+    const int compiled = system(command); /* the path is ours, not an input */
     void *handle = compiled == 0 ? dlopen(library, RTLD_NOW | RTLD_LOCAL) : NULL;
     (void)unlink(source);
     (void)unlink(library);
@@ -110,7 +111,8 @@ static void run_kernels(const struct jit *jit, void **args) {
     (void)dlclose(handle);
 }
 
-/* `axis`: what the indices lie within. */
+/* Runs the kernels of `work` and compares their result with kernel_truth[name]. Indices are
+ * below `axis`. */
 static void computes_indexed(const char *name, const struct cm_primitive *work, int64_t axis) {
     struct jit jit;
     struct cm_reason reason = {""};
@@ -136,7 +138,7 @@ static struct cm_tensor tensor(int rank, int64_t a, int64_t b, int64_t c, int64_
     return fixture_tensor(CM_F32, rank, (const int64_t[]){a, b, c, d});
 }
 
-static void softmax_and_reductions(void **state) {
+static void computes_softmax_and_reductions(void **state) {
     const struct cm_tensor x = works_image(CM_F32, 2, 8, 5, 40);
     struct cm_primitive work = works_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN, x, x);
     (void)state;
@@ -164,7 +166,7 @@ static struct cm_primitive norm_of(int32_t which, struct cm_tensor x, int n_inpu
     return work;
 }
 
-static void norms(void **state) {
+static void computes_norms(void **state) {
     const struct cm_tensor rows = tensor(2, 6, 100, 0, 0);
     const struct cm_tensor image = works_image(CM_F32, 2, 8, 15, 13);
     const struct cm_tensor last = works_nhwc(CM_F32, 2, 8, 15, 13);
@@ -189,7 +191,7 @@ static void norms(void **state) {
     computes("batch_training", &work);
 }
 
-static void pools_and_other_sizes(void **state) {
+static void computes_pools_and_resampling(void **state) {
     const struct cm_tensor image = works_image(CM_F32, 2, 8, 15, 13);
     const struct cm_tensor pooled = works_image(CM_F32, 2, 8, 8, 7);
     const struct cm_tensor larger = works_image(CM_F32, 2, 8, 30, 20);
@@ -218,7 +220,7 @@ static struct cm_primitive indexed(int32_t kind, struct cm_tensor x, struct cm_t
     return work;
 }
 
-static void copies_and_gathers(void **state) {
+static void computes_copies_gathers_and_scatters(void **state) {
     const struct cm_tensor image = works_image(CM_F32, 2, 8, 15, 13);
     const struct cm_tensor table = tensor(2, 10, 6, 0, 0);
     struct cm_primitive work = works_of(CM_COPY, 0, image, tensor(4, 2, 15, 13, 8));
@@ -250,7 +252,7 @@ static void copies_and_gathers(void **state) {
     computes_indexed("scatter_elements", &work, 10);
 }
 
-static void elements(void **state) {
+static void computes_elementwise_chains(void **state) {
     const struct cm_tensor image = works_image(CM_F32, 2, 8, 15, 13);
     struct cm_primitive work = works_binary(CM_ADD, image, tensor(3, 8, 1, 1, 0), image);
     struct cm_tensor half = image;
@@ -272,11 +274,11 @@ static void elements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(softmax_and_reductions),
-        cmocka_unit_test(norms),
-        cmocka_unit_test(pools_and_other_sizes),
-        cmocka_unit_test(copies_and_gathers),
-        cmocka_unit_test(elements),
+        cmocka_unit_test(computes_softmax_and_reductions),
+        cmocka_unit_test(computes_norms),
+        cmocka_unit_test(computes_pools_and_resampling),
+        cmocka_unit_test(computes_copies_gathers_and_scatters),
+        cmocka_unit_test(computes_elementwise_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers by cuDNN: executed plans, and the legacy calls. */
+/* Tests of layers that cuDNN runs: plans of the graph API, and the legacy calls. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static struct double_launch run_once(const struct fixture *f, struct cm_device *
     assert_int_equal(f->seen->n_launches - before, 1);
     const struct double_launch ret = f->seen->launches[before];
     assert_true(ret.captured);
-    if (strcmp(provider, "cudnn legacy") == 0) /* fp32 without rounding; other types may */
+    if (strcmp(provider, "cudnn legacy") == 0) /* fp32 is never rounded; other types may be */
         assert_int_equal(facts.how.tensor_cores, work->inputs[0].element == CM_F32
                                                      ? CM_TENSOR_CORES_NO
                                                      : CM_TENSOR_CORES_UNKNOWN);
@@ -82,7 +82,8 @@ static void int8_convolutions_are_requantized(void **state) {
     f->backend->close(device);
 }
 
-/* x [2, 16, 8, 8], w [32, 16, 1, 1], bias [32], residual and y [2, 32, 8, 8]; add, relu. */
+/* x [2, 16, 8, 8], w [32, 16, 1, 1], bias [32], residual and y [2, 32, 8, 8]; steps: add,
+ * relu. */
 static struct cm_primitive block(void) {
     struct cm_primitive ret = works_of(CM_CONV, 0, works_image(CM_F32, 2, 16, 8, 8),
                                        works_image(CM_F32, 2, 32, 8, 8));
@@ -129,7 +130,7 @@ static void convolution_bias_residual_and_relu_are_one_plan(void **state) {
 }
 
 /* The second kernel reads y, which the convolution wrote, and writes it in place. */
-static void post_ops_without_an_engine_are_one_kernel_more(void **state) {
+static void runs_post_ops_without_engine_as_second_kernel(void **state) {
     const struct fixture *f = *state;
     static const struct {
         int max_operations;
@@ -170,7 +171,7 @@ static void post_ops_without_an_engine_are_one_kernel_more(void **state) {
                                 "the preferred graph is refused: no engine supports it");
         f->backend->drop(made);
     }
-    f->seen->max_operations = 1; /* not even two elementwise operations */
+    f->seen->max_operations = 1; /* too few even for two elementwise operations */
     struct cm_plan *made = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(f->backend->plan(device, &conv, &made, &reason), CM_BACKEND_REFUSED);
@@ -178,7 +179,7 @@ static void post_ops_without_an_engine_are_one_kernel_more(void **state) {
     f->backend->close(device);
 }
 
-/* The functions of a chain share one graph; epsilon-like values stay in host memory. */
+/* The functions of a chain share one graph; constants such as alpha stay in host memory. */
 static void elementwise_chains_run_as_one_graph(void **state) {
     const struct fixture *f = *state;
     struct cm_primitive chain = fixture_relu(4096);
@@ -271,7 +272,7 @@ static struct cm_primitive lstm(int32_t element, int64_t directions) {
     return ret;
 }
 
-/* All four gates: weights for inputs and states, and two biases. */
+/* cuDNN reads the weights of all four gates, for inputs and states, and two biases. */
 static void recurrent_layers_read_random_weights(void **state) {
     const struct fixture *f = *state;
     static const struct {
@@ -293,7 +294,8 @@ static void recurrent_layers_read_random_weights(void **state) {
     f->backend->close(device);
 }
 
-/* cuDNN writes the states of all steps, which the operand has no room for. */
+/* cuDNN writes the states of all steps to the workspace: the operand holds only the last
+ * one. */
 static void the_last_state_is_taken_from_the_workspace(void **state) {
     const struct fixture *f = *state;
     struct cm_primitive work = lstm(CM_F32, 1);
@@ -310,7 +312,7 @@ int main(void) {
         CASE(convolutions_read_and_write_their_operands),
         CASE(int8_convolutions_are_requantized),
         CASE(convolution_bias_residual_and_relu_are_one_plan),
-        CASE(post_ops_without_an_engine_are_one_kernel_more),
+        CASE(runs_post_ops_without_engine_as_second_kernel),
         CASE(elementwise_chains_run_as_one_graph),
         CASE(attention_reads_its_mask),
         CASE(failed_plans_are_not_measured),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the module that need neither device nor library. */
+/* Tests of the parts of the module that require neither a device nor a library. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void names_missing_library(void **state) {
     assert_string_equal(reason.text, "thing (libx) has no function 'nowhere': version too old");
 }
 
-/* Decoded by hand: value = (-1)^s 2^(e - bias) (1 + m / 2^M). */
+/* Decodes a normal number without its sign: 2^(e - bias) * (1 + m / 2^mantissa). */
 static double value_of(uint64_t bits, int exponent, int mantissa) {
     const int biased = (int)(bits >> mantissa & ((1U << exponent) - 1U));
     double value = 1 + (double)(bits & (((uint64_t)1 << mantissa) - 1)) /
@@ -69,7 +69,7 @@ static double value_of(uint64_t bits, int exponent, int mantissa) {
     return value;
 }
 
-static void patterns_are_numbers_within_a_half(void **state) {
+static void fills_operands_with_magnitudes_below_one_half(void **state) {
     static const struct {
         int32_t element;
         size_t size;
@@ -114,7 +114,7 @@ static void indices_stay_within_their_axis(void **state) {
     assert_int_equal(most, 36);
 }
 
-static void products_are_read_as_a_blas_has_them(void **state) {
+static void reads_products_in_terms_of_blas(void **state) {
     struct cm_primitive work = fixture_gemm(CM_F32, 3, 5, 7);
     struct gemm gemm;
     struct cm_reason reason = {""};
@@ -142,7 +142,7 @@ static void products_are_read_as_a_blas_has_them(void **state) {
     assert_string_equal(reason.text, "an operand is not a matrix");
 }
 
-static void batches_of_one_stride_are_one(void **state) {
+static void merges_batches_of_one_stride(void **state) {
     struct cm_primitive work = fixture_gemm(CM_F32, 8, 8, 8);
     struct gemm gemm;
     struct cm_reason reason = {""};
@@ -183,7 +183,7 @@ static size_t some_version(void) {
     return 91900;
 }
 
-static void missing_parts_of_the_driver_are_warned_of(void **state) {
+static void warns_of_missing_parts_of_driver(void **state) {
     struct cm_device device = {.has_driver = true};
     struct cm_device_facts facts;
     (void)state;
@@ -221,12 +221,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_searches_relative_paths),
         cmocka_unit_test(names_missing_library),
-        cmocka_unit_test(patterns_are_numbers_within_a_half),
+        cmocka_unit_test(fills_operands_with_magnitudes_below_one_half),
         cmocka_unit_test(indices_stay_within_their_axis),
-        cmocka_unit_test(products_are_read_as_a_blas_has_them),
-        cmocka_unit_test(batches_of_one_stride_are_one),
+        cmocka_unit_test(reads_products_in_terms_of_blas),
+        cmocka_unit_test(merges_batches_of_one_stride),
         cmocka_unit_test(merges_contiguous_axes),
-        cmocka_unit_test(missing_parts_of_the_driver_are_warned_of),
+        cmocka_unit_test(warns_of_missing_parts_of_driver),
         cmocka_unit_test(names_of_templates_are_demangled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans of the true cuDNN for a device that is not here, kind by kind. Which engine it is
- * depends on the version; that there is one, or is none, was seen with 9.19 and 9.26. Skipped
- * where there is no cuDNN.
+ * Tests of plans that the real cuDNN makes for a device that is not present, by kind of
+ * primitive. Which engine a plan uses depends on the version; whether an engine exists was
+ * verified with 9.19 and 9.26. Skipped without cuDNN.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #define DIMS(...)  ((const int64_t[]){__VA_ARGS__})
 #define CAN(which) (1U << (which))
 
-/* Leaks of NVIDIA's libraries are theirs: what they load once stays until the process ends. */
+/* Suppresses leaks of NVIDIA's libraries, which keep what they load until the process ends. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libcudnn\nleak:libcublas\nleak:libnvrtc\nleak:libcudart\n";
@@ -45,7 +45,7 @@ static int open_target(const struct cm_backend *backend, const char *target, int
     return backend->open(&settings, ret, reason);
 }
 
-/* The elements of a precision, as primitives have them. */
+/* Returns the element type of primitives in a precision. */
 static int32_t element_of(int32_t precision) {
     static const int32_t elements[CM_N_PRECISIONS] = {
         [CM_PRECISION_AS_STORED] = CM_F32, [CM_PRECISION_TF32] = CM_F32,
@@ -65,7 +65,7 @@ static void put_last(struct cm_tensor *tensor) {
     }
 }
 
-/* 32-bit sums are written as 32 or 16 bits. */
+/* Returns the element type of the result: products of 8-bit types write more than 8 bits. */
 static int32_t result_of(int32_t element) {
     if (element == CM_I8) return CM_F32;
     return element == CM_F8E4M3 ? CM_F16 : element;
@@ -122,7 +122,7 @@ static struct cm_primitive deconv(int32_t element) {
     return conv(element, 2, 1, false, true);
 }
 
-/* A post-op with its operand behind those of the primitive, if it has one. */
+/* Appends a post-op. Its operand, unless NULL, is added after the inputs of the primitive. */
 static void add_step(struct cm_primitive *primitive, int32_t function,
                      const struct cm_tensor *operand) {
     struct cm_eltwise *step = &primitive->steps[primitive->n_steps++];
@@ -265,7 +265,7 @@ static struct cm_primitive causal(int32_t element) {
     return ret;
 }
 
-/* Four heads share the keys of one; the queries are the last 64 of 512 positions. */
+/* Four query heads share one key head; the queries are the last 64 of 512 positions. */
 static struct cm_primitive chunk(int32_t element) {
     struct cm_primitive ret = start(CM_ATTENTION, 0, 3);
     ret.inputs[0] = ret.outputs[0] = fixture_tensor(element, 4, DIMS(1, 8, 64, 128));
@@ -314,10 +314,10 @@ static struct cm_primitive padded(int32_t element) {
 static const struct row {
     const char *name;
     struct cm_primitive (*make)(int32_t element);
-    unsigned planned; /* the precisions with a plan, by bits */
-    unsigned tried;   /* of those that are tried; the rest has none, for a reason */
+    unsigned planned; /* bits: precisions with a plan */
+    unsigned tried;   /* bits: precisions to try; those without a plan must give a reason */
     const char *provider;
-    unsigned fused; /* of those planned: one graph; 0: not of interest */
+    unsigned fused; /* bits: planned precisions that run as one graph; 0: not checked */
 } rows[] = {
     {"conv 1-D, biases", conv_1d,      FLOATS,           FLOATS,         "cudnn graph", 0},
     {"conv 2-D",         conv_2d,      FLOATS | BYTES,   FLOATS | BYTES, "cudnn graph", 0},
@@ -351,7 +351,7 @@ static const struct row {
 };
 /* clang-format on */
 
-/* The convolutions, which stand first. */
+/* The convolutions, the first rows, have precompiled engines. */
 #define N_PRECOMPILED ((size_t)6)
 
 static const struct cm_backend *backend;
@@ -410,25 +410,26 @@ static void try_all(int32_t precision, int32_t layout) {
     struct cm_reason reason = {""};
     if (open_target(backend, "h200", precision, layout, &device, &reason) != CM_BACKEND_OK)
         fail_msg("%s", reason.text);
-    /* Compiling an engine takes up to a second: layouts are tried with precompiled engines. */
+    /* Compiling an engine takes up to a second: other layouts are tried only with precompiled
+     * engines. */
     const size_t n = layout == CM_LAYOUT_AUTO ? N(rows) : N_PRECOMPILED;
     for (size_t i = 0; i < n; i++)
         if ((rows[i].tried & CAN(precision)) != 0) try_row(device, &rows[i], precision, layout);
     backend->close(device);
 }
 
-static void fp32_is_planned_without_tensor_cores(void **state) {
+static void plans_fp32_without_tensor_cores(void **state) {
     (void)state;
     try_all(CM_PRECISION_AS_STORED, CM_LAYOUT_AUTO);
     try_all(CM_PRECISION_AS_STORED, CM_LAYOUT_NHWC);
 }
 
-static void tf32_is_planned(void **state) {
+static void plans_tf32(void **state) {
     (void)state;
     try_all(CM_PRECISION_TF32, CM_LAYOUT_AUTO);
 }
 
-static void halves_are_planned_in_any_layout(void **state) {
+static void plans_fp16_and_bf16_in_any_layout(void **state) {
     (void)state;
     try_all(CM_PRECISION_FP16, CM_LAYOUT_AUTO);
     try_all(CM_PRECISION_FP16, CM_LAYOUT_NCHW);
@@ -436,7 +437,7 @@ static void halves_are_planned_in_any_layout(void **state) {
     try_all(CM_PRECISION_BF16, CM_LAYOUT_NHWC);
 }
 
-static void bytes_are_planned(void **state) {
+static void plans_int8_and_fp8(void **state) {
     (void)state;
     try_all(CM_PRECISION_INT8, CM_LAYOUT_AUTO);
     try_all(CM_PRECISION_FP8, CM_LAYOUT_AUTO);
@@ -516,10 +517,10 @@ int main(void) {
         cmocka_unit_test(planning_runs_nothing),
         cmocka_unit_test(recurrent_layers_have_no_plan_without_a_device),
         cmocka_unit_test(checks_settings),
-        cmocka_unit_test(fp32_is_planned_without_tensor_cores),
-        cmocka_unit_test(tf32_is_planned),
-        cmocka_unit_test(halves_are_planned_in_any_layout),
-        cmocka_unit_test(bytes_are_planned),
+        cmocka_unit_test(plans_fp32_without_tensor_cores),
+        cmocka_unit_test(plans_tf32),
+        cmocka_unit_test(plans_fp16_and_bf16_in_any_layout),
+        cmocka_unit_test(plans_int8_and_fp8),
     };
     struct cm_device *device = NULL;
     struct cm_reason reason = {""};

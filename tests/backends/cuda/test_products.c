@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products by cuBLASLt. Times are those of the doubles' clock. */
+/* Tests of matrix products by cuBLASLt. Times are those of the doubles' clock. */
 #include "harness.h"
 
 #include <math.h>
@@ -38,8 +38,9 @@ static void lists_kernels(void **state) {
     f->backend->close(device);
 }
 
-/* By rows y = a b is by columns y' = b' a': b goes first. */
-static void products_give_b_first(void **state) {
+/* The row-major product y = a b is the column-major product y' = b' a', with b as first
+ * operand. */
+static void passes_b_as_first_operand(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 64, 128, 256);
     struct cm_device *device = open_device(f);
@@ -51,7 +52,7 @@ static void products_give_b_first(void **state) {
     f->backend->close(device);
 }
 
-/* Batches [2, 3] of which b has [1, 3]: three at a time, the two one after the other. */
+/* Batches [2, 3], but [1, 3] of b: two calls with three batches each. */
 static void batches_without_a_common_stride_are_looped_over(void **state) {
     const struct fixture *f = *state;
     struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
@@ -90,7 +91,8 @@ static void autotune_keeps_the_fastest(void **state) {
     f->backend->close(device);
 }
 
-/* Each is captured anew: 5 executions of two kernels, 5 of one, and the one that is kept. */
+/* Each candidate is captured again: 5 executions of two kernels, 5 of one kernel, and one of
+ * the candidate that is kept, of two. */
 static void drops_graphs_of_failed_candidate(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
@@ -117,7 +119,8 @@ static void tries_next_candidate_after_failure(void **state) {
     struct cm_plan_facts facts;
     struct cm_plan *made = NULL;
     struct cm_reason reason;
-    f->seen->memory = f->seen->n_allocated + 600000; /* not 1 MiB of workspace, but 1 KiB */
+    f->seen->memory = f->seen->n_allocated + 600000; /* room for 1 KiB of workspace, not for 1
+                                                      * MiB */
     made = plan(f, device, &gemm);
     f->backend->plan_facts(made, &facts);
     assert_string_equal(facts.how.algorithm,
@@ -131,7 +134,7 @@ static void tries_next_candidate_after_failure(void **state) {
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
     assert_non_null(
         strstr(reason.text, "cublaslt: cuBLASLt cannot run the product: status 13"));
-    f->seen->loses = true; /* which cuBLASLt has no number for */
+    f->seen->loses = true; /* cuBLASLt has no status for it */
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_BROKEN);
     assert_string_equal(reason.text, "cannot run it: CUDA_ERROR_ILLEGAL_ADDRESS");
     f->backend->close(device);
@@ -192,7 +195,7 @@ static void batches_read_and_write_their_operands(void **state) {
     f->backend->close(device);
 }
 
-/* 1 and 0 in the scale type; 1 and 1 if a matrix is added. */
+/* In the scale type, alpha is 1 and beta is 0, or 1 if a matrix is added. */
 static void products_are_not_scaled(void **state) {
     const struct fixture *f = *state;
     static const int32_t elements[] = {CM_F64, CM_F32, CM_F16};
@@ -236,7 +239,7 @@ static void narrow_products_run_by_cublaslt(void **state) {
 }
 
 /* int8 with 32-bit sums, and fp8 with fp32 results: cuBLASLt has no epilogue for their bias. */
-static void biases_without_an_epilogue_are_added_apart(void **state) {
+static void adds_biases_without_epilogue_in_another_kernel(void **state) {
     const struct fixture *f = *state;
     static const struct {
         int32_t element, result;
@@ -301,7 +304,8 @@ static void post_ops_of_products_are_epilogues_or_graphs(void **state) {
     f->backend->close(device);
 }
 
-/* a of the second call is 210 bytes after that of the first. */
+/* Matrix a of the second call is 210 bytes after that of the first: it is aligned to 2 bytes
+ * only. */
 static void looped_products_promise_the_alignment_they_have(void **state) {
     const struct fixture *f = *state;
     struct cm_primitive gemm = fixture_gemm(CM_F16, 5, 7, 8);
@@ -355,7 +359,7 @@ static void capture_invalidated_by_a_library_is_not_used(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(lists_kernels),
-        CASE(products_give_b_first),
+        CASE(passes_b_as_first_operand),
         CASE(batches_without_a_common_stride_are_looped_over),
         CASE(autotune_keeps_the_fastest),
         CASE(drops_graphs_of_failed_candidate),
@@ -366,7 +370,7 @@ int main(void) {
         CASE(products_are_not_scaled),
         CASE(narrow_products_run_by_cublaslt),
         CASE(capture_invalidated_by_a_library_is_not_used),
-        CASE(biases_without_an_epilogue_are_added_apart),
+        CASE(adds_biases_without_epilogue_in_another_kernel),
         CASE(post_ops_of_products_are_epilogues_or_graphs),
         CASE(looped_products_promise_the_alignment_they_have),
         CASE(autotune_compares_providers),

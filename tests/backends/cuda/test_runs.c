@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans: operands, sets, graphs, timing and failures while they run. Times are those of the
- * doubles' clock. */
+/* Tests of plans while they run: operands, sets, graphs, timing and failures. Times are those
+ * of the doubles' clock. */
 #include "harness.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "backends/measure.h"
 
-/* 64 KiB in and 64 KiB out against a cache of 1 MiB: 1 + 3 * 8 sets. */
+/* A set has 64 KiB of input and 64 KiB of output, the cache has 1 MiB: 1 + 3 * 8 sets. */
 static void cold_executions_rotate_sets(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
@@ -46,7 +46,7 @@ static void repeats_sets_evenly(void **state) {
     struct cm_device *device = open_device(f);
     struct cm_plan *made = plan(f, device, &relu);
     const size_t before = f->seen->n_launches;
-    (void)run(f, made, 30, CM_COLD); /* 25 sets: twice round 15 of them */
+    (void)run(f, made, 30, CM_COLD); /* 25 sets: 15 of them, each twice */
     assert_int_equal(f->seen->n_launches - before, 30);
     for (size_t i = 0; i < 30; i++)
         assert_int_equal(f->seen->launches[before + i].first,
@@ -97,12 +97,12 @@ static void reports_operands_larger_than_device(void **state) {
     assert_int_equal(f->backend->plan(device, &relu, &made, &reason), CM_BACKEND_NO_MEMORY);
     assert_string_equal(reason.text, "needs 8589934592 bytes, more than the device has free");
     const struct cm_primitive less = fixture_relu(1024);
-    made = plan(f, device, &less); /* and the next one runs */
+    made = plan(f, device, &less); /* the next primitive runs */
     f->backend->drop(made);
     f->backend->close(device);
 }
 
-/* More than half of what is free, and less than all of it. */
+/* The set takes more than half of the free memory, but not all of it. */
 static void one_set_may_take_more_than_half(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(5 << 20);
@@ -176,7 +176,8 @@ static void throttling_is_flagged_with_the_clocks_shown(void **state) {
     f->backend->close(device);
 }
 
-/* 345 of 1500 MHz for a while: the samples are discarded, and work precedes the next one. */
+/* The clock is 345 instead of 1500 MHz for a while: samples are discarded, and other work runs
+ * before the next sample. */
 static void samples_at_a_low_clock_are_discarded(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
@@ -191,7 +192,7 @@ static void samples_at_a_low_clock_are_discarded(void **state) {
     f->backend->clocks(device, &clocks);
     assert_int_equal(clocks.unit_mhz, 1500);
     assert_string_equal(clocks.throttle, "");
-    f->seen->slow_until = f->seen->now + 1e6; /* for good */
+    f->seen->slow_until = f->seen->now + 1e6; /* never ends */
     (void)run(f, made, 10, CM_COLD);
     f->backend->clocks(device, &clocks);
     assert_int_equal(clocks.unit_mhz, 345);
@@ -200,7 +201,7 @@ static void samples_at_a_low_clock_are_discarded(void **state) {
     f->backend->close(device);
 }
 
-/* Then the time from the graph's launch to its first kernel is included. */
+/* The time then includes the gap from the launch of the graph to its first kernel. */
 static void events_are_recorded_outside_of_graphs_that_refuse_them(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
@@ -232,7 +233,7 @@ static void single_executions_rotate_all_sets(void **state) {
     assert_int_equal(facts.flags, 0);
     f->backend->drop(made);
     f->backend->close(device);
-    const struct cm_setting few[] = {doubles, {"memory", "2097152"}}; /* 16 of them */
+    const struct cm_setting few[] = {doubles, {"memory", "2097152"}}; /* memory for 16 sets */
     const struct cm_settings settings = {.n = 2, .items = few};
     struct cm_reason reason;
     assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
@@ -267,8 +268,8 @@ static void indices_are_in_the_range_of_their_column(void **state) {
     f->backend->close(device);
 }
 
-/* --end-to-end runs what the layers run: here the second algorithm, of one kernel instead of
- * two. */
+/* A network (--end-to-end) runs the algorithms of its layers: here the second algorithm, which
+ * launches one kernel instead of two. */
 static void networks_run_the_algorithms_of_their_layers(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
@@ -284,7 +285,7 @@ static void networks_run_the_algorithms_of_their_layers(void **state) {
     struct cm_reason reason;
     assert_int_equal(open_with(f, (struct cm_settings){.autotune = 8}, &device, &reason),
                      CM_BACKEND_OK);
-    for (int i = 0; i < 2; i++) { /* first without its layer, then after it */
+    for (int i = 0; i < 2; i++) { /* first before its layer is planned, then after it */
         struct cm_plan *made = NULL;
         assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_OK);
         const size_t before = f->seen->n_launches;
@@ -342,7 +343,7 @@ static void networks_run_all_steps_in_order(void **state) {
     assert_int_equal(f->seen->n_launches - before, 8); /* a product has two kernels */
     assert_int_equal(launches[0].last, launches[0].first + 4096);
     assert_string_equal(launches[1].name, "nvjet_double");
-    assert_int_equal(launches[1].last, launches[0].last);          /* a: what came before */
+    assert_int_equal(launches[1].last, launches[0].last);          /* a: the result of step 0 */
     assert_int_equal(launches[1].first, launches[0].first + 8192); /* b: the weights */
     assert_int_equal(launches[3].first, launches[0].first);
     f->backend->plan_facts(made, &facts);
@@ -363,7 +364,8 @@ struct fault {
     const char *reason;
 };
 
-/* An index of another shape, so that it is a copy: a proxy of four bytes each way. */
+/* Returns a gather whose indices have a wrong shape: it is timed as a proxy, a copy of 4
+ * bytes. */
 static struct cm_primitive odd_gather(void) {
     struct cm_primitive work =
         works_of(CM_GATHER, 0, works_image(CM_F32, 2, 2, 2, 2), works_line(CM_F32, 8));
@@ -398,7 +400,7 @@ static void reports_failures_while_planning(void **state) {
         {"cuMemcpyDtoDAsync", "copy proxy: cannot copy: CUDA_ERROR_INVALID_VALUE"},
     };
     for (size_t i = 0; i < N(memory); i++) says(f, &gather, CM_BACKEND_REFUSED, &memory[i]);
-    f->seen->fail_with = 6; /* of the libraries' own numbers */
+    f->seen->fail_with = 6; /* a status of the libraries, not of the driver */
     static const struct fault products[] = {
         {"cublasLtMatmulAlgoGetHeuristic", "no algorithm: status 6"},
         {"cublasLtMatrixLayoutCreate", "cuBLASLt cannot describe the product: status 6"},
@@ -482,7 +484,8 @@ static void copies_in_order_without_indices(void **state) {
     f->backend->close(device);
 }
 
-/* Work fails when it runs, after the call: it is reported by the step that it belongs to. */
+/* Work that fails when it runs, after its call, is reported by the planning step it belongs
+ * to. */
 static void reports_work_that_fails_later(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);

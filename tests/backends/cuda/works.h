@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Primitives of every sort that the module has a kernel of its own for. */
+/* Helpers that build primitives and tensors for the tests of the CUDA module. */
 #ifndef TESTS_BACKENDS_CUDA_WORKS_H
 #define TESTS_BACKENDS_CUDA_WORKS_H
 
@@ -10,7 +10,7 @@ static inline struct cm_tensor works_image(int32_t element, int64_t n, int64_t c
     return fixture_tensor(element, 4, (const int64_t[]){n, c, h, w});
 }
 
-/* The same with the channels last. */
+/* As works_image, with the channels last. */
 static inline struct cm_tensor works_nhwc(int32_t element, int64_t n, int64_t c, int64_t h,
                                           int64_t w) {
     struct cm_tensor tensor = works_image(element, n, c, h, w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which primitives a device is asked for its best, and what is made of their times. */
+/* Tests of the primitives that measure the ceilings of a device, and of the ceilings computed
+ * from their times. */
 #include "backends/device/ceilings.h"
 
 #include <setjmp.h>
@@ -12,13 +13,13 @@
 
 #include "fixture.h"
 
-/* A device of so many operations and bytes a second, and what it was asked. */
+/* A simulated device with these rates, and the primitives that it has measured. */
 struct machine {
     double flops_per_s;
     double bytes_per_s;
     int32_t state;
     int64_t largest_copy; /* bytes read */
-    int64_t largest_gemm; /* a side of it */
+    int64_t largest_gemm; /* rows of its matrices */
     int n_asked;
 };
 
@@ -66,8 +67,8 @@ static void grows_sizes_on_fast_device(void **state) {
     assert_true(got.flops_per_s[CM_F32] == 0);
 }
 
-/* 2 * 1024^3 operations take it 21 ms, and 64 MiB a tenth of a second. */
-static void warms_up_slow_job_briefly(void **state) {
+/* 2 * 1024^3 operations take this device 21 ms, a copy of 64 MiB takes it 0.1 s. */
+static void measures_smallest_sizes_on_slow_device(void **state) {
     struct machine machine = {1e11, 1.3e9, CM_MEASURED, 0, 0, 0};
     const struct ceilings got = survey(&machine, (struct cm_device_facts){0}, CM_F32);
     (void)state;
@@ -82,8 +83,8 @@ static void limits_operands_to_quarter_of_memory(void **state) {
     const struct cm_device_facts facts = {.memory_bytes = (int64_t)1 << 30};
     (void)state;
     (void)survey(&machine, facts, CM_F32);
-    assert_int_equal(machine.largest_gemm, 4096);     /* 3 of 64 MiB each */
-    assert_int_equal(machine.largest_copy, 64 << 20); /* and a copy of 64 MiB twice that */
+    assert_int_equal(machine.largest_gemm, 4096);     /* 3 matrices of 64 MiB */
+    assert_int_equal(machine.largest_copy, 64 << 20); /* 64 MiB read and 64 MiB written */
 }
 
 static void sizes_copy_above_cache(void **state) {
@@ -128,7 +129,7 @@ static void reports_the_element_type_of_products(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_sizes_on_fast_device),
-        cmocka_unit_test(warms_up_slow_job_briefly),
+        cmocka_unit_test(measures_smallest_sizes_on_slow_device),
         cmocka_unit_test(limits_operands_to_quarter_of_memory),
         cmocka_unit_test(sizes_copy_above_cache),
         cmocka_unit_test(ignores_proxies_for_ceilings),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in devices are complete; errors in a device file are reported with their place. */
+/* Tests of the built-in devices, and of errors in device files. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "support/arena.h"
 #include "tests/temporary.h"
 
-/* The files have a name that messages can be compared with. */
+/* Changes to a temporary folder, so that messages name a device file "x.json". */
 static int make(void **state) {
     char folder[TEMPORARY_PATH];
     temporary_path(folder);
@@ -54,7 +54,7 @@ static void every_built_in_device_is_complete(void **state) {
         assert_true(device.rates[RATE_FP32] < 1e15);
         assert_true(device.bandwidth > 1e10 && device.bandwidth < 1e14);
         assert_true(device.memory_bytes > 1000000000);
-        /* Vendors publish none. */
+        /* Vendors do not publish a floor. */
         assert_true(device.floor == 0);
         assert_true(device.rates[RATE_NONE] == 0);
         assert_true(device_is_built_in(name));
@@ -85,7 +85,7 @@ static void resolves_abbreviated_device_names(void **state) {
     }
 }
 
-static void answers_ambiguous_and_unknown_names(void **state) {
+static void refuses_ambiguous_and_unknown_names(void **state) {
     static const char *const cases[][2] = {
         {"a100", "device 'a100' is ambiguous: a100-40gb or a100-80gb?"},
         {"H100", "device 'H100' is ambiguous: h100-pcie or h100-sxm?"},
@@ -105,7 +105,8 @@ static void answers_ambiguous_and_unknown_names(void **state) {
     }
 }
 
-/* Figures worked out beside the table: dense TFLOP/s of fp16 products, and GB/s. */
+/* Figures computed independently of the device files: dense TFLOP/s of fp16 products, and
+ * GB/s. */
 static void figures_equal_published_data_sheets(void **state) {
     static const struct {
         const char *name;
@@ -209,7 +210,7 @@ static void reports_invalid_figure(void **state) {
 
 #define HEAD "{\"schema\": \"costmodel/device/1\", \"name\": \"a\", "
 
-static void reports_line_of_invalid_file(void **state) {
+static void reports_errors_of_invalid_file(void **state) {
     static const char *const cases[][2] = {
         {"[]", "device file 'x.json': is not a JSON object"},
         {"{\"name\": 1", "device file 'x.json': is not a JSON object"},
@@ -294,13 +295,13 @@ int main(void) {
         cmocka_unit_test(every_built_in_device_is_complete),
         cmocka_unit_test(refuses_unknown_device),
         cmocka_unit_test(resolves_abbreviated_device_names),
-        cmocka_unit_test(answers_ambiguous_and_unknown_names),
+        cmocka_unit_test(refuses_ambiguous_and_unknown_names),
         cmocka_unit_test(figures_equal_published_data_sheets),
         cmocka_unit_test(reads_facts_of_the_chip),
         cmocka_unit_test(reads_a_device_from_a_file),
         cmocka_unit_test(accepts_figure_with_source),
         cmocka_unit_test(reports_invalid_figure),
-        cmocka_unit_test(reports_line_of_invalid_file),
+        cmocka_unit_test(reports_errors_of_invalid_file),
         cmocka_unit_test(reports_unreadable_file),
     };
     return cmocka_run_group_tests(tests, make, end);

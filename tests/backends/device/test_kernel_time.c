@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expected time and lower bound of one kernel: formulas with hand-computed numbers, and
- * relations that hold for any efficiencies. */
+/* Tests of the expected time and the lower bound of one kernel: formulas with hand-computed
+ * numbers, and relations that hold for any efficiencies. */
 #include "backends/device/kernel_time.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void expect_near(double have, double want) {
     if (fabs(have - want) > 1e-9 * want) fail_msg("have %.17g, want %.17g", have, want);
 }
 
-/* x [1,c,56,56] -> [1,k,56,56]; the bytes are set, not counted. */
+/* x [1,c,56,56] -> [1,k,56,56]; the bytes read are those of x, without the weights. */
 static struct cm_primitive convolution(int64_t channels, int64_t filters, int64_t groups,
                                        int64_t kernel) {
     struct cm_primitive conv = fixture_conv();
@@ -61,7 +61,7 @@ static void lower_bound_is_the_larger_of_arithmetic_and_memory(void **state) {
     expect_near(time_of(&gemm).lower_bound,
                 ((double)gemm.bytes_read + (double)gemm.bytes_written) / 1e12);
     struct cm_primitive relu = fixture_relu(1 << 24);
-    relu.fusion = (struct cm_fusion){.in_graph = 1}; /* between two kernels */
+    relu.fusion = (struct cm_fusion){.in_graph = 1}; /* its operands stay in the cache */
     assert_true(time_of(&relu).lower_bound == 0);
     relu.fusion.compulsory_bytes = 3000000;
     expect_near(time_of(&relu).lower_bound, 3e6 / 1e12);
@@ -106,7 +106,7 @@ static void tf32_takes_the_faster_kernel_of_tf32_and_fp32(void **state) {
     assert_true(tf32.expected < slower);
 }
 
-/* For the default efficiencies and for ones that exceed all peaks. */
+/* Holds for the default efficiencies, and for efficiencies that exceed the peak rates. */
 static void expected_time_is_never_below_the_bound(void **state) {
     (void)state;
     const struct cm_primitive cases[] = {
@@ -154,7 +154,8 @@ static void time_increases_with_size(void **state) {
     }
 }
 
-/* One row more than fits starts another tile; one wave takes as long full as half empty. */
+/* A partial tile takes as long as a full one, and a wave that leaves units idle as long as a
+ * full one. */
 static void products_run_in_whole_tiles_and_waves(void **state) {
     (void)state;
     struct cm_primitive gemm = fixture_gemm(CM_F16, 8192, 4096, 8192);
@@ -219,7 +220,7 @@ static void depthwise_convolutions_are_limited_by_memory(void **state) {
                 bytes / (1e12 * model.efficiency[CM_RUNTIME_COMPILED].depthwise));
 }
 
-static void launches_follow_the_kernels(void **state) {
+static void adds_one_launch_per_kernel(void **state) {
     (void)state;
     const struct device_model model = device();
     const double launch = model.efficiency[CM_RUNTIME_COMPILED].launch;
@@ -231,7 +232,7 @@ static void launches_follow_the_kernels(void **state) {
     expect_near(time_of(&relu).expected - alone, 2 * launch);
 }
 
-/* A device file that states `floor` is believed. */
+/* The `floor` of a device file is used instead of the modelled launch. */
 static void floor_replaces_the_launch(void **state) {
     (void)state;
     struct device_model model = device();
@@ -271,7 +272,8 @@ static void gradients_of_products_have_their_own_shape(void **state) {
     expect_near(time_of(&gemm).lower_bound, 2.0 * (1 << 20) * 32 * 32 / 1e13);
 }
 
-/* Statistics of the batch are a second pass over the operand, the larger part of the bytes. */
+/* Computing the statistics of the batch reads the operand a second time: 3 passes instead of
+ * 2. */
 static void norms_in_training_read_twice(void **state) {
     (void)state;
     struct cm_primitive norm = fixture_relu(1 << 24);
@@ -297,7 +299,7 @@ int main(void) {
         cmocka_unit_test(attention_rounds_queries_and_columns_up_to_64),
         cmocka_unit_test(grouped_convolutions_are_padded),
         cmocka_unit_test(depthwise_convolutions_are_limited_by_memory),
-        cmocka_unit_test(launches_follow_the_kernels),
+        cmocka_unit_test(adds_one_launch_per_kernel),
         cmocka_unit_test(floor_replaces_the_launch),
         cmocka_unit_test(gradients_of_products_take_a_share_of_the_rate),
         cmocka_unit_test(gradients_of_products_have_their_own_shape),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One source for all the modules of test_backends.c: a small backend, and the faults that the
- * definitions of tests/CMakeLists.txt put into it.
+ * Source of all modules of test_backend_registry.c: a small backend, with a fault that a
+ * definition in tests/backends/CMakeLists.txt selects.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A network on numbers made by hand: two convolutions with a ReLU between them, in each layout.
- * The results are those of three loops below, which know nothing of layouts. Built of the
- * module's own sources, since a backend's slots show no numbers.
+ * Tests of a network with known operands: two convolutions with a ReLU between them, in each
+ * layout. Plain loops, which do not depend on the layout, compute the expected results. The
+ * test is built from the module's sources, because the interface of backends does not expose
+ * operands.
  */
 #include "backends/onednn/network.h"
 
@@ -50,7 +51,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* Of both signs, so that the ReLU has something to do. */
+/* Fills in numbers of both signs, so that the ReLU changes some of them. */
 static void number(float *values, int n, int from) {
     for (int i = 0; i < n; i++) values[i] = (float)((i * 7 + from) % 11 - 5) / 8;
 }
@@ -134,7 +135,8 @@ struct example {
     struct cm_network network;
 };
 
-/* x at 0, its convolution behind it, the ReLU of that in place, the result at 0 again. */
+/* x is at offset 0 and its convolution after x; the ReLU is in-place, and the second
+ * convolution writes to offset 0. */
 static void make_example(bool last, struct example *ret) {
     memset(ret, 0, sizeof(*ret));
     ret->primitives[0] = conv_on(last);
@@ -189,7 +191,7 @@ static void passes_outputs_to_the_next_step(void **state) {
             fail_msg("%s", reason.text);
         plan_facts(plan, &facts);
         assert_int_equal(facts.state, CM_MEASURED);
-        /* Once: it writes over its own input. */
+        /* Runs once, because the network overwrites its input. */
         assert_int_equal(plan_run_n(plan, 1, CM_WARM, &seconds, &reason), CM_BACKEND_OK);
         assert_true(seconds > 0);
         expect_numbers(plan, last);

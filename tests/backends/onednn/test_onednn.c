@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The oneDNN module, with the library where this machine has it (or ONEDNN_LIBRARY names it),
- * else only the messages without it. Times are not judged: the machine may be busy.
+ * Tests of the oneDNN module, with the library of this machine or of ONEDNN_LIBRARY; without a
+ * library, only of the messages. Times are not compared, because the machine may be busy.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,12 +30,12 @@
 struct fixture {
     struct arena *arena;
     const struct cm_backend *backend;
-    struct subprocess *subprocess; /* NULL: the library is not here */
+    struct subprocess *subprocess; /* NULL: the library is not on this machine */
     struct subprocess_setup setup;
     struct cm_setting settings[4];
 };
 
-/* Few samples: what is tested is what runs, not how long it takes. */
+/* Returns a policy with few samples: the tests check what runs, not how long it takes. */
 static struct timing_policy hasty(void) {
     struct timing_policy policy = timing_default_policy;
     policy.warm_up_runs = 1;
@@ -131,7 +131,7 @@ static void reports_why_open_fails(void **state) {
     }
 }
 
-/* oneDNN would compute in fp32, whose times would be those of another precision. */
+/* oneDNN would compute in fp32, and the times would be reported as those of tf32. */
 static void refuses_tf32(void **state) {
     const struct fixture *f = *state;
     struct subprocess_setup setup = f->setup;
@@ -155,8 +155,8 @@ static void describes_the_processor(void **state) {
     assert_true(facts->memory_bytes > facts->cache_bytes);
 }
 
-/* A product of n^3 within what any processor does, a GFLOP/s a thread at the least excluded:
- * the sanitizers' machine may be busy. */
+/* A product must run at 1 MFLOP/s to 10 TFLOP/s: the limits are wide because a machine that
+ * runs sanitizers may be busy. */
 static void rejects_implausible_times(void **state) {
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 256, 256, 256);
     const struct cm_measurement got = measure(*state, &gemm);
@@ -213,9 +213,9 @@ static void add_step(struct cm_primitive *primitive, int32_t function,
     primitive->inputs[primitive->n_inputs++] = *operand;
 }
 
-/* Convolution + residual + ReLU, + a factor per channel; matrix product + bias + GELU, + a
- * residual. */
-static void runs_steps_behind_products(void **state) {
+/* A convolution with residual and ReLU, then also a factor per channel; a matrix product with
+ * bias and GELU, then also a residual. */
+static void runs_steps_after_products(void **state) {
     for (int64_t groups = 1; groups <= 16; groups *= 16) {
         struct cm_primitive conv = conv_of(CM_CONV, 2, groups);
         const struct cm_tensor image = conv.outputs[0];
@@ -239,8 +239,8 @@ static void runs_steps_behind_products(void **state) {
     expect_state(*state, &gemm, CM_MEASURED, "");
 }
 
-/* oneDNN has no cosine; a proxy would not measure the group. */
-static void refuses_steps_that_it_would_replace(void **state) {
+/* oneDNN has no cosine, and a proxy for it would not measure the fused primitive. */
+static void refuses_steps_that_require_a_proxy(void **state) {
     struct cm_primitive conv = conv_of(CM_CONV, 2, 1);
     add_step(&conv, CM_COS, NULL);
     expect_state(*state, &conv, CM_UNSUPPORTED, "oneDNN does not implement it");
@@ -305,7 +305,7 @@ static void runs_pooling(void **state) {
     }
 }
 
-/* One-dimensional integers: oneDNN has only reference code. */
+/* oneDNN has only reference code for 1-D pools of integers. */
 static void notes_reference_implementation(void **state) {
     struct cm_primitive pool = plain_of(CM_POOL, CM_POOL_MAX, 3, (const int64_t[]){2, 16, 12});
     pool.inputs[0].element = CM_I32;
@@ -341,7 +341,7 @@ static void runs_normalization(void **state) {
 static void expect_proxy_or_none(const struct fixture *f, const struct cm_primitive *primitive,
                                  const char *proxy);
 
-/* From 3.3 on there is code for them. */
+/* oneDNN implements these norms from 3.3 on; in older versions a proxy runs. */
 static void runs_group_normalization(void **state) {
     for (int32_t algorithm = CM_NORM_INSTANCE; algorithm <= CM_NORM_GROUP; algorithm++) {
         for (int32_t rank = 3; rank <= 4; rank++) {
@@ -355,7 +355,7 @@ static void runs_group_normalization(void **state) {
     }
 }
 
-/* Three dims as four, for which there is fast code. */
+/* [2,16,64] runs as [2,16,1,64], for which oneDNN has fast code. */
 static void runs_1d_batch_norm_without_reference_code(void **state) {
     for (int32_t algorithm = CM_NORM_BATCH; algorithm <= CM_NORM_BATCH_TRAINING; algorithm++) {
         struct cm_primitive norm =
@@ -367,7 +367,7 @@ static void runs_1d_batch_norm_without_reference_code(void **state) {
     }
 }
 
-/* One window over all that there is: what the library has for a reduction. */
+/* One window covers the whole input: oneDNN's reduction runs instead of its simple pool. */
 static void runs_global_pooling_as_reduction(void **state) {
     struct cm_primitive pool = plain_of(CM_POOL, CM_POOL_MAX, 3, (const int64_t[]){2, 16, 64});
     pool.outputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){2, 16, 1});
@@ -424,7 +424,8 @@ static void runs_resize(void **state) {
     }
 }
 
-/* The library refuses dtypes without machine instructions; accepted ones have a time. */
+/* oneDNN refuses dtypes for which the processor has no instructions; accepted ones have a
+ * time. */
 static void runs_or_refuses_narrow_elements(void **state) {
     static const struct {
         int32_t from, to;
@@ -435,7 +436,7 @@ static void runs_or_refuses_narrow_elements(void **state) {
         struct cm_primitive conv = conv_of(CM_CONV, 2, 1);
         conv.inputs[0].element = gemm.inputs[0].element;
         conv.inputs[1].element = gemm.inputs[1].element;
-        /* Unsigned are the activations alone. */
+        /* Only the activations are unsigned. */
         if (cases[i].from == CM_U8) conv.inputs[1].element = CM_I8;
         if (cases[i].from == CM_U8) gemm.inputs[1].element = CM_I8;
         conv.outputs[0].element = cases[i].to;
@@ -455,7 +456,7 @@ static void runs_or_refuses_narrow_elements(void **state) {
     }
 }
 
-/* Channels last: the primitive's strides, which the convolution keeps. */
+/* With channels last, the convolution keeps the strides of the primitive. */
 static void runs_channels_last(void **state) {
     const struct fixture *f = *state;
     if (f->subprocess == NULL) skip();
@@ -473,7 +474,7 @@ static void runs_channels_last(void **state) {
     subprocess_stop(subprocess);
 }
 
-/* From 3.7 on; ran a copy of as many bytes instead before. */
+/* oneDNN implements selections from 3.7 on; in older versions a copy of the same bytes runs. */
 static void times_selections(void **state) {
     struct cm_primitive select =
         plain_of(CM_ELTWISE, CM_ALGORITHM_NONE, 2, (const int64_t[]){64, 32});
@@ -486,7 +487,8 @@ static void times_selections(void **state) {
     expect_proxy_or_none(*state, &select, "ran a copy of the same bytes instead");
 }
 
-/* A version may have optimized code where another has only reference code. */
+/* Expects a measurement or this proxy: whether oneDNN has optimized code depends on its
+ * version. */
 static void expect_proxy_or_none(const struct fixture *f, const struct cm_primitive *primitive,
                                  const char *proxy) {
     const struct cm_measurement got = measure(f, primitive);
@@ -515,7 +517,7 @@ static void runs_softmax_and_reductions(void **state) {
     }
 }
 
-/* Their results are of another element, which no reduction of the library leaves. */
+/* The results are indices, which no reduction of oneDNN computes. */
 static void times_arg_extremes_by_proxy(void **state) {
     for (int32_t algorithm = CM_REDUCE_ARG_MAX; algorithm <= CM_REDUCE_ARG_MIN; algorithm++) {
         struct cm_primitive reduce =
@@ -527,7 +529,7 @@ static void times_arg_extremes_by_proxy(void **state) {
     }
 }
 
-/* Every function runs, or something of its size does and is called a proxy. */
+/* Every function runs, or a proxy of the same size does. */
 static void times_every_elementwise_function(void **state) {
     for (int32_t function = CM_FUNCTION_NONE + 1; function < CM_N_FUNCTIONS; function++) {
         struct cm_primitive primitive = fixture_relu(4096);
@@ -591,7 +593,7 @@ static void copies_bytes_without_fast_code(void **state) {
     expect_state(*state, &chain, CM_PROXY, because);
 }
 
-/* Of 128 bytes no 4096 sets fill a cache of a megabyte three times; of 512 kB seven do. */
+/* 4096 sets of 128 bytes do not fill a cache of 1 MiB three times; seven sets of 512 KiB do. */
 static void flags_not_cold(void **state) {
     struct fixture *f = *state;
     if (f->subprocess == NULL) skip();
@@ -617,8 +619,8 @@ int main(void) {
         cmocka_unit_test(describes_the_processor),
         cmocka_unit_test(rejects_implausible_times),
         cmocka_unit_test(runs_all_kinds_of_convolutions),
-        cmocka_unit_test(runs_steps_behind_products),
-        cmocka_unit_test(refuses_steps_that_it_would_replace),
+        cmocka_unit_test(runs_steps_after_products),
+        cmocka_unit_test(refuses_steps_that_require_a_proxy),
         cmocka_unit_test(refuses_mismatched_operands),
         cmocka_unit_test(reports_operands_larger_than_memory),
         cmocka_unit_test(runs_products_with_broadcast_and_bias),

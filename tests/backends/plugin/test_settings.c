@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME:key=value,... as a user writes it. */
+/* Tests of parsing the settings of a backend: NAME:key=value,... */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Truncated or invalid messages of a subprocess are never accepted as results. */
+/* Tests of messages between processes: a truncated or invalid one is never accepted as a
+ * result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,7 @@ static void rejects_unexpected_message(void **state) {
         size_t size;
     } wants[] = {
         {IPC_OPENED, 7, 8}, /* another kind */
-        {IPC_RESULT, 8, 8}, /* an answer to another question */
+        {IPC_RESULT, 8, 8}, /* the answer to another request */
         {IPC_RESULT, 7, 9}, /* another size */
     };
     (void)state;
@@ -93,7 +94,7 @@ static void times_out_without_message(void **state) {
     const struct pair *pair = *state;
     char got[8];
     assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
-    /* Half of one is nothing. */
+    /* Half a message is not a message. */
     assert_int_equal(write(pair->sockets[0], "cm", 2), 2);
     assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
 }

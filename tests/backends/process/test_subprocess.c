@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backend in its own process: whatever becomes of that, one primitive is the most it costs.
- */
+/* Tests of a backend in its own process: a fault of that process loses at most one
+ * primitive. */
 #include "fixture.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@
 #include "backends/process/subprocess.h"
 #include "support/arena.h"
 
-/* A subprocess over the fake backend, with its table in a file. */
+/* A subprocess that runs the fake backend, with its table in a file. */
 struct fixture {
     struct arena *arena;
     char table[FIXTURE_PATH];
@@ -94,7 +94,7 @@ static void returns_times_from_the_subprocess(void **state) {
     expect_no_children();
 }
 
-/* Every fault, what it is called, and that the next primitive is measured as if nothing was. */
+/* Each fault has a state and a reason, and the next primitive is measured as usual. */
 static void loses_one_primitive_per_crash(void **state) {
     (void)state;
     static const struct {
@@ -311,7 +311,7 @@ static void works_with_sigchld_ignored(void **state) {
     assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
 }
 
-/* A backend that writes where it has no business to: over the line to the program. */
+/* Writes noise to the socket of the program, as a faulty backend could do. */
 static int open_and_scribble(const struct cm_settings *settings, struct cm_device **ret,
                              struct cm_reason *reason) {
     (void)settings;
@@ -342,7 +342,8 @@ static void rejects_invalid_result(void **state) {
     expect_no_children();
 }
 
-/* A ReLU of 64 elements, twice, from one place to the other and back. */
+/* Measures a network that applies a ReLU of 64 elements twice, from offset 0 to 256 and
+ * back. */
 static struct cm_measurement measure_twice(struct fixture *f, uint32_t n_steps) {
     const struct cm_primitive relu = fixture_relu(64);
     const struct cm_network_step steps[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of times of other tools: the layers that are read, and the errors of malformed files.
- */
+/* Tests of reading time files of other tools: their layers, and errors in malformed files. */
 #include "backends/times/times.h"
 
 #include <math.h>
@@ -96,8 +95,8 @@ static void refuses_malformed_files(void **state) {
     }
 }
 
-/* Prints the refs of a layer as "conv1 relu1", with "~" before a copy and "*" before a block.
- */
+/* Prints the refs of a layer as "conv1 | relu1", with "~" before a copied node and "*" before a
+ * node of a block. */
 static void print_refs(const struct times_layer *layer, char *ret, size_t size) {
     static const char *const marks[] = {
         [TIMES_RUNS] = "", [TIMES_COPIES] = "~", [TIMES_CONTAINS] = "*"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Double of cuBLASLt. Supported data types, epilogues and layouts: "cublasLtMatmul()" in
- * NVIDIA's cuBLAS documentation, tables 1 and 3 of its data types and the requirements below
- * them.
+ * Double of cuBLASLt. It supports the data types, epilogues and layouts that NVIDIA's cuBLAS
+ * documentation lists for cublasLtMatmul(): tables 1 and 3 of data types, and the requirements
+ * below them.
  */
 #include <cublasLt.h>
 #include <string.h>
@@ -256,7 +256,8 @@ static uint64_t hash_of(const struct problem *problem) {
     return hash;
 }
 
-/* Two that work with one between them that does not; the first wants more workspace. */
+/* Lists three algorithms. The second does not work; the first requires more workspace than the
+ * third. */
 EXPORT cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -332,7 +333,7 @@ static size_t size_of(cudaDataType_t type) {
     }
 }
 
-/* Bytes from the first to the last element of all batches. */
+/* Returns the bytes from the first to the last element of all batches. */
 static size_t bytes_of(const struct layout *layout) {
     const uint64_t last = (layout->columns - 1) * (uint64_t)layout->leading + layout->rows;
     return (size_t)(((uint64_t)(layout->batch - 1) * (uint64_t)layout->stride + last)) *
@@ -349,7 +350,7 @@ static double scale_at(const void *at, cudaDataType_t type) {
     return wide + (double)narrow + integer;
 }
 
-/* Batches of the result that overlap are written twice. */
+/* Returns true if the batches of the result overlap: elements would be written twice. */
 static bool overlaps(const struct layout *d) {
     const struct layout one = {d->type, d->rows, d->columns, d->leading, 0, 1};
     return d->batch > 1 && (size_t)d->stride * size_of(d->type) < bytes_of(&one);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Double of cuDNN: the handle and the graph API. Descriptors keep their attributes. Each check
- * is one of the real library: descriptors are finalized before use and unchanged afterwards,
+ * Double of cuDNN: the handle and the graph API. Descriptors store their attributes. The checks
+ * are those of the real library: descriptors are finalized before use and unchanged afterwards,
  * ids are unique, pointers are aligned and inside allocations.
  */
 #include <stdio.h>
@@ -23,14 +23,14 @@ struct attribute {
     void *values;
 };
 
-/* Target of cudnnBackendDescriptor_t. */
+/* The object that a cudnnBackendDescriptor_t points to. */
 struct descriptor {
     cudnnBackendDescriptorType_t type;
     bool finalized;
     int n_attributes;
     struct attribute attributes[MAX_ATTRIBUTES];
-    int64_t engine; /* engine and its configuration */
-    int n_tensors;  /* operation graph: tensors of its operations, without virtual ones */
+    int64_t engine; /* index of the engine; for engines and configurations */
+    int n_tensors;  /* for operation graphs: tensors of the operations */
     struct {
         struct descriptor *tensor;
         bool written;
@@ -133,7 +133,7 @@ static const struct attribute *find(const struct descriptor *descriptor, int nam
     return NULL;
 }
 
-/* Returns the one value, or `otherwise` if it is not set. */
+/* Returns the value of an attribute that has one, or `otherwise` if it is not set. */
 static int64_t integer(const struct descriptor *descriptor, int name, int64_t otherwise) {
     const struct attribute *attribute = find(descriptor, name);
     int64_t value = 0;
@@ -196,7 +196,7 @@ static int64_t id_of(const struct descriptor *tensor) {
     return integer(tensor, CUDNN_ATTR_TENSOR_UNIQUE_ID, 0);
 }
 
-/* Operations write y, matrix products c. */
+/* Returns true if the attribute is a tensor that the operation writes. */
 static bool is_result(cudnnBackendAttributeName_t name) {
     return name == CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y ||
            name == CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX ||
@@ -242,7 +242,7 @@ static cudnnStatus_t finalize_operations(struct descriptor *graph) {
     return status;
 }
 
-/* A selection needs three operands, an index its axis. */
+/* Requires three operands of a selection, and the axis of an index. */
 static cudnnStatus_t finalize_pointwise(const struct descriptor *operation) {
     const struct descriptor *function =
         object_at(operation, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
@@ -285,7 +285,8 @@ EXPORT cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t object) {
     return status;
 }
 
-/* The configurations remember the graph and their engine. */
+/* Fills up to `n` engine configurations, each with the graph and its engine. Returns the number
+ * of engines that exist. */
 static int64_t give_engines(const struct descriptor *heuristics, int64_t n, void *ret) {
     const bool fallback =
         integer(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, 0) == (int64_t)CUDNN_HEUR_MODE_FALLBACK;
@@ -305,7 +306,7 @@ static int64_t give_engines(const struct descriptor *heuristics, int64_t n, void
     return n_engines;
 }
 
-/* The first engine needs a workspace. */
+/* Returns the workspace of a plan, bytes; only the first engine needs one. */
 static int64_t workspace_of(const struct descriptor *plan) {
     const struct descriptor *configuration =
         object_at(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Doubles of NVIDIA's driver and libraries. They compute nothing: device memory is host memory,
- * copies are made, a launch advances a clock. They refuse what the real ones refuse (streams,
- * contexts, captures, launch limits, finalized descriptors, supported types) and record each
- * call with the memory that it would read and write.
+ * copies are made, and a launch advances a clock. They refuse the calls that the real libraries
+ * refuse (streams, contexts, captures, launch limits, finalized descriptors, supported types)
+ * and record each launch with the memory that it would read and write.
  */
 #ifndef TESTS_BACKENDS_CUDA_DOUBLE_H
 #define TESTS_BACKENDS_CUDA_DOUBLE_H
@@ -40,10 +40,11 @@ struct double_launch {
 struct double_state {
     /* Set by tests. */
     const char *fail; /* call that fails; NULL: none */
-    int fail_after;   /* calls of it that succeed before */
+    int fail_after;   /* number of its calls that succeed first */
     int fail_with;
-    bool loses;             /* that failure also loses the device */
-    int fault_after;        /* > 0: this launch or copy fails when it runs, after its call */
+    bool loses;             /* the failure also loses the device */
+    int fault_after;        /* > 0: number of the launch or copy that fails when it runs, after
+                             * its call */
     size_t memory;          /* bytes of the device */
     bool refuse_capture;    /* launches fail during a capture */
     bool refuse_external;   /* events cannot be recorded by nodes of a graph */
@@ -52,20 +53,20 @@ struct double_state {
     int driver_version;
     int sm;
     double sm_mhz;     /* SM clock */
-    double slow_until; /* 345 MHz before this time of the device, in seconds */
+    double slow_until; /* SM clock is 345 MHz until this device time, in seconds */
     int cache_bytes;
     int n_devices;
-    int n_engines;               /* that cuDNN's heuristics list; 0: no plan exists */
-    int max_operations;          /* of a graph that cuDNN has engines for; 0: no limit */
+    int n_engines;               /* engines that cuDNN lists; 0: no plan exists */
+    int max_operations;          /* larger graphs have no engine; 0: no limit */
     unsigned n_processes;        /* reported by NVML */
     unsigned long long throttle; /* reasons reported by NVML */
-    int throttle_readings;       /* > 0: for so many readings */
+    int throttle_readings;       /* > 0: number of readings that report `throttle` */
     size_t cudnn_version;
     int nvrtc_first;    /* oldest architecture that NVRTC compiles for */
     int cudnn_launches; /* of each executed plan */
     /* Read by tests. */
     double now;        /* time of the device, in seconds */
-    size_t n_launches; /* in order, without replays */
+    size_t n_launches; /* recorded in order; replays of graphs are not */
     struct double_launch launches[DOUBLE_LAUNCHES];
     size_t n_replays;
     size_t n_allocations; /* live */
@@ -74,7 +75,7 @@ struct double_state {
     char misuse[256];     /* first call that no real library accepts; "": none */
 };
 
-/* The symbol `double_state` of libcuda.so.1. */
+/* Defined in the double of libcuda.so.1. */
 extern struct double_state double_state;
 
 /* Records a call that would be undefined behaviour or an error on a device. */
@@ -85,9 +86,9 @@ bool double_fails(const char *name, int *ret);
 /* Returns CUDA_SUCCESS if a context is current on this thread. */
 CUresult double_needs_context(const char *call);
 
-/* Objects by kind: "stream", "layout". */
+/* Creates a zeroed object of a kind such as "stream" or "layout". */
 void *double_make(const char *kind, size_t size);
-/* Returns true if it is a live object of this kind; else records a misuse. */
+/* Returns true if `object` is a live object of this kind; else records a misuse. */
 bool double_is(const char *kind, const void *object, const char *call);
 void double_drop(const char *kind, void *object, const char *call);
 
@@ -96,7 +97,8 @@ bool double_is_device(uint64_t at, size_t bytes);
 void double_add_access(struct double_launch *launch, const void *at, size_t bytes, bool writes);
 /* Launches a kernel of a library: captures it if the stream captures, else runs it. */
 CUresult double_launch(CUstream stream, const struct double_launch *launch);
-/* A call that is illegal while this thread captures; invalidates the capture. */
+/* Called by calls that are illegal during a capture: invalidates the capture and returns an
+ * error; returns CUDA_SUCCESS if there is none. */
 CUresult double_unsafe(void);
 
 #endif

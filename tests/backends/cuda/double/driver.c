@@ -13,7 +13,7 @@ struct CUevent_st {
     unsigned flags;
     double time;
     int stream;    /* 0: never recorded */
-    uint64_t step; /* complete if the stream is */
+    uint64_t step; /* the event is complete once the stream is, up to this step */
     bool captured; /* recorded as an edge of a capture, so it has no time */
 };
 
@@ -61,7 +61,7 @@ EXPORT bool double_fails(const char *name, int *ret) {
     return true;
 }
 
-/* An error that breaks the context makes all later calls fail. */
+/* After an error that breaks the context, all later calls fail. */
 CUresult driver_fails(const char *name) {
     int with = 0;
     if (lost) return (CUresult)lost_with;
@@ -213,7 +213,7 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-/* With the last reference the context and its objects end. */
+/* The last release ends the context. Objects that are still live then are a misuse. */
 EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     (void)device;
     if (n_retained == 0) return CUDA_ERROR_INVALID_CONTEXT;
@@ -337,7 +337,7 @@ static CUresult check_timed(CUevent event) {
     return double_synced[event->stream] < event->step ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-/* The plain name, not the header's: see CUDA_DRIVER_PLAIN. */
+/* Exported under its plain name, which the header redefines: see CUDA_DRIVER_PLAIN. */
 #undef cuEventElapsedTime
 EXPORT CUresult cuEventElapsedTime(float *ret, CUevent begin, CUevent end);
 CUresult cuEventElapsedTime(float *ret, CUevent begin, CUevent end) {

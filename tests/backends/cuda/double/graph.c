@@ -382,14 +382,15 @@ static size_t index_of(const struct CUgraph_st *graph, CUgraphNode node, const c
     return MAX_NODES;
 }
 
-/* Returns the place of node `from` in the dependencies of `to`, or their number. */
+/* Returns the index of node `from` in the dependencies of `to`; n_deps if it is not there. */
 static int find_dep(const struct CUgraphNode_st *to, size_t from) {
     int i = 0;
     while (i < to->n_deps && to->deps[i] != from) i++;
     return i;
 }
 
-/* Fills a list of nodes as the driver does: `n` is its room, then the number of nodes. */
+/* Fills a list of nodes as the driver does: *n is the size of `ret`, then the number of
+ * nodes. */
 static CUresult fill_list(CUgraphNode *ret, size_t *n, CUgraphNode const *found,
                           size_t n_found) {
     for (size_t i = 0; ret != NULL && i < *n; i++) ret[i] = i < n_found ? found[i] : NULL;
@@ -407,7 +408,7 @@ EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *ret, size_t *n) 
     return fill_list(ret, n, found, n_found);
 }
 
-/* These have their first signature (CUDA_DRIVER_FIRST in api.h). */
+/* These functions have their first signature (CUDA_DRIVER_FIRST in api.h). */
 #undef cuGraphNodeGetDependentNodes
 #undef cuGraphAddDependencies
 #undef cuGraphRemoveDependencies
@@ -430,7 +431,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *ret, size_t
     return fill_list(ret, n, found, n_found);
 }
 
-/* An edge that exists already, or one of a node to itself, is refused. */
+/* Refuses an edge that exists already, and an edge from a node to itself. */
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                                 size_t n) {
     TRY("cuGraphAddDependencies");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the driver's double. */
+/* Declarations shared by the files of the driver's double. */
 #ifndef TESTS_BACKENDS_CUDA_DOUBLE_INTERNAL_H
 #define TESTS_BACKENDS_CUDA_DOUBLE_INTERNAL_H
 
@@ -17,13 +17,13 @@ struct CUstream_st {
     unsigned flags;
 };
 
-/* Work of a stream is complete up to this step. */
+/* By number of the stream: the step up to which its work is complete. */
 extern uint64_t double_synced[MAX_STREAMS];
-/* Step of the last work enqueued, and the device's clock in seconds. */
+/* Step of the work enqueued last; clock of the device, in seconds. */
 extern uint64_t double_step;
 extern double double_now;
 
-/* Returns the status of an injected failure or of a lost device. */
+/* Returns the status of an injected failure or of a lost device, else CUDA_SUCCESS. */
 CUresult driver_fails(const char *name);
 /* Checks stream and context; *ret_number is the stream's number. */
 CUresult driver_stream(const char *call, CUstream stream, int *ret_number);
@@ -36,10 +36,11 @@ CUresult driver_settle(void);
         if (failed != CUDA_SUCCESS) return failed;                                             \
     } while (0)
 
-/* Checks the accesses of work of a stream and, unless captured, notes what it writes. */
+/* Checks that the accesses of a launch are inside allocations. If it runs now instead of being
+ * captured, also checks the order of its accesses and records its writes. */
 CUresult memory_access(const struct double_launch *launch, int stream, bool runs);
 
-/* Capture: the graph under construction, NULL if the stream does not capture. */
+/* Sets *ret to the graph that the stream captures, NULL if it does not capture. */
 CUresult graph_of_stream(CUstream stream, struct CUgraph_st **ret);
 /* Returns an error if this operation on the stream is illegal during its capture. */
 CUresult graph_refuse(CUstream stream);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device memory of the driver's double. Each granule of 256 bytes remembers which work wrote
- * it: a read of memory that nothing wrote, or that another stream may still write, is a misuse.
+ * Device memory of the driver's double. Each granule of 256 bytes records the work that wrote
+ * it last. It is a misuse to read memory that was never written, or to access memory that
+ * another stream may still write.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver without functions. */
+/* A driver library without functions. */
 int double_nothing;

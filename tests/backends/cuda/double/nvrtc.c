@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Double of NVRTC: a cubin is the source text. */
+/* Double of NVRTC: it returns the source text as the compiled program. */
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ EXPORT nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
     return NVRTC_SUCCESS;
 }
 
-/* Some of CUDA 13. */
+/* Some of the architectures that CUDA 13 supports. */
 static const int architectures[] = {75, 80, 86, 89, 90};
 #define N_ARCHITECTURES (int)(sizeof(architectures) / sizeof(architectures[0]))
 
@@ -107,7 +107,7 @@ EXPORT nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *ret) {
     return NVRTC_SUCCESS;
 }
 
-/* The driver compiles it for any newer device. */
+/* PTX names no architecture: the driver compiles it for any newer device. */
 EXPORT nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t *ret) {
     if (program->sm == 0) return NVRTC_ERROR_INVALID_PROGRAM;
     *ret = strlen(program->text) + 1;
