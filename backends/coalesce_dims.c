@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges axes. Until set_own_dims replaces it, a stride of 0 marks a broadcast axis. */
+/* Merges axes. A stride of 0 marks a broadcast axis until set_own_dims replaces it. */
 #include "backends/coalesce_dims.h"
 
 #include <string.h>
 
 #include "support/banned.h"
 
+/* Sets *ret to the stride of the operand along `axis` of `shape`, 0 if the axis is broadcast.
+ * Returns false if the operand does not broadcast to `shape`. */
 static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *shape, int axis,
                       int64_t *ret) {
     const int own = axis - (shape->rank - operand->rank);

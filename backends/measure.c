@@ -22,7 +22,7 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
-/* Terminates the texts that a module has filled, and clears what the program sets. */
+/* Terminates the texts that a module has filled, and clears the times that the program sets. */
 static void clean_facts(struct cm_measurement *ret) {
     struct cm_how *how = &ret->how;
     if (how->n_kernels < 0) how->n_kernels = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurement of one primitive in this process: plan, warm up, sample cold, sample warm; or
- * plan only. */
+/* Measurement of one primitive or network in this process: plan, warm up, sample cold, sample
+ * warm; or plan only. */
 #ifndef BACKENDS_MEASURE_H
 #define BACKENDS_MEASURE_H
 
@@ -15,8 +15,8 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
                       const struct timing_clock *clock, struct cm_measurement *ret);
 
 /*
- * Measures a whole network, warm only, into ret->warm. Refused if the backend has no function
- * `network`.
+ * Measures a whole network, warm only, into ret->warm. The network is refused if the backend
+ * has no function `network`.
  */
 int measure_network(const struct cm_backend *backend, struct cm_device *device,
                     const struct cm_network *network, const struct timing_policy *policy,

@@ -223,7 +223,7 @@ static void print_sizes(const int64_t *sizes, int32_t n, struct text *out) {
         text_printf(out, "%s%lld", i > 0 ? "x" : "", (long long)sizes[i]);
 }
 
-/* Returns ":nhwc" for a contiguous channels-last tensor, else "". */
+/* Returns ":nwc", ":nhwc" or ":ndhwc" for a contiguous channels-last tensor, else "". */
 static const char *channels_last(const struct cm_tensor *tensor) {
     static const char *const names[CM_MAX_RANK + 1] = {
         [3] = ":nwc", [4] = ":nhwc", [5] = ":ndhwc"};

@@ -6,7 +6,7 @@ Measures the HTML page of a chain of N nodes in chromium: first paint, load, and
 usage: page.py --costmodel PROG [--nodes N] [--runs N]
 
 Requires chromium, chromedriver and selenium (PyPI). An interaction ends when the next frame is
-drawn. Prints for each the time of the first run, the median of the runs, and the median processor
+drawn. For each, prints the time of the first run, the median of the runs, and the median processor
 time of the page's thread, in ms. Run it on an idle machine: wall times depend on other processes.
 """
 import sys

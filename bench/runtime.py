@@ -7,7 +7,7 @@ usage: runtime.py --costmodel PROG [--threads N] [--runs N] [MODEL:BATCH ...]
 
 Requires the packages onnx, numpy and onnxruntime; without them it prints a message and exits with
 0. The models get random weights. ONNX Runtime is timed before and after costmodel, each time as the
-median of N runs after N warm-up runs. Its time of the graph as it is, is compared with the sum of
+median of N runs after N warm-up runs. The time of the unoptimised graph is compared with the sum of
 layers of `--runtime eager`, that of the optimised graph with the sum of `--runtime compiled`.
 """
 import sys

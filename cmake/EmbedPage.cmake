@@ -21,8 +21,8 @@ function(base64 hex ret)
 endfunction()
 
 # Removes comments on lines of their own, indentation, and spaces beside punctuation: a quarter of the
-# bytes. This is safe because our statements end in semicolons and report/html/.eslintrc.json forbids
-# strings that it would change.
+# bytes. This is safe because our statements end in semicolons, and report/html/.eslintrc.json forbids
+# strings that would be changed.
 function(strip file tag)
   file(READ ${file} text)
   string(REGEX REPLACE "\n */\\*([^*]|\\*[^/])*\\*/" "" text "\n${text}")

@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-#define MAX_CHOICES 5 /* ends with RATE_NONE */
+#define MAX_CHOICES 5 /* rates of a type, with the RATE_NONE at the end */
 
 static const char *const rate_names[N_RATES] = {
     [RATE_NONE] = "none",

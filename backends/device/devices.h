@@ -39,7 +39,7 @@ struct device_efficiency {
     double pool;            /* of the bandwidth: pooling, resizing */
     double depthwise;       /* of the bandwidth: depthwise convolutions */
     double cache_bandwidth; /* bytes per second, from the last-level cache to all units */
-    double resident;        /* share of the last-level cache with operands of earlier kernels */
+    double resident;        /* share of the last-level cache that holds earlier operands */
     double group_tile;      /* channels to which each group of a convolution is padded */
     double winograd;        /* speed-up of fp32 3x3 convolutions of stride 1 */
     double tile_seconds;    /* seconds before and after the inner loop of a tile */

@@ -26,8 +26,8 @@ static const struct {
 /* F(4x4, 3x3) of Lavin and Gray (CVPR 2016): 36 multiplications instead of 144. */
 #define WINOGRAD_SAVING 4.0
 
-/* Order of the norm that combines the times of arithmetic and memory. The result is close to
- * the larger time, and at most 26 % above it, if both are equal. */
+/* Order of the norm that combines the times of arithmetic and memory. The result is at least
+ * the larger time, and at most 26 % above it (if both are equal). */
 #define OVERLAP 3.0
 
 static double size(const struct cm_tensor *tensor, int32_t axis) {
@@ -91,7 +91,7 @@ static double tile_seconds(const struct device_model *model,
     const double operands = (m + n) * k * bytes / (efficiency->cache_bandwidth / units);
     const double squared = arithmetic * arithmetic;
     const double moved = operands * operands;
-    /* The norm of order 4. hypot would require glibc 2.35 (docs/static.md). */
+    /* The norm of order 4, by square roots: hypot would require glibc 2.35 (docs/static.md). */
     return sqrt(sqrt(squared * squared + moved * moved)) + efficiency->tile_seconds;
 }
 

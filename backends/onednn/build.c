@@ -10,7 +10,7 @@
 /* Fallback for a primitive that oneDNN does not implement. */
 enum fallback {
     FALLBACK_NONE, /* refuse it: a copy does not model arithmetic */
-    FALLBACK_COPY, /* copy as many bytes: its time depends only on them */
+    FALLBACK_COPY, /* copy as many bytes: the time depends only on the bytes */
 };
 
 static const struct {

@@ -107,7 +107,7 @@ void build_next_part(struct building *building);
 /* Adds an operand to the part; `role` is an enum built_role. */
 void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
 /* Adds the index-th operand of kind `what` in the layout that oneDNN chose. `plain` is the
- * operand's layout in the model, NULL if the model does not have it. */
+ * operand's layout in the model, NULL if the operand is not in the model. */
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
                    onednn_desc plain, int32_t element, int role);
 /* Marks the result as a proxy and sets its note. */

@@ -15,6 +15,7 @@
 
 enum temporary { SCALED, SCORES, WEIGHTS };
 
+/* `groups` is the number of key heads, `depth` the width of q and k, `values` that of v. */
 struct heads {
     int64_t batch, heads, groups, queries, keys, depth, values;
     int32_t element;

@@ -107,7 +107,7 @@ void build_start_over(struct building *building) {
 }
 
 /* Returns true if oneDNN would use a reference implementation ("ref:any", "bnorm_ref:any"),
- * which is slow. RNN is excluded: its "ref" calls fast products. */
+ * which is slow. RNNs are excluded: their "ref" implementation calls fast products. */
 bool build_is_reference(const struct building *building) {
     const char *name = NULL;
     if (building->primitive->kind == CM_RNN) return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LSTM, GRU and plain RNN. The plan allocates the weights, in oneDNN's layout and order of
- * gates; a runtime converts the model's weights to that once. The GRU is linear-before-reset,
- * the variant that frameworks export.
+ * gates; a runtime converts the model's weights once. The GRU is linear-before-reset, the
+ * variant that frameworks export.
  */
 #include "backends/onednn/build.h"
 

@@ -35,7 +35,7 @@ struct onednn_window {
 /* Appends a function to the post-ops, which are applied to the result of a primitive. */
 dnnl_status_t calls_append_eltwise(const struct onednn *lib, dnnl_post_ops_t ops,
                                    dnnl_alg_kind_t algorithm, float alpha, float beta);
-/* Appends a step that adds the previous contents of the result. */
+/* Appends a post-op that adds the previous contents of the result. */
 dnnl_status_t calls_append_sum(const struct onednn *lib, dnnl_post_ops_t ops);
 
 /* `attr`: post-ops, or NULL. */

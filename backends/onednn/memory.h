@@ -7,7 +7,7 @@
 
 #include "backends/onednn/api.h"
 
-/* Rounds up to the alignment of operands. */
+/* Returns `bytes` rounded up to the alignment of operands. */
 size_t memory_aligned(size_t bytes);
 
 /* Returns a block for operands, NULL if out of memory; release it with free. */

@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* elements of plan->built per primitive: itself and reorders of up to three operands */
+/* Elements of plan->built per primitive: its own and the reorders of up to three operands. */
 #define BUILT_A_PRIMITIVE 4
 
 struct network_build {

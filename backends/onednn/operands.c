@@ -21,7 +21,7 @@ enum { BLOCK_SETS, BLOCK_SHARED };
 struct operands {
     struct cm_plan *plan;
     int64_t n_sets;
-    bool cold; /* the sets exceed the cache */
+    bool cold; /* the sets exceed CACHE_FACTOR caches */
     size_t set_bytes;
     size_t shared_bytes;          /* temporaries */
     size_t offsets[MAX_OPERANDS]; /* of each operand in its set, or in the shared block */

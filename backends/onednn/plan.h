@@ -40,7 +40,8 @@ struct cm_plan {
     int32_t state;
 };
 
-/* Returns NULL if out of memory; release with plan_drop. */
+/* Returns a plan with room for `n_built` primitives, NULL if out of memory; release it with
+ * plan_drop. */
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built);
 /* Call once: allocates the calls of all sets; returns false if out of memory. */
 bool plan_reserve(struct cm_plan *plan, size_t calls_capacity);

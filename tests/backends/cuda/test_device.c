@@ -113,7 +113,8 @@ static void reports_failures_on_open(void **state) {
     }
 }
 
-/* A library that cannot be initialized is reported as a warning, or when a plan needs it. */
+/* A library that cannot be initialized is reported: cuDNN by a warning, cuBLASLt when a plan
+ * needs it. */
 static void reports_libraries_that_fail_to_initialize(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);

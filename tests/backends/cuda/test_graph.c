@@ -275,7 +275,8 @@ static struct cm_primitive causal_attention(void) {
     return ret;
 }
 
-/* Whichever call fails, all descriptors are destroyed, and no missing one is used. */
+/* Whichever call fails, all descriptors are destroyed, and none is used that could not be
+ * created. */
 static void any_call_may_fail(void **state) {
     (void)state;
     const struct cm_primitive works[] = {

@@ -91,8 +91,8 @@ static void autotune_keeps_the_fastest(void **state) {
     f->backend->close(device);
 }
 
-/* Each candidate is captured again: 5 executions of two kernels, 5 of one kernel, and one of
- * the candidate that is kept, of two. */
+/* Each candidate is captured again: 5 executions of the first, with two kernels, 5 of the
+ * second, with one, and one of the first, which is kept. */
 static void drops_graphs_of_failed_candidate(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
@@ -195,7 +195,7 @@ static void batches_read_and_write_their_operands(void **state) {
     f->backend->close(device);
 }
 
-/* In the scale type, alpha is 1 and beta is 0, or 1 if a matrix is added. */
+/* alpha is 1; beta is 0, or 1 if a matrix is added; both have the scale type. */
 static void products_are_not_scaled(void **state) {
     const struct fixture *f = *state;
     static const int32_t elements[] = {CM_F64, CM_F32, CM_F16};
@@ -215,7 +215,7 @@ static void products_are_not_scaled(void **state) {
     f->backend->close(device);
 }
 
-/* 8-bit products: both operands contiguous along k. */
+/* 8-bit products require both operands to be contiguous along k. */
 static void narrow_products_run_by_cublaslt(void **state) {
     const struct fixture *f = *state;
     static const struct {

@@ -201,7 +201,8 @@ static void samples_at_a_low_clock_are_discarded(void **state) {
     f->backend->close(device);
 }
 
-/* The time then includes the gap from the launch of the graph to its first kernel. */
+/* Without events in the graph, the time includes the gap from its launch to its first
+ * kernel. */
 static void events_are_recorded_outside_of_graphs_that_refuse_them(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive relu = fixture_relu(16384);
@@ -245,7 +246,7 @@ static void single_executions_rotate_all_sets(void **state) {
     f->backend->close(device);
 }
 
-/* Rows of three indices below 5, 7 and 300, also where the pattern of 1 MiB is repeated. */
+/* Rows have three indices, below 5, 7 and 300, also where the pattern of 1 MiB is repeated. */
 static void indices_are_in_the_range_of_their_column(void **state) {
     const struct fixture *f = *state;
     static const int64_t dims[] = {5, 7, 300};

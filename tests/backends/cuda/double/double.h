@@ -43,8 +43,7 @@ struct double_state {
     int fail_after;   /* number of its calls that succeed first */
     int fail_with;
     bool loses;             /* the failure also loses the device */
-    int fault_after;        /* > 0: number of the launch or copy that fails when it runs, after
-                             * its call */
+    int fault_after;        /* > 0: the n-th next launch or copy fails, when it runs */
     size_t memory;          /* bytes of the device */
     bool refuse_capture;    /* launches fail during a capture */
     bool refuse_external;   /* events cannot be recorded by nodes of a graph */
@@ -63,10 +62,10 @@ struct double_state {
     int throttle_readings;       /* > 0: number of readings that report `throttle` */
     size_t cudnn_version;
     int nvrtc_first;    /* oldest architecture that NVRTC compiles for */
-    int cudnn_launches; /* of each executed plan */
+    int cudnn_launches; /* launches per executed plan */
     /* Read by tests. */
     double now;        /* time of the device, in seconds */
-    size_t n_launches; /* recorded in order; replays of graphs are not */
+    size_t n_launches; /* recorded in order, without replays of graphs */
     struct double_launch launches[DOUBLE_LAUNCHES];
     size_t n_replays;
     size_t n_allocations; /* live */
@@ -97,8 +96,8 @@ bool double_is_device(uint64_t at, size_t bytes);
 void double_add_access(struct double_launch *launch, const void *at, size_t bytes, bool writes);
 /* Launches a kernel of a library: captures it if the stream captures, else runs it. */
 CUresult double_launch(CUstream stream, const struct double_launch *launch);
-/* Called by calls that are illegal during a capture: invalidates the capture and returns an
- * error; returns CUDA_SUCCESS if there is none. */
+/* Called by calls that are illegal during a capture: if there is one, invalidates it and
+ * returns an error, else returns CUDA_SUCCESS. */
 CUresult double_unsafe(void);
 
 #endif

@@ -13,7 +13,7 @@ struct CUevent_st {
     unsigned flags;
     double time;
     int stream;    /* 0: never recorded */
-    uint64_t step; /* the event is complete once the stream is, up to this step */
+    uint64_t step; /* complete once the stream is complete up to this step */
     bool captured; /* recorded as an edge of a capture, so it has no time */
 };
 
