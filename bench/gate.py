@@ -6,9 +6,9 @@ Counts the instructions of fixed runs of the release build and compares them wit
 usage: gate.py --costmodel PROGRAM --compiler NAME [--update]
 
 Wall time on a shared machine is unreliable; callgrind's instruction counts are reproducible. The
-record, instructions.json, names the compiler, machine, C library and valgrind that made it. The exit
-status is 77 if one of them differs, 1 if a run takes over 3 % more instructions. --update writes the
-record.
+record, instructions.json, names the compiler, machine, C library and valgrind that made it. The
+exit status is 77 if one of them differs, 1 if a run takes over 3 % more instructions. --update
+writes the record.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -42,7 +42,7 @@ RUNS = {
 
 
 def count(program, arguments):
-    """Returns the instructions of a run. The environment is fixed: libc reads all of it at start."""
+    """Returns the instructions of a run. The environment is fixed, because libc reads it."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
                *arguments]
     done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.DEVNULL,

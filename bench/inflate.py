@@ -5,7 +5,7 @@ Adds random weights to a model without weights, with the lengths recorded in the
 
 usage: inflate.py MODEL FULL
 
-Every tensor with external data becomes a tensor with `raw_data` in the file itself, so that the file
+Every tensor with external data becomes a tensor with `raw_data` in the file itself. The file then
 has the size and structure of a complete model, for timing readers.
 """
 import random

@@ -116,7 +116,7 @@ def time_costmodel(args, path, batch, runtime):
 
 
 def compare(modules, model, path, batch, args, optimised):
-    """Prints a row. The machine causes the difference of ONNX Runtime before and after costmodel."""
+    """Prints a row: ONNX Runtime before and after costmodel, to show how stable the machine is."""
     before = time_runtime(modules, model, batch, args, optimised)
     cold, warm, measure = time_costmodel(args, path, batch, "compiled" if optimised else "eager")
     after = time_runtime(modules, model, batch, args, optimised)
