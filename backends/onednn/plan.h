@@ -24,8 +24,7 @@ struct call {
 
 struct cm_plan {
     const struct onednn *lib;
-    struct built *built; /* one; for a network, each primitive and up to three reorders of its
-                          * operands */
+    struct built *built; /* one; for a network, each primitive and up to three reorders */
     size_t n_built;
     dnnl_primitive_t *primitives; /* MAX_PARTS per element of `built` */
     struct call *calls;           /* grouped by set */

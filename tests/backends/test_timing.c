@@ -23,8 +23,7 @@ struct device {
     size_t calls;
     uint32_t executions;
     double clock;
-    double overhead; /* of each call, seconds: advances the clock, but is not in the time of the
-                      * job */
+    double overhead; /* seconds per call that the clock includes and the job does not */
     int fail_at;     /* the call that fails; 0: none */
     int status;
 };

@@ -119,8 +119,8 @@ static void tries_next_candidate_after_failure(void **state) {
     struct cm_plan_facts facts;
     struct cm_plan *made = NULL;
     struct cm_reason reason;
-    f->seen->memory = f->seen->n_allocated + 600000; /* room for 1 KiB of workspace, not for 1
-                                                      * MiB */
+    f->seen->memory = f->seen->n_allocated + 600000; /* a workspace of 1 KiB fits, 1 MiB does
+                                                      * not */
     made = plan(f, device, &gemm);
     f->backend->plan_facts(made, &facts);
     assert_string_equal(facts.how.algorithm,

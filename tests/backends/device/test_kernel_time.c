@@ -61,8 +61,7 @@ static void lower_bound_is_the_larger_of_arithmetic_and_memory(void **state) {
     expect_near(time_of(&gemm).lower_bound,
                 ((double)gemm.bytes_read + (double)gemm.bytes_written) / 1e12);
     struct cm_primitive relu = fixture_relu(1 << 24);
-    relu.fusion = (struct cm_fusion){.in_graph = 1}; /* between two kernels: no compulsory
-                                                      * traffic */
+    relu.fusion = (struct cm_fusion){.in_graph = 1}; /* without compulsory traffic */
     assert_true(time_of(&relu).lower_bound == 0);
     relu.fusion.compulsory_bytes = 3000000;
     expect_near(time_of(&relu).lower_bound, 3e6 / 1e12);
