@@ -119,8 +119,7 @@ static void tries_next_candidate_after_failure(void **state) {
     struct cm_plan_facts facts;
     struct cm_plan *made = NULL;
     struct cm_reason reason;
-    f->seen->memory = f->seen->n_allocated + 600000; /* a workspace of 1 KiB fits, 1 MiB does
-                                                      * not */
+    f->seen->memory = f->seen->n_allocated + 600000; /* fits 1 KiB of workspace, not 1 MiB */
     made = plan(f, device, &gemm);
     f->backend->plan_facts(made, &facts);
     assert_string_equal(facts.how.algorithm,
