@@ -173,7 +173,6 @@ static void products_run_in_whole_tiles_and_waves(void **state) {
     assert_true(many > some);
 }
 
-/* Groups of 8 channels have kernels of their own; those of 24 are padded. */
 /* q [64,12,queries,columns], 256 keys */
 static struct cm_primitive attention(int64_t queries, int64_t columns) {
     struct cm_primitive primitive = fixture_gemm(CM_F32, 1, 1, 1);
@@ -197,6 +196,7 @@ static void attention_rounds_queries_and_columns_up_to_64(void **state) {
     expect_near(time_of(&few).expected, time_of(&whole).expected);
 }
 
+/* Groups of 8 channels have dedicated kernels; groups of 24 channels are padded. */
 static void grouped_convolutions_are_padded(void **state) {
     (void)state;
     const struct cm_primitive narrow = convolution(1024, 1024, 128, 3);
