@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table rows into rules: see op_harness.h. A row that does not parse fails its test. */
+/* Parses table rows and runs operators on them: see op_harness.h. A row that does not parse
+ * fails its test. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -37,7 +38,7 @@ static bool is_number(const char *text) {
     return *text && *end == '\0';
 }
 
-/* "1,2.5,x" into its items; gives how many. */
+/* Splits "1,2.5,x" at the commas; returns the number of items. */
 static size_t split_items(struct arena *arena, const char *text, char **items) {
     size_t n = 0;
     while (*text) {
@@ -49,8 +50,8 @@ static size_t split_items(struct arena *arena, const char *text, char **items) {
     return n;
 }
 
-/* Returns the text inside the bracket `open` at `text`; sets *ret_end behind the closing one.
- */
+/* Returns the text inside the bracket that opens at `text`; sets *ret_end after the closing
+ * one. */
 static char *bracketed(struct arena *arena, const char *text, char close,
                        const char **ret_end) {
     const char *end = strchr(text, close);
@@ -95,7 +96,7 @@ static const struct constant *parse_elements(struct arena *arena, const struct v
     return constant_ints(arena, info->dtype, &info->shape, ints);
 }
 
-/* "float[1,3]={..}!"; *ret_rest is what follows the shape. */
+/* Parses "float[1,3]={..}!"; sets *ret_rest to the text after the shape. */
 static struct value_info parse_fact(struct arena *arena, const char *word,
                                     const char **ret_rest) {
     size_t length = strcspn(word, "[");

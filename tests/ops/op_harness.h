@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tries a rule on a node that is written in a table row, without a model file:
+ * Runs an operator on a node that is written in a table row, without a model file:
  *
  *     {"Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]!",
  *      "float[1,64,112,112]", .macs = 118013952}
  *
  *     op       type-opset, or domain:type-opset
- *     attrs    name=value, with the kind by the spelling: 7 int, 0.5 float, SAME_UPPER string,
+ *     attrs    name=value; the spelling decides the kind: 7 int, 0.5 float, SAME_UPPER string,
  *              [1,2] ints, [] no ints, [1.5] floats, [Tanh] strings, int64[2]={3,4} tensor
- *     inputs   float[2,3]; [2,?] has an unknown dim, [*] an unknown rank; `?` is of unknown
- *              type, `-` omitted. ={1,2} gives the elements, =*7 makes every element 7, a
+ *     inputs   float[2,3]; [2,?] has an unknown dim, [*] an unknown rank; `?` has an unknown
+ *              type, `-` is omitted. ={1,2} gives the elements, =*7 makes every element 7, a
  *              trailing `!` is an initializer (is_weight)
  *     outputs  the same, as expected after infer and fold; `-` is an omitted output. Contents
  *              that are not written are not compared; =? requires them to be unknown
@@ -29,21 +29,21 @@ struct op_case {
     const char *inputs;
     const char *outputs;
     const char *error; /* NULL: success is expected */
-    int64_t macs;      /* compared when not 0; OP_NO_MACS wants 0 */
-    int64_t flops;     /* likewise, OP_NO_FLOPS */
+    int64_t macs;      /* 0: not compared; OP_NO_MACS: must be 0 */
+    int64_t flops;     /* 0: not compared; OP_NO_FLOPS: must be 0 */
     const char *describe;
 };
 
 #define OP_NO_MACS  (-1)
 #define OP_NO_FLOPS (-1)
 
-/* Rows that say nothing of cost, for tables where every column is written. */
+/* Rows without costs. */
 #define GIVES(op_, attrs_, inputs_, outputs_)                                                  \
     { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_ }
 #define REFUSES(op_, attrs_, inputs_, outputs_, error_)                                        \
     { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .error = error_ }
 
-/* With what it costs, or with its module's extra_repr. */
+/* Rows with costs, or with the extra_repr of the module. */
 #define COSTS(op_, attrs_, inputs_, outputs_, macs_, flops_)                                   \
     {                                                                                          \
         .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .macs = macs_,     \
@@ -55,7 +55,7 @@ struct op_case {
         .describe = describe_                                                                  \
     }
 
-/* The pieces, for a test that looks at something a row has no column for. */
+/* A row after infer and fold, for tests that check more than the columns of a row. */
 struct op_bench {
     struct arena *arena;
     struct cm_diagnostics diag;
@@ -69,7 +69,7 @@ struct op_bench {
 struct op_bench *op_bench_open(const struct op_case *row);
 void op_bench_close(struct op_bench *bench);
 int64_t op_bench_macs(const struct op_bench *bench);
-/* The newest message, "" when there is none. */
+/* Returns the last message; "" if there is none. */
 const char *op_bench_message(const struct op_bench *bench);
 
 /* Runs the rows one by one and compares all that they state; a failure names its row. */

@@ -51,7 +51,7 @@ static bool does_no_work(const struct op *op) {
            op->memory == MEMORY_CONTROL;
 }
 
-/* The facets that no family may decline for its operators. */
+/* Returns the number of facets that no family may decline and that the operator lacks. */
 static size_t count_missing(const struct op_family *family, const struct op *op) {
     const struct op_lowering *lowering = op->facets ? &op->facets->lowering : NULL;
     const char *reason = registry_free(family, op);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which arithmetic of single nodes is on integers; what graphs add is tests/passes. */
+/* Integer arithmetic of single nodes; tests/passes tests it in graphs. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -16,9 +16,9 @@
 
 struct integer_case {
     struct op_case node;
-    int64_t macs;    /* of integers */
-    int64_t flops;   /* this and the next by the convention `exact` */
-    int64_t int_ops; /* together they are all that it counts */
+    int64_t macs;    /* integer MACs */
+    int64_t flops;   /* by convention exact, without int_ops */
+    int64_t int_ops; /* by convention exact */
 };
 
 static int64_t sum_by(const char *name, const struct op_context *context,
@@ -55,7 +55,7 @@ static void run_case(const struct integer_case *row) {
 
 static void integer_operands_and_result_count_as_integer_arithmetic(void **state) {
     static const struct integer_case rows[] = {
-        /* out 4 x 8 x 8 = 256 of 3 x 3 x 3 = 27 MACs; 256 biases of int32 */
+        /* 4 x 8 x 8 = 256 outputs of 3 x 3 x 3 = 27 MACs; 256 additions of int32 biases */
         {NODE("QLinearConv-10", "pads=[1,1,1,1]",
               "uint8[1,3,8,8] float[] uint8[] int8[4,3,3,3] float[4] int8[4] float[] int8[] "
               "int32[4]",
@@ -73,14 +73,14 @@ static void integer_operands_and_result_count_as_integer_arithmetic(void **state
         {NODE("MatMul-13", NULL, "int32[2,3] int32[3,4]", "int32[2,4]"), 24, 0, 48},
         {NODE("Add-14", NULL, "int64[2,4] int64[4]", "int64[2,4]"), 0, 0, 8},
         {NODE("ReduceSum-13", NULL, "int64[2,4]", "int64[1,1]"), 0, 0, 8 - 1},
-        /* 9 windows of 4, whose maximum is 3 comparisons */
+        /* 9 windows of 4; a maximum of 4 takes 3 comparisons */
         {NODE("MaxPool-12", "kernel_shape=[2,2]", "uint8[1,1,4,4]", "uint8[1,1,3,3]"), 0, 0,
          9 * 3},
         {NODE("ArgMax-13", "axis=1", "int32[2,8]", "int64[2,1]"), 0, 0, 16 - 2},
         {NODE("com.microsoft:MulInteger-1", NULL, "uint8[2,4] uint8[] uint8[2,4] uint8[]",
               "int32[2,4]"),
          0, 0, 8},
-        /* dims that are not known hide operations on integers, and no FLOPs */
+        /* an unknown dim makes integer operations unknown; FLOPs stay 0 */
         {NODE("MatMulInteger-10", NULL, "uint8[?,3] int8[3,4]", "int32[?,4]"), DIM_UNKNOWN, 0,
          DIM_UNKNOWN},
         {NODE("MatMulInteger-10", NULL, "uint8[0,3] int8[3,4]", "int32[0,4]"), 0, 0, 0},
@@ -94,12 +94,12 @@ static void other_operators_count_as_floating_point(void **state) {
         {NODE("MatMul-13", NULL, "float[2,3] float[3,4]", "float[2,4]"), 0, 48, 0},
         {NODE("Add-14", NULL, "float[2,4] float[4]", "float[2,4]"), 0, 8, 0},
         {NODE("ArgMax-13", "axis=1", "float[2,8]", "int64[2,1]"), 0, 16 - 2, 0},
-        /* a quotient, a rounding and a zero point; a zero point and a factor */
+        /* quantize: divide, round, add the zero point; dequantize: subtract it, multiply */
         {NODE("QuantizeLinear-13", NULL, "float[2,4] float[] uint8[]", "uint8[2,4]"), 0, 24, 0},
         {NODE("QuantizeLinear-13", NULL, "int32[2,4] float[] uint8[]", "uint8[2,4]"), 0, 24, 0},
         {NODE("DequantizeLinear-13", NULL, "uint8[2,4] float[] uint8[]", "float[2,4]"), 0, 16,
          0},
-        /* f(dequantized), quantized */
+        /* only the float function counts, not the dequantizing and quantizing around it */
         {NODE("com.microsoft:QLinearAdd-1", NULL,
               "uint8[2,4] float[] uint8[] uint8[4] float[] uint8[] float[] uint8[]",
               "uint8[2,4]"),
@@ -107,7 +107,7 @@ static void other_operators_count_as_floating_point(void **state) {
         {NODE("com.microsoft:QLinearSigmoid-1", NULL,
               "uint8[2,4] float[] uint8[] float[] uint8[]", "uint8[2,4]"),
          0, 4 * 8, 0},
-        /* packed weights are unpacked, however a runtime may do it */
+        /* packed weights are dequantized first, even if a runtime multiplies integers */
         {NODE("com.microsoft:MatMulNBits-1", "K=64 N=48 bits=4 block_size=32 accuracy_level=4",
               "float[5,64] uint8[48,2,16] float[48,2]", "float[5,48]"),
          0, 2 * 15360, 0},
@@ -115,11 +115,11 @@ static void other_operators_count_as_floating_point(void **state) {
               "coefficients=[1.0,2.0,3.0,4.0,5.0,6.0] classlabels_ints=[1,2,3]", "int64[3,2]",
               "int64[3] float[3,3]"),
          0, 36, 0},
-        /* 4 neighbours of each of 64, at 2 less 1 */
+        /* each of 64 outputs: 4 neighbours, 4 multiplications and 3 additions */
         {NODE("Resize-13", "mode=linear", "uint8[1,1,4,4] - float[4]={1,1,2,2}",
               "uint8[1,1,8,8]"),
          0, 64 * 7, 0},
-        /* dims that are not known hide FLOPs, and no operations on integers */
+        /* an unknown dim makes FLOPs unknown; integer operations stay 0 */
         {NODE("MatMul-13", NULL, "float[?,3] float[3,4]", "float[?,4]"), 0, DIM_UNKNOWN, 0},
     };
     (void)state;
@@ -128,7 +128,7 @@ static void other_operators_count_as_floating_point(void **state) {
 
 static void scaled_operators_split_integer_macs_from_the_rest(void **state) {
     static const struct integer_case rows[] = {
-        /* 8 biases behind the scale, of QGemm before it */
+        /* 8 biases are added after the scale; in QGemm before the scale */
         {NODE("com.microsoft:MatMulIntegerToFloat-1", NULL,
               "uint8[2,3] int8[3,4] float[] float[] - - float[4]", "float[2,4]"),
          24, 8, 48},
@@ -150,8 +150,9 @@ static void scaled_operators_split_integer_macs_from_the_rest(void **state) {
               "float[3,1,2,5]"),
          3 * 2 * 20 * 9, 0, 2 * 3 * 2 * 20 * 9},
         /*
-         * The projection is 10 tokens x 16 x 48; scores 2 x 4 x 5 x 5 = 200, of 4 MACs each,
-         * and their product with the values 4 more. Besides 6 a score less 2 in 40 rows.
+         * Integer MACs: the projection, 10 tokens x 16 x 48. FLOPs: 2 x 4 x 5 x 5 = 200 scores
+         * with 4 MACs for keys and 4 for values each; scale and softmax take 6 per score, less
+         * 2 per row.
          */
         {NODE("com.microsoft:QAttention-1", "num_heads=4",
               "uint8[2,5,16] int8[16,48] float[48] float[] float[] - uint8[] int8[]",

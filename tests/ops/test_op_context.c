@@ -25,7 +25,7 @@ static void an_omitted_operand_reads_as_unknown(void **state) {
     op_bench_close(bench);
 }
 
-static void an_attribute_falls_back_to_its_row(void **state) {
+static void an_absent_attribute_has_the_default_of_its_row(void **state) {
     static const struct op_case row = {.op = "Gemm-11",
                                        .attrs = "transB=1",
                                        .inputs = "float[2,3] float[4,3]",
@@ -45,7 +45,7 @@ static void an_attribute_falls_back_to_its_row(void **state) {
     op_bench_close(bench);
 }
 
-static void a_list_is_read_as_far_as_it_is_known(void **state) {
+static void a_list_may_be_absent_unknown_or_known(void **state) {
     static const struct op_case row = {.op = "Sum-13",
                                        .inputs =
                                            "int64[2]={3,4} int64[3] float[1]={2} int64[] -",
@@ -97,11 +97,11 @@ static void refuses_invalid_output_shapes(void **state) {
     assert_true(op_output_dims(context, 0, DTYPE_FLOAT, 65, NULL) < 0);
     assert_string_equal(op_bench_message(bench),
                         "output 0 would have 65 dims, at most 64 are read");
-    assert_int_equal(op_output_dims(context, 3, DTYPE_FLOAT, 2, past), CM_OK); /* not there */
+    assert_int_equal(op_output_dims(context, 3, DTYPE_FLOAT, 2, past), CM_OK); /* no output 3 */
     op_bench_close(bench);
 }
 
-static void contents_must_fit_what_was_inferred(void **state) {
+static void contents_must_have_the_inferred_type(void **state) {
     struct op_bench *bench = op_bench_open(&partly_known);
     struct op_context *context = &bench->context;
     struct shape shape;
@@ -134,7 +134,7 @@ static void loads_values_within_the_budget(void **state) {
         assert_int_equal(value != NULL, i < 2);
     }
     assert_int_equal(budget.long_left, 50);
-    assert_int_equal(op_int_list(context, 1, &list), CM_OK); /* tables cost shapes nothing */
+    assert_int_equal(op_int_list(context, 1, &list), CM_OK); /* has a budget of its own */
     assert_true(list.known);
     assert_int_equal(op_int_list(context, 1, &list), CM_OK);
     assert_false(list.known);
@@ -148,11 +148,11 @@ static void loads_values_within_the_budget(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_omitted_operand_reads_as_unknown),
-        cmocka_unit_test(an_attribute_falls_back_to_its_row),
-        cmocka_unit_test(a_list_is_read_as_far_as_it_is_known),
+        cmocka_unit_test(an_absent_attribute_has_the_default_of_its_row),
+        cmocka_unit_test(a_list_may_be_absent_unknown_or_known),
         cmocka_unit_test(refuses_operands_that_are_not_integer_lists),
         cmocka_unit_test(refuses_invalid_output_shapes),
-        cmocka_unit_test(contents_must_fit_what_was_inferred),
+        cmocka_unit_test(contents_must_have_the_inferred_type),
         cmocka_unit_test(loads_values_within_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

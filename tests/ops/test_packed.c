@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that share an element, operator by operator. */
+/* The number of packed elements of an operand, operator by operator. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -21,14 +21,14 @@ struct packed_case {
 
 static void counts_packed_numbers_individually(void **state) {
     static const struct packed_case rows[] = {
-        /* 2 x 16 bytes for each of 48 columns of 64 numbers */
+        /* 48 columns of 64 numbers in 2 x 16 bytes each */
         {CONTRIB("MatMulNBits", "K=64 N=48 bits=4 block_size=32",
                  "float[2,5,64] uint8[48,2,16] float[48,2]", "float[2,5,48]"),
          1, 64 * 48},
         {CONTRIB("MatMulBnb4", "K=64 N=48 block_size=32 quant_type=1",
                  "float16[10,64] uint8[1536] float16[96]", "float16[10,48]"),
          1, 64 * 48},
-        /* the scales are what they are */
+        /* the scales are not packed */
         {CONTRIB("MatMulNBits", "K=64 N=48 bits=4 block_size=32",
                  "float[2,5,64] uint8[48,2,16] float[48,2]", "float[2,5,48]"),
          2, 48 * 2},
@@ -38,7 +38,7 @@ static void counts_packed_numbers_individually(void **state) {
         {CONTRIB("GatherBlockQuantized", "bits=8 block_size=16",
                  "uint8[10,16] int64[2] float[10,1]", "float[2,16]"),
          0, 10 * 16},
-        /* a type of 4 bits: each element is one number */
+        /* dtypes of 4 bits: each element is one number */
         {CONTRIB("GatherBlockQuantized", "bits=4 block_size=16",
                  "int4[10,16] int64[2] float[10,1]", "float[2,16]"),
          0, 10 * 16},

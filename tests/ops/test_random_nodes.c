@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules meet nodes that no exporter would write: every row, with attributes, operands, dims,
- * types and contents by chance. An operator may refuse, or infer dims; it must not infer dims
- * that no tensor has, or costs below nothing, and the sanitizers watch the rest. By itself it
- * takes some seconds, and always the same nodes; `test_ops_random_nodes SEED ROUNDS` goes on.
+ * Runs every operator row on random nodes that no exporter would write: random attributes,
+ * operands, dims, types and contents. A row may refuse a node. It must not infer invalid dims
+ * or negative costs; sanitizers report memory errors. By default the nodes are always the same
+ * and take some seconds; `test_ops_random_nodes SEED ROUNDS` runs others.
  */
 #include "op_harness.h"
 
@@ -26,7 +26,7 @@
 #define DEFAULT_SEED   20240917
 #define DEFAULT_ROUNDS 40 /* nodes of each row */
 #define MAX_OPERANDS   24
-#define MAX_EXTRA      4 /* operands of a variadic row, beyond those it must have */
+#define MAX_EXTRA      4 /* operands of a variadic row, beyond the required ones */
 #define MAX_AXES       8
 #define MAX_CONTENTS   12
 #define ITEMS(array)   (sizeof(array) / sizeof((array)[0]))
@@ -82,7 +82,7 @@ static int64_t any_number(struct chance *chance) {
                                       INT64_MIN,
                                       INT64_MIN + 1,
                                       INT64_C(1) << 40};
-    const size_t common = 18; /* those that lead somewhere come more often */
+    const size_t common = 18; /* the first 18 are valid more often */
     return numbers[below(chance, one_in(chance, 4) ? ITEMS(numbers) : common)];
 }
 
@@ -101,7 +101,7 @@ static int64_t any_dim(struct chance *chance) {
     return dims[below(chance, ITEMS(dims))];
 }
 
-/* Words that some rule looks for, and one that none does. */
+/* Returns a string that some operator accepts, or one that none accepts. */
 static const char *any_word(struct chance *chance) {
     static const char *const words[] = {"NOTSET",
                                         "SAME_UPPER",
@@ -193,7 +193,7 @@ static enum dtype any_dtype(struct chance *chance) {
     return common[below(chance, ITEMS(common))];
 }
 
-/* The elements, where they are few, or one for all. */
+/* Returns contents: each element if there are few, or a splat; NULL if they must be unknown. */
 static const struct constant *any_contents(struct stage *stage, const struct value_info *info) {
     struct arena *arena = stage->bench->arena;
     const enum dtype_class class = dtype_class(info->dtype);
@@ -224,7 +224,7 @@ static struct value_info any_tensor(struct stage *stage) {
     return info;
 }
 
-/* A list as shapes, axes, pads and counts are. */
+/* Returns a list such as a shape, axes, pads or counts. */
 static struct value_info any_list(struct stage *stage) {
     const int64_t n = (int64_t)below(stage->chance, MAX_CONTENTS);
     const bool scalar = one_in(stage->chance, 3);
@@ -244,7 +244,7 @@ static struct value_info any_fact(struct stage *stage, const struct value_info *
     struct chance *chance = stage->chance;
     struct value_info info;
     if (one_in(chance, 16)) return value_info_unknown();
-    if (before && before->kind == CM_TYPE_TENSOR && one_in(chance, 3)) { /* two that fit */
+    if (before && before->kind == CM_TYPE_TENSOR && one_in(chance, 3)) { /* same shape */
         info = value_info_tensor(before->dtype, before->shape);
         if (one_in(chance, 4)) info.value = any_contents(stage, &info);
         return info;
@@ -437,7 +437,7 @@ static bool has_all_values(const struct op_context *context) {
     return true;
 }
 
-/* As the pass does: what a refused node gives is not known. */
+/* Infers and folds as pass infer does; the outputs of a refused node become unknown. */
 static int run(struct stage *stage) {
     struct op_context *context = &stage->bench->context;
     struct op_budget budget = {INT64_C(1) << 16, 256};
@@ -519,7 +519,7 @@ static void check_lowering(const struct op_context *context) {
     if (!lowering_apply(context, &primitive, &why)) assert_non_null(why);
 }
 
-/* As a node before it might have left the operand: scales along any of its axes. */
+/* Returns the scale of an operand: none, or one that varies along random axes. */
 static scale_axes any_scale(struct chance *chance, const struct op_context *context, size_t i) {
     const int rank = op_rank(context, i);
     scale_axes axes = SCALED;
@@ -558,7 +558,7 @@ struct request {
     uint64_t rounds;
 };
 
-static void rules_stand_what_chance_writes(void **state) {
+static void operators_infer_valid_results_of_random_nodes(void **state) {
     const struct request *request = *state;
     struct chance chance = {request->seed ? request->seed : 1};
     for (uint64_t round = 0; round < request->rounds; round++)
@@ -572,7 +572,7 @@ int main(int argc, char **argv) {
     struct request request = {argc > 1 ? strtoull(argv[1], NULL, 10) : DEFAULT_SEED,
                               argc > 2 ? strtoull(argv[2], NULL, 10) : DEFAULT_ROUNDS};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(rules_stand_what_chance_writes, &request),
+        cmocka_unit_test_prestate(operators_infer_valid_results_of_random_nodes, &request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry, and what holds of every row: see ops/registry.h and ops/op.h. */
+/* The registry, and checks of every row: see ops/registry.h and ops/op.h. */
 #include "ops/registry.h"
 
 #include <setjmp.h>
@@ -52,7 +52,7 @@ static void check_row(const struct op *row) {
     }
 }
 
-/* One cell of the row's gradients, which ends before `end`. */
+/* Checks one cell of the row's saved_for_backward, which ends before `end`. */
 static void check_gradient(const struct op *row, const char *cell, const char *end) {
     const size_t length = (size_t)(end - cell);
     if (strspn(cell, "0123456789ayze") < length && !(length == 1 && *cell == '-'))
@@ -97,7 +97,6 @@ static void every_row_is_complete_and_found_by_name(void **state) {
     }
 }
 
-/* Each costs something, or gives a reason. */
 static void every_row_has_a_cost_or_a_reason(void **state) {
     size_t n_silent = 0;
     (void)state;
@@ -113,7 +112,7 @@ static void every_row_has_a_cost_or_a_reason(void **state) {
     assert_int_equal(n_silent, 0);
 }
 
-static void the_last_gradient_holds_for_all_operands_after_it(void **state) {
+static void the_last_gradient_applies_to_all_later_operands(void **state) {
     const char *dropout = registry_find("", "Dropout", 13)->backward.saved_for_backward;
     const char *product = registry_find("", "MatMul", 13)->backward.saved_for_backward;
     const char *unknown = NULL;
@@ -131,7 +130,7 @@ int main(void) {
         cmocka_unit_test(finds_the_newest_row_not_above_the_opset),
         cmocka_unit_test(every_row_is_complete_and_found_by_name),
         cmocka_unit_test(every_row_has_a_cost_or_a_reason),
-        cmocka_unit_test(the_last_gradient_holds_for_all_operands_after_it),
+        cmocka_unit_test(the_last_gradient_applies_to_all_later_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

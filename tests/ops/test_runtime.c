@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of ONNX Runtime's own operators against what it gave itself: runtime_cases.txt, a row a
- * node, in the notation of op_harness.h. tests/truth/make_runtime.py writes the outputs.
+ * Shape inference of contrib operators compared with ONNX Runtime: each row of
+ * runtime_cases.txt is a node in the notation of op_harness.h, with the outputs that
+ * tests/truth/make_runtime.py obtained from ONNX Runtime.
  */
 #include "op_harness.h"
 
@@ -66,7 +67,7 @@ static void infers_the_shapes_that_the_runtime_gave(void **state) {
     }
 }
 
-/* Operators whose inside is not in the file, or a graph of their own, have no single node. */
+/* Operators whose contents are outside of the file, or that contain graphs, cannot be a row. */
 static bool is_left_out(const struct op *op) {
     static const char *const names[] = {"EPContext",          "Snpe",     "BeamSearch",
                                         "GreedySearch",       "Sampling", "WhisperBeamSearch",

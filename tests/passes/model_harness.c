@@ -118,7 +118,7 @@ static struct constant *list_constant(struct parser *parser, const struct type *
                : constant_ints(parser->arena, type->dtype, &type->shape, ints);
 }
 
-/* Bytes of an external file that does not exist. */
+/* Reader of external data whose file is missing. */
 static int read_missing(void *context, const struct constant *constant, void *buffer,
                         size_t size, struct cm_diagnostics *diag, const char **ret_reason) {
     (void)context, (void)constant, (void)buffer, (void)size, (void)diag;
@@ -149,7 +149,7 @@ static struct constant *make_constant(struct parser *parser, const struct type *
                               strtoll(value + 1, NULL, 10));
 }
 
-/* Like an initializer in a file: its bytes are not loaded yet. */
+/* Encodes an int64 constant as raw bytes that are loaded on demand, like an initializer. */
 static void store(struct parser *parser, struct constant *constant) {
     const bool is_float = constant->dtype == DTYPE_FLOAT;
     const size_t width = is_float ? sizeof(float) : sizeof(int64_t);

@@ -42,7 +42,7 @@ struct bench *template_rebatch(const char *lines, int64_t from, int64_t to) {
     return bench;
 }
 
-/* Types of constants may differ: where a constant meets the batch, only the operand changes. */
+/* Constants are not compared: re-batching replaces the operand of a node, not the constant. */
 static const char *value_difference(const struct bench *have, const struct bench *want,
                                     uint32_t id) {
     if (want->analysis.infer.infos[id].is_constant) return NULL;

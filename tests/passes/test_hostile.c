@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hostile models: time and memory of the passes stay in proportion to the file (tables folded
- * at every node, nested loops, nested types, many places for the batch). Also models that no
+ * at every node, nested loops, nested types, many candidate batch axes). Also models that no
  * exporter writes but that are valid.
  */
 #include <setjmp.h>
@@ -70,8 +70,8 @@ static void counts_distinct_elements_of_a_table(void **state) {
     bench_close(bench);
 }
 
-/* Nested loops; the state of each changes its type for as many iterations as it has parts. The
- * innermost body has `n` nodes. */
+/* Nested loops of 6 states. s0 grows, and each iteration passes the change to the next state,
+ * so types change in 6 iterations. The innermost body has `n` nodes. */
 static void nest_loops(struct text *lines, int depth, int n) {
     for (int d = 0; d < depth; d++) {
         text_printf(lines, "body body\nin i%d int64[]\nin c%d bool[]\n", d, d);
@@ -100,7 +100,8 @@ static void walks_nested_loops_in_bounded_time(void **state) {
     bench_close(bench);
 }
 
-/* Every Reshape has two possible batch axes at a batch of 1; the last node fits none. */
+/* Every Reshape has two possible batch axes at a batch of 1; no choice satisfies the last node.
+ */
 static void rebatching_budget_includes_bodies(void **state) {
     struct text lines;
     text_init(&lines, *state);
@@ -121,7 +122,7 @@ static void rebatching_budget_includes_bodies(void **state) {
     bench_close(bench);
 }
 
-/* 3000 blocks have 4.5 million pairs, too many for greedy by size. */
+/* 3000 blocks have 4.5 million pairs, too many for the planner by size. */
 static void plans_many_live_blocks_without_all_pairs(void **state) {
     enum { N = 3000 };
     struct arena_layout plan;

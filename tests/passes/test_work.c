@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work that all runs behind one profile share. */
+/* The work budget that all runs of the passes for one profile share. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,9 +18,9 @@ static void test_a_search_takes_half_of_what_is_left(void **state) {
     assert_int_equal(work_share(&work, WORK_SCHEDULES, 400), 400);
     assert_int_equal(work_share(&work, WORK_SCHEDULES, 4000), 500);
     work_search(&work, WORK_SCHEDULES, 400, 400);
-    assert_false(work.is_exhausted); /* it was to do no more */
+    assert_false(work.is_exhausted); /* max_steps reached, not the share */
     work_search(&work, WORK_SCHEDULES, 200, 4000);
-    assert_false(work.is_exhausted); /* it found the optimum before */
+    assert_false(work.is_exhausted); /* it ended before its share of 300 */
     work_search(&work, WORK_SCHEDULES, 200, 4000);
     assert_true(work.is_exhausted);
     assert_int_equal(work_share(&work, WORK_SCHEDULES, 4000), 100);
@@ -28,7 +28,7 @@ static void test_a_search_takes_half_of_what_is_left(void **state) {
     assert_int_equal(work_share(NULL, WORK_ARENAS, 4000), 4000);
 }
 
-static void test_every_model_has_16_runs(void **state) {
+static void test_every_model_may_be_run_16_times(void **state) {
     struct work work = work_start(NULL, 1000000);
     (void)state;
     for (int i = 0; i < WORK_RUNS; i++) assert_true(work_run(&work, 1000000));
@@ -92,7 +92,7 @@ static void test_the_scheduler_stops_at_its_share(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_search_takes_half_of_what_is_left),
-        cmocka_unit_test(test_every_model_has_16_runs),
+        cmocka_unit_test(test_every_model_may_be_run_16_times),
         cmocka_unit_test(test_exhausted_work_is_noted),
         cmocka_unit_test(test_the_scheduler_stops_at_its_share),
     };

@@ -10,8 +10,7 @@
 
 static void counts_projections_of_attention(void **state) {
     static const struct op_case rows[] = {
-        /* 2 x 5 rows of 16 times 48 columns: 7680; 2 x 4 x 5 x 5 scores of 4 and 4 columns:
-           1600 */
+        /* projection: 2 x 5 rows of 16 x 48, 7680; 2 x 4 x 5 x 5 scores of 4 + 4 MACs: 1600 */
         COSTS("com.microsoft:Attention-1", "num_heads=4",
               "float[2,5,16] float[16,48] float[48]", "float[2,5,16]", 9280, 18760),
         COSTS("com.microsoft:Attention-1", "num_heads=4 unidirectional=1",
@@ -28,14 +27,14 @@ static void counts_projections_of_attention(void **state) {
         GIVES("com.microsoft:Attention-1", "num_heads=4 past_present_share_buffer=1",
               "float[2,1,16] float[16,48] float[48] - float[2,2,4,32,4] - int32[]={7}",
               "float[2,1,16] float[2,2,4,32,4]"),
-        /* 8 of 32 places are keys: 2 x (16 x 48 + 4 x 8 x 8) */
+        /* the buffer of 32 positions holds 8 keys: 2 x (16 x 48 + 4 x 8 x 8) */
         COSTS("com.microsoft:Attention-1", "num_heads=4 past_present_share_buffer=1",
               "float[2,1,16] float[16,48] float[48] - float[2,2,4,32,4] - int32[]={7}",
               "float[2,1,16] float[2,2,4,32,4]", 2048, 4096 + 64),
         GIVES("com.microsoft:Attention-1", "num_heads=4",
               "float[?,?,16] float[16,48] float[48]", "float[?,?,16]"),
-        /* 10 tokens of 2 x 5 places: nothing is padded; of 9 tokens it is unknown how many meet
-         */
+        /* 10 tokens fill 2 x 5 positions without padding; with 9 the number of scores is
+         * unknown */
         COSTS("com.microsoft:PackedAttention-1", "num_heads=4",
               "float[10,16] float[16,48] float[48] int32[2,5] int32[3]", "float[10,16]", 9280,
               18760),
@@ -52,7 +51,7 @@ static void counts_projections_of_attention(void **state) {
 
 static void counts_separate_queries_keys_and_values(void **state) {
     static const struct op_case rows[] = {
-        /* 2 x 4 x 5 x 7 scores of 4 and 4 columns */
+        /* 2 x 4 x 5 x 7 scores of 4 + 4 MACs */
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
               "float[2,5,16] float[2,7,16] float[2,7,16]", "float[2,5,16]", 2240, 4760),
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
@@ -60,7 +59,7 @@ static void counts_separate_queries_keys_and_values(void **state) {
               "float[2,5,16] float[2,4,8,4] float[2,4,8,4]", 2560, 5440),
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
               "float[2,5,16] float[2,4,7,4] float[2,4,7,4]", "float[2,5,16]", 2240, 4760),
-        /* packed: 2 x 5 tokens of 4 heads, 3 things and 4 columns */
+        /* packed [batch 2, sequence 5, heads 4, 3 for query, key and value, 4 columns] */
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4", "float[2,5,4,3,4]",
               "float[2,5,16]", 1600, 3400),
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
@@ -78,8 +77,8 @@ static void counts_separate_queries_keys_and_values(void **state) {
 
 static void counts_grouped_query_attention(void **state) {
     static const struct op_case rows[] = {
-        /* 4 heads of queries, 2 of keys, 8 columns: 2 x 4 x 5 x 5 x 16; with a past of 6, 2 x 4
-           x 7 x 16 */
+        /* 4 query heads, 2 key heads, 8 columns: 2 x 4 x 5 x 5 x 16; with a past of 6: 2 x 4 x
+         * 7 x 16 */
         COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
               "float[2,5,32] float[2,5,16] float[2,5,16] - - int32[2]={4,4} int32[]={5}",
               "float[2,5,32] float[2,2,5,8] float[2,2,5,8]", 3200, 6600),
@@ -90,17 +89,17 @@ static void counts_grouped_query_attention(void **state) {
         COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
               "float[2,5,64] - - - - int32[2]={4,4} int32[]={5}",
               "float[2,5,32] float[2,2,5,8] float[2,2,5,8]", 3200, 6600),
-        /* how many keys there are is not known: the past is taken to be full */
+        /* number of keys unknown: the past counts as full */
         COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
               "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
               "int32[2] int32[]",
               "float[2,1,32] float[2,2,7,8] float[2,2,7,8]", 896, 1848),
-        /* 3 keys in a buffer of 6 */
+        /* 3 keys in a buffer of 6 positions */
         COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
               "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
               "int32[2] int32[]={3}",
               "float[2,1,32] float[2,2,6,8] float[2,2,6,8]", 384, 768 + 24),
-        /* a cache of 8-bit and of 4-bit numbers, two a byte */
+        /* caches of 8-bit and of 4-bit numbers; a byte packs two 4-bit numbers */
         COSTS("com.microsoft:GroupQueryAttention-1",
               "num_heads=4 kv_num_heads=2 k_quant_type=PER_TENSOR v_quant_type=PER_TENSOR "
               "kv_cache_bit_width=8",

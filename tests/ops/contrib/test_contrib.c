@@ -66,7 +66,7 @@ static void infers_skip_norms(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void infers_quantized_operators_as_float_ones(void **state) {
+static void infers_quantized_operators_like_float_operators(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:QLinearAdd-1", NULL,
               "uint8[2,1,16] float[] uint8[] uint8[5,1] float[] uint8[] float[] uint8[]",
@@ -122,7 +122,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_biased_gelus),
         cmocka_unit_test(infers_skip_norms),
-        cmocka_unit_test(infers_quantized_operators_as_float_ones),
+        cmocka_unit_test(infers_quantized_operators_like_float_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void propagates_unknown_dims(void **state) {
         GIVES("com.microsoft:EPContext-1", NULL, "float[3]", "?"),
         GIVES("com.microsoft:RelativePositionBias-1", "max_distance=9",
               "float[32,4] int64[1] int64[1]={7}", "float[1,4,?,7]"),
-        /* how many channels a block has is the processor's: 16 or 8 */
+        /* the processor decides the number of channels per block: 16 or 8 */
         GIVES("com.microsoft.nchwc:ReorderInput-1", NULL, "float[2,24,8,8]", "float[2,?,8,8]"),
         GIVES("com.microsoft.nchwc:Conv-1", NULL, "float[2,?,8,8] float[32,24,1,1]",
               "float[2,32,8,8]"),
@@ -71,13 +71,13 @@ static void propagates_unknown_dims(void **state) {
 
 static void counts_hyper_connections(void **state) {
     static const struct op_case rows[] = {
-        /* a product and a sum for each of 2 x 3 x 4 x 8 elements */
+        /* a multiplication and an addition for each of 2 x 3 x 4 x 8 elements */
         COSTS("com.microsoft:EngramGate-1", NULL,
               "float[2,3,4,8] float[2,3,4,8] float[2,3,8] float[4,8] float[4,8]",
               "float[2,3,4,8]", 192, 2 * 192),
         COSTS("com.microsoft:HyperConnectionPreMix-1", NULL, "float[2,3,4,8] float[2,3,4]",
               "float[2,3,8]", 192, 2 * 192),
-        /* one for the block's result, 4 for the streams, where a matrix mixes them */
+        /* per element: 1 MAC for the block's result; a mixing matrix adds 4 for the streams */
         COSTS("com.microsoft:HyperConnectionPostMix-1", NULL,
               "float[2,3,4,8] float[2,3,8] float[2,3,4]", "float[2,3,4,8]", 192, 2 * 192),
         COSTS("com.microsoft:HyperConnectionPostMix-1", "num_branches=4",
@@ -88,7 +88,7 @@ static void counts_hyper_connections(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void counts_norms_and_activations_as_plain_ones(void **state) {
+static void counts_norms_and_activations_like_onnx_operators(void **state) {
     static const struct op_case rows[] = {
         COSTS("com.microsoft:ScaledSiLU-1", NULL, "float[2,5]", "float[2,5]", OP_NO_MACS, 10),
         COSTS("com.microsoft:QOrderedGelu-1", NULL, "int8[2,5] float[] float[]", "int8[2,5]",
@@ -111,7 +111,7 @@ static void counts_norms_and_activations_as_plain_ones(void **state) {
 
 static void counts_padding_of_blocked_channels(void **state) {
     static const struct op_case rows[] = {
-        /* 1024 outputs of 27 products; a bias and an activation each */
+        /* 1024 outputs of 27 MACs; a bias and an activation each */
         COSTS("com.microsoft.nchwc:Conv-1", "pads=[1,1,1,1] strides=[2,2] activation=Relu",
               "float[2,3,8,8] float[32,3,3,3]! float[32]!", "float[2,32,4,4]", 1024 * 27,
               2 * 27648 + 2 * 1024),
@@ -133,7 +133,7 @@ int main(void) {
         cmocka_unit_test(refuses_invalid_inputs),
         cmocka_unit_test(propagates_unknown_dims),
         cmocka_unit_test(counts_hyper_connections),
-        cmocka_unit_test(counts_norms_and_activations_as_plain_ones),
+        cmocka_unit_test(counts_norms_and_activations_like_onnx_operators),
         cmocka_unit_test(counts_padding_of_blocked_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 static void counts_transposed_and_fused_products(void **state) {
     static const struct op_case rows[] = {
-        /* 2 x 5 x 7 outputs of 16 products; of 3 more batches 3 times as many */
+        /* 2 x 5 x 7 outputs of 16 MACs; with another batch axis of 3, 3 times as many */
         COSTS("com.microsoft:FusedMatMul-1", "transB=1 alpha=0.5",
               "float[2,5,16] float[2,7,16]", "float[2,5,7]", 1120, 2240),
         COSTS("com.microsoft:FusedMatMul-1", "transA=1", "float[2,16,5] float[2,16,7]",
@@ -45,7 +45,7 @@ static void counts_transposed_and_fused_products(void **state) {
 
 static void counts_packed_weights(void **state) {
     static const struct op_case rows[] = {
-        /* 2 x 5 x 48 outputs of 64 products, whatever the bits */
+        /* 2 x 5 x 48 outputs of 64 MACs for any number of bits */
         COSTS("com.microsoft:MatMulNBits-1", "K=64 N=48 bits=4 block_size=32",
               "float[2,5,64] uint8[48,2,16] float[48,2]", "float[2,5,48]", 30720, 61440),
         COSTS("com.microsoft:MatMulBnb4-1", "K=64 N=48 block_size=32 quant_type=1",
@@ -78,7 +78,7 @@ static void counts_integer_products(void **state) {
 
 static void counts_channels_last_convolutions(void **state) {
     static const struct op_case rows[] = {
-        /* 96 outputs of 27 products; a bias and an activation each */
+        /* 96 outputs of 27 MACs; a bias and an activation each */
         COSTS("com.microsoft:FusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
               "float[1,3,8,8] float[6,3,3,3] float[6]", "float[1,6,4,4]", 2592, 5376),
         COSTS("com.microsoft:NhwcFusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
@@ -99,18 +99,18 @@ static void counts_channels_last_convolutions(void **state) {
 
 static void counts_experts_per_token(void **state) {
     static const struct op_case rows[] = {
-        /* 10 tokens, 2 experts, 16 columns, 24 rows there and back */
+        /* 10 tokens x 2 experts x (16 x 24 into the hidden layer + 24 x 16 out of it) */
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[2,5,16]",
               15360, 30720),
         REFUSES("com.microsoft:MoE-1", "k=0",
                 "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[*]",
                 "k must be >= 1, got 0"),
-        /* gates too: 24 rows more */
+        /* gated experts have another weight of 16 x 24 */
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[10,16] float[10,8] float[8,24,16] - float[8,16,24] - float[8,24,16]",
               "float[10,16]", 23040, 46080),
-        /* 4 bits: two weights a byte */
+        /* 4 bits: two weights per byte */
         COSTS("com.microsoft:QMoE-1", "k=2",
               "float[10,16] float[10,8] uint8[8,24,8] float[8,24] - uint8[8,16,12] float[8,16]",
               "float[10,16]", 15360, 30720),

@@ -13,21 +13,22 @@
 
 static void counts_projections_of_uncached_keys(void **state) {
     static const struct op_case rows[] = {
-        /* 3 x (4 + 2 x 4) rows of 8 x 8; 12 queries x 2 heads x 4 keys x (4 + 4) */
+        /* projections of 3 x (4 + 2 x 4) rows by 8 x 8; 12 queries x 2 heads x 4 keys x (4 + 4)
+         */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
               DECODER("bool[]={0} bool[]={0}", "- -"),
               "float[4,3,8] float[3,2,4,4] float[3,2,4,4]", 36 * 64 + 96 * 8, 2 * 3072 + 96),
-        /* keys of the encoder: 6 */
+        /* 6 keys of the encoder */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
               DECODER("bool[]={1} bool[]={0}", "- -"),
               "float[4,3,8] float[3,2,6,4] float[3,2,6,4]", 3 * (4 + 2 * 6) * 64 + 144 * 8,
               2 * 4224 + 144),
-        /* 10 before these 4 */
+        /* a cache of 10 keys before the 4 new keys */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
               DECODER("bool[]={0} bool[]={1}", "float[3,2,10,4] float[3,2,10,4]"),
               "float[4,3,8] float[3,2,14,4] float[3,2,14,4]", 36 * 64 + 336 * 8,
               2 * 4992 + 336),
-        /* all 10 of the encoder cached */
+        /* all 10 keys of the encoder are cached */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
               DECODER("bool[]={1} bool[]={1}", "float[3,2,10,4] float[3,2,10,4]"),
               "float[4,3,8] float[3,2,10,4] float[3,2,10,4]", 12 * 64 + 240 * 8,
@@ -42,17 +43,17 @@ static void counts_projections_of_uncached_keys(void **state) {
 
 static void counts_windowed_attention(void **state) {
     static const struct op_case rows[] = {
-        /* 16 rows x 16 x (48 + 48); 16 x 2 heads x 5 keys x (8 + 8) */
+        /* projections of 16 rows by 16 x (48 + 48); 16 queries x 2 heads x 5 keys x (8 + 8) */
         COSTS("com.microsoft:LongformerAttention-1", "num_heads=2 window=2",
               "float[2,8,16] float[16,48] float[48] float[2,8] float[16,48] float[48] "
               "int32[2,8]",
               "float[2,8,16]", 16 * 16 * 96 + 160 * 16, 2 * 27136 + 160),
-        /* a window past the ends: all 8 */
+        /* the window exceeds both ends: all 8 keys */
         COSTS("com.microsoft:LongformerAttention-1", "num_heads=2 window=8",
               "float[2,8,16] float[16,48] float[48] float[2,8] float[16,48] float[48] "
               "int32[2,8]",
               "float[2,8,16]", 16 * 16 * 96 + 256 * 16, 2 * 28672 + 256),
-        /* 16 rows x 16 x 48; 16 x 2 x 8 x (8 + 8) */
+        /* projection of 16 rows by 16 x 48; 16 queries x 2 heads x 8 keys x (8 + 8) */
         COSTS(
             "com.microsoft:QOrderedAttention-1",
             "num_heads=2 order_input=1 order_output=1 order_weight=0",
@@ -70,7 +71,8 @@ static void counts_windowed_attention(void **state) {
 
 static void assumes_full_caches_and_selections(void **state) {
     static const struct op_case rows[] = {
-        /* 4 queries x 4 heads x 4 keys x (8 + 8); unknown number: the 16 of the cache */
+        /* 4 queries x 4 heads x 4 keys x (8 + 8); if the number of keys is unknown, all 16 of
+         * the cache */
         COSTS("com.microsoft:SparseAttention-1",
               "num_heads=4 kv_num_heads=2 sparse_block_size=16",
               "float[1,4,32] float[1,4,16] float[1,4,16] float[1,2,16,8] float[1,2,16,8] "
@@ -81,23 +83,23 @@ static void assumes_full_caches_and_selections(void **state) {
               "float[1,4,32] float[1,4,16] float[1,4,16] float[1,2,16,8] float[1,2,16,8] "
               "int32[1,2] int32[1,1] int32[1] int32[1]",
               "float[1,4,32] float[1,2,16,8] float[1,2,16,8]", 256 * 16, 2 * 4096 + 256),
-        /* 3 pages of 16 places a request: 5 x 4 x 48 scores */
+        /* 3 pages of 16 keys per request: 5 x 4 x 48 scores */
         COSTS("com.microsoft:PagedAttention-1", "num_heads=4 kv_num_heads=2",
               "float16[5,32] float16[5,16] float16[5,16] float16[6,16,2,8] float16[6,16,2,8] "
               "int32[3] int32[2] int32[2,3]",
               "float16[5,32]", 960 * 16, 2 * 15360 + 960),
-        /* keys and values packed behind the queries: 8 heads of 4 */
+        /* one operand packs queries, keys and values: 8 heads of 4 */
         COSTS("com.microsoft:PagedAttention-1", "num_heads=4 kv_num_heads=2",
               "float16[5,32] - - float16[6,16,2,4] float16[6,16,2,4] int32[3] int32[2] "
               "int32[2,3]",
               "float16[5,16]", 960 * 8, 2 * 7680 + 960),
-        /* values are the first 512 of a row of 576 */
+        /* values are the first 512 columns of the 576 of a key */
         COSTS("com.microsoft:PagedAttention-1",
               "num_heads=4 kv_num_heads=1 kv_cache_layout=LATENT v_head_size=512",
               "float16[5,2304] float16[5,576] - float16[6,16,1,576] - int32[3] int32[2] "
               "int32[2,3]",
               "float16[5,2048] float16[6,16,1,576]", 960 * (576 + 512), 2 * 1044480 + 960),
-        /* 4 selected; and 8 right before */
+        /* 4 selected keys; 4 selected keys and a local window of 8 */
         COSTS("com.microsoft:SparsePagedAttention-1", "num_heads=4 kv_num_heads=2",
               "float16[5,32] float16[5,16] float16[5,16] float16[6,16,2,8] float16[6,16,2,8] "
               "int32[3] int32[2] int32[2,3] - int32[5,4] int32[5]",
@@ -123,18 +125,19 @@ static void assumes_full_caches_and_selections(void **state) {
 
 static void counts_indexers(void **state) {
     static const struct op_case rows[] = {
-        /* 5 queries x 2 heads x 12 / 4 blocks x 16 columns; 8 + 4 - 1 are listed */
+        /* 5 queries x 2 heads x 12 / 4 blocks x 16 columns; the output lists 8 + 4 - 1 keys */
         COSTS("com.microsoft:SparseAttentionIndexer-1",
               "policy_mode=qsa compress_ratio=4 token_budget=8",
               "float[1,5,32] float[1,5,16] float[16] float[16] float[32,8] float[32,8] - "
               "float[1,7,16]",
               "int32[1,5,11] float[1,12,16]", 5 * 2 * 3 * 16, 2 * 480),
-        /* keys packed behind the queries */
+        /* one operand packs queries and keys */
         COSTS("com.microsoft:SparseAttentionIndexer-1",
               "policy_mode=qsa compress_ratio=4 token_budget=8",
               "float[1,5,48] - float[16] float[16] float[32,8] float[32,8] - float[1,7,16]",
               "int32[1,5,11] float[1,12,16]", 5 * 2 * 3 * 16, 2 * 480),
-        /* 6 wait: a window of 4 that is done, and 2; with 5 more one window and 3 */
+        /* 6 tokens are pending: a complete window of 4, and 2; 5 more complete a window and
+         * leave 3 */
         COSTS("com.microsoft:SparseAttentionIndexer-1",
               "policy_mode=csa compress_ratio=4 index_topk=3",
               "float[1,5,32] float[1,5,32] float[16] float[16] float[32,8] float[32,8] - "

@@ -9,7 +9,7 @@
 
 static void counts_lstm_cells(void **state) {
     static const struct op_case rows[] = {
-        /* 3 steps x 2 sequences, 4 gates of 5, 4 features and 5 states; 10 operations a cell */
+        /* 3 steps x 2 sequences, 4 gates of 5, 4 features and 5 states; 10 FLOPs per cell */
         COSTS("com.microsoft:DynamicQuantizeLSTM-1", "hidden_size=5",
               "float[3,2,4] uint8[1,4,20]! uint8[1,5,20]! float[1,40]! - - - - float[1]! "
               "uint8[1]! float[1]! uint8[1]!",
@@ -20,14 +20,14 @@ static void counts_lstm_cells(void **state) {
               "float[2]! uint8[2]!",
               "float[3,2,2,5]", 2 * 3 * 2 * 4 * 5 * (4 + 5), 2 * 2160 + 2 * 2 * 3 * 2 * 5),
         /*
-         * cells 3 x 2 x 20 x (16 + 5) = 2520; keys of 9 places 2 x 9 x 6 x 7 = 756; of each of
-         * 6 rows the query 5 x 7, the scores 9 x 7, the context 9 x 6: 6 x 152 = 912
+         * cells 3 x 2 x 20 x (16 + 5) = 2520; keys of 9 positions 2 x 9 x 6 x 7 = 756; each of
+         * 6 rows: query 5 x 7, scores 9 x 7, context 9 x 6: 6 x 152 = 912
          */
         COSTS("com.microsoft:AttnLSTM-1", "hidden_size=5",
               "float[3,2,10] float[1,20,16] float[1,20,5] float[1,40] - - - - float[1,5,7] "
               "float[1,6,7] float[1,7] float[2,9,6] int32[2]",
               "float[3,1,2,5]", 2520 + 756 + 912, 2 * 4188 + 10 * 30),
-        /* and a layer of (6 + 5) x 8 behind each */
+        /* and an attention layer of (6 + 5) x 8 after each row */
         COSTS("com.microsoft:AttnLSTM-1", "hidden_size=5",
               "float[3,2,10] float[1,20,18] float[1,20,5] float[1,40] - - - - float[1,5,7] "
               "float[1,6,7] float[1,7] float[2,9,6] int32[2] float[1,11,8]",
@@ -68,14 +68,15 @@ static void infers_states_of_causal_convolutions(void **state) {
 
 static void counts_gated_delta_networks(void **state) {
     static const struct op_case rows[] = {
-        /* 4 tokens, 4 heads of values, a state of 8 x 6: read, added to, by delta read again */
+        /* 4 tokens, 4 value heads, a state of 8 x 6: read, updated, and by the delta rule read
+         * again */
         COSTS("com.microsoft:GatedDeltaNet-1", NULL,
               "float[4,2,8] float[4,2,8] float[4,4,6] - float[4,4] float[4,4] float[1,4,6,8]",
               "float[4,4,6] float[1,4,6,8]", 4 * 4 * 6 * 8 * 3, 2 * 2304),
         COSTS("com.microsoft:GatedDeltaNet-1", "update_rule=gated",
               "float[4,2,8] float[4,2,8] float[4,4,6] - float[4,4] - float[1,4,6,8]",
               "float[4,4,6] float[1,4,6,8]", 4 * 4 * 6 * 8 * 2, 2 * 1536),
-        /* tokens as [1, 4]; 2 updates of 4 decays, 2 x 8 keys, 4 x 6 differences */
+        /* tokens as [1, 4]; 88 = 2 updates of 4 decays, 2 x 8 keys and 4 x 6 differences */
         GIVES("com.microsoft:GatedDeltaNet-1", "state_update_capacity=2",
               "float[1,4,2,8] float[1,4,2,8] float[1,4,4,6] - float[1,4,4] float[1,4,4] "
               "float[1,4,6,8]",
@@ -92,7 +93,7 @@ static void counts_gated_delta_networks(void **state) {
 
 static void infers_real_spectra(void **state) {
     static const struct op_case rows[] = {
-        /* 3 lines of 8 points, 3 stages */
+        /* 3 rows of 8 points, 3 stages */
         COSTS("com.microsoft:Rfft-1", NULL, "float[3,8]", "float[3,5,2]", 3 * 8 * 3, 2 * 72),
         COSTS("com.microsoft:Irfft-1", "signal_ndim=1", "float[3,5,2]", "float[3,8]", 3 * 8 * 3,
               2 * 72),

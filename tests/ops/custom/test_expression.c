@@ -28,7 +28,7 @@ static int find(void *context, const char *name, size_t length) {
 static const char *const items[] = {"N", "C", "kernel[1]", "unknown", "past", NULL};
 static const int64_t values[] = {2, 3, 5, DIM_UNKNOWN, DIM_OVERFLOW};
 
-/* Reads all of the text; returns the error message, or NULL. */
+/* Parses the whole text; returns the error message, "more" if text remains, or NULL. */
 static const char *read_text(const char *text, struct arena *arena, struct cm_diagnostics *diag,
                              struct expression *ret) {
     struct names list = {items};
@@ -119,7 +119,7 @@ static void reports_syntax_errors_with_their_column(void **state) {
     }
 }
 
-/* `n` times `unit`, then `end`. */
+/* Returns `n` times `unit`, then `end`. */
 static char *repeated(struct arena *arena, const char *unit, size_t n, const char *end) {
     const size_t length = strlen(unit);
     char *text = arena_alloc(arena, n * length + strlen(end) + 1);

@@ -176,7 +176,7 @@ static void counts_softmax_and_activations_by_convention(void **state) {
 #define FRAMES      NODE("STFT-17", NULL, "float[1,128,1] int64[]={8} float[16]", "float[1,15,9,2]")
 #define DETERMINANT NODE("Det-11", NULL, "float[2,3,3]", "float[2]")
 
-/* Results of the tools for torch.nn modules and functions of these sizes. */
+/* Counts that the tools report for torch.nn modules and functions of these sizes. */
 static void reproduces_tool_counts_of_single_modules(void **state) {
     static const struct convention_case rows[] = {
         {"deepspeed", 3920, LSTM_2},
@@ -242,31 +242,31 @@ static void reproduces_tool_counts_of_single_modules(void **state) {
     RUN_CASES(rows);
 }
 
-/* By hand, from the formulas in ONNX's own definitions. */
+/* Computed by hand from the formulas of the ONNX operator definitions. */
 static void exact_counts_each_operation_once(void **state) {
     static const struct convention_case rows[] = {
-        /* 12 butterflies of 4 products and 6 sums */
+        /* 12 butterflies of 4 multiplications and 6 additions */
         {"exact", 120, SPECTRUM},
-        /* 15 frames: 64 MACs each, half as many sums, 16 products with the window */
+        /* 15 frames: 64 MACs, 32 more additions and 16 multiplications by the window each */
         {"exact", 15 * (128 + 32 + 16), FRAMES},
-        /* 5 products with their sums, 3 quotients, 2 products of the diagonal */
+        /* per matrix: 5 MACs, 3 divisions, 2 multiplications along the diagonal */
         {"exact", 2 * 15, DETERMINANT},
         {"exact", 40, NODE("HannWindow-17", NULL, "int64[]={10}", "float[10]")},
-        /* sign and mean of 18 targets, their weights */
+        /* each of 18 targets: sign, weight, sum of the mean */
         {"exact", 18 * 3,
          NODE("NegativeLogLikelihoodLoss-13", NULL, "float[3,5,6] int64[3,6] float[5]",
               "float[]")},
-        /* 3 rows of 5: 4 maxima, 5 differences, 5 exponentials, 4 sums, 1 logarithm, 5
-         * differences; then a sign each */
+        /* each of 3 rows of 5: 4 maxima, 5 differences, 5 exponentials, 4 sums, 1 logarithm, 5
+         * differences, and a sign */
         {"exact", 3 * 24 + 3,
          NODE("SoftmaxCrossEntropyLoss-13", "reduction=none", "float[3,5] int64[3]",
               "float[3]")},
-        /* two products and a sum a number, of half of each head */
+        /* half of each head is rotated: two multiplications and an addition per element */
         {"exact", 3 * 96,
          NODE("RotaryEmbedding-23", "rotary_embedding_dim=4",
               "float[2,4,3,8] float[50,2] float[50,2] int64[2,3]", "float[2,4,3,8]")},
-        /* 2048 MACs; decay of 2 steps x 2 states of 8 x 16; value less what is stored, times
-         * its rate: 2 x 2 x 2 x 16; scale of 2 x 64 */
+        /* 2048 MACs; decay: 2 steps x 2 states of 8 x 16; delta rule: 2 operations x 2 steps x
+         * 2 states x 16 values; scale: 2 x 64 */
         {"exact", 4096 + 512 + 128 + 128,
          NODE("LinearAttention-27", "q_num_heads=4 kv_num_heads=2",
               "float[1,2,32] float[1,2,16] float[1,2,32] - float[1,2,2] float[1,2,2]",
@@ -299,7 +299,7 @@ static void exact_counts_each_operation_once(void **state) {
 
 static void counts_fused_operators_as_their_parts(void **state) {
     static const struct convention_case rows[] = {
-        /* 200 scores of 5 less 2 in rows of 5: 6 * 200 - 2 * 40, their mask 200 more */
+        /* scale and softmax of 200 scores in rows of 5: 6 * 200 - 2 * 40; the mask adds 200 */
         {"exact", 2 * 9280 + 1200 - 80 + 200,
          NODE("com.microsoft:Attention-1", "num_heads=4 unidirectional=1",
               "float[2,5,16] float[16,48] float[48]", "float[2,5,16]")},
@@ -312,7 +312,7 @@ static void counts_fused_operators_as_their_parts(void **state) {
          NODE("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
               "float[2,5,32] float[2,5,16] float[2,5,16] - - int32[2] int32[]={5}",
               "float[2,5,32]")},
-        /* two sums, 7 of the norm, 2 a row */
+        /* per element two sums and 7 for the norm; 2 per row */
         {"exact", 9 * 160 + 20,
          NODE("com.microsoft:SkipLayerNormalization-1", NULL,
               "float[2,5,16] float[2,5,16] float[16] float[16] float[16]", "float[2,5,16]")},
@@ -327,7 +327,7 @@ static void counts_fused_operators_as_their_parts(void **state) {
               "int32[2,5] int32[2,5] float[30,16] float[20,16] float[2,16] float[16] "
               "float[16]",
               "float[2,5,16]")},
-        /* a SiLU is 5 */
+        /* SiLU: 5 per element */
         {"exact", 12 * 2048 + 2 * 8,
          NODE("com.microsoft:GroupNorm-1", "groups=4 activation=1",
               "float[2,8,8,16] float[16] float[16]", "float[2,8,8,16]")},
@@ -380,16 +380,16 @@ static void keeps_costs_of_unknown_shapes_unknown(void **state) {
     RUN_CASES(rows);
 }
 
-/* Not counted by the default convention: n = 2 * 3 * 4 * 4 = 96. */
+/* Arithmetic that the default convention does not count; n = 2 * 3 * 4 * 4 = 96. */
 static void exact_counts_all_arithmetic(void **state) {
     static const struct convention_case rows[] = {
-        /* 3 groups of 32, over all axes but the channels */
+        /* 3 groups of 32, over all axes except the channels */
         {"exact", 5 * 96 + 2 * 3,
          NODE("MeanVarianceNormalization-13", NULL, "float[2,3,4,4]", "float[2,3,4,4]")},
         {"exact", 5 * 96 + 2 * 6,
          NODE("MeanVarianceNormalization-13", "axes=[-1,-2]", "float[2,3,4,4]",
               "float[2,3,4,4]")},
-        /* rows of 4: 3 sums each, and a root of squares */
+        /* 24 rows of 4: 4 squares, 3 sums, 1 root and 4 divisions each */
         {"exact", 96 + 24 * 3 + 24 + 96,
          NODE("LpNormalization-1", NULL, "float[2,3,4,4]", "float[2,3,4,4]")},
         {"exact", 96 + 24 * 3 + 96,
@@ -398,17 +398,18 @@ static void exact_counts_all_arithmetic(void **state) {
         {"exact", 5 * 96 + 5,
          NODE("DynamicQuantizeLinear-11", NULL, "float[2,3,4,4]",
               "uint8[2,3,4,4] float[] uint8[]")},
-        /* 30 places of 2 coordinates: 2 products and 2 sums each */
+        /* 30 grid points of 2 coordinates: 2 multiplications and 2 additions each */
         {"exact", 30 * 2 * 4,
          NODE("AffineGrid-20", NULL, "float[1,2,3] int64[4]={1,3,5,6}", "float[1,5,6,2]")},
-        /* 4 samples of 7, 3 sums and a quotient; unknown number */
+        /* per output: 4 samples of 7, 3 sums and a division; without sampling_ratio unknown */
         {"exact", 2 * 3 * 5 * 5 * (4 * 7 + 4),
          NODE("RoiAlign-16", "output_height=5 output_width=5 sampling_ratio=2",
               "float[1,3,8,8] float[2,4] int64[2]", "float[2,3,5,5]")},
         {"exact", DIM_UNKNOWN,
          NODE("RoiAlign-16", "output_height=5 output_width=5",
               "float[1,3,8,8] float[2,4] int64[2]", "float[2,3,5,5]")},
-        /* rows of 4 in 2 heads: 12 of them; a SiLU and its product */
+        /* 2 heads of 4 give 12 rows; 4 per element for the norm, 6 for a SiLU and its product
+         */
         {"exact", (4 + 6) * 48 + 2 * 12,
          NODE("com.microsoft:GatedRMSNorm-1", NULL, "float[2,3,8] float[4]! float[2,3,8]",
               "float[2,3,8]")},
@@ -421,7 +422,7 @@ static void exact_counts_all_arithmetic(void **state) {
         {"exact", 5 * 6 + 4 * 6,
          NODE("com.microsoft:LinearAttentionGate-1", NULL,
               "float[1,2,3] float[3] float[3] float[1,2,3]", "float[1,2,3] float[1,2,3]")},
-        /* 40 angles; 160 elements of queries, 80 of keys */
+        /* sine and cosine of 40 angles; 160 elements of queries and 80 of keys */
         {"exact", 2 * 40 + 3 * (160 + 80),
          NODE(
              "com.microsoft:GemmaRotaryEmbedding-1", NULL,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The primitive that a backend runs for a node, as the text that identifies it.
- */
+/* Lowering of single nodes; each primitive is compared by the text that identifies it. */
 #include "ops/lowering/lowering.h"
 
 #include "op_harness.h"
@@ -17,7 +16,7 @@
 
 struct lowering_case {
     struct op_case node;
-    const char *text; /* of the primitive; NULL: there is none */
+    const char *text; /* text of the primitive; NULL: the node has none */
 };
 
 #define LOWERS(op_, attrs_, inputs_, outputs_, text_)                                          \
@@ -47,7 +46,7 @@ static void expect(const struct lowering_case *row) {
 #define RUN(rows)                                                                              \
     for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++) expect(&(rows)[i])
 
-static void convolutions(void **state) {
+static void lowers_convolutions(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("Conv-11", "strides=[2,2] pads=[3,3,3,3]",
                "float[1,3,224,224] float[64,3,7,7]! float[64]!", "float[1,64,112,112]",
@@ -56,16 +55,18 @@ static void convolutions(void **state) {
         LOWERS("Conv-11", "group=8 dilations=[2]", "float16[2,8,20] float16[8,1,3]!",
                "float16[2,8,16]",
                "conv f16 2x8x20 8x1x3 -> 2x8x16 kernel 3 dilation 2 groups 8"),
-        /* SAME: 5 of 3 in steps of 2 stand over 10 with one element to spare, at the end */
+        /* SAME_UPPER: 5 windows of 3 with stride 2 need 11 elements, so 10 are padded at the
+         * end */
         LOWERS("Conv-11", "auto_pad=SAME_UPPER strides=[2]", "float[1,1,10] float[1,1,3]!",
                "float[1,1,5]", "conv f32 1x1x10 1x1x3 -> 1x1x5 kernel 3 stride 2 pad 0+1"),
-        /* 1x1 in steps of 2: the remainder at the end is not padding */
+        /* kernel 1x1 with stride 2: the last row and column are not read, and nothing is padded
+         */
         LOWERS("Conv-11", "strides=[2,2]", "float[1,4,6,6] float[8,4,1,1]!", "float[1,8,3,3]",
                "conv f32 1x4x6x6 8x4x1x1 -> 1x8x3x3 kernel 1x1 stride 2x2"),
         LOWERS("ConvTranspose-11", "strides=[2] output_padding=[1] pads=[1,1]",
                "float[1,8,5] float[8,4,3]!", "float[1,4,10]",
                "deconv f32 1x8x5 8x4x3 -> 1x4x10 kernel 3 stride 2 pad 1+1"),
-        /* twice a stride of 2^62 */
+        /* 2 * stride overflows for a stride of 2^62 */
         LOWERS("ConvTranspose-11", "strides=[4611686018427387904] output_shape=[4]",
                "float[1,1,3] float[1,1,2]!", "float[1,1,4]", NULL),
         LOWERS("Conv-11", NULL, "float[1,1,4,4,4,4] float[1,1,2,2,2,2]!", "float[1,1,3,3,3,3]",
@@ -76,7 +77,7 @@ static void convolutions(void **state) {
     RUN(rows);
 }
 
-static void products(void **state) {
+static void lowers_products(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("Gemm-13", "transB=1", "float[32,1024] float[512,1024]! float[512]!",
                "float[32,512]", "gemm f32 32x1024 1024x512/1x1024 512 -> 32x512"),
@@ -97,7 +98,7 @@ static void products(void **state) {
     RUN(rows);
 }
 
-static void quantized_products(void **state) {
+static void lowers_quantized_products(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("QLinearConv-10", "pads=[1,1,1,1]",
                "uint8[1,3,8,8] float[]! uint8[]! int8[4,3,3,3]! float[4]! int8[4]! float[]! "
@@ -114,7 +115,7 @@ static void quantized_products(void **state) {
                "gemm u8 4x5 i8 5x3 -> i32 4x3"),
         LOWERS("QuantizeLinear-10", NULL, "float[2,3] float[] uint8[]", "uint8[2,3]",
                "eltwise divide round add cast f32 2x3 scalar u8 scalar -> 2x3"),
-        /* a scale a channel broadcasts along the axes behind it */
+        /* one scale per channel: later axes broadcast */
         LOWERS("QuantizeLinear-13", NULL, "float[2,3,4,4] float[3]", "uint8[2,3,4,4]",
                "eltwise divide round cast f32 2x3x4x4 3x1x1 -> u8 2x3x4x4"),
         LOWERS("DequantizeLinear-13", "axis=-1", "int8[2,3] float[3] int8[3]", "float[2,3]",
@@ -126,19 +127,20 @@ static void quantized_products(void **state) {
     RUN(rows);
 }
 
-static void recurrences(void **state) {
+static void lowers_recurrent_layers(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("LSTM-14", "hidden_size=16", "float[7,2,8] float[1,64,8]! float[1,64,16]!",
                "float[7,1,2,16] float[1,2,16] float[1,2,16]",
                "rnn lstm f32 7x2x8 1x64x8 1x64x16 -> 7x1x2x16 1x2x16 1x2x16 hidden 16"),
-        /* bias of rank 2, states of rank 3; lengths are not an operand */
+        /* bias of rank 2, states of rank 3; the sequence lengths are not an operand of the
+         * primitive */
         LOWERS("LSTM-14", "hidden_size=16 direction=bidirectional",
                "float[7,2,8] float[2,64,8]! float[2,64,16]! float[2,128]! int32[2] "
                "float[2,2,16] float[2,2,16]",
                "float[7,2,2,16]",
                "rnn lstm f32 7x2x8 2x64x8 2x64x16 2x128 2x2x16 2x2x16 -> 7x2x2x16 hidden 16 "
                "both directions"),
-        /* batch first: the same axes, wherever the elements are */
+        /* batch first: the same axes with other strides */
         LOWERS("GRU-14", "hidden_size=4 layout=1", "float[2,7,8] float[1,12,8]! float[1,12,4]!",
                "float[2,7,1,4] float[2,1,4]",
                "rnn gru f32 7x2x8/8x56x1 1x12x8 1x12x4 -> 7x1x2x4/4x4x28x1 1x2x4 hidden 4"),
@@ -157,11 +159,11 @@ static void recurrences(void **state) {
     RUN(rows);
 }
 
-static void attentions(void **state) {
+static void lowers_attention(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("Attention-23", NULL, "float[2,8,16,64] float[2,2,32,64] float[2,2,32,64]",
                "float[2,8,16,64]", "attention f32 2x8x16x64 2x2x32x64 2x2x32x64 -> 2x8x16x64"),
-        /* heads beside each other in a row */
+        /* the heads are adjacent in a row */
         LOWERS("Attention-23", "q_num_heads=4 kv_num_heads=4 is_causal=1",
                "float[2,16,32] float[2,16,32] float[2,16,32]", "float[2,16,32]",
                "attention f32 2x4x16x8/512x8x32x1 2x4x16x8/512x8x32x1 2x4x16x8/512x8x32x1 -> "
@@ -172,7 +174,7 @@ static void attentions(void **state) {
                "float[1,2,10,8]",
                "float[1,2,1,8] float[1,2,11,8] float[1,2,11,8]",
                "attention f32 1x2x1x8 1x2x11x8 1x2x11x8 bool 1x11 -> f32 1x2x1x8"),
-        /* the position of the first query is behind the keys of earlier calls */
+        /* the first query follows the keys of earlier calls */
         LOWERS("Attention-23", "is_causal=1",
                "float[1,2,4,8] float[1,2,4,8] float[1,2,4,8] - float[1,2,10,8] "
                "float[1,2,10,8]",
@@ -181,7 +183,7 @@ static void attentions(void **state) {
         /* without a cache, query i sees keys 0 .. i */
         LOWERS("Attention-23", "is_causal=1", "float[1,2,4,8] float[1,2,9,8] float[1,2,9,8]",
                "float[1,2,4,8]", "attention f32 1x2x4x8 1x2x9x8 1x2x9x8 -> 1x2x4x8 causal"),
-        /* one query behind the keys of earlier calls sees all of them */
+        /* a single query that follows the keys of earlier calls reads all of them */
         LOWERS("Attention-23", "is_causal=1",
                "float[1,2,1,8] float[1,2,1,8] float[1,2,1,8] - float[1,2,10,8] "
                "float[1,2,10,8]",
@@ -196,7 +198,7 @@ static void attentions(void **state) {
     RUN(rows);
 }
 
-static void contrib_attentions(void **state) {
+static void lowers_contrib_attention(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
                "float[2,5,16] float[2,7,16] float[2,7,16]", "float[2,5,16]",
@@ -206,7 +208,7 @@ static void contrib_attentions(void **state) {
                "float[2,5,16] float[2,5,16] float[2,5,16] - - float[1,4,5,5]", "float[2,5,16]",
                "attention f32 2x4x5x4/80x4x16x1 2x4x5x4/80x4x16x1 2x4x5x4/80x4x16x1 1x4x5x5 -> "
                "2x4x5x4/80x4x16x1 causal"),
-        /* biases, then a padding mask, then packed keys and values */
+        /* no primitive: with biases; with a padding mask; with packed keys and values */
         LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
                "float[2,5,16] float[2,5,16] float[2,5,16] float[48]!", "float[2,5,16]", NULL),
         LOWERS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
@@ -231,7 +233,7 @@ static void contrib_attentions(void **state) {
     RUN(rows);
 }
 
-static void einsums(void **state) {
+static void lowers_einsums_to_products(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("Einsum-12", "equation=bhid,bhjd->bhij", "float[2,8,5,64] float[2,8,7,64]",
                "float[2,8,5,7]", "gemm f32 16x5x64 16x64x7 -> 16x5x7"),
@@ -249,14 +251,15 @@ static void einsums(void **state) {
         LOWERS("Einsum-12", "equation=ij,k->k", "float[3,4] float[5]", "float[5]", NULL),
         LOWERS("Einsum-12", "equation=i,i,i->i", "float[3] float[3] float[3]", "float[3]",
                NULL),
-        /* an axis of one element is repeated: no product has such an operand */
+        /* j is 1 in one operand and 4 in the other; products do not broadcast the summed axis
+         */
         LOWERS("Einsum-12", "equation=ij,jk->ik", "float[3,1] float[4,5]", "float[3,5]", NULL),
     };
     (void)state;
     RUN(rows);
 }
 
-static void layers(void **state) {
+static void lowers_pools_norms_and_reductions(void **state) {
     static const struct lowering_case rows[] = {
         LOWERS("MaxPool-12", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
                "float[1,64,112,112]", "float[1,64,56,56]",
@@ -305,7 +308,7 @@ static void layers(void **state) {
                "resample nearest f32 1x3x8 -> 1x3x16"),
         LOWERS("Resize-13", "mode=cubic", "float[1,3,8,8] - float[4]={1,1,2,2}",
                "float[1,3,16,16]", NULL),
-        /* a blocked channel dim is not an image */
+        /* resizing the channel axis is not an image operation */
         LOWERS("Resize-13", NULL, "float[1,3,8,8] - float[4]={1,2,1,1}", "float[1,6,8,8]",
                NULL),
         LOWERS("ReduceSum-13", "noop_with_empty_axes=1", "float[4,5]", "float[4,5]",
@@ -379,7 +382,7 @@ static void lowers_data_movement(void **state) {
         LOWERS("Gather-13", "axis=-1", "float[5,7] int64[2]", "float[5,2]",
                "gather f32 5x7 i64 2 -> f32 5x2 axis 1"),
         LOWERS("Pad-13", NULL, "float[3] int64[2]={1,1}", "float[5]", "gather f32 3 -> 5"),
-        /* nine operands: the last one stands for two */
+        /* nine operands: the last two are merged into one of 3 + 4 columns */
         LOWERS("Concat-13", "axis=1",
                "float[2,1] float[2,2] float[2,1] float[2,1] float[2,1] float[2,1] float[2,1] "
                "float[2,3] float[2,4]",
@@ -434,7 +437,7 @@ static void gives_a_reason_for_nodes_without_primitive(void **state) {
     }
 }
 
-/* As it trains a dropout works, else it is a view. */
+/* In training mode Dropout multiplies by a mask; otherwise it is a view. */
 static void lowers_dropout_in_training_to_a_masked_product(void **state) {
     static const struct op_case node =
         GIVES("Dropout-12", NULL, "float[2,3]", "float[2,3] bool[2,3]");
@@ -453,14 +456,14 @@ static void lowers_dropout_in_training_to_a_masked_product(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions),
-        cmocka_unit_test(products),
-        cmocka_unit_test(quantized_products),
-        cmocka_unit_test(recurrences),
-        cmocka_unit_test(attentions),
-        cmocka_unit_test(contrib_attentions),
-        cmocka_unit_test(einsums),
-        cmocka_unit_test(layers),
+        cmocka_unit_test(lowers_convolutions),
+        cmocka_unit_test(lowers_products),
+        cmocka_unit_test(lowers_quantized_products),
+        cmocka_unit_test(lowers_recurrent_layers),
+        cmocka_unit_test(lowers_attention),
+        cmocka_unit_test(lowers_contrib_attention),
+        cmocka_unit_test(lowers_einsums_to_products),
+        cmocka_unit_test(lowers_pools_norms_and_reductions),
         cmocka_unit_test(lowers_elementwise_operators),
         cmocka_unit_test(lowers_data_movement),
         cmocka_unit_test(gives_a_reason_for_nodes_without_primitive),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void an_activation_keeps_the_shape_and_costs_as_its_convention_says(void **state) {
+static void an_activation_keeps_the_shape_and_costs_one_flop_per_element(void **state) {
     static const struct op_case rows[] = {
 
         COSTS("Relu-6", NULL, "float[2,3]", "float[2,3]", OP_NO_MACS, 6),
@@ -33,7 +33,7 @@ static void an_activation_keeps_the_shape_and_costs_as_its_convention_says(void 
     RUN_OP_CASES(rows);
 }
 
-static void clip_reads_its_bounds_by_opset(void **state) {
+static void clip_reads_attributes_or_operands_by_opset(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Clip-6", "min=0.0 max=6.0", "float[2,3]", "float[2,3]"),
@@ -67,7 +67,7 @@ static void prelu_broadcasts_slope_to_input_only(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void dropout_gives_a_mask_of_its_opset_s_type(void **state) {
+static void the_dtype_of_a_dropout_mask_depends_on_the_opset(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Dropout-7", NULL, "float[2,3]", "float[2,3] float[2,3]"),
@@ -103,10 +103,10 @@ static void an_activation_prints_as_its_module(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_activation_keeps_the_shape_and_costs_as_its_convention_says),
-        cmocka_unit_test(clip_reads_its_bounds_by_opset),
+        cmocka_unit_test(an_activation_keeps_the_shape_and_costs_one_flop_per_element),
+        cmocka_unit_test(clip_reads_attributes_or_operands_by_opset),
         cmocka_unit_test(prelu_broadcasts_slope_to_input_only),
-        cmocka_unit_test(dropout_gives_a_mask_of_its_opset_s_type),
+        cmocka_unit_test(the_dtype_of_a_dropout_mask_depends_on_the_opset),
         cmocka_unit_test(an_activation_prints_as_its_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static void operands_broadcast_as_numpy_from_opset_7(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "float[2,3,4] float[3,1]", "float[2,3,4]"),
-        /* nothing of one value, whose first element there is not */
+        /* an empty splat has no first element to read */
         GIVES("Add-14", NULL, "uint64[0]=*7 uint64[1]={2}", "uint64[0]={}"),
         GIVES("Mul-14", NULL, "float[2,1] float[1,3]", "float[2,3]"),
         GIVES("Sub-13", NULL, "float[?,3] float[1]", "float[?,3]"),
@@ -34,7 +34,7 @@ static void operands_broadcast_as_numpy_from_opset_7(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void before_opset_7_input_1_fits_axes_of_input_0(void **state) {
+static void before_opset_7_input_1_broadcasts_to_axes_of_input_0(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Add-6", "broadcast=1 axis=1", "float[2,3,4,5] float[3,4]", "float[2,3,4,5]"),
@@ -101,7 +101,7 @@ static void does_not_fold_results_out_of_range(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void arithmetic_on_known_floats_is_of_their_type(void **state) {
+static void arithmetic_on_known_floats_rounds_to_their_dtype(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Div-7", NULL, "float[]={1} float[]={2}", "float[]={0.5}"),
@@ -140,10 +140,10 @@ static void arithmetic_costs_nothing_by_the_default_convention(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operands_broadcast_as_numpy_from_opset_7),
-        cmocka_unit_test(before_opset_7_input_1_fits_axes_of_input_0),
+        cmocka_unit_test(before_opset_7_input_1_broadcasts_to_axes_of_input_0),
         cmocka_unit_test(arithmetic_on_known_integers_is_exact),
         cmocka_unit_test(does_not_fold_results_out_of_range),
-        cmocka_unit_test(arithmetic_on_known_floats_is_of_their_type),
+        cmocka_unit_test(arithmetic_on_known_floats_rounds_to_their_dtype),
         cmocka_unit_test(folds_splats_to_splats_of_any_size),
         cmocka_unit_test(arithmetic_costs_nothing_by_the_default_convention),
     };

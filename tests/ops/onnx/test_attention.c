@@ -9,13 +9,13 @@
 
 #define HEADS "q_num_heads=8 kv_num_heads=8"
 
-static void attention_gives_values_by_query(void **state) {
+static void attention_outputs_a_value_for_each_query(void **state) {
     static const struct op_case rows[] = {
         GIVES("Attention-23", NULL, "float[2,8,5,16] float[2,8,7,16] float[2,8,7,32]",
               "float[2,8,5,32]"),
         GIVES("Attention-24", HEADS, "float[2,5,128] float[2,7,128] float[2,7,256]",
               "float[2,5,256]"),
-        /* keys and values of earlier calls come first; all four outputs */
+        /* keys and values of earlier calls precede the new ones; all four outputs */
         GIVES("Attention-23", NULL,
               "float16[2,8,5,16] float16[2,4,7,16] float16[2,4,7,32] - float16[2,4,3,16] "
               "float16[2,4,3,32]",
@@ -44,10 +44,10 @@ static void attention_gives_values_by_query(void **state) {
     RUN_OP_CASES(rows);
 }
 
-/* scores 2 * 8 * 5 * 7 = 560; MACs 560 * (16 + 32), FLOPs 2 a MAC and one a score */
+/* scores 2 * 8 * 5 * 7 = 560; MACs 560 * (16 + 32); FLOPs 2 per MAC and 1 per score */
 static void attention_costs_two_products_and_a_softmax(void **state) {
     static const struct op_case rows[] = {
-        /* 1 * 2 * 3 * 5 scores of 4 and 6 columns; the one head of keys is shared by two */
+        /* 1 * 2 * 3 * 5 scores of 4 and 6 columns; two query heads share the key head */
         COSTS("ai.onnx.preview:FlexAttention-1", NULL,
               "float[1,2,3,4] float[1,1,5,4] float[1,1,5,6]", "float[1,2,3,6]", 300, 630),
         COSTS("Attention-23", NULL, "float[2,8,5,16] float[2,8,7,16] float[2,8,7,32]",
@@ -75,7 +75,7 @@ static void attention_costs_two_products_and_a_softmax(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention_gives_values_by_query),
+        cmocka_unit_test(attention_outputs_a_value_for_each_query),
         cmocka_unit_test(attention_costs_two_products_and_a_softmax),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

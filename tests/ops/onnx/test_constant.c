@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors out of attributes and sizes: see ops/onnx/constant.c. */
+/* Constant, ConstantOfShape, Shape, Range and others: see ops/onnx/constant.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void constant_has_many_forms(void **state) {
+static void constant_reads_each_of_its_value_attributes(void **state) {
     static const struct op_case rows[] = {
         GIVES("Constant-1", "value=int64[2]={3,4}", "", "int64[2]={3,4}"),
         GIVES("Constant-9", "value=float[]={0.5}", "", "float[]={0.5}"),
@@ -98,7 +98,7 @@ static void range_computes_its_length(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_has_many_forms),
+        cmocka_unit_test(constant_reads_each_of_its_value_attributes),
         cmocka_unit_test(constant_of_shape_is_a_splat),
         cmocka_unit_test(shape_folds_if_the_requested_dims_are_known),
         cmocka_unit_test(range_computes_its_length),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators with bodies: see ops/onnx/control.c. A body is a function of the test that turns
- * infos to infos, so a row can check its inputs and the trip count that the operator reports.
+ * Operators with bodies: see ops/onnx/control.c. In these tests a body is a C function from
+ * infos of inputs to infos of outputs, so a row can check its inputs and the trip count that
+ * the operator reports.
  */
 #include "op_harness.h"
 
@@ -27,7 +28,7 @@ struct control_case {
     const char *op;
     const char *attrs;
     const char *inputs;
-    const char *outputs; /* as print_fact has them, "; " between, or part of the message */
+    const char *outputs; /* "f32[2]; i64[]", or part of the message */
     size_t body_inputs, body_outputs, n_outputs;
     test_body *bodies[MAX_BODIES];
     int64_t runs[MAX_BODIES];
@@ -95,13 +96,13 @@ static void loops_on(struct arena *arena, const struct value_info *inputs,
                      struct value_info *outputs) {
     (void)arena;
     assert_null(inputs[0].value);
-    assert_null(inputs[2].value); /* it changes from round to round */
+    assert_null(inputs[2].value); /* it changes in each iteration */
     outputs[0] = inputs[1];
     outputs[1] = inputs[2];
     outputs[2] = inputs[2];
 }
 
-/* As above, but the condition is computed. */
+/* As loops_on, but the condition is unknown. */
 static void loops_while(struct arena *arena, const struct value_info *inputs,
                         struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
@@ -114,7 +115,7 @@ static void stops_at_once(struct arena *arena, const struct value_info *inputs,
     outputs[0] = condition(arena, 0);
 }
 
-/* The state grows by a row each round. */
+/* The state grows by a row in each iteration. */
 static void grows(struct arena *arena, const struct value_info *inputs,
                   struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
@@ -124,7 +125,7 @@ static void grows(struct arena *arena, const struct value_info *inputs,
     outputs[2] = outputs[1];
 }
 
-/* The state gains an axis each round: no rank holds. */
+/* The state gains an axis in each iteration, so its rank is unknown. */
 static void deepens(struct arena *arena, const struct value_info *inputs,
                     struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
@@ -140,7 +141,7 @@ static void changes_type(struct arena *arena, const struct value_info *inputs,
     outputs[1] = tensor(arena, DTYPE_INT64, 0, NULL);
 }
 
-/* As a body of Loop-16 that takes an optional and gives what is in it. */
+/* A body of Loop-16 that returns its state in an optional. */
 static void wraps(struct arena *arena, const struct value_info *inputs,
                   struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
@@ -223,7 +224,7 @@ static void check_row(const struct control_case *row) {
 #define CHECK_ROWS(rows)                                                                       \
     for (size_t row_ = 0; row_ < sizeof rows / sizeof *rows; row_++) check_row(&rows[row_])
 
-/* In a row, `runs` 0 is not looked at and NEVER is 0. */
+/* `runs` in a row: 0 is not compared, NEVER expects no run. */
 #define NEVER NOT_TOLD
 #define IF_ROW(inputs_, outputs_, left, right, runs_left, runs_right)                          \
     {                                                                                          \
@@ -311,7 +312,7 @@ static bool never(void *context) {
     return false;
 }
 
-/* One walk, with the element types that hold in every round. */
+/* The body is walked once, with dtypes only: shapes may change between iterations. */
 static void loop_keeps_only_types_if_the_search_limit_is_reached(void **state) {
     static const struct control_case row =
         LOOP_ROW("int64[]={5} - float[2,3]", "f32[?...]; f32[?...]", grows, 5);

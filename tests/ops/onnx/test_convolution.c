@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions: see ops/onnx/convolution.c. Costs are worked out by hand. */
+/* Convolutions: see ops/onnx/convolution.c. Costs are computed by hand. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static void convolution_propagates_unknown_dims(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_convolution_refuses_what_does_not_fit(void **state) {
+static void a_convolution_refuses_operands_that_do_not_match(void **state) {
     static const struct op_case rows[] = {
 
         REFUSES("Conv-11", NULL, "float[1,64,56,56] float[64,32,3,3]", "float[*]",
@@ -100,7 +100,7 @@ static void a_convolution_refuses_what_does_not_fit(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_transposed_convolution_spreads_its_input(void **state) {
+static void a_transposed_convolution_infers_the_larger_output(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("ConvTranspose-11", "strides=[2,2]", "float[1,64,28,28] float[64,32,2,2]",
@@ -139,25 +139,25 @@ static void a_transposed_convolution_spreads_its_input(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_convolution_costs_a_product_for_each_weight_and_output(void **state) {
+static void a_convolution_costs_a_kernel_for_each_output(void **state) {
     static const struct op_case rows[] = {
 
-        /* 64*112*112 outputs of 3*7*7 products */
+        /* 64*112*112 outputs of 3*7*7 MACs */
         COSTS("Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]",
               "float[1,64,112,112]", 118013952, 236027904),
         /* a bias adds one for each output: 2*5*8 */
         COSTS("Conv-11", NULL, "float[2,4,10] float[5,4,3] float[5]", "float[2,5,8]", 960,
               2000),
-        /* grouped: 12*5*5 outputs of 2 products */
+        /* grouped: 12*5*5 outputs of 2 MACs */
         COSTS("Conv-11", "group=4", "float[1,8,5,5] float[12,2,1,1]", "float[1,12,5,5]", 600,
               1200),
-        /* depthwise: 8*6*6 outputs of 9 products */
+        /* depthwise: 8*6*6 outputs of 9 MACs */
         COSTS("Conv-11", "group=8 pads=[1,1,1,1]", "float[1,8,6,6] float[8,1,3,3]",
               "float[1,8,6,6]", 2592, 5184),
-        /* dilation changes the outputs only: 4*9*14 of 18 */
+        /* dilation changes the number of outputs only: 4*9*14 of 18 MACs */
         COSTS("Conv-11", "dilations=[2,3] pads=[2,0,2,0]", "float[1,2,9,20] float[4,2,3,3]",
               "float[1,4,9,14]", 9072, 18144),
-        /* 3-D: 2*7*8*9 of 24 */
+        /* 3-D: 2*7*8*9 of 24 MACs */
         COSTS("Conv-11", NULL, "float[1,3,8,9,10] float[2,3,2,2,2]", "float[1,2,7,8,9]", 24192,
               48384),
         COSTS("Conv-11", NULL, "float[0,3,8,8] float[2,3,3,3]", "float[0,2,6,6]", OP_NO_MACS,
@@ -176,10 +176,10 @@ static void a_convolution_costs_a_product_for_each_weight_and_output(void **stat
 static void a_transposed_convolution_costs_a_kernel_for_each_input(void **state) {
     static const struct op_case rows[] = {
 
-        /* 64*28*28 inputs of 32*2*2 products */
+        /* 64*28*28 inputs of 32*2*2 MACs */
         COSTS("ConvTranspose-11", "strides=[2,2]", "float[1,64,28,28] float[64,32,2,2]",
               "float[1,32,56,56]", 6422528, 12845056),
-        /* grouped, with a bias: 24 inputs of 15 products, 15*6 outputs */
+        /* grouped, with a bias: 24 inputs of 15 MACs, 15*6 outputs */
         COSTS("ConvTranspose-11", "group=3", "float[1,6,4] float[6,5,3] float[15]",
               "float[1,15,6]", 360, 810),
         COSTS("ConvTranspose-11", "strides=[2,2,2]", "float[1,4,2,3,4] float[4,2,2,2,2]",
@@ -215,9 +215,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_convolution_has_the_shape_that_its_window_gives),
         cmocka_unit_test(convolution_propagates_unknown_dims),
-        cmocka_unit_test(a_convolution_refuses_what_does_not_fit),
-        cmocka_unit_test(a_transposed_convolution_spreads_its_input),
-        cmocka_unit_test(a_convolution_costs_a_product_for_each_weight_and_output),
+        cmocka_unit_test(a_convolution_refuses_operands_that_do_not_match),
+        cmocka_unit_test(a_transposed_convolution_infers_the_larger_output),
+        cmocka_unit_test(a_convolution_costs_a_kernel_for_each_output),
         cmocka_unit_test(a_transposed_convolution_costs_a_kernel_for_each_input),
         cmocka_unit_test(a_convolution_prints_as_its_module),
     };

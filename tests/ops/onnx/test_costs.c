@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operators cost, by hand: the figures are the products that the definitions give, written
- * out in the order of their loops, and none was copied from a run. One row an operator at
- * least, and one for each way in which the same operator may be meant. MACs   multiply-add
- * pairs of products, by docs/counting.md FLOPs  by the convention `deepspeed`: 2 a MAC, and
- * what docs/counting.md adds
+ * Costs of operators, computed by hand: each expected value is the product of the loops in the
+ * operator's definition; none is copied from a run. Each operator has at least one row, and one
+ * row for each of its modes.
+ *
+ *     MACs   multiply-accumulates by docs/counting.md
+ *     FLOPs  by convention `deepspeed`: 2 per MAC, plus the operations of docs/counting.md
  */
 #include "op_harness.h"
 
@@ -15,31 +16,31 @@
 
 #define NONE OP_NO_FLOPS
 
-static void convolutions(void **state) {
+static void counts_a_kernel_per_output_of_convolutions(void **state) {
     static const struct op_case rows[] = {
-        /* each of 64 x 112 x 112 outputs meets 3 channels of 7 x 7 */
+        /* each of 64 x 112 x 112 outputs sums 3 channels of 7 x 7 */
         COSTS("Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]!",
               "float[1,64,112,112]", 64 * 112 * 112 * (3 * 7 * 7),
               2 * 64 * 112 * 112 * (3 * 7 * 7)),
-        /* the same for two pictures, with a bias an output */
+        /* the same for a batch of 2, with one bias addition per output */
         COSTS("Conv-11", "strides=[2,2] pads=[3,3,3,3]",
               "float[2,3,224,224] float[64,3,7,7]! float[64]!", "float[2,64,112,112]",
               2 * 64 * 112 * 112 * 147, 2 * (2 * 64 * 112 * 112 * 147) + 2 * 64 * 112 * 112),
-        /* grouped: of 32 channels each filter sees 32 / 4 */
+        /* grouped: each filter reads 32 / 4 channels */
         COSTS("Conv-11", "group=4 pads=[1,1,1,1]", "float[1,32,14,14] float[48,8,3,3]!",
               "float[1,48,14,14]", 48 * 14 * 14 * (8 * 9), 2 * 48 * 14 * 14 * (8 * 9)),
-        /* depthwise: one channel each */
+        /* depthwise: each filter reads one channel */
         COSTS("Conv-11", "group=32 pads=[1,1,1,1]", "float[1,32,14,14] float[32,1,3,3]!",
               "float[1,32,14,14]", 32 * 14 * 14 * 9, 2 * 32 * 14 * 14 * 9),
-        /* dilated: 3 taps over 2 * 2 + 1 = 5 places leave 16 - 5 + 1 = 12 */
+        /* dilated: 3 taps span 2 * 2 + 1 = 5 elements, which leaves 16 - 5 + 1 = 12 outputs */
         COSTS("Conv-11", "dilations=[2,2]", "float[1,4,16,16] float[8,4,3,3]!",
               "float[1,8,12,12]", 8 * 12 * 12 * (4 * 9), 2 * 8 * 12 * 12 * (4 * 9)),
-        /* along a line, and through a volume */
+        /* 1-D and 3-D */
         COSTS("Conv-11", NULL, "float[32,3,1024] float[64,3,1]!", "float[32,64,1024]",
               32 * 64 * 1024 * 3, 2 * 32 * 64 * 1024 * 3),
         COSTS("Conv-11", "strides=[2,2,2]", "float[1,2,9,9,9] float[4,2,3,3,3]!",
               "float[1,4,4,4,4]", 4 * (4 * 4 * 4) * (2 * 27), 2 * 4 * 64 * 54),
-        /* the whole of SAME: 5 x 5 outputs of 10 x 10 in steps of 2 */
+        /* SAME_UPPER: 10 x 10 inputs with stride 2 give 5 x 5 outputs */
         COSTS("Conv-11", "auto_pad=SAME_UPPER strides=[2,2]",
               "float[1,1,10,10] float[1,1,3,3]!", "float[1,1,5,5]", 25 * 9, 2 * 25 * 9),
         COSTS("ConvInteger-10", "group=3", "uint8[1,3,8,8] int8[3,1,3,3]!", "int32[1,3,6,6]",
@@ -49,13 +50,13 @@ static void convolutions(void **state) {
               "uint8[1,3,8,8] float[] uint8[] int8[6,3,3,3]! float[6] int8[6] float[] uint8[] "
               "int32[6]!",
               "uint8[1,6,8,8]", 6 * 8 * 8 * (3 * 9), 2 * 6 * 8 * 8 * 27 + 6 * 8 * 8),
-        /* transposed: each of 8 x 5 x 5 inputs meets 4 filters of 3 x 3 */
+        /* transposed: each of 8 x 5 x 5 inputs is multiplied by 4 filters of 3 x 3 */
         COSTS("ConvTranspose-11", "strides=[2,2]", "float[1,8,5,5] float[8,4,3,3]!",
               "float[1,4,11,11]", 8 * 5 * 5 * (4 * 9), 2 * 8 * 5 * 5 * (4 * 9)),
         /* in 2 groups: 4 / 2 filters each */
         COSTS("ConvTranspose-11", "strides=[2,2] group=2", "float[1,8,5,5] float[8,2,3,3]!",
               "float[1,4,11,11]", 8 * 5 * 5 * (2 * 9), 2 * 8 * 5 * 5 * (2 * 9)),
-        /* the sums of Conv; where its samples come from costs none of them */
+        /* the MACs of Conv; the offsets add none */
         COSTS("DeformConv-19", "pads=[1,1,1,1]",
               "float[1,4,6,6] float[8,4,3,3]! float[1,18,6,6] float[8]!", "float[1,8,6,6]",
               8 * 6 * 6 * (4 * 9), 2 * 8 * 6 * 6 * 36 + 8 * 6 * 6),
@@ -67,15 +68,15 @@ static void convolutions(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void products(void **state) {
+static void counts_the_summed_axis_per_output_of_products(void **state) {
     static const struct op_case rows[] = {
-        /* rows x columns x what is summed over */
+        /* rows x columns x the summed axis */
         COSTS("MatMul-13", NULL, "float[4,5] float[5,7]", "float[4,7]", 4 * 7 * 5,
               2 * 4 * 7 * 5),
-        /* batches [2,1] and [3] are [2,3] of them */
+        /* batch dims [2,1] and [3] broadcast to [2,3] */
         COSTS("MatMul-13", NULL, "float[2,1,4,5] float[3,5,7]", "float[2,3,4,7]",
               2 * 3 * 4 * 7 * 5, 2 * 2 * 3 * 4 * 7 * 5),
-        /* a vector is one row, or one column; two of them a sum of products */
+        /* a vector is one row or one column; two vectors give a dot product */
         COSTS("MatMul-13", NULL, "float[5] float[5,7]", "float[7]", 7 * 5, 2 * 7 * 5),
         COSTS("MatMul-13", NULL, "float[2,4,5] float[5]", "float[2,4]", 2 * 4 * 5,
               2 * 2 * 4 * 5),
@@ -97,7 +98,7 @@ static void products(void **state) {
         /* (A B) C is 2 x 3 x 4 + 2 x 4 x 5; A (B C) would be 3 x 4 x 5 + 2 x 3 x 5 = 90 */
         COSTS("Einsum-12", "equation=ij,jk,kl->il", "float[2,3] float[3,4] float[4,5]",
               "float[2,5]", 2 * 3 * 4 + 2 * 4 * 5, 2 * 64),
-        /* 4 bits or 8: two numbers a byte multiply as often */
+        /* 4-bit and 8-bit weights have the same MACs */
         COSTS("com.microsoft:MatMulNBits-1", "K=128 N=256 bits=4 block_size=32",
               "float[1,7,128] uint8[256,4,16]! float[256,4]!", "float[1,7,256]", 7 * 256 * 128,
               2 * 7 * 256 * 128),
@@ -108,24 +109,25 @@ static void products(void **state) {
               "float[2,4,7]", 2 * 4 * 7 * 5, 2 * 280),
         COSTS("com.microsoft:FusedMatMul-1", "transA=1 transB=1", "float[2,5,4] float[2,7,5]",
               "float[2,4,7]", 2 * 4 * 7 * 5, 2 * 280),
-        /* columns of 4: 3 + 2 + 1 steps; row k multiplies k rows of k: 9 + 4 + 1 */
+        /* elimination of 4 x 4 updates 3 x 3, then 2 x 2, then 1 element: 9 + 4 + 1 */
         COSTS("Det-11", NULL, "float[2,4,4]", "float[2]", 2 * (9 + 4 + 1), 2 * 28),
     };
     (void)state;
     RUN_OP_CASES(rows);
 }
 
-static void recurrences(void **state) {
+static void counts_gates_and_cells_of_recurrent_layers(void **state) {
     static const struct op_case rows[] = {
-        /* 7 steps x 2 sequences x 4 gates of 16, each 8 inputs and 16 states; 2 a cell */
+        /* 7 steps x 2 sequences x 4 gates of 16, each 8 inputs and 16 states; 2 FLOPs per cell
+         */
         COSTS("LSTM-14", "hidden_size=16", "float[7,2,8] float[1,64,8]! float[1,64,16]!",
               "float[7,1,2,16]", 7 * 2 * (4 * 16) * (8 + 16),
               2 * 7 * 2 * 64 * 24 + 2 * 7 * 2 * 16),
-        /* both ways, batch first, with biases: 10 a cell */
+        /* bidirectional, batch first, with biases: 10 FLOPs per cell */
         COSTS("LSTM-14", "hidden_size=16 direction=bidirectional layout=1",
               "float[2,7,8] float[2,64,8]! float[2,64,16]! float[2,128]!", "float[2,7,2,16]",
               2 * (7 * 2 * (4 * 16) * (8 + 16)), 4 * 7 * 2 * 64 * 24 + 10 * 2 * 7 * 2 * 16),
-        /* 3 gates; 7 a cell with biases */
+        /* 3 gates; 7 FLOPs per cell with biases */
         COSTS("GRU-14", "hidden_size=16",
               "float[7,2,8] float[1,48,8]! float[1,48,16]! float[1,96]!", "float[7,1,2,16]",
               7 * 2 * (3 * 16) * (8 + 16), 2 * 7 * 2 * 48 * 24 + 7 * 7 * 2 * 16),
@@ -141,24 +143,25 @@ static void recurrences(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void attentions(void **state) {
+static void counts_two_products_per_score_of_attention(void **state) {
     static const struct op_case rows[] = {
-        /* 2 x 8 heads x 16 queries x 32 keys are 8192 scores; 64 for a key, 64 for a value */
+        /* 2 x 8 heads x 16 queries x 32 keys: 8192 scores; 64 MACs with the key, 64 with the
+         * value */
         COSTS("Attention-23", NULL, "float[2,8,16,64] float[2,8,32,64] float[2,8,32,64]",
               "float[2,8,16,64]", 8192 * (64 + 64), 2 * 8192 * 128 + 8192),
-        /* heads of keys are shared: no fewer products */
+        /* sharing key heads does not reduce the MACs */
         COSTS("Attention-23", NULL, "float[2,8,16,64] float[2,2,32,64] float[2,2,32,64]",
               "float[2,8,16,64]", 8192 * 128, 2 * 8192 * 128 + 8192),
         /* values half as wide */
         COSTS("Attention-23", "is_causal=1",
               "float[2,8,16,64] float[2,8,32,64] float[2,8,32,32]", "float[2,8,16,32]",
               8192 * (64 + 32), 2 * 8192 * 96 + 8192),
-        /* one new token, 10 before it: 4 heads x 11 keys */
+        /* one new token after 10 cached keys: 4 heads x 11 keys */
         COSTS("Attention-23", "q_num_heads=4 kv_num_heads=2",
               "float[1,1,32] float[1,1,16] float[1,1,16] - float[1,2,10,8] float[1,2,10,8]",
               "float[1,1,32] float[1,2,11,8] float[1,2,11,8]", 4 * 11 * (8 + 8),
               2 * 44 * 16 + 44),
-        /* the same with a past of 6, as ONNX Runtime has it: 2 x 4 heads x 7 keys */
+        /* the contrib operator with a past of 6: 2 x 4 heads x 7 keys */
         COSTS(
             "com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
             "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] int32[2] "
@@ -168,15 +171,15 @@ static void attentions(void **state) {
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
               "float[2,5,16] float[2,7,16] float[2,7,16]", "float[2,5,16]",
               2 * 4 * 5 * 7 * (4 + 4), 2 * 280 * 8 + 280),
-        /* 2 x 5 rows of 16 to 48; 2 x 4 x 5 x 5 scores */
+        /* projection: 2 x 5 rows by 16 x 48; 2 x 4 x 5 x 5 scores */
         COSTS("com.microsoft:Attention-1", "num_heads=4",
               "float[2,5,16] float[16,48]! float[48]!", "float[2,5,16]",
               2 * 5 * 16 * 48 + 200 * (4 + 4), 2 * (7680 + 1600) + 200),
-        /* 4 steps x a state of 4 x 6, read by 2 and added to by 2 heads */
+        /* 4 steps x a state of 4 x 6, which 2 heads read and 2 heads update */
         COSTS("LinearAttention-27", "q_num_heads=2 kv_num_heads=2 update_rule=linear",
               "float[1,4,8] float[1,4,8] float[1,4,12]", "float[1,4,12] float[1,2,4,6]",
               4 * (4 * 6) * (2 + 2), 2 * 384),
-        /* 10 tokens, 2 experts each, 24 rows there and back */
+        /* 10 tokens x 2 experts x (16 x 24 into the hidden layer + 24 x 16 out of it) */
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[10,16] float[10,8] float[8,24,16]! - float[8,16,24]!", "float[10,16]",
               10 * 2 * 16 * (24 + 24), 2 * 15360),
@@ -187,9 +190,9 @@ static void attentions(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void signals(void **state) {
+static void counts_butterflies_of_fourier_transforms(void **state) {
     static const struct op_case rows[] = {
-        /* 16 points are 4 stages of 8 butterflies of 4 products; real points take half */
+        /* 16 points: 4 stages of 8 butterflies of 4 MACs; real input takes half */
         COSTS("DFT-20", NULL, "float[3,16,2]", "float[3,16,2]", 3 * (4 * 8 * 4), 2 * 384),
         COSTS("DFT-20", NULL, "float[3,16,1]", "float[3,16,2]", 3 * (4 * 8 * 4) / 2, 2 * 192),
         /* (64 - 16) / 8 + 1 = 7 frames of 16 real points */
@@ -203,7 +206,7 @@ static void signals(void **state) {
 }
 
 /* n = 2 x 3 x 8 x 8 = 384 inputs. */
-static void layers(void **state) {
+static void counts_flops_per_element_of_other_layers(void **state) {
     static const struct op_case rows[] = {
         COSTS("MaxPool-12", "kernel_shape=[2,2] strides=[2,2]", "float[2,3,8,8]",
               "float[2,3,4,4]", OP_NO_MACS, 384),
@@ -213,7 +216,7 @@ static void layers(void **state) {
               384),
         COSTS("GlobalAveragePool-1", NULL, "float[2,3,8,8]", "float[2,3,1,1]", OP_NO_MACS, 384),
         COSTS("GlobalMaxPool-1", NULL, "float[2,3,8,8]", "float[2,3,1,1]", OP_NO_MACS, 384),
-        /* known statistics: a scale and a shift; its own ones: 5 */
+        /* inference: a scale and a shift; training computes the statistics, too: 5 */
         COSTS("BatchNormalization-15", NULL,
               "float[2,3,8,8] float[3]! float[3]! float[3]! float[3]!", "float[2,3,8,8]",
               OP_NO_MACS, 2 * 384),
@@ -242,7 +245,7 @@ static void layers(void **state) {
         COSTS("HardSwish-14", NULL, "float[2,3,8,8]", "float[2,3,8,8]", OP_NO_MACS, NONE),
         COSTS("Clip-13", NULL, "float[2,3,8,8] float[]={0} float[]={6}", "float[2,3,8,8]",
               OP_NO_MACS, NONE),
-        /* what comes out: 2 x 3 x 16 x 24 */
+        /* 1 per output: 2 x 3 x 16 x 24 */
         COSTS("Resize-13", NULL, "float[2,3,8,8] - float[4]={1,1,2,3}", "float[2,3,16,24]",
               OP_NO_MACS, 2 * 3 * 16 * 24),
         COSTS("Resize-13", "mode=cubic", "float[2,3,8,8] - - int64[4]={2,3,4,4}",
@@ -262,7 +265,7 @@ static void layers(void **state) {
 }
 
 /* Operators that the default convention does not count, and those without arithmetic. */
-static void no_operations(void **state) {
+static void default_convention_counts_no_other_flops(void **state) {
     static const struct op_case rows[] = {
         COSTS("Add-14", NULL, "float[2,3] float[3]", "float[2,3]", OP_NO_MACS, NONE),
         COSTS("Mul-14", NULL, "float[2,3] float[3]", "float[2,3]", OP_NO_MACS, NONE),
@@ -293,10 +296,13 @@ static void no_operations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions),  cmocka_unit_test(products),
-        cmocka_unit_test(recurrences),   cmocka_unit_test(attentions),
-        cmocka_unit_test(signals),       cmocka_unit_test(layers),
-        cmocka_unit_test(no_operations),
+        cmocka_unit_test(counts_a_kernel_per_output_of_convolutions),
+        cmocka_unit_test(counts_the_summed_axis_per_output_of_products),
+        cmocka_unit_test(counts_gates_and_cells_of_recurrent_layers),
+        cmocka_unit_test(counts_two_products_per_score_of_attention),
+        cmocka_unit_test(counts_butterflies_of_fourier_transforms),
+        cmocka_unit_test(counts_flops_per_element_of_other_layers),
+        cmocka_unit_test(default_convention_counts_no_other_flops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

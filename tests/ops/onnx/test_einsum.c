@@ -62,7 +62,7 @@ static void refuses_an_equation_that_does_not_match_its_inputs(void **state) {
     RUN_OP_CASES(rows);
 }
 
-/* A row has no room for them. */
+/* The test adds the operands; a row holds fewer. */
 static void refuses_more_operands_than_supported(void **state) {
     static const struct op_case row = {.op = "Einsum-12",
                                        .attrs = "equation=i->i",
@@ -108,7 +108,7 @@ static void more_operands_cost_the_best_order(void **state) {
         COSTS("Einsum-12", "equation=ab,bc,cd,de,ef,fg->ag",
               "float[30,35] float[35,15] float[15,5] float[5,10] float[10,20] float[20,25]",
               "float[30,25]", 15125, 30250),
-        /* seven vectors, one after the other: each product has 2 elements */
+        /* seven vectors, one after the other: 6 products of 2 elements each */
         COSTS("Einsum-12", "equation=a,a,a,a,a,a,a->a",
               "float[2] float[2] float[2] float[2] float[2] float[2] float[2]", "float[2]", 12,
               24),

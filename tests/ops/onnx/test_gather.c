@@ -27,7 +27,7 @@ static void gather_replaces_the_axis_by_the_index_dims(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void gather_folds(void **state) {
+static void gather_folds_known_elements(void **state) {
     static const struct op_case rows[] = {
         GIVES("Gather-13", NULL, "int64[4]={1,3,224,224} int64[]={1}", "int64[]={3}"),
         GIVES("Gather-13", NULL, "int64[4]={1,3,5,7} int64[2]={-1,0}", "int64[2]={7,1}"),
@@ -119,7 +119,7 @@ static void gather_nd_reads_tuples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gather_replaces_the_axis_by_the_index_dims),
-        cmocka_unit_test(gather_folds),
+        cmocka_unit_test(gather_folds_known_elements),
         cmocka_unit_test(a_table_read_by_computed_indices_is_an_embedding),
         cmocka_unit_test(gather_elements_has_the_shape_of_its_indices),
         cmocka_unit_test(gather_nd_reads_tuples),

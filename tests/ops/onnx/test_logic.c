@@ -39,7 +39,7 @@ static void logic_folds_on_bools(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void where_chooses_between_two(void **state) {
+static void where_selects_between_two_operands(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Where-9", NULL, "bool[2,1] float[3] float[]", "float[2,3]"),
@@ -57,7 +57,7 @@ static void where_chooses_between_two(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void tests_and_bits(void **state) {
+static void infers_number_tests_and_bitwise_operators(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("IsNaN-9", NULL, "float[2]={1,nan}", "bool[2]={0,1}"),
@@ -76,8 +76,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_comparison_gives_bools),
         cmocka_unit_test(logic_folds_on_bools),
-        cmocka_unit_test(where_chooses_between_two),
-        cmocka_unit_test(tests_and_bits),
+        cmocka_unit_test(where_selects_between_two_operands),
+        cmocka_unit_test(infers_number_tests_and_bitwise_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

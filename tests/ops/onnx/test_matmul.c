@@ -30,7 +30,7 @@ static void matmul_broadcasts_as_numpy(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void gemm_is_two_matrices_and_an_addend(void **state) {
+static void gemm_multiplies_two_matrices_and_adds_a_third(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("Gemm-11", "transB=1", "float[32,1024] float[512,1024] float[512]",
@@ -57,7 +57,7 @@ static void gemm_is_two_matrices_and_an_addend(void **state) {
 
 static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
     static const struct op_case rows[] = {
-        /* an elimination of 3: 2^2 + 1^2 products; of 1 x 1 none */
+        /* elimination of 3 x 3: 2^2 + 1^2 MACs; of 1 x 1: none */
         COSTS("Det-11", NULL, "float[2,3,3]", "float[2]", 10, 20),
         COSTS("Det-22", NULL, "float[1,1]", "float[]", OP_NO_MACS, OP_NO_FLOPS),
         GIVES("Det-11", NULL, "float[*]", "float[*]"),
@@ -65,7 +65,7 @@ static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
                 "input 0 must hold square matrices, got [2,3]"),
 
         COSTS("MatMul-13", NULL, "float[3,4] float[4,5]", "float[3,5]", 60, 120),
-        /* batch axes of B count although A has none */
+        /* batch axes of B count even if A has none */
         COSTS("MatMul-13", NULL, "float[3,4] float[7,4,5]", "float[7,3,5]", 420, 840),
         COSTS("MatMul-13", NULL, "float[2,1,3,4] float[7,4,5]", "float[2,7,3,5]", 840, 1680),
         COSTS("MatMul-13", NULL, "float[4] float[4]", "float[]", 4, 8),
@@ -103,7 +103,7 @@ static void a_product_prints_as_a_linear_layer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matmul_broadcasts_as_numpy),
-        cmocka_unit_test(gemm_is_two_matrices_and_an_addend),
+        cmocka_unit_test(gemm_multiplies_two_matrices_and_adds_a_third),
         cmocka_unit_test(a_product_costs_its_outputs_times_the_summed_axis),
         cmocka_unit_test(a_product_prints_as_a_linear_layer),
     };

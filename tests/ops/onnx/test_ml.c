@@ -9,7 +9,7 @@
 
 static void classifiers_give_one_score_per_class(void **state) {
     static const struct op_case rows[] = {
-        /* 3 rows meet 6 coefficients */
+        /* 3 rows x 6 coefficients */
         COSTS("ai.onnx.ml:LinearClassifier-1",
               "coefficients=[1.0,2.0,3.0,4.0,5.0,6.0] classlabels_ints=[1,2,3]", "float[3,2]",
               "int64[3] float[3,3]", 18, 36),
@@ -18,7 +18,7 @@ static void classifiers_give_one_score_per_class(void **state) {
               "string[?] float[?,2]"),
         COSTS("ai.onnx.ml:LinearRegressor-1", "coefficients=[1.0,2.0,3.0,4.0] targets=2",
               "float[3,2]", "float[3,2]", 12, 24),
-        /* 3 rows, 4 vectors of 2 numbers, 4 coefficients */
+        /* 3 rows x 4 support vectors x (2 elements + 1 coefficient) */
         COSTS("ai.onnx.ml:SVMRegressor-1",
               "support_vectors=[1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0] "
               "coefficients=[1.0,2.0,3.0,4.0] n_supports=4",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moved elements: see ops/onnx/move.c. */
+/* Operators that move elements: see ops/onnx/move.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void transpose_permutes(void **state) {
+static void transpose_permutes_axes(void **state) {
     static const struct op_case rows[] = {
         GIVES("Transpose-1", "perm=[2,0,1]", "float[2,3,4]", "float[4,2,3]"),
         GIVES("Transpose-13", NULL, "float[2,3,4]", "float[4,3,2]"),
@@ -78,7 +78,7 @@ static void expand_broadcasts_both_ways(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void tile_repeats(void **state) {
+static void tile_multiplies_dims(void **state) {
     static const struct op_case rows[] = {
         GIVES("Tile-6", NULL, "float[2,3] int64[2]={2,1}", "float[4,3]"),
         GIVES("Tile-13", NULL, "float[?,3] int64[2]={2,2}", "float[?,6]"),
@@ -175,10 +175,10 @@ static void one_hot_inserts_an_axis(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transpose_permutes),
+        cmocka_unit_test(transpose_permutes_axes),
         cmocka_unit_test(concat_joins_along_its_axis),
         cmocka_unit_test(expand_broadcasts_both_ways),
-        cmocka_unit_test(tile_repeats),
+        cmocka_unit_test(tile_multiplies_dims),
         cmocka_unit_test(depth_to_space_and_back_permute_blocks),
         cmocka_unit_test(infers_operators_that_keep_the_shape),
         cmocka_unit_test(one_hot_inserts_an_axis),

@@ -55,7 +55,7 @@ static void the_mode_of_a_batch_norm_decides_its_cost(void **state) {
         COSTS("BatchNormalization-14", "training_mode=0",
               "float[4,64,9] float[64] float[64] float[64] float[64]",
               "float[4,64,9] float[64] float[64]", OP_NO_MACS, 4608),
-        /* before opset 14 the outputs tell */
+        /* before opset 14 the number of outputs selects the training mode */
         COSTS("BatchNormalization-9", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9]",
               OP_NO_MACS, 4608),

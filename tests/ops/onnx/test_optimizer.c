@@ -30,7 +30,7 @@ static void an_optimizer_gives_tensors_and_states(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_gradient_is_of_the_type_of_its_tensor_and_of_unknown_cost(void **state) {
+static void a_gradient_has_the_type_of_its_tensor_and_unknown_costs(void **state) {
     static const struct op_case rows[] = {
         COSTS("ai.onnx.preview.training:Gradient-1", "xs=[a,b] y=c",
               "float[2,3] double[4] float[5]", "float[2,3] double[4]", DIM_UNKNOWN,
@@ -45,7 +45,7 @@ static void a_gradient_is_of_the_type_of_its_tensor_and_of_unknown_cost(void **s
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_optimizer_gives_tensors_and_states),
-        cmocka_unit_test(a_gradient_is_of_the_type_of_its_tensor_and_of_unknown_cost),
+        cmocka_unit_test(a_gradient_has_the_type_of_its_tensor_and_unknown_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,10 +35,10 @@ static void ceil_mode_windows_start_inside_the_input(void **state) {
         GIVES("MaxPool-12", "kernel_shape=[2] strides=[2] ceil_mode=1", "float[1,1,5]",
               "float[1,1,3]"),
         GIVES("MaxPool-12", "kernel_shape=[2] strides=[2]", "float[1,1,5]", "float[1,1,2]"),
-        /* (2 + 0 - 1) / 2 rounded up is 1, but position 1 would start at 2, behind the input */
+        /* (2 + 0 - 1) / 2 rounded up is 1, but window 1 would start at 2, after the input */
         GIVES("MaxPool-12", "kernel_shape=[1,1] strides=[2,2] ceil_mode=1", "float[1,1,2,2]",
               "float[1,1,1,1]"),
-        /* the left padding counts as input here, the right does not */
+        /* a window may start in the left padding, but not in the right padding */
         GIVES("MaxPool-12", "kernel_shape=[2] strides=[3] pads=[1,1] ceil_mode=1",
               "float[1,1,6]", "float[1,1,3]"),
         GIVES("MaxPool-12", "kernel_shape=[2] strides=[3] pads=[0,1] ceil_mode=1",
@@ -50,7 +50,7 @@ static void ceil_mode_windows_start_inside_the_input(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void a_pool_refuses_what_does_not_fit(void **state) {
+static void a_pool_refuses_windows_that_do_not_match(void **state) {
     static const struct op_case rows[] = {
 
         REFUSES("MaxPool-12", "kernel_shape=[3]", "float[1,3]", "float[*]",
@@ -84,7 +84,7 @@ static void global_pool_reduces_spatial_dims_to_1(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void pools_over_regions_and_back(void **state) {
+static void infers_roi_pools_unpooling_and_col2im(void **state) {
     static const struct op_case rows[] = {
         GIVES("Col2Im-18", NULL, "float[1,10,5] int64[2]={5,5} int64[2]={1,5}",
               "float[1,2,5,5]"),
@@ -164,9 +164,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_has_the_shape_that_its_window_gives),
         cmocka_unit_test(ceil_mode_windows_start_inside_the_input),
-        cmocka_unit_test(a_pool_refuses_what_does_not_fit),
+        cmocka_unit_test(a_pool_refuses_windows_that_do_not_match),
         cmocka_unit_test(global_pool_reduces_spatial_dims_to_1),
-        cmocka_unit_test(pools_over_regions_and_back),
+        cmocka_unit_test(infers_roi_pools_unpooling_and_col2im),
         cmocka_unit_test(a_pool_costs_its_input),
         cmocka_unit_test(a_pool_prints_as_its_module),
     };

@@ -31,7 +31,7 @@ static void quantizing_changes_the_type_only(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void products_of_quantized_operands_cost_as_their_float_twins(void **state) {
+static void products_of_quantized_operands_cost_like_float_products(void **state) {
     static const struct op_case rows[] = {
 
         COSTS("QLinearConv-10", "pads=[1,1,1,1]",
@@ -57,7 +57,7 @@ static void products_of_quantized_operands_cost_as_their_float_twins(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantizing_changes_the_type_only),
-        cmocka_unit_test(products_of_quantized_operands_cost_as_their_float_twins),
+        cmocka_unit_test(products_of_quantized_operands_cost_like_float_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

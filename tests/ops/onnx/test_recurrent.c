@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void states_come_out_in_the_order_of_the_layout(void **state) {
+static void output_axes_follow_the_layout(void **state) {
     static const struct op_case rows[] = {
 
         GIVES("LSTM-7", "hidden_size=128 direction=bidirectional",
@@ -53,8 +53,8 @@ static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
     RUN_OP_CASES(rows);
 }
 
-/* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 has them (torch.nn, 4 x 3 x 6, h
- * 5). */
+/* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 counts torch.nn layers with h = 5.
+ */
 static void a_layer_costs_its_gates_at_each_step(void **state) {
     static const struct op_case rows[] = {
 
@@ -73,7 +73,7 @@ static void a_layer_costs_its_gates_at_each_step(void **state) {
               "float[3,1,4,5]", 660, 1380),
         COSTS("RNN-7", NULL, "float[3,4,6] float[1,5,6] float[1,5,5]", "float[3,1,4,5]", 660,
               1260),
-        /* 2*3*20 * 4*128*(64+128), and 2 a cell */
+        /* 2*3*20 * 4*128*(64+128) MACs; 2 FLOPs per cell */
         COSTS("LSTM-7", "hidden_size=128 direction=bidirectional",
               "float[20,3,64] float[2,512,64] float[2,512,128]", "float[20,2,3,128]", 11796480,
               23623680),
@@ -108,7 +108,7 @@ static void a_layer_prints_its_features(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_come_out_in_the_order_of_the_layout),
+        cmocka_unit_test(output_axes_follow_the_layout),
         cmocka_unit_test(a_layer_whose_weights_do_not_fit_is_refused),
         cmocka_unit_test(a_layer_costs_its_gates_at_each_step),
         cmocka_unit_test(a_layer_prints_its_features),

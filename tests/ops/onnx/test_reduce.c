@@ -80,7 +80,7 @@ static void known_elements_are_reduced(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void sums_run_along_an_axis(void **state) {
+static void running_sums_and_products_keep_the_shape(void **state) {
     static const struct op_case rows[] = {
         GIVES("CumProd-26", NULL, "float[2,3] int64[]={1}", "float[2,3]"),
         REFUSES("CumProd-26", NULL, "float[2,3] int64[]={2}", "float[*]",
@@ -119,7 +119,7 @@ int main(void) {
         cmocka_unit_test(reduction_over_unknown_axes_has_unknown_dims),
         cmocka_unit_test(arg_max_and_arg_min_give_int64),
         cmocka_unit_test(known_elements_are_reduced),
-        cmocka_unit_test(sums_run_along_an_axis),
+        cmocka_unit_test(running_sums_and_products_keep_the_shape),
         cmocka_unit_test(a_reduction_costs_nothing_by_the_default_convention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

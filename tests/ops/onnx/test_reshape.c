@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void reshape_copies_spreads_and_checks(void **state) {
+static void reshape_resolves_0_and_minus_1(void **state) {
     static const struct op_case rows[] = {
         GIVES("Reshape-13", NULL, "float[1,3,256] int64[3]={2,-1,4}", "float[2,96,4]"),
         GIVES("Reshape-5", NULL, "float[2,3,4] int64[2]={0,-1}", "float[2,12]"),
@@ -15,18 +15,18 @@ static void reshape_copies_spreads_and_checks(void **state) {
                 "cannot reshape 24 elements"),
         GIVES("Reshape-13", NULL, "float[1,1] int64[0]={}", "float[]"),
         GIVES("Reshape-13", NULL, "float[] int64[2]={1,-1}", "float[1,1]"),
-        /* a copied dim cancels out: an unknown batch does not hide the rest */
+        /* a copied dim cancels out: -1 is known although the batch is unknown */
         GIVES("Reshape-13", NULL, "float[?,3,4] int64[2]={0,-1}", "float[?,12]"),
         GIVES("Reshape-13", NULL, "float[?,3,4] int64[2]={-1,12}", "float[?,12]"),
         GIVES("Reshape-13", NULL, "float[?,3,4] int64[2]={6,2}", "float[6,2]"),
         GIVES("Reshape-13", NULL, "float[*] int64[2]={0,-1}", "float[?,?]"),
         GIVES("Reshape-13", NULL, "float[*] int64[2]={5,6}", "float[5,6]"),
         GIVES("Reshape-13", NULL, "? int64[2]={5,-1}", "undefined[5,?]"),
-        /* the target is not known, or only its length is */
+        /* only the length of the target is known, or not even that */
         GIVES("Reshape-13", NULL, "float[2,3] int64[3]", "float[?,?,?]"),
         GIVES("Reshape-13", NULL, "float[2,3] int64[?]", "float[*]"),
         GIVES("Reshape-13", NULL, "float[2,3] int64[*]", "float[*]"),
-        /* opset 1: an attribute */
+        /* in opset 1 the target is an attribute */
         GIVES("Reshape-1", "shape=[3,2]", "float[2,3]", "float[3,2]"),
         GIVES("Reshape-1", NULL, "float[2,3]", "float[*]"),
         /* zero dims, with and without allowzero */
@@ -147,7 +147,7 @@ static void unsqueeze_counts_axes_of_its_output(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reshape_copies_spreads_and_checks),
+        cmocka_unit_test(reshape_resolves_0_and_minus_1),
         cmocka_unit_test(reshape_refuses_mismatched_element_counts),
         cmocka_unit_test(views_keep_their_contents),
         cmocka_unit_test(flatten_splits_at_its_axis),

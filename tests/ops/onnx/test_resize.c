@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sampling at other places: see ops/onnx/resize.c. */
+/* Resampling: see ops/onnx/resize.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -71,7 +71,7 @@ static void resize_takes_scales_or_sizes(void **state) {
               "float[1,3,7,9]"),
         GIVES("Resize-13", NULL, "float[1,3,4,4] - float[4]", "float[?,?,?,?]"),
         GIVES("Resize-13", NULL, "float[*] - float[2]={1,2}", "float[*]"),
-        /* a scale is a float32, and so is the product */
+        /* the scale and the product are rounded to float32 */
         GIVES("Resize-13", NULL, "float[5] - float[1]={0.6}", "float[3]"),
         GIVES("Resize-13", NULL, "float[10] - float[1]={0.15}", "float[1]"),
         GIVES("Resize-13", "coordinate_transformation_mode=tf_crop_and_resize",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates written into a copy: see ops/onnx/scatter.c. */
+/* Scatter operators: see ops/onnx/scatter.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences and optionals: see ops/onnx/sequence.c. Their types have no spelling in the
- * harness, so operands are put in by hand and the output is printed. */
+/* Sequences and optionals: see ops/onnx/sequence.c. The harness cannot spell their types, so
+ * the test sets the operands and compares the printed output. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -17,9 +17,9 @@
 struct sequence_case {
     const char *op;
     const char *attrs;
-    const char *kinds;  /* an input each: t tensor, s sequence of it, o optional of it */
-    const char *inputs; /* the tensors, as the harness spells them */
-    const char *output; /* as print_fact has it, or a part of the message */
+    const char *kinds;  /* a letter per input: t tensor, s sequence, o optional */
+    const char *inputs; /* the tensors, or elements of sequences */
+    const char *output; /* as print_value_info prints it, or part of the message */
 };
 
 static void wrap(const char *kinds, size_t n, const struct value_info *const *from,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows, Fourier transforms, pictures: see ops/onnx/signal.c. */
+/* Windows, Fourier transforms, images: see ops/onnx/signal.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -27,11 +27,10 @@ static void window_has_the_requested_length(void **state) {
 
 static void transform_has_the_requested_points(void **state) {
     static const struct op_case rows[] = {
-        /* 8 points are 3 stages of 4 butterflies, 4 products each: 48; of real points half of
-           it */
+        /* 8 points: 3 stages of 4 butterflies of 4 MACs, 48; real input takes half */
         COSTS("DFT-20", NULL, "float[1,8,2]", "float[1,8,2]", 48, 96),
         COSTS("DFT-20", NULL, "float[1,8,1]", "float[1,8,2]", 24, 48),
-        /* 10 points take the stages of 16; 3 x 5 lines of them */
+        /* 10 points count the 4 stages of 16 points; 3 x 5 rows */
         COSTS("DFT-20", NULL, "float[3,10,5,1] - int64[]={1}", "float[3,10,5,2]", 15 * 10 * 4,
               15 * 10 * 8),
         COSTS("DFT-17", "axis=2", "float[3,5,10,1]", "float[3,5,10,2]", 600, 1200),

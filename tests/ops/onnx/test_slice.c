@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts and margins: see ops/onnx/slice.c. */
+/* Slice, Split, Pad and CenterCropPad: see ops/onnx/slice.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void slice_cuts_its_axes(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void slice_degrades_axis_by_axis(void **state) {
+static void slice_with_unknown_bounds_has_unknown_dims_on_its_axes(void **state) {
     static const struct op_case rows[] = {
         GIVES("Slice-13", NULL, "float[?,6] int64[1]={0} int64[1]={2} int64[1]={0}",
               "float[?,6]"),
@@ -61,7 +61,7 @@ static void slice_degrades_axis_by_axis(void **state) {
     RUN_OP_CASES(rows);
 }
 
-static void slice_folds(void **state) {
+static void slice_folds_known_elements(void **state) {
     static const struct op_case rows[] = {
         GIVES("Slice-1", "starts=[1] ends=[3]", "int64[4]={1,2,3,4}", "int64[2]={2,3}"),
         GIVES("Slice-13", NULL,
@@ -192,8 +192,8 @@ static void center_crop_pad_takes_its_sizes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slice_cuts_its_axes),
-        cmocka_unit_test(slice_degrades_axis_by_axis),
-        cmocka_unit_test(slice_folds),
+        cmocka_unit_test(slice_with_unknown_bounds_has_unknown_dims_on_its_axes),
+        cmocka_unit_test(slice_folds_known_elements),
         cmocka_unit_test(slice_refuses_invalid_operands),
         cmocka_unit_test(split_gives_each_output_its_part),
         cmocka_unit_test(pad_adds_margins),

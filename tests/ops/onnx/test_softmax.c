@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Softmax and its kin: see ops/onnx/softmax.c. */
+/* Softmax, LogSoftmax and Hardmax: see ops/onnx/softmax.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>

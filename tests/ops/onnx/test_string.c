@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators on texts: see ops/onnx/string.c. */
+/* Operators on strings: see ops/onnx/string.c. */
 #include "op_harness.h"
 
 #include <setjmp.h>

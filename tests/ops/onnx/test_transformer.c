@@ -22,8 +22,8 @@ static void a_rotary_embedding_keeps_the_shape(void **state) {
 
 static void linear_attention_reads_and_writes_a_state(void **state) {
     static const struct op_case rows[] = {
-        /* B 1, T 2, k 8, v 16; 4 heads read the state, 2 write it, by a delta rule after
-           reading */
+        /* B 1, T 2, k 8, v 16; 4 heads read the state, 2 update it; the delta rule reads it
+         * once more */
         COSTS("LinearAttention-27", "q_num_heads=4 kv_num_heads=2",
               "float[1,2,32] float[1,2,16] float[1,2,32]", "float[1,2,64] float[1,2,8,16]",
               2 * 8 * 16 * (4 + 2 + 2), 2 * 2 * 8 * 16 * 8),
@@ -48,7 +48,7 @@ static void linear_attention_reads_and_writes_a_state(void **state) {
 
 static void causal_convolution_is_depthwise_and_returns_its_state(void **state) {
     static const struct op_case rows[] = {
-        /* 2 * 3 * 7 outputs of 4 products; a bias and an activation are one FLOP each */
+        /* 2 * 3 * 7 outputs of 4 MACs; a bias and an activation are one FLOP each */
         COSTS("CausalConvWithState-27", NULL, "float[2,3,7] float[3,1,4]",
               "float[2,3,7] float[2,3,3]", 168, 336),
         COSTS("CausalConvWithState-27", "activation=silu",

@@ -53,7 +53,7 @@ struct batch_case {
     const char *lines;
     const char *options;
     const char *inputs; /* types of the inputs, separated by blanks */
-    int64_t batch;      /* of the result */
+    int64_t batch;      /* batch size of the result */
 };
 
 static const char *input_types(const struct bench *bench) {
@@ -92,10 +92,10 @@ static void test_leading_symbol_of_the_first_input_is_the_batch(void **state) {
         {IMAGE, "--dim batch=5", "f32[5,3,8,8]", 5},
         {IMAGE, "--batch 5 --dim batch=5", "f32[5,3,8,8]", 5},
         {IMAGE, "--dim batch=0", "f32[0,3,8,8]", 0},
-        /* even if the input then looks like an image of 4 channels */
+        /* also if the result [4,64,64] looks like an image of 4 channels */
         {"in x float[?n,64,64]\nnode - Relu x -> y\nout y\n", "--batch 4", "f32[4,64,64]", 4},
         {"in x float[?,64,64]\nnode - Relu x -> y\nout y\n", "--batch 3", "f32[3,64,64]", 3},
-        /* wherever it occurs */
+        /* every occurrence of the symbol is bound */
         {PAIR, "--dim seq=7", "f32[1,7] b1[1,7,4] f32[7,1]", 1},
         {PAIR, "--batch 3 --dim seq=7", "f32[3,7] b1[3,7,4] f32[7,3]", 3},
         /* an input with a default is not the first input */
@@ -121,7 +121,7 @@ static void test_input_option_binds_its_symbols(void **state) {
         {PAIR, "--input t=9x2", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
         {PAIR, "--input x=2x9 --batch 2 --dim seq=9", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
         {"in x float\nnode - Relu x -> y\nout y\n", "--input x=2x9", "f32[2,9]", 2},
-        /* overrides the file */
+        /* the option overrides the shape in the file */
         {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--input x=4x5", "f32[4,5]", 4},
     };
     (void)state;
@@ -173,7 +173,7 @@ static void test_unbound_dims_name_input_axis_and_option(void **state) {
         {PAIR, "",
          "error[unbound]: symbolic dim 'seq' (input 'x', axis 1) must be bound; "
          "hint: give --dim seq=SIZE"},
-        /* all of them, each once */
+        /* lists every unbound dim once */
         {"in x float[?n,?a,?b,?a]\nnode - Relu x -> y\nout y\n", "",
          "error[unbound]: symbolic dim 'a' (input 'x', axis 1) must be bound; "
          "hint: give --dim a=SIZE\n"
@@ -252,7 +252,8 @@ static void test_batch_without_a_batch_axis_is_a_usage_error(void **state) {
     CHECK_USAGE(rows);
 }
 
-/* Inputs and outputs of one state share names of dims; the nodes decide their sizes. */
+/* A cache: input `past` and output `present` share names of dims; the nodes decide the sizes.
+ */
 static const char cached[] =
     "opset 17\nin x float[?n,1,16]\nin past float[?n,?heads,?before,?size]\n"
     "init w float[16,16]\nconst t int64[4] =0,0,2,8\nconst r int64[4] =0,0,2,8\n"
@@ -278,7 +279,7 @@ static void test_asks_for_dims_that_the_model_does_not_determine(void **state) {
          "give "
          "--dim before=SIZE"},
         {cached, "--batch 1 --dim before=4 --dim heads=2 --dim size=9", "error[shape]"},
-        /* an output has the name of an input dim and one size, but any input fits */
+        /* the output dim named 'h' has size 1, but the input dim 'h' may have any size */
         {"in x float[1,3,?h]\nnode - GlobalAveragePool x -> y\ntype y float[1,3,?h]\nout y\n",
          "",
          "error[unbound]: symbolic dim 'h' (input 'x', axis 2) must be bound; hint: give --dim "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Models exported with a fixed batch: re-batching each must give the same shapes, value by
- * value, as its export at the other batch.
+ * Re-batches models that were exported with a fixed batch: each value must have the shape, and
+ * each node the costs, of the export at the new batch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 
 #include "template.h"
 
-/* Figures to compare. A constant that broadcasts over a batch of 1 is read unchanged. */
-/* FROM_ONE: all, but only of an export at batch 1 */
+/* Costs to compare. ALL_BUT_READS: not bytes_read, since a constant that broadcasts over a
+ * batch of 1 stays small. FROM_ONE: all costs, but only for an export at batch 1. */
 enum compared { ALL, ALL_BUT_READS, FROM_ONE };
 
 struct pattern {
@@ -37,7 +37,7 @@ static void check_pattern(const struct pattern *pattern, int64_t from, int64_t t
     bench_close(want);
 }
 
-/* The same with lists of integers as initializers, as PyTorch's dynamo exporter writes them. */
+/* Returns the lines with lists of integers as initializers, as in PyTorch's dynamo exports. */
 static char *with_stored_lists(const char *lines) {
     char *stored = strdup(lines);
     assert_non_null(stored);
@@ -386,7 +386,7 @@ static void rebatches_tokens_as_rows(void **state) {
     check_patterns(rows, sizeof rows / sizeof *rows);
 }
 
-static void rebatches_the_choice_of_the_last_token(void **state) {
+static void rebatches_selection_of_the_last_token(void **state) {
     static const struct pattern rows[] = {
         {"last token by arange and GatherND", ALL,
          "in x float[{N},16,20]\nin idx int64[{N}]\nconst ar int64[{N}] =0\n"
@@ -657,7 +657,7 @@ int main(void) {
         cmocka_unit_test(rebatches_detectors_and_resizes),
         cmocka_unit_test(rebatches_recurrent_layers),
         cmocka_unit_test(rebatches_tokens_as_rows),
-        cmocka_unit_test(rebatches_the_choice_of_the_last_token),
+        cmocka_unit_test(rebatches_selection_of_the_last_token),
         cmocka_unit_test(rebatches_writes_into_constants),
         cmocka_unit_test(rebatches_targets_of_reshapes),
         cmocka_unit_test(rebatches_sums_over_the_batch),

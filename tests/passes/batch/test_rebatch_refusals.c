@@ -15,7 +15,7 @@
 struct refusal {
     const char *name;
     int64_t from;
-    const char *node; /* at fault */
+    const char *node; /* named by the error */
     const char *why;
     const char *lines; /* template.h */
 };
@@ -219,7 +219,7 @@ static void lists_every_changed_operand(void **state) {
         {"in x float[{N},16]\ninit w float[1,16]\nconst t int64[2] =1,16\n"
          "node a Reshape w t -> v\nnode b Reshape x t -> y\nnode - Add y v -> z\nout z\n",
          1, 4, "b target[0] of t: 1 -> 4"},
-        /* -1, 0 and what a Shape computed need no change */
+        /* targets of -1 or 0 and targets computed by Shape need no change */
         {"in x float[{N},16]\nconst t int64[2] =-1,16\nnode - Reshape x t -> y\nout y\n", 1, 4,
          ""},
         {"in x float[{N},16]\nconst t int64[3] =0,4,4\nnode - Reshape x t -> y\nout y\n", 2, 4,
@@ -265,7 +265,7 @@ static void weight_inputs_have_no_batch(void **state) {
     bench_close(bench);
 }
 
-/* An input of angles by position, from which the model gathers rows. */
+/* `angles` has one row per position, not per image; the model gathers rows from it. */
 static void table_inputs_have_no_batch(void **state) {
     struct bench *bench = template_rebatch(
         "in x float[{N},6,8]\nin angles float[1,100,8]\nin places int64[6]\n"
@@ -278,7 +278,7 @@ static void table_inputs_have_no_batch(void **state) {
     bench_close(bench);
 }
 
-/* The same export with a symbolic batch is the reference. */
+/* The reference is an export of the same model with a symbolic batch. */
 static void fixed_batch_matches_a_symbolic_export(void **state) {
     static const char fixed[] =
         "in x float[1,128,64]\nconst t int64[3] =128,8,8\nconst u int64[2] =128,64\n"

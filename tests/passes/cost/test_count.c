@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The costs of a node times its runs; expected figures are computed by hand. */
+/* Costs of a node multiplied by its number of runs; expected values are computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void counts_each_operand_read_and_each_output_written(void **state) {
          COST(0, 0, 32, 32, 32)},
         {"in x float[2,4]\nin i int64[2]\nnode n Gather x i -> y\nout y\n", "n",
          COST(0, 0, 48, 32, 32)},
-        /* every output that is not omitted is written */
+        /* each output that is not omitted is written */
         {"in x float[2,4]\nnode n Split x -> y z axis=1\nout y\nout z\n", "n",
          COST(0, 0, 32, 32, 32)},
         {"in x float[2,4]\nnode n Split x -> y - axis=1\nout y\n", "n", COST(0, 0, 32, 16, 16)},
@@ -165,7 +165,7 @@ static void counts_only_the_more_expensive_branch(void **state) {
     static const struct cost_case rows[] = {
         {IF("in c bool[]\n", CHEAP, EXPENSIVE), "cheap", COST(0, 0, 0, 0, 0)},
         {IF("in c bool[]\n", CHEAP, EXPENSIVE), "costly", COST(64, 128, 160, 64, 64)},
-        /* MACs equal: FLOPs decide; those equal: bytes; all equal: the first */
+        /* equal MACs: FLOPs decide; equal FLOPs too: bytes; all equal: the first branch */
         {IF("in c bool[]\n", "node l Relu x -> a\n", "node r Tanh x -> b\n"), "r",
          COST(0, 0, 0, 0, 0)},
         {IF("in c bool[]\n", "node l Tanh x -> a\n",
@@ -183,7 +183,6 @@ static void counts_only_the_more_expensive_branch(void **state) {
     CHECK(rows);
 }
 
-/* The bodies inside a branch that does not count do not count either. */
 static void bodies_inside_an_uncounted_branch_cost_nothing(void **state) {
     static const struct cost_case rows[] = {
         {IF("in c bool[]\n",
@@ -192,7 +191,8 @@ static void bodies_inside_an_uncounted_branch_cost_nothing(void **state) {
             "node - Loop t - x -> a\n",
             EXPENSIVE),
          "n", COST(0, 0, 0, 0, 0)},
-        /* the loop belongs to its branch: 3 iterations of 32 MACs exceed 64 */
+        /* the loop counts for its branch: 3 iterations of 32 MACs exceed the other branch's 64
+         */
         {IF("in c bool[]\n",
             "const t int64[] =3\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"
             "node n MatMul s w -> e\nnode - Identity k -> k1\nout k1\nout e\nclose\n"
@@ -229,7 +229,7 @@ static void overflow_of_a_sum_over_nodes_is_an_error(void **state) {
     assert_string_equal(bench_messages(bench),
                         "error[overflow]: the model's bytes read exceed 2^63");
     bench_close(bench);
-    /* 3 * 2^60 MACs each: the sum of the MACs fits, that of the operations overflows */
+    /* 3 * 2^60 MACs each: the sum of MACs fits, the sum of operations overflows */
     const struct cm_options exact = {.convention = "exact"};
     bench = bench_open_with("in a uint8[1048576,3145728]\nin b int8[3145728,1048576]\n"
                             "node n MatMulInteger a b -> y\nnode m MatMulInteger a b -> z\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pass explain: figures by every convention equal those of a report by that convention. */
+/* Pass explain: the FLOPs per convention equal those of a profile with that convention. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int64_t flops_by(const char *convention) {
     return flops;
 }
 
-static void explains_a_module_by_each_convention_as_its_report(void **state) {
+static void explains_a_module_with_the_flops_of_each_convention(void **state) {
     static const char *const names[] = {"m"};
     (void)state;
     for (size_t given = 0; conventions_at(given); given++) {
@@ -55,7 +55,7 @@ static void explains_a_bounded_node_at_its_upper_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(explains_a_module_by_each_convention_as_its_report),
+        cmocka_unit_test(explains_a_module_with_the_flops_of_each_convention),
         cmocka_unit_test(explains_a_bounded_node_at_its_upper_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

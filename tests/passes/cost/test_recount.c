@@ -2,7 +2,7 @@
 /*
  * Memory of random models, compared with a slow and simple reference: at every step it checks
  * for every value whether a later node reads it or a view of it, or whether it is a graph
- * output. It knows views and elementwise operators by their names.
+ * output. The reference recognises views and elementwise operators by type.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@ static uint32_t draw(uint64_t *state, uint32_t n) {
     return (uint32_t)((*state >> 33) % n);
 }
 
-/* A model under construction: its lines, and the float values that a node may read. Shapes
- * broadcast to each other; a later shape is larger. */
+/* A model under construction: its lines, and the float values that a node may read. A larger
+ * index of a shape means a larger shape; any two shapes broadcast. */
 struct sketch {
     uint64_t seed;
     char text[8192];
@@ -144,7 +144,8 @@ static void add_node(struct sketch *sketch) {
     if (kind == 11) add_unread(sketch);
 }
 
-/* Nodes of a body: they may read outer values; their own are local to the body. */
+/* Adds n nodes to a body and returns the name of their sum. The nodes may read outer values;
+ * their outputs are local to the body. */
 static const char *add_inner(struct sketch *sketch, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) add_node(sketch);
     add_sum(sketch);
@@ -203,7 +204,7 @@ static void draw_model(struct sketch *sketch) {
     emit(sketch, "out %s\n", add_inner(sketch, 0));
 }
 
-/* The reference. */
+/* The reference implementation. */
 
 static bool is_one_of(const char *type, const char *const *names) {
     for (; *names; names++)
@@ -251,8 +252,8 @@ static uint32_t step_of(const struct bench *bench, uint32_t node) {
     return step;
 }
 
-/* Returns the node itself if it is in graph `home`, else the node there whose body contains it.
- */
+/* Returns the node itself if it is in graph `home`, else the node of `home` whose body contains
+ * it. */
 static uint32_t node_in(const struct model *model, uint32_t node, uint32_t home) {
     while (model->nodes[node].graph != home)
         node = model->graphs[model->nodes[node].graph].owner;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filter before the matcher: it drops most nodes, and never one with a match. */
+/* The filter before the pattern matcher: it drops most nodes, but no node where a pattern ends.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -133,7 +133,7 @@ static void test_rejects_near_misses_of_layer_norm(void **state) {
          "in o float[2,8,16]\nnode m ReduceMean o -> m axes=[-1]\nnode s Sub x m -> s\n"
          "node p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
          "node q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
-         /* the other part matches */ "RMSNorm 5"},
+         /* the remaining nodes match */ "RMSNorm 5"},
         {"the sign is wrong",
          MEAN "node s Add x m -> s\nnode p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\n"
               "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Mul s q -> d\nout d\n",
@@ -160,7 +160,7 @@ static void test_rejects_near_misses_of_layer_norm(void **state) {
          MEAN "node i Reciprocal m -> i\nnode s Add x i -> s\nnode p Pow s c2 -> p\n"
               "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
               "node d Div s q -> d\nout d\n",
-         /* the other part matches */ "RMSNorm 5"},
+         /* the remaining nodes match */ "RMSNorm 5"},
         {"another node reads the scaled value: the bare form alone",
          BARE "node a Mul d w -> y\nnode u Relu d -> u\nout y\nout u\n", "LayerNorm 7"},
     };
@@ -486,7 +486,7 @@ static void test_lists_foldable_norms_without_fusing(void **state) {
     bench_close(bench);
 }
 
-static void test_makes_the_operation_as_one_node(void **state) {
+static void test_represents_the_pattern_as_one_node(void **state) {
     struct bench *bench =
         bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
     const struct fused_pattern *fused_pattern = &bench->analysis.fused_patterns.items[0];
@@ -578,7 +578,7 @@ int main(void) {
         cmocka_unit_test(test_matches_softmax),
         cmocka_unit_test(test_matches_attention),
         cmocka_unit_test(test_lists_foldable_norms_without_fusing),
-        cmocka_unit_test(test_makes_the_operation_as_one_node),
+        cmocka_unit_test(test_represents_the_pattern_as_one_node),
         cmocka_unit_test(test_counts_the_operation_once),
         cmocka_unit_test(test_attention_keeps_the_macs_of_its_products),
         cmocka_unit_test(test_node_based_convention_counts_the_nodes),

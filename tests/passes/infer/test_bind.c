@@ -59,7 +59,7 @@ static void test_checks_attributes_against_the_row(void **state) {
          "error[attribute] at c: attribute 'axis' must be of kind int, got string"},
         {"in x float[2,3]\nnode l LeakyRelu x -> y alpha=1\nout y\n", CM_REFUSED,
          "error[attribute] at l: attribute 'alpha' must be of kind float, got int"},
-        /* attributes that the row does not know are ignored */
+        /* attributes that the row does not list are ignored */
         {"in x float[2,3]\nnode r Relu x -> y colour=blue\nout y\n", CM_OK, ""},
     };
     (void)state;

@@ -134,7 +134,7 @@ static void test_binds_dims_and_evaluates_expressions(void **state) {
          "f32[2,4,4,3]",
          96 * 12,
          2 * 96 * 12 + 96},
-        /* an attribute of the node, and one of a list */
+        /* the value of an attribute, and an element of a list attribute */
         {{.inputs = {"N, C, H, W"},
           .attributes = {{"by", CM_UNKNOWN}, {"pads[1]", 0}},
           .outputs = {{"float16", "N, C, H / by, W + pads[1]"}},
@@ -224,7 +224,7 @@ static void test_unknown_sizes_make_costs_unknown(void **state) {
     CHECK_NODES(rows);
 }
 
-/* An operator with `like` has the outputs and costs of the other operator. */
+/* An operator with `like` has the outputs and costs of the operator that it names. */
 static void test_like_inherits_all_facets_of_the_operator(void **state) {
     static const struct {
         struct spec spec;
@@ -434,7 +434,7 @@ static void test_replaces_built_in_operators(void **state) {
     assert_int_equal(bench->status, CM_OK);
     assert_string_equal(bench_type(bench, "y"), "f32[4,2]");
     assert_int_equal(bench_costs(bench, "n")->macs, 8);
-    assert_int_equal(bench_costs(bench, "n")->flops, 16); /* not those of a Relu besides */
+    assert_int_equal(bench_costs(bench, "n")->flops, 16); /* FLOPs of Relu are not added */
     bench_close(bench);
     cm_diagnostics_free(diag);
     arena_free(arena);

@@ -97,7 +97,7 @@ static void test_declared_types_fill_unknowns(void **state) {
          "y=f32[2,4]"},
         {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[5]\nout y\n", 0, "",
          "y=i64[2,?]"},
-        /* and apply only at the declared shapes */
+        /* declared types apply only if the inputs have the shapes of the file */
         {"in x float[2,4]\nnode - com.me::Odd x -> y\ntype y float[2,7]\nout y\n", 3, "",
          "y=?"},
         {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[2,5]\nout y\n", 3, "",
@@ -191,7 +191,8 @@ static void test_refuses_a_body_with_other_inputs(void **state) {
     CHECK(rows);
 }
 
-/* Small floats are shape arithmetic (scales), large ones are weights, which are never read. */
+/* Small float tensors may be scales of shape arithmetic; large ones are weights, whose contents
+ * are never read. */
 static void test_does_not_fold_large_floats(void **state) {
     static const struct {
         const char *lines;

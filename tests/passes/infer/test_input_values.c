@@ -17,7 +17,7 @@ struct values_case {
     const char *w;
     int64_t batch;
     const char *messages;
-    const char *y; /* type of the value of that name */
+    const char *y; /* type of value y */
 };
 
 static void read_option(struct arena *arena, const char *name, const char *list,

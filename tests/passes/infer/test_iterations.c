@@ -58,7 +58,8 @@ static void check(const struct iteration_case *row) {
 #define CHECK(rows)                                                                            \
     for (size_t row_ = 0; row_ < sizeof(rows) / sizeof *(rows); row_++) check(&(rows)[row_])
 
-/* Rows of x, 12 by 4, that an iteration takes: its number i, or other numbers. */
+/* `part` is a slice of x [12,4]: PREFIX takes x[0 : i + 1] in iteration i, TABLE takes
+ * x[starts[i] : starts[i + 1]]. */
 #define START                                                                                  \
     "in x float[12,4]\ninit w float[4,5]\nconst go bool[] =1\nconst zero int64[1] =0\n"        \
     "const one int64[1] =1\nconst two int64[1] =2\nnode empty SequenceEmpty -> s0\n"
@@ -88,7 +89,7 @@ static void test_elements_of_a_sequence_keep_their_shapes(void **state) {
     CHECK(rows);
 }
 
-/* x[0 : i + 1] for 4 iterations: 1 + 2 + 3 + 4 rows of 4 x 5 MACs. */
+/* 4 iterations with 1, 2, 3 and 4 rows of `part`; each row of a product takes 4 x 5 MACs. */
 static void test_costs_are_sums_over_the_iterations(void **state) {
     static const struct iteration_case rows[] = {
         {START "const n int64[] =4\n" BODY "in s float[?,4]\n" PREFIX
@@ -134,7 +135,7 @@ static void test_conditions_are_static_in_each_iteration(void **state) {
                "node - Concat s part -> s1 axis=0\n" GO_ON
                "out s1\nclose\nnode l Loop n go x -> y\nout y\n",
          "", "y=f32[22,4]", "m", (1 + 2) * 20},
-        /* the loop ends when its condition does: after iteration 2 of 9 */
+        /* the loop ends when its condition becomes false: after iteration 2 of 9 */
         {START "const n int64[] =9\n" BODY "in s float[?,4]\n" PREFIX
                "node m MatMul part w -> e\nnode - Concat s part -> s1 axis=0\n"
                "node - Mul i i -> square\nnode - Less square two -> on1\nout on1\nout s1\n"
@@ -150,7 +151,7 @@ static void test_conditions_are_static_in_each_iteration(void **state) {
           "node - Concat s x -> s1 axis=0\nnode m MatMul x w -> e\n" GO_ON                     \
           "out s1\nclose\nnode l Loop n go x -> y\nout y\n"
 
-static void test_longer_loops_are_not_executed(void **state) {
+static void test_loops_above_64_iterations_are_not_executed(void **state) {
     static const struct iteration_case rows[] = {
         {GROWING("64"), "", "y=f32[780,4]", "m", 64 * 240},
         {GROWING("65"), "", "y=f32[?,4]", "m", 65 * 240},
@@ -176,7 +177,7 @@ static void test_nested_loops_share_the_limit(void **state) {
 }
 
 /* In iteration 0 the condition is static, later it is data-dependent: both branches count. */
-static void test_costs_are_upper_bounds_if_a_condition_is_static_at_times(void **state) {
+static void test_costs_are_upper_bounds_if_a_condition_is_not_always_static(void **state) {
     struct bench *bench = bench_open(
         START "const n int64[] =3\nconst f bool[] =1\n" BODY
               "in s float[?,4]\nin c bool[]\n" PREFIX
@@ -194,7 +195,7 @@ static void test_costs_are_upper_bounds_if_a_condition_is_static_at_times(void *
     bench_close(bench);
 }
 
-static void test_a_data_dependent_dim_stays_a_bound(void **state) {
+static void test_a_data_dependent_dim_stays_an_upper_bound(void **state) {
     static const struct iteration_case rows[] = {
         {START "in c bool[12]\nconst n int64[] =2\n" BODY "in s float[?,4]\n"
                "node - Compress x c -> z axis=0\nnode m MatMul z w -> e\n"
@@ -230,10 +231,10 @@ int main(void) {
         cmocka_unit_test(test_costs_are_sums_over_the_iterations),
         cmocka_unit_test(test_contents_of_the_state_are_known_after_the_loop),
         cmocka_unit_test(test_conditions_are_static_in_each_iteration),
-        cmocka_unit_test(test_longer_loops_are_not_executed),
+        cmocka_unit_test(test_loops_above_64_iterations_are_not_executed),
         cmocka_unit_test(test_nested_loops_share_the_limit),
-        cmocka_unit_test(test_costs_are_upper_bounds_if_a_condition_is_static_at_times),
-        cmocka_unit_test(test_a_data_dependent_dim_stays_a_bound),
+        cmocka_unit_test(test_costs_are_upper_bounds_if_a_condition_is_not_always_static),
+        cmocka_unit_test(test_a_data_dependent_dim_stays_an_upper_bound),
         cmocka_unit_test(test_explanations_sum_over_the_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

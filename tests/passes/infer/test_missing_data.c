@@ -17,7 +17,7 @@
 struct missing_data_case {
     const char *lines;
     const char *messages;
-    const char *value; /* and its type */
+    const char *value; /* the value whose type is checked */
     const char *type;
 };
 
@@ -34,22 +34,22 @@ static void check_cases(const struct missing_data_case *rows, size_t n) {
 
 #define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
 
-static void infers_shapes_without_tables_that_decide_none(void **state) {
+static void infers_shapes_that_do_not_depend_on_missing_data(void **state) {
     static const struct missing_data_case rows[] = {
         {"in x float[2,4,8]\ninit i int64[5] =@\nnode - Gather x i -> y axis=1\nout y\n",
          "note[value]: the contents of tensor 'i' are unknown: " REASON, "y", "f32[2,5,8]"},
-        /* a chain of folds that are not possible */
+        /* a chain of nodes that cannot be folded */
         {"in x float[2,4,8]\ninit i int64[5] =@\nconst one int64[1] =1\n"
          "init k int64[5] =@\nnode - Add i k -> a\nnode - Mul a one -> b\n"
          "node - Gather x b -> y axis=1\nout y\n",
          "note[value]: the contents of 2 tensors are unknown: " REASON, "y", "f32[2,5,8]"},
         {"in x float[2,4,8]\nconst i int64[5] =@\nnode - Gather x i -> y axis=1\nout y\n",
          "note[value]: the contents of tensor 'i' are unknown: " REASON, "y", "f32[2,5,8]"},
-        /* a table that only activations read is not missed, nor are weights */
+        /* no note if only activations depend on the contents of a tensor */
         {"in x int64[4]\ninit t int64[4] =@\nnode - Add x t -> y\nout y\n", "", "y", "i64[4]"},
         {"in x float[2,4]\ninit w float[4,8] =@\nnode - MatMul x w -> y\nout y\n", "", "y",
          "f32[2,8]"},
-        /* the file declares what the tensor would decide */
+        /* the file declares the shape that the contents would decide */
         {"in x float[2,4]\ninit t int64[2] =@\nnode - Reshape x t -> y\ntype y float[4,2]\n"
          "out y\n",
          "note[value]: the contents of tensor 't' are unknown: " REASON, "y", "f32[4,2]"},
@@ -58,7 +58,7 @@ static void infers_shapes_without_tables_that_decide_none(void **state) {
     CHECK(rows);
 }
 
-static void refuses_what_depends_on_them(void **state) {
+static void refuses_shapes_and_trip_counts_that_depend_on_missing_data(void **state) {
     static const struct missing_data_case rows[] = {
         {"in x float[2,4]\ninit t int64[2] =@\nnode r Reshape x t -> y\nout y\n",
          "error[value] at r: the output shape depends on the contents of tensor 't', which are "
@@ -82,8 +82,8 @@ static void refuses_what_depends_on_them(void **state) {
     CHECK(rows);
 }
 
-/* Their shape is data-dependent with the file, too. */
-static void accepts_shapes_that_data_decide(void **state) {
+/* The shape is data-dependent even if the file with the contents exists. */
+static void accepts_shapes_that_depend_on_input_data(void **state) {
     static const struct missing_data_case rows[] = {
         {"in x float[2,4]\ninit i int64[2] =@\nnode - NonZero x -> z\n"
          "node - Gather z i -> y axis=0\nout y\n",
@@ -93,7 +93,7 @@ static void accepts_shapes_that_data_decide(void **state) {
     CHECK(rows);
 }
 
-/* The host reads indices, whatever is known of them. */
+/* The host reads the indices; the traffic does not depend on their contents. */
 static void counts_the_traffic_of_the_intact_file(void **state) {
     static const char lines[] =
         "in x float[1,6]\ninit i int64[1,3] =%s\nconst f int64[1] =-1\n"
@@ -120,9 +120,9 @@ static void counts_the_traffic_of_the_intact_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(infers_shapes_without_tables_that_decide_none),
-        cmocka_unit_test(refuses_what_depends_on_them),
-        cmocka_unit_test(accepts_shapes_that_data_decide),
+        cmocka_unit_test(infers_shapes_that_do_not_depend_on_missing_data),
+        cmocka_unit_test(refuses_shapes_and_trip_counts_that_depend_on_missing_data),
+        cmocka_unit_test(accepts_shapes_that_depend_on_input_data),
         cmocka_unit_test(counts_the_traffic_of_the_intact_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

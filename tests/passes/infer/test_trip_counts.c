@@ -71,7 +71,7 @@ static void test_counts_iterations_of_a_compared_counter(void **state) {
         /* s = 0, 3, 6, 9 */
         {"-", "int64[] =0", "const step int64[] =3\nnode - Add step s -> t\n" BELOW_TEN, "4",
          NULL},
-        /* s = 20, 16, 12, 8: down while 12 - 4 … is above 4 */
+        /* s = 20, 16, 12, 8: continues while s - 4 > 4 */
         {"-", "int64[] =20",
          "const step int64[] =4\nnode - Sub s step -> t\nconst low int64[] =4\n"
          "node - Greater t low -> go\n",
@@ -81,7 +81,7 @@ static void test_counts_iterations_of_a_compared_counter(void **state) {
          COUNT_UP "const two int64[] =2\nnode - Mul t two -> d\nnode - Add d one -> e\n"
                   "const ten int64[] =10\nnode - Less e ten -> go\n",
          "5", NULL},
-        /* the iteration number: 0 + 3 < 10 … */
+        /* compares the iteration number i: continues while i + 3 < 10 */
         {"-", "int64[] =0",
          COUNT_UP "const ten int64[] =10\nconst three int64[] =3\nnode - Add i three -> j\n"
                   "node - Less j ten -> go\n",
@@ -104,7 +104,7 @@ static void test_ignores_casts_and_views_of_the_counter(void **state) {
                   "node - Cast below -> number to=7\nconst none int64[1] =0\n"
                   "node - Add number none -> same\nnode - Cast same -> go to=9\n",
          "10", NULL},
-        /* 2^24 + 1 is not representable as a float */
+        /* floats represent every integer up to 2^24 only */
         {"-", "int32[] =0",
          "const step int32[] =1000000\nnode - Add s step -> t\nconst far float[] =16000000\n"
          "node - Cast t -> f to=1\nnode - Less f far -> go\n",
@@ -189,9 +189,9 @@ static void test_data_dependent_exit_gives_an_upper_bound(void **state) {
 
 static void test_other_conditions_stay_unknown(void **state) {
     static const struct loop rows[] = {
-        /* doubles: 1, 2, 4, … */
+        /* the counter doubles: 1, 2, 4, … */
         {"-", "int64[] =1", "node - Add s s -> t\n" BELOW_TEN, "?", NULL},
-        /* away from the limit */
+        /* the counter moves away from the limit */
         {"-", "int64[] =0", "const one int64[] =1\nnode - Sub s one -> t\n" BELOW_TEN, "?",
          NULL},
         /* the counter never changes */
@@ -211,7 +211,7 @@ static void test_other_conditions_stay_unknown(void **state) {
     CHECK(rows);
 }
 
-static void test_bounds_the_work_on_nested_conditions(void **state) {
+static void test_visits_nested_conditions_in_bounded_time(void **state) {
     char body[1600] = COUNT_UP BELOW_TEN;
     size_t n = strlen(body);
     n += (size_t)snprintf(body + n, sizeof body - n, "node - And go go -> go0\n");
@@ -240,7 +240,7 @@ int main(void) {
         cmocka_unit_test(test_applies_the_trip_count_operand),
         cmocka_unit_test(test_data_dependent_exit_gives_an_upper_bound),
         cmocka_unit_test(test_other_conditions_stay_unknown),
-        cmocka_unit_test(test_bounds_the_work_on_nested_conditions),
+        cmocka_unit_test(test_visits_nested_conditions_in_bounded_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static void test_bounds_shape_arithmetic_from_both_sides(void **state) {
         {COUNTED "const w int64[2] =2,2\nnode - Concat n w -> t axis=0\n"
                  "node - Reshape z t -> y\nout y\n",
          "y=f32[6,2,2]<="},
-        /* a value that depends on the selection twice may shrink when it grows */
+        /* a dim computed from the count twice may shrink when the count grows */
         {COUNTED "const w int64[1] =-1\nnode - Concat n w -> t axis=0\n"
                  "node - Reshape x t -> y\nout y\n",
          "y=f32[6,?]<="},
@@ -133,7 +133,7 @@ static void test_bounds_shape_arithmetic_from_both_sides(void **state) {
         {COUNTED "const m int64[1] =3\nnode - Mul n m -> k\nnode - ConstantOfShape k -> y\n"
                  "out y\n",
          "y=f32[18]<="},
-        /* no bound with a negative factor, or for 10 - n */
+        /* no bound if the factor is negative; 10 - n is at most 10 */
         {COUNTED "const m int64[1] =-3\nnode - Mul n m -> k\nnode - ConstantOfShape k -> y\n"
                  "out y\n",
          "y=f32[?]"},
@@ -205,7 +205,7 @@ static void test_marks_costs_of_bounded_shapes_as_upper_bounds(void **state) {
     assert_int_equal(costs->upper_bound,
                      CM_COST_BIT(macs) | CM_COST_BIT(flops) | CM_COST_BIT(bytes_read) |
                          CM_COST_BIT(bytes_written) | CM_COST_BIT(activation_bytes));
-    /* z and y, while m runs */
+    /* while m runs, z and y are alive */
     assert_true(bench->analysis.liveness.upper_bound);
     assert_true(bench->analysis.liveness.peak_upper_bound);
     assert_int_equal(bench->analysis.liveness.peak_bytes, 6 * 4 * 4 + 6 * 5 * 4);

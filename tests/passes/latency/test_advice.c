@@ -26,7 +26,8 @@ static const char network[] =
 
 #define IMAGE_BYTES ((double)8 * 64 * 16 * 16 * 4)
 
-/* A state in which no rule fires: tensor cores, a full device, no floor. */
+/* Sets a state in which no rule fires: tensor cores are used, the device is full, launches take
+ * no time. */
 static void no_rule_fires(struct analysis *analysis) {
     memset(&analysis->estimate.ceilings, 0, sizeof(analysis->estimate.ceilings));
     memset(&analysis->estimate.facts, 0, sizeof(analysis->estimate.facts));
@@ -71,7 +72,7 @@ static void modelled_fp32(struct bench *bench) {
     find(bench, "c")->how.tensor_cores = CM_TENSOR_CORES_UNKNOWN;
 }
 
-/* A device whose tensor cores take 3 ms for its FLOPs. */
+/* A device whose tensor cores take 3 ms for the FLOPs of node c. */
 static void modelled_with_fp16_rate(struct bench *bench) {
     const struct primitives_table *table = &bench->analysis.primitives;
     const uint32_t primitive = table->of_node[bench_node(bench, "c")];
@@ -143,7 +144,7 @@ static void most_is_launch(struct bench *bench) {
 }
 
 static void little_is_launch(struct bench *bench) {
-    bench->analysis.estimate.ceilings.floor_s = 0.0003; /* the transpose alone */
+    bench->analysis.estimate.ceilings.floor_s = 0.0003; /* exceeds the transpose only */
 }
 
 static void full_memory(struct bench *bench) {
@@ -257,8 +258,8 @@ static void gives_no_advice_without_times(void **state) {
     bench_close(bench);
 }
 
-/* p is written for r alone, and q for e: a compiled runtime has fused r and e, eager nothing.
- */
+/* Only r reads p, and only e reads q: the compiled runtime has fused r and e, eager mode
+ * nothing. */
 static void fusion_of_a_modelled_runtime_is_not_advised(void **state) {
     static const char lines[] = "in x float[8,64,64,64]\ninit a.weight float[64,64,1,1]\n"
                                 "node c Conv x a.weight -> p\nnode r Relu p -> q\n"
@@ -286,7 +287,7 @@ static void fusion_of_a_modelled_runtime_is_not_advised(void **state) {
     }
 }
 
-/* Tensors of four elements: nothing but launches. */
+/* With tensors of four elements, launches dominate the time. */
 static void modelled_launches_are_not_called_measured(void **state) {
     static const char lines[] =
         "in x float[4]\nnode s Softmax x -> p\nnode e Exp p -> y\nout y\n";

@@ -61,7 +61,7 @@ static void lists_operators_by_macs_without_times(void **state) {
     bench_close(bench);
 }
 
-/* 2 ms and 6 ms of one kernel; its ratios are weighted by them. */
+/* One kernel takes 2 ms and 6 ms; its ratios are averages weighted by time. */
 static void kernel_of_several_layers_is_one_row(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
@@ -82,7 +82,7 @@ static void kernel_of_several_layers_is_one_row(void **state) {
     assert_int_equal(row->blocks_per_unit, 2.375 * CM_RATIO_ONE);
     assert_int_equal(row->occupancy, CM_UNKNOWN);
     assert_int_equal(row->theoretical_occupancy, 0.3125 * CM_RATIO_ONE);
-    assert_int_equal(row->unit_efficiency, 0.875 * CM_RATIO_ONE); /* half, and all of them */
+    assert_int_equal(row->unit_efficiency, 0.875 * CM_RATIO_ONE); /* of 0.5 and 1 */
     bench_close(bench);
 }
 
@@ -133,7 +133,8 @@ static void kernel_called_twice_takes_half_per_call(void **state) {
     bench_close(bench);
 }
 
-/* 6 ms of which the events saw 3 ms and 1 ms, and 2 ms of the first kernel alone. */
+/* Layer a: 2 ms of kernel `first`. Layer b: 6 ms; events recorded 3 ms of `first` and 1 ms of
+ * `second`. */
 static void time_of_a_layer_is_split_in_proportion_to_its_kernels(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
@@ -145,7 +146,7 @@ static void time_of_a_layer_is_split_in_proportion_to_its_kernels(void **state) 
     how->kernels[1] = (struct cm_kernel){.name = "second", .calls = 2, .seconds = 0.001};
     timed_again(bench);
     const struct breakdown_table *table = &bench->analysis.breakdown;
-    assert_int_equal(table->n_kernels, 3); /* the third is that of the elementwise nodes */
+    assert_int_equal(table->n_kernels, 3); /* the third runs the elementwise nodes */
     assert_string_equal(table->kernels[0].name, "first");
     assert_int_equal(table->kernels[0].primitive, CM_NO_INDEX);
     assert_int_equal(table->kernels[0].total_ps, 6500000000);

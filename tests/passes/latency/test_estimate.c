@@ -68,7 +68,7 @@ static void primitive_has_the_work_of_its_node(void **state) {
     bench_close(bench);
 }
 
-/* Two of a thousand rows: a Gather reads these rows and the indices, not the whole table. */
+/* The Gather reads 2 of 1000 rows and the indices, not the whole table. */
 static void gather_reads_only_the_selected_rows(void **state) {
     struct bench *bench = timed_open("in i int64[2]\ninit t.weight float[1000,8] =1\n"
                                      "node g Gather t.weight i -> y\nout y\n",

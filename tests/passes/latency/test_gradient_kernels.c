@@ -61,9 +61,10 @@ static void expect_kernels(const char *lines, struct cm_options options, const s
 
 #define EAGER .runtime = CM_RUNTIME_EAGER
 
-/* x [4,16] 256 bytes, weights [16,16] 1024, y 256. The last layer computes both gradients; both
- * read that of y, which a kernel that computes both would read once. The first one has no
- * gradient of x. SGD reads the gradients and the weights, 2048 bytes each, and writes these. */
+/* Bytes: x and y [4,16] 256, weights [16,16] 1024. Layer b has a kernel for each of its two
+ * gradients; both read the gradient of y, which one fused kernel would read once. Layer a has
+ * no gradient of x. SGD reads gradients and weights, 2048 bytes each, and writes the weights.
+ */
 static void products_have_a_kernel_for_each_gradient(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit a.w float[16,16]\ninit b.w float[16,16]\n"
@@ -92,8 +93,8 @@ static void frozen_weights_have_no_gradient(void **state) {
     EXPECT(lines, rows, EAGER, .n_freeze = 1, .freeze = frozen);
 }
 
-/* Adam: gradients 256, weights 256, two states of 256, of which all but the gradients are
- * written. */
+/* Adam reads gradients, weights and two states of 256 bytes each; it writes weights and states.
+ */
 static void optimizer_moves_gradients_states_and_weights(void **state) {
     static const char lines[] =
         "in x float[64]\ninit a.w float[64]\nnode a Add x a.w -> y\nout y\n";
@@ -104,7 +105,7 @@ static void optimizer_moves_gradients_states_and_weights(void **state) {
     EXPECT(lines, rows, EAGER, .optimizer = "adam");
 }
 
-/* Mixed precision: gradients and weights of 2 bytes, master weights and momentum of 4. */
+/* Mixed precision: 2 bytes per gradient and weight, 4 per master weight and momentum. */
 static void optimizer_updates_master_weights(void **state) {
     static const char lines[] =
         "in x float[64]\ninit a.w float[64]\nnode a Add x a.w -> y\nout y\n";
@@ -116,9 +117,9 @@ static void optimizer_updates_master_weights(void **state) {
     EXPECT(lines, rows, EAGER, .optimizer = "momentum", .amp = true);
 }
 
-/* Tensors of 8 KiB. Backward of Exp reads its result and the gradient, that of Relu too; both
- * write a gradient. Compiled: the kernel of both reads the gradient of y and y, and computes p
- * again. Before them an Add, which passes its gradient on. */
+/* Tensors of 8 KiB. Backward of Exp and of Relu each read their saved output and the incoming
+ * gradient, and write a gradient. Compiled: one kernel reads y and its gradient, and recomputes
+ * p. The Add passes its gradient on without a kernel. */
 static void elementwise_gradients_read_what_is_saved(void **state) {
     static const char lines[] = "in x float[2,1024]\ninit a.w float[2,1024]\n"
                                 "node a Add x a.w -> o\nnode r Relu o -> p\nnode e Exp p -> y\n"
@@ -137,9 +138,7 @@ static void elementwise_gradients_read_what_is_saved(void **state) {
     EXPECT(lines, fused, .runtime = CM_RUNTIME_COMPILED);
 }
 
-/* p has two uses, whose gradients are added: two are read, one is written. The product of b and
- * the operand c.w needs a kernel for each factor; the sum for the broadcast c.w reads what a
- * kernel has written. */
+/* p has two uses: a kernel reads both gradients and writes their sum. */
 static void gradients_of_several_uses_are_added(void **state) {
     static const char lines[] = "in x float[2,1024]\ninit a.w float[2,1024]\n"
                                 "node a Add x a.w -> o\nnode r Relu o -> p\nnode e Exp p -> q\n"
@@ -153,8 +152,9 @@ static void gradients_of_several_uses_are_added(void **state) {
     EXPECT(lines, rows, EAGER);
 }
 
-/* Backward of Mul by a vector [1024]: the gradient of p reads that of y; that of the vector
- * reads both, and eager writes their product of 8 KiB before it sums it. */
+/* Backward of Mul by a vector [1024]. The gradient of p reads the gradient of y and the vector.
+ * The gradient of the vector reads p and the gradient of y; eager mode writes their product of
+ * 8 KiB before it sums it. */
 static void gradient_of_a_broadcast_operand_is_a_sum(void **state) {
     static const char lines[] = "in x float[2,1024]\ninit a.w float[2,1024]\n"
                                 "init c.w float[1024]\nnode a Add x a.w -> p\n"
@@ -168,7 +168,7 @@ static void gradient_of_a_broadcast_operand_is_a_sum(void **state) {
     EXPECT(lines, rows, EAGER);
 }
 
-/* The operand and the gradient are read for the sums, and again for the result. */
+/* Backward reads the operand and the gradient twice: for the sums, then for the result. */
 static void norms_read_twice_in_backward(void **state) {
     static const char lines[] = "opset 17\nin x float[2,1024]\ninit a.w float[2,1024]\n"
                                 "init n.w float[1024]\nnode a Add x a.w -> p\n"
@@ -193,8 +193,7 @@ static void autocast_converts_gradients_of_weights(void **state) {
     EXPECT(lines, rows, EAGER, .precision = CM_PRECISION_AMP);
 }
 
-/* Both runs of the body have their gradients; the module that is recomputed runs forward again.
- */
+/* The recomputed module runs forward a second time, during backward. */
 static void recomputed_modules_run_forward_again(void **state) {
     static const char *const module[] = {"m"};
     static const char lines[] = "in x float[64]\ninit a.w float[64]\nnode a Mul x a.w -> p\n"

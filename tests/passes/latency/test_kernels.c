@@ -35,7 +35,7 @@ static struct bench *ask(const char *lines, struct request request) {
     return bench;
 }
 
-/* A node that runs: whether it starts a kernel, and what it moves in it. */
+/* Expected launches and bytes of a node. */
 struct row {
     const char *node;
     int launches; /* -1: the node does not run */
@@ -87,8 +87,8 @@ static void product_ends_a_kernel(void **state) {
     EXPECT(lines, compiled, rows);
 }
 
-/* The addition reads the result of the product and the residual; it does not join the ReLU
- * before the product. In any fusion one of the two comes from memory. */
+/* Add reads q, the product, and p, the residual. It is not fused with a, which runs before the
+ * product. Any fusion must read q or p from memory: 256 compulsory bytes. */
 static void residual_addition_does_not_span_the_product(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit w.weight float[16,16]\nnode a Relu x -> p\n"
@@ -112,7 +112,7 @@ static void bias_addition_is_part_of_the_product(void **state) {
     (void)state;
     EXPECT(lines, compiled, rows);
     EXPECT(lines, eager, rows);
-    EXPECT(shared, compiled, alone); /* the product without the bias is read too */
+    EXPECT(shared, compiled, alone); /* q has a second reader */
 }
 
 /* The ReLU reads half of x through the slice, and nothing else runs. */
@@ -130,8 +130,7 @@ static void views_move_nothing(void **state) {
     EXPECT(lines, eager, rows);
 }
 
-/* p is read by the product as well as by the ReLU of the same kernel, and it is written once.
- */
+/* r is fused with a; the product reads p from memory, so p is written once. */
 static void value_that_another_kernel_reads_is_written(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit w.weight float[16,16]\nnode a Exp x -> p\n"
@@ -180,8 +179,8 @@ static void attention_of_rank_3_has_one_head_per_matrix(void **state) {
     bench_close(bench);
 }
 
-/* Under autocast the product is fp16; softmax gives fp32, which the next product reads as fp16:
- * a cast in eager mode, or written as fp16. */
+/* Under autocast products are fp16 and softmax is fp32. Its reader is a product: eager mode
+ * casts the output in a kernel of its own, compiled code writes it as fp16. */
 static void autocast_widens_softmax_and_casts_for_products(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit w.weight float[16,16]\ninit u.weight float[16,16]\n"
@@ -203,8 +202,8 @@ static void autocast_widens_softmax_and_casts_for_products(void **state) {
     bench_close(bench);
 }
 
-/* Operands of 8 bits: the ReLU writes them, but the input and, compiled, the result of a
- * product are quantized by a kernel of their own. */
+/* 8-bit operands of products: the ReLU writes its output quantized. The graph input and, if
+ * compiled, the result of a product are quantized by an extra kernel. */
 static void products_of_8_bits_quantize_their_operand(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit w.weight float[16,16]\nnode g MatMul x w.weight -> p\n"
@@ -230,7 +229,7 @@ static const char folded[] =
     "in x float[1,4,8,8]\ninit c.weight float[4,4,1,1]\nfused :Net conv:Conv2d\n"
     "node c Conv x c.weight -> p\nat\nnode r Relu p -> y\nout y\n";
 
-/* 4 x 8 x 8 floats, read and written. */
+/* The folded norm reads and writes 4 x 8 x 8 floats. */
 static void folded_norm_is_a_kernel_in_eager_mode(void **state) {
     (void)state;
     struct bench *bench = ask(folded, eager);
@@ -259,7 +258,7 @@ static void convolution_in_nchw_changes_the_layout(void **state) {
     bench_close(bench);
 }
 
-/* A node of a body does not join a node around it; h is 16 floats. */
+/* A node of a body is not fused with a node outside the body. h has 16 floats. */
 static void body_has_kernels_of_its_own(void **state) {
     static const char lines[] =
         "in x float[16]\nin q bool[]\nnode a Relu x -> h\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products fused with the elementwise nodes behind them: what is one primitive, and how its
- * time is divided among its nodes. */
+/* Products fused with the elementwise nodes that follow them: the nodes of a group, and how the
+ * time of the group is divided among them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Milliseconds apart: 4 + 1 + 0.5 + 0.5. */
+/* Times of the nodes of `block` without fusion: 4 + 1 + 0.5 + 0.5 ms. */
 #define APART "conv f32: 0.004\nnorm: 0.001\neltwise: 0.0005\ngemm f32: 0.004\n"
 
 static struct bench *ask(const char *lines, const char *table) {
@@ -39,7 +39,7 @@ static const char block[] =
     "node n BatchNormalization p n.weight n.bias n.mean n.var -> q\n"
     "node a Add x q -> s\nnode r Relu s -> y\nout y\n";
 
-/* 3 ms: 4/6, 1/6 and twice 0.5/6 of them. */
+/* 3 ms in total: the convolution gets 4/6, the norm 1/6, Add and ReLU 0.5/6 each. */
 static void time_of_a_group_is_divided_in_proportion_to_its_members(void **state) {
     struct bench *bench = ask(block, "conv add relu f32: 0.003\n" APART);
     (void)state;
@@ -131,13 +131,13 @@ struct row {
 };
 
 static const struct row rows[] = {
-    /* The weights take the scale; the shift becomes a bias. */
+    /* BatchNormalization: the scale is folded into the weights, the shift becomes a bias. */
     {block, "conv add relu f32 2x8x4x4 8x8x3x3 8 2x8x4x4 -> 2x8x4x4 kernel 3x3 "
             "pad 1x1+1x1"},
     {"in x float[4,16]\ninit a.w float[16,8]\ninit a.b float[8]\nnode g MatMul x a.w -> p\n"
      "node b Add p a.b -> q\nnode r Sigmoid q -> y\nout y\n",
      "gemm sigmoid f32 4x16 16x8 8 -> 4x8"},
-    /* The product has 2 x 4 rows; its readers have the dims of the file. */
+    /* The product is [8,8]; the nodes that read it have the file's shape [2,4,8]. */
     {"in x float[2,4,16]\ninit a.w float[16,8]\ninit a.b float[8]\nin r float[2,4,8]\n"
      "node g MatMul x a.w -> p\nnode b Add p a.b -> q\nnode a Add r q -> s\n"
      "node u Relu s -> y\nout y\n",
@@ -157,7 +157,7 @@ static const struct row rows[] = {
      "gemm subtract multiply f32 4x16 16x8 4x8 4x8 -> 4x8"},
     {"in x float[4,16]\nin v float[4,8]\ninit a.w float[16,8]\nnode g MatMul x a.w -> p\n"
      "node s Sub v p -> y\nout y\n",
-     NULL}, /* the result is the second operand */
+     NULL}, /* the product is the second operand */
     {"in x float[4,16]\ninit a.w float[16,8]\nnode g MatMul x a.w -> p\nnode r Relu p -> q\n"
      "node e Exp p -> y\nout q\nout y\n",
      NULL}, /* two readers */

@@ -16,7 +16,7 @@
 #include "support/file.h"
 #include "support/text.h"
 
-/* Primitives that run alone: those of modelled devices are kernels (test_kernels.c). */
+/* A backend without fusion; test_kernels.c tests the fused kernels of modelled devices. */
 #define ALONE "fake"
 
 struct request {
@@ -85,7 +85,7 @@ static void fp16_and_bf16_apply_to_all_operands(void **state) {
     EXPECT(small_net, ((struct request){.precision = CM_PRECISION_BF16}), bf16);
 }
 
-/* Bytes follow the dtype, and the part that a Gather reads; operations do not change. */
+/* --precision changes bytes, also of the rows that a Gather reads, but not operations. */
 static void bytes_follow_the_dtype(void **state) {
     struct bench *bench = ask(small_net, (struct request){.precision = CM_PRECISION_FP16});
     const struct cm_primitive *conv = primitive_of(bench, "c");
@@ -144,7 +144,8 @@ static void tf32_keeps_the_stored_dtype(void **state) {
     EXPECT(small_net, ((struct request){.precision = CM_PRECISION_TF32}), rows);
 }
 
-/* From the convolution forward, and back through the operand that is added to its result. */
+/* The layout propagates forward from the convolution, and backward through the operand that is
+ * added to its result. */
 static void channels_last_propagates_through_image_operators(void **state) {
     static const char lines[] =
         "in x float[2,4,8,8]\nin w float[2,6,8,8]\n"
@@ -164,7 +165,7 @@ static void channels_last_propagates_through_image_operators(void **state) {
         {"m", "eltwise multiply f32 2x6x8x8:nhwc 1x6x1x1 -> 2x6x8x8:nhwc"},
         {"j", "copy f32 2x6x8x8:nhwc 2x6x8x8:nhwc -> 2x12x8x8:nhwc axis 1"},
         {"l", "pool max f32 2x12x8x8:nhwc -> 2x12x4x4:nhwc kernel 2x2 stride 2x2"},
-        /* 4 channels of 12: the strides of the whole */
+        /* 4 channels of 12: the strides are those of the whole image */
         {"i", "copy f32 2x4x4x4/192x1x48x12 -> 2x4x4x4:nhwc"},
         {"z", "reduce mean f32 2x4x4x4:nhwc -> 2x4x1x1"},
     };
@@ -258,7 +259,7 @@ static void primitives_of_bodies_count_once_per_run(void **state) {
     bench_close(bench);
 }
 
-/* A model file through all passes, by the convention of primitives. */
+/* A model file after all passes with convention exact. */
 struct model_file {
     const char *name;
     struct cm_dim_option dims[2];
@@ -305,7 +306,7 @@ static bool reads_a_part(const struct cm_primitive *primitive) {
     return primitive->kind == CM_GATHER || primitive->kind == CM_COPY;
 }
 
-/* Work of the nodes, and of their primitives times their runs. */
+/* Work of all nodes, and of their primitives multiplied by the runs. */
 struct sums {
     int64_t node_flops, primitive_flops;
     int64_t macs, macs_without_primitive;

@@ -133,7 +133,7 @@ static void blocks_all_alive_together_are_stacked(void **state) {
     arena_free(arena);
 }
 
-/* The same for one step, if the map of all steps would be too large. */
+/* Like expect_disjoint, for one step: the map of all steps would be too large. */
 static void expect_disjoint_at(const struct block *blocks, size_t n, uint32_t step,
                                const struct arena_layout *plan) {
     char *map = calloc(1, (size_t)plan->bytes);
@@ -150,7 +150,7 @@ static void expect_disjoint_at(const struct block *blocks, size_t n, uint32_t st
     free(map);
 }
 
-static void runs_only_two_ends_if_there_are_too_many_pairs(void **state) {
+static void skips_the_planner_by_size_if_too_many_pairs_overlap(void **state) {
     (void)state;
     const uint32_t n = 20000;
     struct arena *arena = arena_new("test", 0);
@@ -189,7 +189,7 @@ int main(void) {
         cmocka_unit_test(arena_of_a_chain_equals_its_peak),
         cmocka_unit_test(lays_out_a_hundred_thousand_blocks_with_shortcuts),
         cmocka_unit_test(blocks_all_alive_together_are_stacked),
-        cmocka_unit_test(runs_only_two_ends_if_there_are_too_many_pairs),
+        cmocka_unit_test(skips_the_planner_by_size_if_too_many_pairs_overlap),
         cmocka_unit_test(many_blocks_all_alive_together_are_stacked),
         cmocka_unit_test(arena_without_blocks_is_empty),
     };

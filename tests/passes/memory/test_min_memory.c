@@ -88,8 +88,7 @@ static void finds_the_order_with_the_lowest_peak(void **state) {
     }
 }
 
-/* z, of 800 bytes, is alive only at the first step: of a, which writes 400 bytes, or c, of 4.
- */
+/* z (800 bytes) is alive only at the first step, which runs a (writes 400) or c (writes 4). */
 static void not_proved_optimal_if_an_unread_input_sets_the_peak(void **state) {
     (void)state;
     const struct cm_options options = {.schedule = CM_SCHEDULE_MIN_MEMORY};

@@ -25,8 +25,8 @@ static void groups_replace_modules(void **state) {
     static const struct {
         const char *group;
         const char *paths;
-        const char *first; /* of the first node */
-        const char *relu;  /* of the one in layer1 */
+        const char *first; /* group of the first node */
+        const char *relu;  /* group of /layer1/Relu */
     } rows[] = {
         {"layer[0-9]+", "() layer1 layer2", "layer1", "layer1"},
         {"layer[0-9]+[.][0-9]+", "() layer1.0 layer1.1 layer2.0", "layer1.0", ""},
@@ -65,7 +65,7 @@ static void group_costs_are_sums_of_members(void **state) {
     assert_string_equal(first->type, "layer1");
     assert_string_equal(bench_outputs(bench, "layer1"), "3");
     assert_int_equal(second->costs.macs, 9);
-    assert_int_equal(second->costs.params, 12); /* a node of the root uses the spare one */
+    assert_int_equal(second->costs.params, 12); /* spare.weight is used outside the group */
     assert_int_equal(bench_module(bench, "")->costs.params, 30);
     bench_close(bench);
 }
@@ -82,7 +82,7 @@ static void notes_a_group_without_matches(void **state) {
 static void locates_syntax_errors(void **state) {
     static const struct {
         const char *group;
-        const char *front; /* of the message */
+        const char *front; /* start of the message */
     } rows[] = {
         {"[", "--group '[' is not a valid regular expression at character 1: "},
         {"layer[0-9", "--group 'layer[0-9' is not a valid regular expression at character 6: "},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module sources: names as each exporter writes them, precedence, and nodes that no source
- * knows. */
+ * locates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,10 +71,10 @@ static void metadata_gives_module_paths(void **state) {
          "in x float[1]\nat :Net m.relu:ReLU\nnode n0 Relu x -> 1\n"
          "at :Net m.relu_1:ReLU\nnode n1 Relu 1 -> y\nout y\n",
          "metadata 2", "() m m.relu m.relu_1", "n0=m.relu n1=m.relu_1"},
-        /* and so is a slash */
+        /* a slash is part of a name, too */
         {NULL, "in x float[1]\nat :Net a/b:Block\nnode n0 Relu x -> y\nout y\n", "metadata 1",
          "() a/b", "n0=a/b"},
-        /* precedes names */
+        /* metadata takes precedence over node names */
         {NULL, "in x float[1]\nat :Net a:Block\nnode /b/Relu Relu x -> y\nout y\n",
          "metadata 1", "() a", "/b/Relu=a"},
     };
@@ -94,7 +94,7 @@ static void metadata_gives_classes(void **state) {
     assert_string_equal(bench_module(bench, "f")->arguments,
                         "in_features=3, out_features=3, bias=False");
     assert_string_equal(bench_module(bench, "g")->type, "Projection");
-    assert_string_equal(bench_module(bench, "g")->arguments, ""); /* those of a Linear */
+    assert_string_equal(bench_module(bench, "g")->arguments, ""); /* known for Linear only */
     bench_close(bench);
 }
 
@@ -122,7 +122,7 @@ static void fused_nodes_belong_to_the_module_of_their_params(void **state) {
         "%s :Net t:Tnet t.bn1:BatchNorm1d\n"
         "node n0 Conv x t.conv1.weight t.conv1.bias -> y\nout y\n";
     static const struct source_case rows[] = {
-        /* a weight that is tied, or used by the parent module, moves nothing */
+        /* a weight that is tied, or that the parent module uses, does not move the node */
         {NULL,
          "in x float[1,3]\ninit wte.weight float[3,3]\nat :Net head:Linear\n"
          "node n0 MatMul x wte.weight -> y\nout y\n",
@@ -164,7 +164,7 @@ static void fused_modules_keep_the_class_of_their_other_nodes(void **state) {
 
 static void names_with_slashes_are_scopes(void **state) {
     static const struct source_case rows[] = {
-        /* TensorFlow numbers layers, PyTorch calls */
+        /* the number is part of a layer's name in TensorFlow, of a call in PyTorch */
         {NULL,
          "in x float[1]\nnode model/re_lu/Relu Relu x -> 1\n"
          "node model/re_lu_1/Relu Relu 1 -> y\nout y\n",
@@ -207,7 +207,7 @@ static void fused_names_contain_the_names_of_their_parts(void **state) {
 
 static void fused_names_may_be_sums(void **state) {
     static const struct {
-        const char *name; /* as of a line */
+        const char *name; /* node name in a line */
         const char *module;
     } rows[] = {
         {"fused~/a/conv/Conv", "a.conv"},
@@ -252,7 +252,7 @@ static void naming_convention_applies_to_the_whole_file(void **state) {
          "() resnetv10 resnetv10.stage1 resnetv10.stage1.conv0 resnetv10.stage1.relu0 "
          "resnetv10.max_pool0",
          "resnetv10_stage1__plus0=resnetv10.stage1 _mul0=resnetv10"},
-        /* one name among others is not a convention */
+        /* one such name among others is not a convention */
         {NULL,
          "in x float[1,3]\ninit fc_weight float[3,3]\ninit a.b.weight float[3,3]\n"
          "init a.c.weight float[3,3]\nnode n0 MatMul x fc_weight -> 1\n"
@@ -294,22 +294,22 @@ static void falls_back_to_operator_types(void **state) {
 
 static void nodes_without_scope_join_their_neighbours(void **state) {
     static const struct source_case rows[] = {
-        /* between nodes of one module, through others without scope */
+        /* between nodes of one module: that module */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\nnode n1 Neg 2 -> 3\n"
          "node /a/b/Tanh Tanh 3 -> y\nout y\n",
          "scopes 2, joined 2", "() a a.b", "n0=a.b n1=a.b"},
-        /* between two modules the one around both */
+        /* between two modules: the module that contains both */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\n"
          "node /a/c/Relu Relu 2 -> 3\nnode n1 Neg 3 -> 4\nnode /d/Relu Relu 4 -> y\nout y\n",
          "scopes 3, joined 1, none 1", "() a a.b a.c d", "n0=a n1="},
-        /* inputs and outputs of the model are outside all modules */
+        /* next to inputs and outputs of the model: none */
         {NULL,
          "in x float[1]\nnode n0 Neg x -> 1\nnode /a/Relu Relu 1 -> 2\nnode n1 Neg 2 -> y\n"
          "out y\n",
          "scopes 1, none 2", "() a", "n0= n1="},
-        /* one of several users is elsewhere */
+        /* users in two modules: the module that contains both */
         {NULL,
          "in x float[1]\nnode /a/b/Relu Relu x -> 1\nnode n0 Neg 1 -> 2\n"
          "node /a/b/Tanh Tanh 2 -> 3\nnode /a/Add Add 2 3 -> y\nout y\n",
@@ -319,7 +319,7 @@ static void nodes_without_scope_join_their_neighbours(void **state) {
          "in x float[3]\ninit w float[3]\nnode n0 Neg w -> v\nnode /a/Mul Mul x v -> 1\n"
          "node n1 Neg 1 -> dead\nnode /b/Relu Relu 1 -> y\nout y\n",
          "scopes 2, joined 2", "() a b", "n0=a n1=a"},
-        /* between metadata too */
+        /* also between nodes with metadata */
         {NULL,
          "in x float[1]\nat :Net h.0:Block h.0.fc:Linear\nnode n0 Relu x -> 1\nat\n"
          "node n1 Neg 1 -> 2\nat :Net h.0:Block\nnode n2 Relu 2 -> y\nout y\n",
@@ -335,7 +335,7 @@ static void nodes_without_scope_join_their_neighbours(void **state) {
     CHECK_SOURCES(rows);
 }
 
-static void identity_of_a_parameter_uses_none(void **state) {
+static void identity_of_a_parameter_belongs_to_the_module_that_reads_it(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit a.weight float[3]\nnode /a/Mul Mul x a.weight -> 1\n"
         "node n0 Identity a.weight -> b.weight\nnode /b/Mul Mul 1 b.weight -> y\nout y\n");
@@ -390,7 +390,7 @@ int main(void) {
         cmocka_unit_test(naming_convention_applies_to_the_whole_file),
         cmocka_unit_test(falls_back_to_operator_types),
         cmocka_unit_test(nodes_without_scope_join_their_neighbours),
-        cmocka_unit_test(identity_of_a_parameter_uses_none),
+        cmocka_unit_test(identity_of_a_parameter_belongs_to_the_module_that_reads_it),
         cmocka_unit_test(notes_a_source_that_knows_no_node),
         cmocka_unit_test(metadata_depth_is_limited),
     };

@@ -12,7 +12,7 @@
 struct tree_case {
     const char *lines;
     const char *paths;
-    const char *node; /* NULL: not looked at */
+    const char *node; /* NULL: not compared */
     const char *module;
 };
 

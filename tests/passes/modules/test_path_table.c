@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of names. */
+/* The tree of module paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

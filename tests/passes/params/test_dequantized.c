@@ -73,11 +73,11 @@ static void looks_through_data_movement(void **state) {
          "in k int8[1,3]\nin l int8[1,3]\nnode d DequantizeLinear k s -> f\n"
          "node g DequantizeLinear l s -> h\nnode c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
          INTEGERS},
-        /* one part of it was never quantized */
+        /* one part of the Concat was never quantized */
         {SCALE "in k int8[1,3]\nin h float[1,3]\nnode d DequantizeLinear k s -> f\n"
                "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
          FLOATS},
-        /* not a product */
+        /* Relu is not data movement */
         {ACTIVE "node d DequantizeLinear i s -> f\nnode r Relu f -> a\n" WEIGHT PRODUCT,
          FLOATS},
     };
@@ -85,8 +85,8 @@ static void looks_through_data_movement(void **state) {
     CHECK(rows);
 }
 
-/* Scales of [2,3] x [3,4]: per row or per column they factor out of the sum, along the summed
- * axis they do not. */
+/* Scales of a [2,3] x b [3,4] factor out of the sum if there is one per row of a or per column
+ * of b, but not if they vary along the summed axis. */
 #define ROWS_OF_A "in i int8[2,3]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=0\n"
 #define COLUMNS_OF_A                                                                           \
     "in i int8[2,3]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n"
@@ -101,7 +101,7 @@ static void scale_must_be_constant_along_summed_axes(void **state) {
         {SCALE ROWS_OF_A WEIGHT PRODUCT, INTEGERS},
         {SCALE COLUMNS_OF_A WEIGHT PRODUCT, FLOATS},
         {ROWS_OF_A WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
-        /* one number is one scale, along any axis */
+        /* a scale tensor with one element is constant along every axis */
         {INPUT WEIGHT_BY("1", "0") PRODUCT, INTEGERS},
         /* one block of 3 covers the summed axis, blocks of 1 do not */
         {INPUT "init w int8[3,4]\ninit t float[1,4]\n"
@@ -110,7 +110,7 @@ static void scale_must_be_constant_along_summed_axes(void **state) {
         {INPUT "init w int8[3,4]\ninit t float[3,4]\n"
                "node e DequantizeLinear w t -> b axis=0 block_size=1\n" PRODUCT,
          FLOATS},
-        /* transposed by the operator */
+        /* transposed by transB */
         {INPUT "init w int8[4,3]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=0\n"
                "node n Gemm a b -> y transB=1\nout y\n",
          INTEGERS},
@@ -121,7 +121,7 @@ static void scale_must_be_constant_along_summed_axes(void **state) {
          "in i int8[3,2]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=1\n" WEIGHT
          "node n Gemm a b -> y transA=1\nout y\n",
          INTEGERS},
-        /* the default axis is the second */
+        /* axis defaults to 1 */
         {INPUT "init w int8[3,4]\ninit t float[4]\n"
                "node e com.microsoft::DequantizeLinear w t -> b\n" PRODUCT,
          INTEGERS},
@@ -195,7 +195,7 @@ static void scales_follow_data_movement(void **state) {
         {INPUT "init w int8[1,3,4]\ninit t float[4]\nconst h int64[2] =3,4\n"
                "node e DequantizeLinear w t -> f axis=2\nnode f Reshape f h -> b\n" PRODUCT,
          INTEGERS},
-        /* rows of a table, each with its scale */
+        /* one scale per row of a table */
         {SCALE WEIGHT
          "init k int8[9,3]\ninit t float[9]\nin h int64[2]\n"
          "node d DequantizeLinear k t -> f axis=0\nnode g Gather f h -> a\n" PRODUCT,
@@ -211,7 +211,8 @@ static void scales_follow_data_movement(void **state) {
 
 static void concatenated_parts_keep_their_scales(void **state) {
     static const struct dequantized_case rows[] = {
-        /* two scales along the summed axis, one, and two along another */
+        /* different scales along the summed axis; the same scale; different scales along
+         * another axis */
         {SCALE "in k int8[2,1]\nin l int8[2,2]\ninit r float[]\n"
                "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l r -> h\n"
                "node c Concat f h -> a axis=1\n" WEIGHT PRODUCT,
@@ -224,7 +225,8 @@ static void concatenated_parts_keep_their_scales(void **state) {
                "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l r -> h\n"
                "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
          INTEGERS},
-        /* the same scales, along one axis and along another */
+        /* the parts share a scale tensor: along the summed axis; along two axes; along a kept
+         * axis */
         {"in k int8[1,3]\nin l int8[1,3]\ninit r float[3]\n" SCALE
          "node d DequantizeLinear k r -> f axis=1\nnode g DequantizeLinear l r -> h axis=1\n"
          "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
@@ -246,7 +248,7 @@ static void concatenated_parts_keep_their_scales(void **state) {
 
 static void scales_follow_merged_split_and_gathered_axes(void **state) {
     static const struct dequantized_case rows[] = {
-        /* merged or split axes, none of them summed */
+        /* Reshape merges or splits axes: allowed if the scales vary along a kept axis only */
         {GIVEN "init k int8[2,1,3]\ninit t float[2]\nconst h int64[2] =2,3\n"
                "node d DequantizeLinear k t -> f axis=0\nnode r Reshape f h -> a\n" PRODUCT,
          INTEGERS},
@@ -303,7 +305,7 @@ static void propagates_only_through_data_operands(void **state) {
         {GIVEN "in i int8[4,3]\nnode d DequantizeLinear i s -> f\n"
                "node c Split f -> - a axis=0\n" PRODUCT,
          INTEGERS},
-        /* 16-bit floats represent them exactly, 8-bit floats do not */
+        /* 16-bit floats represent int8 values exactly, 8-bit floats do not */
         {ACTIVE "node d DequantizeLinear i s -> f\nnode c Cast f -> g to=10\n"
                 "node k Cast g -> a to=1\n" WEIGHT PRODUCT,
          INTEGERS},
@@ -367,7 +369,7 @@ static void fused_patterns_are_on_floats(void **state) {
     bench_close(bench);
 }
 
-/* MACs are equal and FLOPs 0: the branch with 16 integer additions counts, not that with 8. */
+/* Equal MACs and 0 FLOPs: the branch with 16 integer additions counts, not the one with 8. */
 static void branch_with_more_integer_ops_is_charged(void **state) {
     const struct cm_options options = {.convention = "exact"};
     struct bench *bench = bench_open_with(

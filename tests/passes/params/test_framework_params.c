@@ -47,12 +47,12 @@ static void counts_a_batchnorm_that_was_fused(void **state) {
         {"in x float[2,3]\nparams f.weight bn.weight bn.bias\ninit f.weight float[5,3]\n"
          "fused :Net bn:BatchNorm1d\nnode n Gemm x f.weight -> y transB=1\nout y\n",
          15 + 5 + 5, 2},
-        /* fused in two places with different channels */
+        /* fused into two convolutions with different channels */
         {IMAGE "params c.weight d.weight bn.weight bn.bias\ninit c.weight float[4,3,1,1]\n"
                "init d.weight float[6,3,1,1]\nfused :Net bn:BatchNorm2d\n"
                "node n Conv x c.weight -> y\nnode m Conv x d.weight -> z\nout y\nout z\n",
          DIM_UNKNOWN, 2},
-        /* another module that was fused, a BatchNorm that was not */
+        /* a fused module of another class; a BatchNorm that was not fused */
         {IMAGE CONV "fused :Net bn:Affine\nnode n Conv x c.weight -> y\nout y\n", DIM_UNKNOWN,
          3},
         {IMAGE CONV "at :Net bn:BatchNorm2d\nnode n Conv x c.weight -> y\nout y\n", DIM_UNKNOWN,
@@ -74,7 +74,7 @@ static void counts_a_bias_that_was_dropped(void **state) {
         {"in x float[2,3]\nparams weight bias\ninit weight float[5,3]\n"
          "node n Gemm x weight -> y transB=1\nout y\n",
          15 + 5, 1},
-        /* another name than bias */
+        /* the dropped parameter is not named bias */
         {IMAGE "params c.weight c.gain\ninit c.weight float[4,3,1,1]\n"
                "node n Conv x c.weight -> y\nout y\n",
          DIM_UNKNOWN, 1},
@@ -93,11 +93,11 @@ static void counts_stored_parameters_once(void **state) {
          "w\n"
          "node n MatMul x val_1 -> z\nnode m MatMul z w -> y\nout y\n",
          9, 0},
-        /* the exporter may have reduced or repeated it */
+        /* the exporter may have reduced or repeated the parameter */
         {"in x float[2,3]\nparams a\ninit val_1 float[2,3]\nderived val_1 a\n"
          "node m Add x val_1 -> y\nout y\n",
          DIM_UNKNOWN, 1},
-        /* a quantized one has another layout */
+        /* a quantized parameter has another layout */
         {"in x float[2,3]\nparams w\ninit w int8[3,3]\ninit s float[]\n"
          "node d DequantizeLinear w s -> f\nnode m MatMul x f -> y\nout y\n",
          DIM_UNKNOWN, 1},
@@ -131,7 +131,7 @@ static void does_not_guess_whether_parameters_are_tied(void **state) {
          "at :Net emb:Embedding\nnode g Gather head.weight i -> x\nat :Net head:Linear\n"
          "node n Gemm x head.weight -> y transB=1\nout y\n",
          3200, 1},
-        /* small: tied, or merged by another tool */
+        /* small: either tied, or merged by another tool */
         {"in i int64[2]\nparams emb.weight head.weight\ninit head.weight float[10,32]\n"
          "at :Net emb:Embedding\nnode g Gather head.weight i -> x\nat :Net head:Linear\n"
          "node n Gemm x head.weight -> y transB=1\nout y\n",
@@ -141,13 +141,13 @@ static void does_not_guess_whether_parameters_are_tied(void **state) {
          "at :Net emb:Embedding\nnode g Gather emb.weight i -> x\nat :Net head:Linear\n"
          "node n Gemm x emb.weight -> y transB=1\nout y\n",
          DIM_UNKNOWN, 1},
-        /* a tied bias of another layer */
+        /* a bias that belongs to another layer */
         {"in x float[2,3]\nparams a.weight a.bias b.weight b.bias\ninit a.weight float[3,3]\n"
          "init b.weight float[3,3]\ninit b.bias float[3]\nat :Net a:Linear\n"
          "node n Gemm x a.weight b.bias -> z transB=1\nat :Net b:Linear\n"
          "node m Gemm z b.weight b.bias -> y transB=1\nout y\n",
          DIM_UNKNOWN, 1},
-        /* a module that uses a parameter of another on purpose */
+        /* a module that reads a parameter of another module on purpose */
         {NORMS "at :Net d:Norm\nnode n Mul x a.weight -> y\nout y\n", DIM_UNKNOWN, 2},
     };
     (void)state;

@@ -180,7 +180,7 @@ static void test_quantized_weights_are_learned(void **state) {
         {"in x float[2,3]\ninit s float[]\ninit val_7_quantized int8[1]\n"
          "node - DequantizeLinear val_7_quantized s -> d\nnode - Mul x d -> y\nout y\n",
          {{"val_7_quantized", PARAM_BUFFER}}},
-        /* dynamic quantization: both scales are multiplied, then with the product */
+        /* dynamic quantization: the product of both scales multiplies the integer product */
         {"in x float[2,3]\ninit f.weight_quantized int8[3,4]\ninit f.weight_scale float[]\n"
          "node - DynamicQuantizeLinear x -> q sx zx\n"
          "node - MatMulInteger q f.weight_quantized zx -> p\nnode - Cast p -> r to=1\n"
@@ -242,7 +242,7 @@ static void test_named_identity_is_the_parameter(void **state) {
          "b.weight\n"
          "node /a/Mul Mul x a.weight -> y\nnode /b/Mul Mul y b.weight -> z\nout z\n",
          {{"a.weight", PARAM_LEARNED}, {"b.weight", PARAM_LEARNED}}},
-        /* the source of a renamed tensor does not count again */
+        /* a tensor that an Identity renames counts once */
         {"in x float[1,3]\ninit shared float[3]\nnode Identity_0 Identity shared -> b.weight\n"
          "node /b/Mul Mul x b.weight -> z\nout z\n",
          {{"shared", PARAM_NONE}, {"b.weight", PARAM_LEARNED}}},
@@ -295,10 +295,10 @@ static void test_nodes_use_params_through_views(void **state) {
     bench_close(bench);
 }
 
-/* The exporter's own records decide first. */
+/* Records of the exporter take precedence over all other rules. */
 static void test_marked_parameters_are_learned(void **state) {
     static const struct param_case rows[] = {
-        /* a matrix of angles, frequencies */
+        /* frequencies of rotary angles */
         {"in x float[2,3]\ninit inv_freq float[3,4]\nmark inv_freq constant\n"
          "node m MatMul x inv_freq -> y\nout y\n",
          {{"inv_freq", PARAM_BUFFER}}},
@@ -309,7 +309,7 @@ static void test_marked_parameters_are_learned(void **state) {
         {"in x float[2,4,8,8]\ninit val_21 float[1,4,8,8]\nmark val_21 derived\n"
          "node a Add x val_21 -> y\nout y\n",
          {{"val_21", PARAM_LEARNED}}},
-        /* sizes of a parameter */
+        /* sizes of a tensor, derived from a parameter */
         {"in x float[2,4]\ninit val_5 int64[2] =2,4\nmark val_5 derived\n"
          "node a Reshape x val_5 -> y\nout y\n",
          {{"val_5", PARAM_NONE}}},
@@ -322,11 +322,11 @@ static void test_marked_parameters_are_learned(void **state) {
         {"in x float[2]\ninit unused float[2]\nmark unused parameter\n"
          "node a Relu x -> y\nout y\n",
          {{"unused", PARAM_NONE}}},
-        /* constants of nodes are not parameters of a framework that listed its own */
+        /* if the exporter lists the parameters, a Constant node is not one of them */
         {"in x float[1,3,8]\nparams c.weight\ninit c.weight float[4,3,1]\nconst b float[4]\n"
          "node a Conv x c.weight b -> y\nout y\n",
          {{"c.weight", PARAM_LEARNED}, {"b", PARAM_NONE}}},
-        /* not a second parameter */
+        /* a renamed parameter is not a second parameter */
         {"in x float[1,3]\ninit a.weight float[3]\nmark a.weight parameter\n"
          "node i Identity a.weight -> b.weight\nnode m Mul x b.weight -> y\nout y\n",
          {{"a.weight", PARAM_LEARNED}, {"b.weight", PARAM_NONE}}},
@@ -352,7 +352,7 @@ static void test_unchanging_loop_states_are_learned(void **state) {
         /* the next iteration reads another matrix */
         {LOOP_BEGIN "node e Relu v -> u\nout k\nout g\nout u\n" LOOP_END,
          {{"w", PARAM_BUFFER}}},
-        /* used behind the loop only */
+        /* used after the loop only */
         {"in x float[2,3]\ninit w float[3,3]\nconst n int64[] =5\nconst c bool[] =1\n"
          "body body\nin i int64[]\nin k bool[]\nin v float[3,3]\nout k\nout v\nclose\n"
          "node l Loop n c w -> z\nnode m MatMul x z -> y\nout y\n",

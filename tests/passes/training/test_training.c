@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saved activations, costs and peak of a training step; expected figures are by hand. */
+/* Saved activations, costs and peak of a training step; expected values are computed by hand.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,7 +99,7 @@ static const struct step steps[] = {
     {"with amp a saved float takes two bytes",
      "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\nnode b Exp y -> z\nout z\n",
      40, 0, 80 + 20 + 40 + 80, .options = {.amp = true}},
-    /* m saves only x. Its z is recomputed while the loop holds the first z; then as above. */
+    /* m saves only x. Backward recomputes z while the training loop still holds the first z. */
     {"a checkpointed module saves its inputs",
      "in x float[10]\ninit a.w float[10]\nnode /m/a Mul x a.w -> y\nnode /m/b Exp y -> z\nout "
      "z\n",
