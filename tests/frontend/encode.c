@@ -59,7 +59,7 @@ void put_message(struct bytes *out, uint32_t field, struct bytes message) {
     put_blob(out, field, message.data, message.size);
 }
 
-/* Calls for each name of "a,b"; none in "". */
+/* Calls `put` for each name of "a,b"; does nothing for "". */
 static void for_each_name(const char *names, struct bytes *out, uint32_t field,
                           void (*put)(struct bytes *out, uint32_t field, const char *name)) {
     while (*names != '\0') {

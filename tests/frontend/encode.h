@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes models in protobuf's wire format by hand, so that a test can also write what no
- * exporter would. Field numbers are those of frontend/wire/onnx.proto. Aborts if memory runs
- * out.
+ * Encodes models in protobuf's wire format by hand, so that tests can write models that no
+ * exporter writes. Field numbers are those of frontend/wire/onnx.proto. Aborts if an allocation
+ * fails.
  */
 #ifndef TESTS_FRONTEND_ENCODE_H
 #define TESTS_FRONTEND_ENCODE_H
@@ -23,18 +23,18 @@ struct bytes bytes_new(struct arena *arena);
 
 void put_varint(struct bytes *out, uint64_t value);
 void put_raw(struct bytes *out, const void *data, size_t size);
-/* A whole field: key and value. */
+/* Append a whole field: key and value. */
 void put_number(struct bytes *out, uint32_t field, int64_t value);
 void put_float(struct bytes *out, uint32_t field, float value);
 void put_text(struct bytes *out, uint32_t field, const char *text);
 void put_blob(struct bytes *out, uint32_t field, const void *data, size_t size);
 void put_message(struct bytes *out, uint32_t field, struct bytes message);
 
-/* NodeProto. `inputs` and `outputs`: names with commas between them ("x,,w": the second is
- * omitted). */
+/* NodeProto. `inputs` and `outputs` are names separated by commas; in "x,,w" the second is
+ * omitted. */
 struct bytes node_of(struct arena *arena, const char *type, const char *name,
                      const char *inputs, const char *outputs);
-/* ValueInfoProto of floats; dims below 0 are written as they are. */
+/* ValueInfoProto of floats; negative dims are written unchanged. */
 struct bytes value_of(struct arena *arena, const char *name, size_t rank, const int64_t *dims);
 /* AttributeProto of type int / of a graph. */
 struct bytes int_attribute(struct arena *arena, const char *name, int64_t value);
@@ -42,12 +42,12 @@ struct bytes graph_attribute(struct arena *arena, const char *name, struct bytes
 /* TensorProto without its contents. */
 struct bytes tensor_of(struct arena *arena, const char *name, int dtype, size_t rank,
                        const int64_t *dims);
-/* GraphProto with inputs and outputs of shape [1]. `inputs` and `outputs` as of node_of. */
+/* GraphProto with inputs and outputs of shape [1]; `inputs` and `outputs` as in node_of. */
 struct bytes graph_of(struct arena *arena, const char *inputs, const char *outputs);
-/* FunctionProto of domain "local" with opset 13 and itself. */
+/* FunctionProto of domain "local" that imports opset 13 and domain "local". */
 struct bytes function_of(struct arena *arena, const char *name, const char *inputs,
                          const char *outputs);
-/* ModelProto of IR version 8 with this graph and opset 13; a caller may append. */
+/* ModelProto of IR version 8 with this graph and opset 13; the caller may append fields. */
 struct bytes model_of(struct arena *arena, struct bytes graph);
 /* Appends an opset import. */
 void put_opset(struct bytes *out, uint32_t field, const char *domain, int64_t version);

@@ -12,13 +12,13 @@ struct source;
 struct loading {
     struct arena *arena;
     struct cm_diagnostics *diag;
-    struct source *source; /* NULL when it could not be opened */
+    struct source *source; /* NULL if it could not be opened */
     const struct model *model;
     int status;
 };
 
-/* From memory, from a pipe (at most 64 KiB, which it holds without a reader), from a file. A
- * model that loads has passed verify_model. */
+/* Load from memory, from a pipe (at most 64 KiB, its capacity without a reader) or from a file.
+ * A model that loads has passed verify_model. */
 struct loading load_memory(const void *data, size_t size);
 struct loading load_bytes(struct bytes bytes);
 struct loading load_pipe(const void *data, size_t size);

@@ -19,10 +19,10 @@
 #include "support/file.h"
 #include "tests/temporary.h"
 
-#define WEIGHTS 5000 /* more than skim keeps: stepped over */
+#define WEIGHTS 5000 /* bytes; skim does not keep that many */
 
 struct annotated {
-    uint8_t *data; /* open_memstream's */
+    uint8_t *data; /* allocated by open_memstream */
     size_t size;
     int status;
 };
@@ -37,7 +37,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* "costmodel.n" is "#3" of node 3, "model" of the model; a note of "" writes nothing. */
+/* With note "#", node 3 gets the entry costmodel.n = "#3", the model "model"; with "" none. */
 struct noting {
     const char *note;
 };
@@ -90,8 +90,8 @@ static struct bytes tensor_with_weights(struct arena *arena) {
 }
 
 /*
- * Nodes by ordinal: 0 If with 1 and 2 in its branches, 3 a call, 4 in the function. `note`:
- * what node n has as "costmodel.n", "<note>n", and the model; "" nothing.
+ * Nodes by ordinal: 0 If with 1 and 2 in its branches, 3 a call, 4 in the function. Node n has
+ * the entry costmodel.n = "<note>n", the model "model"; no entries if `note` is "".
  */
 static struct bytes model_with(struct arena *arena, const char *note) {
     struct bytes nodes[5];
@@ -159,7 +159,7 @@ static void removes_old_entries_without_new_ones(void **state) {
     free(annotated.data);
 }
 
-/* A length may be padded; messages without nodes keep the padding. */
+/* A varint of a length may be padded; messages without nodes keep the padding. */
 static void copies_messages_without_nodes_unchanged(void **state) {
     static const uint8_t padded[] = {0x12, 0x83, 0x80, 0x00, 'a', 'b', 'c'};
     struct bytes plain = model_with(*state, "");
@@ -207,7 +207,7 @@ static void refuses_a_file_with_fewer_nodes(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* A field of documentation that is a hole of `hole` bytes, then `rest`. */
+/* Expects that a file of `begin`, a hole of `hole` bytes and `rest` is refused. */
 static void refuse_large(struct bytes begin, uint64_t hole, struct bytes rest,
                          const char *message) {
     const struct annotator annotator = {"costmodel.", 1, annotate, &(struct noting){"#"}};
@@ -235,7 +235,8 @@ static void refuse_large(struct bytes begin, uint64_t hole, struct bytes rest,
     unlink(path);
 }
 
-/* Both end 10 bytes below 2 GiB; the node gets 19 bytes, and the model 22. */
+/* The model, then the graph, is 10 bytes below the limit; the node gets 19 bytes, the model 22.
+ */
 static void refuses_results_larger_than_protobuf_allows(void **state) {
     const uint64_t most = INT32_MAX - 10;
     struct bytes graph = graph_of(*state, "x", "y");

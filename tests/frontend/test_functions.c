@@ -65,7 +65,7 @@ static void inlines_a_call_with_prefixed_names(void **state) {
     loading_free(&loading);
 }
 
-/* A function of one node of that type. */
+/* Returns a function of one node of that type. */
 static struct bytes named_function(struct arena *arena, const char *domain, struct bytes name,
                                    const char *type) {
     struct bytes function = bytes_new(arena);
@@ -98,7 +98,7 @@ static const struct {
     {"ai.onnx", "F", 1, "", "F", 1, true},   {"", "F", 1, "ai.onnx", "F", 1, true},
 };
 
-/* The model has the other function alone. */
+/* The model defines only the other function. */
 static void identifies_functions_by_domain_and_name(void **state) {
     for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
         struct bytes call = bytes_new(*state);
@@ -337,7 +337,7 @@ static void limits_nodes_of_repeated_calls(void **state) {
     assert_refused(model, "limit: inlining functions makes more than 100000 nodes");
 }
 
-/* Its calls have no node, and each a list of as many inputs. */
+/* The function has no nodes, but each call reads its list of 5000 inputs. */
 static void limits_bytes_read_by_repeated_calls(void **state) {
     struct bytes function = function_of(*state, "F", "", "");
     struct bytes graph = graph_of(*state, "x", "x");
@@ -352,7 +352,7 @@ static void limits_bytes_read_by_repeated_calls(void **state) {
     assert_refused(model, "limit: function calls read more than 64 MiB of function bodies");
 }
 
-/* A body in a body, and in that a call of the next function. */
+/* Each function has a body in a body, which calls the next function. */
 static void limits_the_depth_of_bodies_in_functions(void **state) {
     struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
                                        function_of(*state, "other", "a", "a"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks behind skim, which no file reaches because skim refuses it first.
+ * Checks of the decoder and the import that no file reaches, because skim refuses it first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static void assert_said(const struct bench *bench, const char *message) {
 }
 
 static void refuses_bytes_that_protobuf_refuses(void **state) {
-    /* of a TensorProto: past the end, inside a number, too long a number, a group, the wrong
-     * wire type, packed numbers cut short */
+    /* TensorProto: length beyond the end, truncated varint, varint too long, group, two wrong
+     * wire types, two truncated packed fields, truncated fixed32 */
     static const struct {
         uint8_t bytes[16];
         size_t size;
@@ -70,7 +70,7 @@ static void refuses_bytes_that_protobuf_refuses(void **state) {
     }
 }
 
-/* As protobuf-c itself decodes what it has written. */
+/* protobuf-c itself wrote the bytes. */
 static void decodes_what_protobuf_writes(void **state) {
     struct bench *bench = *state;
     int64_t dims[] = {3, -1, INT64_MAX};
@@ -92,7 +92,7 @@ static void decodes_what_protobuf_writes(void **state) {
     from.has_skipped_field = 1, from.skipped_field = UINT32_MAX;
     from.has_name = 1, from.name = (ProtobufCBinaryData){1, name};
     size_t size = onnx__tensor_proto__pack(&from, bytes);
-    /* in two pieces, cut between two fields: what is repeated goes on */
+    /* in two pieces, cut between two fields: repeated fields continue in the second */
     struct fields second = {bytes + 2, size - 2, NULL};
     const struct fields pieces = {bytes, 2, &second};
     Onnx__TensorProto *to = NULL;

@@ -260,7 +260,7 @@ static void imports_sparse_initializers_without_contents(void **state) {
     loading_free(&loading);
 }
 
-/* An element type, the field that holds its elements one by one, and what is read. */
+/* A dtype, the field of TensorProto that holds its elements, and the expected contents. */
 static const struct {
     int dtype;
     uint32_t field;
@@ -346,7 +346,7 @@ static struct bytes nested(struct arena *arena, uint32_t field, struct bytes inn
     return outer;
 }
 
-/* A dim is a value or a name, a type of one kind: what onnx.load reads from the same bytes. */
+/* The value or name of a dim, and the kind of a type, are oneofs; onnx.load reads the same. */
 static void uses_the_last_field_of_a_oneof(void **state) {
     for (int value_last = 0; value_last < 2; value_last++) {
         struct bytes dim = bytes_new(*state);
@@ -390,7 +390,7 @@ static void treats_negative_dims_as_anonymous_symbolic_dims(void **state) {
     loading_free(&loading);
 }
 
-/* Two of them are not one dim. */
+/* Two '?' are different dims. */
 static void treats_question_mark_as_an_anonymous_symbolic_dim(void **state) {
     struct bytes dim = bytes_new(*state);
     put_text(&dim, 2, "?");
@@ -557,7 +557,7 @@ static void refuses_elements_in_the_field_of_another_type(void **state) {
         "value: tensor 'w' of type float stores its data in the field of another type");
 }
 
-/* A sparse tensor "w" of shape [2,3] with the values of `n` and those indices. */
+/* A sparse tensor "w" of shape [2,3] with `n` values and these indices. */
 static struct bytes sparse_model(void *arena, int64_t n, size_t rank, const int64_t *dims,
                                  const char *indices, size_t size, bool is_attribute) {
     struct bytes graph = graph_of(arena, "x", "x");
@@ -668,7 +668,7 @@ static void refuses_sparse_tensors_without_values(void **state) {
     assert_refused(model_of(*state, graph), "format: a sparse tensor has no values");
 }
 
-/* They are searched linearly. */
+/* Both lists are searched linearly. */
 static void limits_attributes_and_opset_imports(void **state) {
     struct bytes graph = graph_of(*state, "x", "y");
     struct bytes node = node_of(*state, "Relu", "r", "x", "y");

@@ -55,9 +55,9 @@ static const char *stack_text(struct arena *arena, const struct module_stack *st
 
 static void reads_module_scopes(void **state) {
     static const struct {
-        const char *scopes;    /* NULL: there is no such entry */
-        const char *classes;   /* NULL */
-        const char *namespace; /* NULL */
+        const char *scopes;    /* NULL: no such entry */
+        const char *classes;   /* or NULL */
+        const char *namespace; /* or NULL */
         const char *modules;
     } rows[] = {
         {"['', 'layer1', 'layer1.0', 'conv2d']",
@@ -72,7 +72,7 @@ static void reads_module_scopes(void **state) {
         {NULL, NULL, ": net.Net/a: torch.nn.Linear/relu: aten.relu.default", ":Net a:Linear"},
         {NULL, "['net.Net', 'op']", ": net.Net/relu: aten.relu.default", ":Net"},
         {"['_empty_nn_module_stack_from_metadata_hook', 'sym_size_int_1']", NULL, NULL, "-"},
-        /* what is not spelled so is not there, and the next best is read */
+        /* a malformed entry is ignored, and the next source is read */
         {"['', 'fc', 'linear'", NULL, ": net.Net/relu: aten.relu.default", ":Net"},
         {"['', 'fc', 'linear']x", NULL, NULL, "-"},
         {"['', 'fc, 'linear']", NULL, NULL, "-"},
@@ -166,7 +166,7 @@ static void inherits_the_place_of_the_call(void **state) {
     loading_free(&loading);
 }
 
-/* A list of n parts, none of which has a name. */
+/* Returns a list of n empty names. */
 static const char *list_of(struct arena *arena, size_t n) {
     char *list = arena_alloc(arena, 3 * n + 3);
     list[0] = '[';
@@ -191,7 +191,7 @@ static void ignores_malformed_scopes(void **state) {
     }
 }
 
-/* Bytes that skim keeps of a model of one node with that entry. */
+/* Returns how many bytes skim keeps of a model with one node that has the entry. */
 static size_t retained_of(struct arena *arena, const char *key, const char *value) {
     struct bytes node = node_of(arena, "Relu", "r", "x", "y");
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -208,7 +208,7 @@ static size_t retained_of(struct arena *arena, const char *key, const char *valu
 
 static void drops_unread_metadata(void **state) {
     size_t bare = retained_of(*state, NULL, NULL);
-    size_t most = bare + 2; /* the node's length keeps its width */
+    size_t most = bare + 2; /* the length of the node may take more bytes */
     assert_true(retained_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)) <=
                 most);
     assert_true(retained_of(*state, SCOPES, list_of(*state, 100000)) <= most);

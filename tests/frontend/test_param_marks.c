@@ -79,7 +79,7 @@ static void reads_the_kind_of_an_input_with_a_default(void **state) {
     expect_mark(graph, MARK_PARAMETER, 0);
 }
 
-/* An optimizer that replaces an initializer keeps its name, not its metadata. */
+/* An optimizer that replaces an initializer keeps its name, but not its metadata. */
 static void reads_the_signature_of_the_graph(void **state) {
     static const struct {
         const char *signature;

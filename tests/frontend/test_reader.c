@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* External data: named by the model, never opened at load, and never outside its folder. */
+/* External data: located by the model, not opened by load, and never outside the model's
+ * folder. */
 #include "frontend/reader.h"
 
 #include <setjmp.h>
@@ -113,8 +114,8 @@ struct external_case {
     const char *location;
     const char *offset;
     int64_t want;
-    const char *reason;  /* why it is out of reach; NULL: it is loaded, or refused with: */
-    const char *message; /* NULL: not refused */
+    const char *reason;  /* why the data are unreadable; NULL: readable */
+    const char *message; /* error of loading; NULL: loaded */
 };
 
 static void check_external(const struct fixture *f, const struct external_case *row) {
@@ -122,7 +123,7 @@ static void check_external(const struct fixture *f, const struct external_case *
     const struct constant *loaded = NULL;
     write_file(f->model, model.data, model.size);
     struct loading loading = load_path(f->model);
-    assert_int_equal(loading.status, CM_OK); /* nothing was opened yet */
+    assert_int_equal(loading.status, CM_OK); /* no data file was opened yet */
     const struct constant *constant = value_named(&loading, "w")->constant;
     const char *reason = constant_unreadable(constant, &loading.model->reader);
     const int status =
@@ -159,7 +160,7 @@ static void reads_external_data_only_in_the_models_folder(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) check_external(*state, &rows[i]);
 }
 
-/* On systems with openat2; on others no link is followed (tests/support/test_beneath.c). */
+/* With openat2; without it no link is followed (tests/support/test_beneath.c). */
 static void follows_links_only_in_the_models_folder(void **state) {
     static const struct external_case rows[] = {
         {"inner.bin", "4", 2, NULL, NULL},

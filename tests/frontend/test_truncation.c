@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real files truncated at every byte, or with changed bytes, give a message or a model. Each
- * prefix is a separate allocation, so that ASan detects overruns.
+ * Real files, truncated at every byte or with changed bytes, load or give an error. Each prefix
+ * is a separate allocation, so that ASan detects overruns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define N_MUTATIONS 2000
 
-/* The whole file; the caller frees it. */
+/* Returns the whole file; the caller frees it. */
 static uint8_t *read_whole(const char *name, size_t *ret_size) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", TEST_MODELS_DIR, name);
@@ -47,7 +47,7 @@ static void assert_cut_is_refused(const uint8_t *bytes, size_t size) {
     free(cut);
 }
 
-/* These files end in their opset imports, without which no prefix is a model. */
+/* These files end with their opset imports, so no proper prefix is a valid model. */
 static void refuses_a_file_truncated_at_any_byte(void **state) {
     static const struct {
         const char *name;

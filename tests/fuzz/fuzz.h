@@ -16,40 +16,38 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t size, const uint8_t
                                  unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
-/* A property that does not hold ends the program, as a crash would. */
+/* Aborts if the property does not hold. */
 #define FUZZ_REQUIRE(holds) fuzz_require((holds), #holds, __FILE__, __LINE__)
 void fuzz_require(int holds, const char *what, const char *file, int line);
 
 /* Aborts if `status` is not a valid status, or a failure without a message. */
 void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics);
 
-/*
- * What must hold of a result that was computed, not read: indices, sums, places in memory.
- */
+/* Checks the invariants of a computed result: indices, sums, places in memory. */
 void fuzz_require_result(const struct cm_result *result);
 
-/* Ends the program unless what was written is read back and written again byte by byte. */
+/* Aborts unless reading the result's JSON and writing it again gives the same bytes. */
 void fuzz_require_round_trip(const struct cm_result *result);
 
-/* Writes everything that writes a result. */
+/* Runs every writer of a result. */
 void fuzz_write_all(const struct cm_result *result, uint8_t flags);
 
 /* Checks the invariants of a comparison: no change between a result and itself, and modules
  * that account for the whole of a change. */
 void fuzz_require_diff(const struct cm_result *one, const struct cm_result *two);
 
-/* Ends the program when one input took longer, in seconds of the processor. */
+/* Aborts if an input took more than this many seconds of CPU time. */
 #define FUZZ_MAX_SECONDS 20
 double fuzz_now(void);
 void fuzz_require_fast(double since);
 
 /*
- * The options of an analysis are stored in the input itself, as a field that ONNX does not have
- * (number 2000, FUZZ_ASKED bytes) at its very end, so that every model is an input as it is.
+ * The options of an analysis are part of the input: a last field that ONNX does not define
+ * (number 2000, FUZZ_ASKED bytes). A model without the field is a valid input, too.
  */
 #define FUZZ_ASKED       12
 #define FUZZ_ASKED_FIELD (3 + FUZZ_ASKED)
-/* The bytes of that field, or NULL. */
+/* Returns the bytes of that field, or NULL. */
 const uint8_t *fuzz_asked(const uint8_t *data, size_t size);
 /* Its tag and length; FUZZ_ASKED bytes follow. */
 extern const uint8_t fuzz_asked_head[3];

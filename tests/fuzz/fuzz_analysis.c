@@ -14,7 +14,7 @@
 
 #define MAX_DIMS 16
 
-/* Meaning of the FUZZ_ASKED bytes, one each. */
+/* Meaning of each of the FUZZ_ASKED bytes. */
 enum asked {
     ASKED_BATCH,
     ASKED_MEMORY,

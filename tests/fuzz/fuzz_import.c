@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes to the IR: skim, decode, import. The same bytes from memory and from a pipe, which
- * cannot seek, must give the same graph, and every graph must satisfy the invariants of the
- * passes.
+ * Imports bytes into the IR: skim, decode, import. The same bytes from memory and from a pipe,
+ * which cannot seek, must give the same graph, and every graph must satisfy the invariants of
+ * the passes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The readers of both reports: what they take is written again, and all that prints it holds.
+/* Readers of profiles and sweeps: what they accept is written again and passed to all writers.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@
 #define N(array)  (sizeof(array) / sizeof((array)[0]))
 #define MAX_WORDS 64
 
-/* No list has more values than there are words. */
+/* MAX_WORDS also limits the number of values of each list. */
 struct line {
     struct invocation call;
     const char *words[MAX_WORDS];
@@ -97,7 +97,7 @@ static void require_glob(const char *pattern) {
     }
 }
 
-/* Returns the negated comparison. */
+/* The negation of each comparison. */
 static const enum comparison opposites[] = {
     [COMPARE_EQUAL] = COMPARE_UNEQUAL,      [COMPARE_UNEQUAL] = COMPARE_EQUAL,
     [COMPARE_LESS] = COMPARE_MORE_OR_EQUAL, [COMPARE_LESS_OR_EQUAL] = COMPARE_MORE,

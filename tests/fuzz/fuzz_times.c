@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "support/checked.h"
 
-/* The time of the model is that of its nodes and of the layers without nodes. */
+/* The time of the model must be the sum over its nodes and over layers without nodes. */
 static void require_sums(const struct cm_result *result) {
     int64_t sum = 0;
     if (!cm_result_timed(result)) return;

@@ -62,7 +62,7 @@ static bool refill(struct mutation *mutation, uint32_t id, const uint8_t *bytes,
                          wire_put_field(made, field->number, field->type, bytes, size));
 }
 
-/* The options (fuzz.h) stay at the end. */
+/* Appends to a message; the options (fuzz.h) stay at the end of the model. */
 static bool append(struct mutation *mutation, uint32_t parent, const uint8_t *bytes,
                    size_t size) {
     size_t end = mutation->size;

@@ -67,8 +67,7 @@ static int64_t figure(const struct cm_costs *costs, const struct sum *sum) {
     return value;
 }
 
-/* Sums a cost over the nodes and children of a module, without unknown values. False: overflow.
- */
+/* Adds a value to *total unless it is unknown. Returns false on overflow. */
 static bool add_known(int64_t *total, int64_t value) {
     if (value == CM_UNKNOWN) return true;
     return !__builtin_add_overflow(*total, value, total);
@@ -110,7 +109,7 @@ static void require_sums(const struct cm_result *result) {
     free(too_much);
 }
 
-/* The sum over an upper bound must be marked as an upper bound. */
+/* A sum that includes an upper bound must be marked as an upper bound. */
 static void require_bounds(const struct cm_result *result) {
     const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
                                   CM_COST_BIT(flops) | CM_COST_BIT(int_ops) |
@@ -153,7 +152,7 @@ static bool indices_are_times(const struct cm_result *result) {
     return true;
 }
 
-/* Values that are live at the same time do not overlap. */
+/* Requires that two values alive at the same time do not overlap. */
 static void require_apart(const struct cm_placed *one, const struct cm_placed *two) {
     const size_t made_one = one->made == CM_NO_INDEX ? 0 : one->made;
     const size_t made_two = two->made == CM_NO_INDEX ? 0 : two->made;
@@ -188,7 +187,7 @@ void fuzz_require_result(const struct cm_result *result) {
     require_memory(result);
 }
 
-/* Allows no control characters but newlines (CR LF in CSV) and our colour escapes. */
+/* Requires no control characters except newlines (CR LF in CSV) and our colour escapes. */
 static void require_harmless(const char *text, size_t size, bool color) {
     for (size_t i = 0; i < size; i++) {
         const unsigned char byte = (unsigned char)text[i];

@@ -14,12 +14,12 @@
 
 struct wire_field {
     uint32_t parent;          /* index of the field whose message contains it, or WIRE_ROOT */
-    enum message_kind inside; /* that message */
-    const struct skim_field *row; /* NULL: the schema does not have it */
+    enum message_kind inside; /* kind of that message */
+    const struct skim_field *row; /* NULL: not in the schema */
     uint32_t number;
-    uint32_t type; /* of the wire */
-    size_t start;  /* of its tag */
-    size_t body;   /* of its contents */
+    uint32_t type; /* wire type */
+    size_t start;  /* offset of its tag */
+    size_t body;   /* offset of its contents */
     size_t end;
 };
 
@@ -33,11 +33,12 @@ struct wire {
 /* Parses up to the first invalid field, or until there are too many. */
 void wire_parse(struct wire *wire, const uint8_t *data, size_t size);
 
-/* The kind of message that a field holds; MESSAGE_NONE. The root's is the model. */
+/* Returns the kind of message that a field holds, or MESSAGE_NONE; the model for WIRE_ROOT. */
 enum message_kind wire_kind(const struct wire *wire, uint32_t field);
 
 size_t wire_put_varint(uint8_t *out, uint64_t value);
-/* A tag, and for type 2 the length; then `size` bytes. At most 20 bytes more than size. */
+/* Writes a tag, for type 2 the length, and `size` bytes. Returns the bytes written, at most
+ * size + 20. */
 size_t wire_put_field(uint8_t *out, uint32_t number, uint32_t type, const uint8_t *bytes,
                       size_t size);
 
@@ -51,8 +52,8 @@ struct wire_edit {
 };
 
 /*
- * The edited model in `out`, which may be the model itself; its size, or 0 where it would be
- * more than `most` or there is no memory.
+ * Writes the edited model to `out`, which may be the model itself. Returns its size; 0 if it
+ * exceeds `most` or an allocation fails.
  */
 size_t wire_splice(const struct wire *wire, const struct wire_edit *edit, uint8_t *out,
                    size_t most);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models of a few nodes, for the tests of ir. No failure is expected here, so each is an abort.
- */
+/* Models of a few nodes, for the tests of ir. Every failure aborts. */
 #include "small_model.h"
 
 #include <string.h>
@@ -107,7 +106,7 @@ static uint32_t small_output_of(struct small_model *small, uint32_t node) {
     return graph_node_at(small->builder, node)->outputs[0];
 }
 
-/* Lists the nodes of the graph in the order of ids, its inputs, and one output. */
+/* Adds an output to the graph. */
 static void small_graph_end(struct small_model *small, uint32_t graph, uint32_t output) {
     struct graph *g = graph_at(small->builder, graph);
     append(small, &g->outputs, &g->n_outputs, output);

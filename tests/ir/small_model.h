@@ -17,7 +17,7 @@ struct small_model {
 void small_model_begin(struct small_model *small);
 void small_model_free(struct small_model *small);
 
-/* main: %x, %w -> Conv -> %y -> Relu -> %z; If(%c) with a body that reads %y. */
+/* main: %x, %w -> Conv -> %y; If(%c) -> %z, with a body that computes %sum = %y + %y. */
 void small_model_with_body(struct small_model *small);
 
 #endif

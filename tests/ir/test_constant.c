@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading of constants: all layouts, and malformed contents.
- */
+/* Loading of constants: all layouts, and malformed contents. */
 #include "ir/constant.h"
 
 #include <math.h>
@@ -37,12 +36,12 @@ static int end(void **state) {
     return 0;
 }
 
-/* A file of bytes that counts how much is read of it. */
+/* A reader of bytes that counts the bytes it has read. */
 struct bytes {
     const uint8_t *data;
     size_t n_read;
     int status;
-    const char *reason; /* the bytes are out of reach */
+    const char *reason; /* why the bytes are unreadable; NULL: readable */
 };
 
 static int read_bytes(void *context, const struct constant *constant, void *buffer, size_t size,

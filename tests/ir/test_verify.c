@@ -17,7 +17,7 @@
 #include "small_model.h"
 #include "support/arena.h"
 
-/* Of small_model_with_body: values x c w y z sum, nodes Conv If Add, graphs main body. */
+/* Ids in small_model_with_body. */
 enum { X, C, W, Y, Z, SUM };
 enum { CONV, IF, ADD };
 
@@ -57,7 +57,7 @@ static void negative_dim(struct small_model *m) {
 }
 static void nodes_out_of_order(struct small_model *m) {
     uint32_t *order = arena_array(m->arena, 2, sizeof *order);
-    order[0] = IF; /* whose body reads what Conv makes */
+    order[0] = IF; /* its body reads the output of Conv */
     order[1] = CONV;
     m->model.graphs[0].nodes = order;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain data: a result needs no model. */
+/* Hand-written results, and helpers of the report tests: see fixture.h. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -212,7 +212,7 @@ static const struct cm_fit fit = {
     17179869184, true, 1079, 17178200000, 17194100000, "exact", "",
 };
 static const size_t schedule[] = {1, 0};
-/* A slope, a peak of one node, a plain. */
+/* A slope, a peak at one node, a plateau. */
 static const struct cm_curve_point curve[] = {
     {0, 100000000}, {0, 200000000}, {0, 300000000}, {1, 500000000},  {0, 30000000},
     {0, 30000000},  {0, 30000000},  {0, 30000000},  {0, CM_UNKNOWN}, {1, 1},

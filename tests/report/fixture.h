@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results made by hand, and what the tests of the reports do with them. */
+/* Hand-written results, and helpers of the report tests. */
 #ifndef TESTS_REPORT_FIXTURE_H
 #define TESTS_REPORT_FIXTURE_H
 
@@ -8,21 +8,21 @@
 struct cm_result;
 struct cm_text_options;
 
-/* A PointNet cut short: figures of the reference listing, everything known. */
+/* An abridged PointNet with the numbers of the reference listing; no value is unknown. */
 extern const struct cm_result fixture_pointnet;
 
-/* Extreme values: unknowns, 2^63 - 1, sequences, maps, names that attack a terminal. */
+/* Extreme values: unknowns, 2^63 - 1, sequences, maps, names with terminal escapes. */
 extern const struct cm_result fixture_hostile;
 
-/* Returns the output of the writer; the caller frees it. Fails the test on a status that is not
+/* Returns the output of the writer; the caller frees it. Fails the test if the status is not
  * CM_OK. */
 char *fixture_text(const struct cm_result *result, const struct cm_text_options *options);
-/* The same for the default report, fixture_text for the listing of DeepSpeed. */
+/* The same for the default report; fixture_text writes the listing of DeepSpeed. */
 char *fixture_screen(const struct cm_result *result, const struct cm_text_options *options);
 char *fixture_json(const struct cm_result *result);
 
-/* Returns the text of a file of the source tree, "" if it does not exist; the caller frees it.
- */
+/* Returns the contents of a file of the source tree, "" if it does not exist; the caller frees
+ * it. */
 char *fixture_file(const char *path);
 
 char *fixture_explanations(const struct cm_result *result,

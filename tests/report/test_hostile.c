@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passes hostile names through every writer: a terminal, a spreadsheet, a page
- * of Markdown or HTML, a diagram, a flame graph. A file may name its modules and nodes so.
+ * Passes hostile names of modules and nodes through every writer: for a terminal, a
+ * spreadsheet, a page of Markdown or HTML, a diagram, a flame graph. Any file may contain them.
  */
 #include "fixture.h"
 
@@ -53,7 +53,7 @@ static const char *const names[] = {
     "\xef\xbb\xbfin\xe2\x80\x8bvisible",
 };
 
-/* A root with a module of each name, and a node of each in it. */
+/* A root with one module per name; each module has one node. */
 struct hostile {
     struct cm_module modules[N(names) + 1];
     struct cm_node nodes[N(names)];
@@ -182,7 +182,7 @@ static int write_sweep(enum kind kind, const struct cm_sweep *sweep,
     return cm_sweep_write_markdown(sweep, options, NULL, out);
 }
 
-/* All columns of these rows; `sweep` instead of rows where it is set. */
+/* Returns all columns of these rows, or those of a sweep if `sweep`. */
 static char *written(enum kind kind, enum cm_rows rows, bool sweep) {
     struct hostile hostile;
     struct cm_table_options options;
@@ -201,7 +201,8 @@ static char *written(enum kind kind, enum cm_rows rows, bool sweep) {
     return text;
 }
 
-/* Nothing that moves a cursor, turns the writing or forges a line; line ends are ours. */
+/* Expects no control characters except line ends, no bidi or invisible characters, and no
+ * commands of CI workflows. */
 static void expect_tame(enum kind kind, const char *text) {
     assert_true(text_is_utf8(text, strlen(text)));
     assert_null(strstr(text, "\xe2\x80\xae"));
@@ -235,7 +236,8 @@ static void every_writer_escapes_control_characters(void **state) {
     }
 }
 
-/* A field of a record by RFC 4180; where the next one begins. */
+/* Reads a field of a record by RFC 4180; returns its end, sets *ret_first to its first
+ * character. */
 static const char *read_field(const char *at, char *ret_first) {
     const bool quoted = *at == '"';
     const bool empty = *at == ',' || *at == '\r';
@@ -291,7 +293,7 @@ static size_t count_pipes(const char *line, size_t length) {
     return n;
 }
 
-/* Every | ends a cell, and every < is that of a <code>. */
+/* Expects that every | ends a cell and every < belongs to a <code> tag. */
 static void check_markdown(const char *text) {
     const char *at = strstr(text, "\n| ");
     size_t n = 0;
@@ -319,7 +321,7 @@ static void markdown_escapes_cells_and_html(void **state) {
     free(text);
 }
 
-/* `frame;frame;operator N`, and all N are those of the nodes. */
+/* Lines are `frame;frame;operator N`; the sum of N is that of the nodes. */
 static void folded_stacks_escape_blanks_and_add_up(void **state) {
     int64_t sum = 0;
     char *text = written(FOLDED, CM_ROWS_MODULES, false);
@@ -337,7 +339,7 @@ static void folded_stacks_escape_blanks_and_add_up(void **state) {
     free(text);
 }
 
-/* A label has none of `never`, and there is one for each module. */
+/* Expects one label per module, without unescaped characters of `never`. */
 static void check_labels(const char *text, const char *begin, const char *end,
                          const char *never) {
     size_t n = 0;
@@ -354,7 +356,7 @@ static void check_labels(const char *text, const char *begin, const char *end,
     assert_int_equal(n, N(names) + 1);
 }
 
-static void labels_of_diagrams_end_where_they_should(void **state) {
+static void labels_of_diagrams_escape_their_delimiters(void **state) {
     (void)state;
     char *dot = written(DOT, CM_ROWS_MODULES, false);
     check_labels(dot, "[label=\"", "\"];\n", "\"");
@@ -376,7 +378,8 @@ static bool is_tag(const char *at) {
     return false;
 }
 
-/* Every < begins a tag of ours, every & an entity, and every " ends an attribute of ours. */
+/* Expects that every < begins a tag of the report, every & an entity, and every " ends an
+ * attribute. */
 static void check_page(bool sweep) {
     char *text = written(HTML, CM_ROWS_MODULES, sweep);
     char *begin = strstr(text, "<main ");
@@ -402,7 +405,7 @@ static void pages_have_no_markup_of_names(void **state) {
     check_page(true);
 }
 
-static void json_gives_the_names_back(void **state) {
+static void json_round_trip_keeps_the_names(void **state) {
     struct cm_result *result = NULL;
     char *text = written(JSON, CM_ROWS_MODULES, false);
     (void)state;
@@ -420,9 +423,9 @@ int main(void) {
         cmocka_unit_test(csv_escapes_formulas_and_quotes),
         cmocka_unit_test(markdown_escapes_cells_and_html),
         cmocka_unit_test(folded_stacks_escape_blanks_and_add_up),
-        cmocka_unit_test(labels_of_diagrams_end_where_they_should),
+        cmocka_unit_test(labels_of_diagrams_escape_their_delimiters),
         cmocka_unit_test(pages_have_no_markup_of_names),
-        cmocka_unit_test(json_gives_the_names_back),
+        cmocka_unit_test(json_round_trip_keeps_the_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory by lifetime: the same promises in both builds of the arena. */
+/* The arena allocator; the same tests pass in both of its builds. */
 #include "support/arena.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* Below, at and beyond a block, and objects that get a block of their own. */
+/* Sizes below, at and above a block, and of objects that get a block of their own. */
 static const size_t sizes[] = {0, 1, 15, 16, 17, 1000, 4096, 5000, 70000, 1 << 20, 3 << 20};
 
 static void allocates_zeroed_aligned_disjoint_objects(void **state) {
@@ -32,7 +32,7 @@ static void allocates_zeroed_aligned_disjoint_objects(void **state) {
     for (size_t i = 0; i < n; i++) {
         objects[i] = arena_alloc(*state, sizes[i]);
         assert_non_null(objects[i]);
-        const size_t multiple = sizes[i] & -sizes[i]; /* of any type of that size */
+        const size_t multiple = sizes[i] & -sizes[i]; /* largest power of 2 that divides */
         const size_t most = alignof(max_align_t);
         if (multiple > 0)
             assert_int_equal((uintptr_t)objects[i] % (multiple < most ? multiple : most), 0);

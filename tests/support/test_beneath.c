@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths from untrusted files lead to files of one folder only, whichever way they are opened.
- */
+/* Paths from untrusted files open only files in one folder, with and without openat2. */
 #include "support/beneath.h"
 
 #include <errno.h>
@@ -49,7 +48,7 @@ static const char *const made[] = {"in/here",   "in/sub/deep", "in/sub", "in/inn
                                    "in/folder", "in/outer",    "in/up",  "in/fifo",
                                    "in",        "out"};
 
-/* in/ is the folder; out is next to it. */
+/* in/ is the permitted folder; `out` is outside of it. */
 static int make(void **state) {
     char path[TEMPORARY_PATH + 32];
     (void)state;
@@ -82,7 +81,7 @@ static const struct {
     const char *path;
     char want;      /* first byte of the file; 0: not opened */
     char by_steps;  /* the same if no link is followed */
-    bool is_inside; /* errno is another than EXDEV */
+    bool is_inside; /* false: errno is EXDEV */
 } cases[] = {
     {"here", 'h', 'h', true},
     {"./here", 'h', 'h', true},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int64 arithmetic that knows unknown and overflow. */
+/* Checked int64 arithmetic with the sentinels for unknown and overflow. */
 #include "support/checked.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@ struct row {
 #define U   DIM_UNKNOWN
 #define O   DIM_OVERFLOW
 #define MAX INT64_MAX
-#define MIN (INT64_MIN + 2) /* the smallest that is known */
+#define MIN (INT64_MIN + 2) /* the smallest value above the sentinels */
 
 /* clang-format off */
 static const struct row rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages, their places, and what happens when there are too many or no memory. */
+/* Diagnostics: codes, locations, the cap on messages, and failed allocations. */
 #include "costmodel/costmodel.h"
 #include "support/diag.h"
 

@@ -13,7 +13,7 @@
 #define LONGEST 40
 #define SEED    0x55d4c0ffee0
 
-static void test_only_the_bytes_of_a_text_count(void **state) {
+static void test_hash_depends_on_the_bytes_of_a_text_only(void **state) {
     char text[2 * LONGEST];
     (void)state;
     for (size_t length = 0; length <= LONGEST; length++) {
@@ -26,7 +26,7 @@ static void test_only_the_bytes_of_a_text_count(void **state) {
     }
 }
 
-static void test_every_byte_and_the_length_count(void **state) {
+static void test_hash_depends_on_every_byte_and_the_length(void **state) {
     char text[LONGEST + 1];
     (void)state;
     memset(text, 'a', sizeof text);
@@ -47,8 +47,8 @@ static int compare_words(const void *a, const void *b) {
     return (*left > *right) - (*left < *right);
 }
 
-/* Names of a file differ in a digit or two. */
-static void test_the_low_bits_tell_alike_texts_apart(void **state) {
+/* Names in a file differ in a few digits. */
+static void test_low_bits_of_similar_texts_differ(void **state) {
     enum { N = 1 << 12 };
     uint64_t *hashes = malloc(N * sizeof *hashes);
     size_t n_slots = 0;
@@ -65,11 +65,11 @@ static void test_the_low_bits_tell_alike_texts_apart(void **state) {
     qsort(hashes, N, sizeof *hashes, compare_words);
     for (size_t i = 0; i < N; i++) n_slots += i == 0 || hashes[i] != hashes[i - 1];
     free(hashes);
-    assert_in_range(n_slots, N * 60 / 100, N * 66 / 100); /* of a random choice: 1 - 1/e */
+    assert_in_range(n_slots, N * 60 / 100, N * 66 / 100); /* random hashes: 1 - 1/e */
 }
 
-/* If two differences cancelled out for one prefix, they would do so for every seed. */
-static void test_no_file_knows_which_texts_fall_together(void **state) {
+/* If differences could cancel out, a file could contain texts that collide for every seed. */
+static void test_texts_do_not_collide_for_every_seed(void **state) {
     static const char a[] = "0123456789abcdef";
     char b[sizeof a];
     size_t n_equal = 0;
@@ -87,10 +87,10 @@ static void test_no_file_knows_which_texts_fall_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_the_bytes_of_a_text_count),
-        cmocka_unit_test(test_every_byte_and_the_length_count),
-        cmocka_unit_test(test_the_low_bits_tell_alike_texts_apart),
-        cmocka_unit_test(test_no_file_knows_which_texts_fall_together),
+        cmocka_unit_test(test_hash_depends_on_the_bytes_of_a_text_only),
+        cmocka_unit_test(test_hash_depends_on_every_byte_and_the_length),
+        cmocka_unit_test(test_low_bits_of_similar_texts_differ),
+        cmocka_unit_test(test_texts_do_not_collide_for_every_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

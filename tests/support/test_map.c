@@ -53,7 +53,7 @@ static void compares_keys_by_bytes_and_length(void **state) {
     for (uint32_t n = 0; n <= 5; n++) assert_int_equal(map_set_n(&map, bytes, n, n), CM_OK);
     for (uint32_t n = 0; n <= 5; n++) {
         char copy[5];
-        memcpy(copy, bytes, n); /* nothing behind it */
+        memcpy(copy, bytes, n); /* no terminator */
         assert_int_equal(map_get_n(&map, copy, n), n);
     }
     assert_int_equal(map_get(&map, "ab"), 2);
@@ -84,7 +84,7 @@ static void finds_each_of_100000_names(void **state) {
     assert_true(map.n_entries < map.n_slots / 4 * 3);
 }
 
-static void room_for_one_more_again_and_again_costs_no_square(void **state) {
+static void repeated_reserve_takes_linear_memory(void **state) {
     enum { N = 10000 };
     struct map map;
     map_init(&map, *state);
@@ -98,7 +98,7 @@ static void room_for_one_more_again_and_again_costs_no_square(void **state) {
     assert_in_range(arena_used(*state), 0, N * 200);
 }
 
-static void without_memory_the_map_stays_as_it_was(void **state) {
+static void a_failed_allocation_leaves_the_map_unchanged(void **state) {
     (void)state;
     struct arena *arena = arena_new("small", 512);
     struct map map;
@@ -123,9 +123,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(set_replaces_and_add_does_not, make, end),
         cmocka_unit_test_setup_teardown(compares_keys_by_bytes_and_length, make, end),
         cmocka_unit_test_setup_teardown(finds_each_of_100000_names, make, end),
-        cmocka_unit_test_setup_teardown(room_for_one_more_again_and_again_costs_no_square, make,
-                                        end),
-        cmocka_unit_test(without_memory_the_map_stays_as_it_was),
+        cmocka_unit_test_setup_teardown(repeated_reserve_takes_linear_memory, make, end),
+        cmocka_unit_test(a_failed_allocation_leaves_the_map_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

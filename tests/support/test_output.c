@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output whole or not at all. */
+/* Output files, which are written as a whole or not at all. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "tests/temporary.h"
 
 /*
- * A file system without O_TMPFILE: the linker replaces calls of open (--wrap), whose name is
+ * Simulates a file system without O_TMPFILE: the linker (--wrap) replaces open, which is named
  * open64 in glibc with 64-bit offsets.
  */
 static bool refuses_unnamed;
@@ -30,7 +30,7 @@ int __real_open64(const char *path, int flags, ...); // NOLINT(bugprone-reserved
 int __wrap_open64(const char *path, int flags, ...); // NOLINT(bugprone-reserved-identifier)
 
 int __wrap_open64(const char *path, int flags, ...) {
-    const int unnamed = 020000000; /* what O_TMPFILE adds to O_DIRECTORY */
+    const int unnamed = 020000000; /* O_TMPFILE without O_DIRECTORY */
     va_list args;
     va_start(args, flags);
     const mode_t mode = (flags & (O_CREAT | unnamed)) != 0 ? va_arg(args, mode_t) : 0;
@@ -164,7 +164,7 @@ static int end_without_unnamed_files(void **state) {
     return end(state);
 }
 
-/* More than the buffer of the copy. */
+/* The output is larger than the buffer of the copy. */
 static void without_unnamed_files_the_content_is_copied(void **state) {
     const struct fixture *f = *state;
     struct stat status;
@@ -176,7 +176,7 @@ static void without_unnamed_files_the_content_is_copied(void **state) {
     put(f->target, "old");
 }
 
-static void two_writers_do_not_meet(void **state) {
+static void of_two_writers_the_last_commit_wins(void **state) {
     const struct fixture *f = *state;
     struct output *a = open_output(f, f->target);
     struct output *b = open_output(f, f->target);
@@ -192,7 +192,7 @@ static void two_writers_do_not_meet(void **state) {
 static void keeps_a_symbolic_link(void **state) {
     const struct fixture *f = *state;
     struct stat status;
-    for (int round = 0; round < 2; round++) { /* dangling, then not */
+    for (int round = 0; round < 2; round++) { /* a dangling link, then a valid one */
         if (round == 0) assert_int_equal(symlink("other", f->target), 0);
         struct output *output = open_output(f, f->target);
         fputs("through", output_stream(output));
@@ -294,7 +294,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(keeps_the_mode_of_a_replaced_file, make, end),
         cmocka_unit_test_setup_teardown(keeps_the_old_file_if_abandoned, make, end),
         cmocka_unit_test_setup_teardown(gives_an_incomplete_file_no_name, make, end),
-        cmocka_unit_test_setup_teardown(two_writers_do_not_meet, make, end),
+        cmocka_unit_test_setup_teardown(of_two_writers_the_last_commit_wins, make, end),
         cmocka_unit_test_setup_teardown(keeps_a_symbolic_link, make, end),
         cmocka_unit_test_setup_teardown(refuses_a_cycle_of_links, make, end),
         cmocka_unit_test_setup_teardown(writes_devices_directly, make, end),
@@ -308,7 +308,7 @@ int main(void) {
         WITHOUT_UNNAMED_FILES(keeps_the_mode_of_a_replaced_file),
         WITHOUT_UNNAMED_FILES(keeps_the_old_file_if_abandoned),
         WITHOUT_UNNAMED_FILES(gives_an_incomplete_file_no_name),
-        WITHOUT_UNNAMED_FILES(two_writers_do_not_meet),
+        WITHOUT_UNNAMED_FILES(of_two_writers_the_last_commit_wins),
         WITHOUT_UNNAMED_FILES(keeps_a_symbolic_link),
         WITHOUT_UNNAMED_FILES(refuses_impossible_targets),
         WITHOUT_UNNAMED_FILES(leaves_no_file_if_the_target_becomes_a_folder),

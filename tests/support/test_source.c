@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes from a file, a pipe and memory: the same answers, and nothing read that was skipped. */
+/* Sources: file, pipe and memory behave alike, and skipped bytes are not read. */
 #include "support/file.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static int end(void **state) {
 
 enum kind { KIND_FILE, KIND_MEMORY, KIND_PIPE, N_KINDS };
 
-/* A child that fills the FIFO in pieces of odd sizes. */
+/* Forks a child that fills the FIFO in pieces of odd sizes. */
 static pid_t feed(const struct fixture *f) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -184,7 +184,7 @@ static void rereads_positions_of_seekable_sources(void **state) {
                          CM_OK);
         assert_memory_equal(buffer, f->bytes + N_BYTES - 300, sizeof buffer);
         assert_int_equal(source_read_at(source, N_BYTES, buffer, 0, f->diag), CM_OK);
-        take(source, 1000, 1000, f->diag); /* the position did not move */
+        take(source, 1000, 1000, f->diag); /* the position has not changed */
         assert_int_equal(cm_diagnostics_count(f->diag), 0);
         source_close(source);
     }
@@ -221,7 +221,7 @@ static void reports_positions_that_a_pipe_has_passed(void **state) {
     close_kind(source, KIND_PIPE);
 }
 
-static void standard_input_may_be_a_file_that_was_begun(void **state) {
+static void standard_input_may_be_a_partly_read_file(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
     uint8_t buffer[10];
@@ -239,7 +239,7 @@ static void standard_input_may_be_a_file_that_was_begun(void **state) {
     assert_int_equal(source_read_at(source, 10, buffer, sizeof buffer, f->diag), CM_OK);
     assert_memory_equal(buffer, f->bytes + 1010, sizeof buffer);
     source_close(source);
-    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* not ours to close */
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* still open */
     dup2(saved, STDIN_FILENO);
     close(saved);
 }
@@ -262,7 +262,7 @@ static void reports_read_errors_as_io_errors(void **state) {
 static void reports_unreadable_files_as_io_errors(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
-    if (geteuid() == 0) skip(); /* root may read all */
+    if (geteuid() == 0) skip(); /* root may read every file */
     assert_int_equal(chmod(f->file, 0), 0);
     assert_int_equal(source_open(f->file, f->diag, &source), CM_IO);
     assert_non_null(strstr(cm_diagnostics_get(f->diag, 0)->message, "Permission denied"));
@@ -323,7 +323,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rereads_positions_of_seekable_sources, make, end),
         cmocka_unit_test_setup_teardown(refuses_positions_after_the_end, make, end),
         cmocka_unit_test_setup_teardown(reports_positions_that_a_pipe_has_passed, make, end),
-        cmocka_unit_test_setup_teardown(standard_input_may_be_a_file_that_was_begun, make, end),
+        cmocka_unit_test_setup_teardown(standard_input_may_be_a_partly_read_file, make, end),
         cmocka_unit_test_setup_teardown(reports_read_errors_as_io_errors, make, end),
         cmocka_unit_test_setup_teardown(reports_unreadable_files_as_io_errors, make, end),
         cmocka_unit_test_setup_teardown(reads_all_up_to_the_limit, make, end),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts that grow, and names that must not drive a terminal. */
+/* Growing texts, and names escaped for terminals. */
 #include "support/text.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static const struct {
     {"a\nerror: forged", "a\\x0aerror: forged"},
     {"::error::x", "\\x3a:error::x"}, /* a command in the log of a CI job */
     {" ::error::x ::y", " \\x3a:error::x ::y"},
-    {"\xc2\xa0::error::x", "\xc2\xa0\\x3a:error::x"}, /* a blank, too */
+    {"\xc2\xa0::error::x", "\xc2\xa0\\x3a:error::x"}, /* no-break space */
     {"a\n::error::x", "a\\x0a::error::x"},
     {"com.acme::Foo a: b :c ::. ::", "com.acme::Foo a: b :c ::. ::"},
     {"##[error]x", "\\x23#[error]x"},
@@ -95,7 +95,8 @@ static const struct {
      "a\\xe2\\x80\\xa8b\\xe2\\x80\\xa9"},                             /* separators */
     {"\xe2\x81\xa6x\xe2\x81\xa9", "\\xe2\\x81\\xa6x\\xe2\\x81\\xa9"}, /* isolates */
     {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c", "\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xd8\\x9c"},
-    {"\xe2\x80\xa7\xe2\x80\xaf", "\xe2\x80\xa7\xe2\x80\xaf"}, /* their neighbours are safe */
+    {"\xe2\x80\xa7\xe2\x80\xaf",
+     "\xe2\x80\xa7\xe2\x80\xaf"}, /* adjacent code points are printed */
     {"bad \xff\xfe end", "bad \\xff\\xfe end"},
     {"cut \xe6\xa8", "cut \\xe6\\xa8"},
     {"\xc0\xaf", "\\xc0\\xaf"}, /* overlong */
@@ -227,7 +228,7 @@ static const struct {
     {"1.50GB", 1500000000},
     {"0.001kB", 1},
     {"1.0009kB", 1000},
-    {"1.1GiB", 1181116006}, /* and 0.4 */
+    {"1.1GiB", 1181116006}, /* 1181116006.4 */
     {"0.3333333333333333333333333TiB", 366503875925},
     {"7KiB", 7168},
     {"7KB", 7000},

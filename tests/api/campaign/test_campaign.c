@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbering of combinations, and campaigns that cannot be run. */
+/* The numbering of combinations, and invalid campaigns. */
 #include "costmodel/campaign.h"
 
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static struct cm_campaign example(void) {
     };
 }
 
-static void numbers_combinations_with_the_devices_fastest(void **state) {
+static void numbers_combinations_with_devices_varying_fastest(void **state) {
     static const struct {
         size_t index;
         const char *model;
@@ -66,7 +66,7 @@ static void numbers_combinations_with_the_devices_fastest(void **state) {
     }
 }
 
-static void axes_without_values_have_one(void **state) {
+static void axes_without_values_count_as_one_value(void **state) {
     struct cm_campaign campaign = example();
     size_t at[CM_CAMPAIGN_MAX_DIMS];
     struct cm_combination combination;
@@ -81,7 +81,7 @@ static void axes_without_values_have_one(void **state) {
     assert_string_equal(combination.device, "");
 }
 
-static void counts_saturate(void **state) {
+static void counts_of_combinations_saturate(void **state) {
     const struct cm_campaign_dim huge[] = {
         {"a", SIZE_MAX / 2, many}, {"b", SIZE_MAX / 2, many}, {"c", 2, many}};
     const struct cm_campaign_model one = {"a.onnx", 1, 3, huge};
@@ -113,9 +113,9 @@ static void refuses_shards_that_do_not_exist(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_combinations_with_the_devices_fastest),
-        cmocka_unit_test(axes_without_values_have_one),
-        cmocka_unit_test(counts_saturate),
+        cmocka_unit_test(numbers_combinations_with_devices_varying_fastest),
+        cmocka_unit_test(axes_without_values_count_as_one_value),
+        cmocka_unit_test(counts_of_combinations_saturate),
         cmocka_unit_test(refuses_shards_that_do_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that answer items, and die. */
+/* Worker processes that answer items, or die. */
 #include "api/campaign/workers.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define N_ITEMS 20
 
-/* The answer to each item: 'a' to 'z' answered, or how its process ended. */
+/* letters: 'a' to 't' for an answered item, '!' for a lost one; how: how its process ended. */
 struct answers {
     char letters[N_ITEMS + 1];
     char how[N_ITEMS][64];

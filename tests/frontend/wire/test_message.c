@@ -27,7 +27,7 @@ static struct span span_of(struct bytes bytes) {
     return (struct span){bytes.data, bytes.data + bytes.size};
 }
 
-/* The texts of that number, a comma behind each. */
+/* Returns the strings of the field, each followed by a comma. */
 static const char *texts_of(struct arena *arena, const struct message *message,
                             uint32_t number) {
     struct fields_walk walk = message_walk(message, number);
@@ -47,7 +47,7 @@ static void accepts_fields_in_any_order(void **state) {
     put_text(&node, NODE_INPUT, "a");
     put_number(&node, 6, 3);
     put_text(&node, 99, "unknown");
-    put_number(&node, NODE_INPUT, 7); /* not of the type that it has */
+    put_number(&node, NODE_INPUT, 7); /* wrong wire type */
     put_text(&node, NODE_INPUT, "");
     put_text(&node, NODE_NAME, "last name");
     put_text(&node, NODE_INPUT, "c");
@@ -70,7 +70,7 @@ static void reads_the_private_ordinal(void **state) {
     assert_int_equal(message.ordinal, 70000);
 }
 
-/* As skim leaves the main graph. */
+/* skim stores the main graph in pieces. */
 static void continues_lists_in_the_next_piece(void **state) {
     struct bytes front = bytes_new(*state);
     struct bytes back = bytes_new(*state);

@@ -132,7 +132,8 @@ static void refuses_malformed_bytes_with_their_position(void **state) {
     }
 }
 
-/* The field with everything written so far as its contents, written from the back. */
+/* Prepends the tag and length of a field whose contents are all bytes from `at`; returns its
+ * start. */
 static uint8_t *put_before(uint8_t *at, const uint8_t *buffer_end, uint8_t tag) {
     uint8_t digits[10];
     size_t n = 0;
@@ -179,10 +180,10 @@ static void limits_the_messages_in_a_message(void **state) {
                    "limit: at byte 44989: a node holds more than 4096 messages");
 }
 
-/* A name of 64 KiB is read: it ends too early, not too late. */
+/* A name of 65536 bytes is allowed; the error is then the end of the file. */
 static void refuses_a_long_name_from_its_header(void **state) {
     static const char name[] = "\x12\x81\x80\x04";    /* producer_name of 65537 bytes */
-    static const char allowed[] = "\x12\x80\x80\x04"; /* of 65536 */
+    static const char allowed[] = "\x12\x80\x80\x04"; /* of 65536 bytes */
     static const char value[] = "\x72\x87\x80\x80\x80\x01\x12\x81\x80\x80\x80\x01";
     static const struct {
         const char *bytes;
@@ -225,7 +226,7 @@ static void reports_where_a_pipe_ends(void **state) {
     loading_free(&loading);
 }
 
-/* A model whose initializer "w" has n bytes of raw_data; *ret_offset: where they are. */
+/* A model whose initializer "w" has n bytes of raw_data; sets *ret_offset to their position. */
 static struct bytes model_with_raw(struct arena *arena, size_t n, uint64_t *ret_offset) {
     static const uint8_t marker[] = {0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45, 0x67, 0x89};
     struct bytes raw = bytes_new(arena);
@@ -342,8 +343,8 @@ static void does_not_read_large_weights(void **state) {
     loading_free(&loading);
 }
 
-/* A graph of an If, in whose body a node has a name of so many letters, and a node behind it.
- */
+/* Returns a model with an If and a node after it; a node in the If's body has a name of
+ * `letters` letters. */
 static struct bytes model_with_body(struct arena *arena, size_t letters) {
     char *name = arena_alloc(arena, letters + 1);
     memset(name, 'n', letters);
@@ -357,8 +358,8 @@ static struct bytes model_with_body(struct arena *arena, size_t letters) {
     return model_of(arena, graph);
 }
 
-/* With what is noted of a body, the messages around it are longer than in the file; where that
- * takes a length past 127 or 16383, it is a byte longer, too. */
+/* skim adds ordinals to the nodes of a body, so enclosing messages get longer; a length above
+ * 127 or 16383 takes one byte more. */
 static void rewrites_lengths_around_a_body(void **state) {
     static const struct {
         size_t first;
@@ -378,7 +379,7 @@ static void rewrites_lengths_around_a_body(void **state) {
         }
 }
 
-/* More than one piece, and many windows of the file. */
+/* The graph takes more than one piece and many windows of the file. */
 static void reads_a_long_graph_from_a_file(void **state) {
     enum { N = 4000 };
     char path[TEMPORARY_PATH];

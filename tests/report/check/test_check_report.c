@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A verdict in every format, with names that attack each of them. */
+/* The writers of a verdict in every format, with hostile names. */
 #include "costmodel/check.h"
 
 #include "fixture.h"
@@ -130,12 +130,12 @@ static void every_format_equals_its_golden(void **state) {
     }
 }
 
-/* No name drives a terminal, ends a line, or is a command of a workflow. */
+/* Names cannot control a terminal, end a line, or form a command of a CI workflow. */
 static void escapes_line_breaks_and_control_characters_of_names(void **state) {
     (void)state;
     for (size_t i = 0; i < N(formats); i++) {
         size_t size = 0;
-        if (formats[i].write == cm_verdict_write_json) continue; /* \u001b, and the name */
+        if (formats[i].write == cm_verdict_write_json) continue; /* writes \u001b */
         char *text = written(formats[i].write, &hostile, &size);
         assert_null(memchr(text, '\x1b', size));
         assert_null(memchr(text, '\r', size));
@@ -237,7 +237,7 @@ static void counts_the_modules_that_a_comment_omits(void **state) {
 static void reads_a_budget_and_locates_its_errors(void **state) {
     static const struct {
         const char *text;
-        const char *message; /* NULL: it is read */
+        const char *message; /* NULL: valid */
     } budgets[] = {
         {"{\"schema\":\"costmodel/budget/1\",\"$schema\":\"x\",\"limits\":[\"macs <= 1\"],"
          "\"batches\":[1,32],\"dims\":{\"seq\":128},\"convention\":\"fvcore\"}",

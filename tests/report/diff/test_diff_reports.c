@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writers of a diff, on names that attack them and on more rows than there is room for. */
+/* The writers of a diff, with hostile names and with more rows than a report holds. */
 #include "costmodel/compare.h"
 
 #include <setjmp.h>
@@ -28,7 +28,8 @@ static char *write_with(writer *write, const struct cm_diff *diff,
     return text;
 }
 
-/* Escape, a line of its own, markup, a mention, a cell's end, bidi override, broken UTF-8. */
+/* Escape sequence, code span, cell separator, markup, mention, entity, quote, bidi override,
+ * invalid UTF-8. */
 #define HOSTILE "a\033[31m`|<script>@all&\"\\\342\200\256\377"
 
 static void escapes_names_in_every_format(void **state) {
@@ -86,7 +87,7 @@ static size_t count(const char *text, const char *what) {
     return n;
 }
 
-/* The site takes 65,536 characters. */
+/* GitHub accepts comments of at most 65,536 characters. */
 static void truncates_a_comment_to_the_limit(void **state) {
     char *was = many_modules(1);
     char *is = many_modules(2);

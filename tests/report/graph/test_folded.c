@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of an invented profile: each figure fits into int64_t, their sum does not. */
+/* Folded stacks of a hand-written profile: each value fits int64_t, their sum does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

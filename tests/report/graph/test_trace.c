@@ -14,7 +14,7 @@
 
 #include "costmodel/costmodel.h"
 
-static void odd_values_stand_as_documented(void **state) {
+static void writes_unknown_and_extreme_values_as_valid_json(void **state) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -52,7 +52,8 @@ static void reports_a_full_disk(void **state) {
     fclose(out);
 }
 
-/* A module of a file may be as deep as it likes: the deepest have no track. */
+/* The depth of modules in a file is not limited; modules below the depth limit have no track.
+ */
 static void omits_modules_below_the_depth(void **state) {
     struct cm_module modules[100];
     const size_t nodes[] = {0};
@@ -92,7 +93,7 @@ static void omits_modules_below_the_depth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(odd_values_stand_as_documented),
+        cmocka_unit_test(writes_unknown_and_extreme_values_as_valid_json),
         cmocka_unit_test(writes_nothing_without_times),
         cmocka_unit_test(reports_a_full_disk),
         cmocka_unit_test(omits_modules_below_the_depth),

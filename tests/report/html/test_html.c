@@ -75,7 +75,8 @@ static void a_page_without_scripts_shows_exact_and_rounded_totals(void **state) 
     free(page);
 }
 
-/* 1 + 150 modules: no depth has fewer rows, so the rest is counted. */
+/* 1 + 150 modules: depth 1 already has too many rows, so 100 are listed and the rest is
+ * counted. */
 static void a_flat_model_lists_a_hundred_modules(void **state) {
     (void)state;
     enum { N = 151 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a profile back: nothing is lost, and nothing that a file holds is believed. */
+/* Reading a profile back: no value is lost, and every value of a file is checked. */
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -123,7 +123,7 @@ static void types_come_back(void **state) {
     drop(result);
 }
 
-/* The text of a result with one place changed; the caller frees it. */
+/* Returns the JSON of a result with one part changed; the caller frees it. */
 static char *changed_in(const struct cm_result *result, const char *from, const char *to) {
     char *json = fixture_json(result);
     char *at = strstr(json, from);
@@ -260,7 +260,7 @@ static void locates_errors(void **state) {
     }
 }
 
-/* Of the times, which the other has not. */
+/* Changes of times, which only fixture_hostile has. */
 static const struct {
     const char *from;
     const char *to;
@@ -369,7 +369,7 @@ static void refuses_a_profile_without_modules(void **state) {
     free(json);
 }
 
-/* By its size alone: there are no such bytes behind the text. */
+/* Refused by its length alone: the text is shorter than that. */
 static void refuses_a_long_string_before_reading_it(void **state) {
     (void)state;
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
@@ -432,15 +432,15 @@ static void refuses_deeply_nested_types(void **state) {
 }
 
 /*
- * The time of the next two tests goes with the square of a document's length. So each takes the
- * hostile result in parts, which together have every key of it, and each list once.
+ * The time of the next two tests is quadratic in the length of a document. Therefore each reads
+ * the hostile result in parts, which together have every key, and each list once.
  */
 #define N_PARTS 3
 
 static const struct cm_module only_root = {
     .path = "", .name = "", .type = "graph", .arguments = "", .parent = CM_NO_INDEX};
 
-/* The root, and nothing besides what must be there. */
+/* Returns a result with only the root module and the required fields. */
 static struct cm_result bare(void) {
     return (struct cm_result){
         .model = {"m", "", 8, 0, NULL, 0, NULL, 0, NULL},
@@ -473,13 +473,13 @@ static void make_parts(struct cm_node *node, struct cm_result *parts) {
     parts[2].measure = whole->measure;
 }
 
-/* Up to before its last "}", behind which only the end of the line is. */
+/* Cuts before every byte up to the last "}", which only a newline follows. */
 static void cut_anywhere(const struct cm_result *whole) {
     char *json = fixture_json(whole);
     const size_t size = strlen(json) - 2;
     for (size_t cut = 0; cut <= size; cut++) {
         struct cm_result *result = NULL;
-        char *part = malloc(cut + 1); /* exactly as long as it is, for ASan */
+        char *part = malloc(cut + 1); /* no spare byte, for ASan */
         assert_non_null(part);
         memcpy(part, json, cut);
         assert_int_equal(cm_result_read_json(part, cut, "p", NULL, &result), CM_REFUSED);
@@ -496,7 +496,7 @@ static void refuses_a_file_truncated_at_any_byte(void **state) {
     for (size_t i = 0; i < N_PARTS; i++) cut_anywhere(&parts[i]);
 }
 
-/* Every other byte: whatever comes of it, no crash, and what is accepted is sound. */
+/* Reads a changed document: it must not crash, and an accepted one must round-trip. */
 static void read_flipped(const char *json, size_t size) {
     struct cm_text_options options;
     struct cm_result *result = NULL;
@@ -549,7 +549,8 @@ static void accepts_missing_optional_keys(void **state) {
     drop(result);
 }
 
-/* Files of earlier versions have no integer figures, and are written back without them. */
+/* Files of earlier versions have no integer MACs and operations, and are rewritten without
+ * them. */
 static void operations_on_integers_may_be_missing(void **state) {
     (void)state;
     char *text = changed("\"int_macs\":0,\"flops\":29040607232,\"int_ops\":0,",

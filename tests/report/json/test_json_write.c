@@ -21,7 +21,7 @@ static void a_known_model_has_the_documented_keys_in_order(void **state) {
     free(text);
 }
 
-static void odd_values_stand_as_documented(void **state) {
+static void writes_unknown_and_extreme_values_as_documented(void **state) {
     (void)state;
     char *text = fixture_json(&fixture_hostile);
     fixture_expect_golden("hostile.json", text);
@@ -108,7 +108,7 @@ static void reports_a_full_disk(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_known_model_has_the_documented_keys_in_order),
-        cmocka_unit_test(odd_values_stand_as_documented),
+        cmocka_unit_test(writes_unknown_and_extreme_values_as_documented),
         cmocka_unit_test(hostile_names_leave_the_json_valid),
         cmocka_unit_test(escapes_control_characters_and_reads_them_back),
         cmocka_unit_test(integers_are_exact_to_2_to_the_63),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows are chosen, and in which order: by their index, which a table can list. */
+/* Selection and order of table rows; expected rows are given by their indices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
         }                                                                                      \
     }
 
-/* Two figures that one double would be; one that is not known. */
+/* Two MAC counts that convert to the same double; an unknown one. */
 static const struct cm_module modules[] = {
     MODULE("", "net", 0, 9007199254740993, 16777216),     /* 0 */
     MODULE("a", "Conv2d", 1, 9007199254740992, 16777215), /* 1 */
@@ -39,7 +39,7 @@ static const struct cm_result result = {
     .modules = modules,
 };
 
-/* The indices that are listed, with blanks between them. */
+/* Expects these indices of rows, separated by blanks. */
 static void expect(const struct cm_table_options *options, const char *want) {
     char *text = NULL;
     size_t size = 0;
@@ -96,7 +96,7 @@ static void filters_choose_rows(void **state) {
     }
 }
 
-static void filters_all_hold(void **state) {
+static void rows_must_satisfy_all_filters(void **state) {
     static const char *const filters[] = {"type=Linear", "bytes_read>0", "depth<=1"};
     struct cm_table_options options;
     (void)state;
@@ -124,7 +124,7 @@ static void sorts_rows_with_unknown_values_last(void **state) {
     }
 }
 
-static void depth_and_top_leave_rows_out(void **state) {
+static void depth_and_top_omit_rows(void **state) {
     struct cm_table_options options;
     (void)state;
     cm_table_options_init(&options);
@@ -200,9 +200,9 @@ static void truncates_long_markdown_with_a_note(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filters_choose_rows),
-        cmocka_unit_test(filters_all_hold),
+        cmocka_unit_test(rows_must_satisfy_all_filters),
         cmocka_unit_test(sorts_rows_with_unknown_values_last),
-        cmocka_unit_test(depth_and_top_leave_rows_out),
+        cmocka_unit_test(depth_and_top_omit_rows),
         cmocka_unit_test(refuses_layers_of_a_single_profile),
         cmocka_unit_test(writes_nothing_on_errors),
         cmocka_unit_test(truncates_long_markdown_with_a_note),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep is read back as it was written, and printed whatever is in it. */
+/* Sweeps: the JSON is read back unchanged, and the text prints extreme values. */
 #include "costmodel/costmodel.h"
 
 #include <setjmp.h>
@@ -85,7 +85,7 @@ static const struct cm_diagnostic notes[] = {
     {CM_WARNING, "unknown-op", "left out", "", NULL, "a hint"},
 };
 
-/* The second layer lacks times, as in a file that was edited. */
+/* The second layer has no times, as in an edited file. */
 static const struct cm_layer_plan plan = {MOST, "no \x1b[2Jreason"};
 
 static const struct cm_layer_time times[] = {
@@ -173,7 +173,7 @@ static void refuses_other_documents(void **state) {
     }
 }
 
-static void text_is_safe_and_has_every_row(void **state) {
+static void text_has_every_row_and_no_escape_sequences(void **state) {
     size_t size = 0;
     char *text = written(&odd, false, &size);
     (void)state;
@@ -190,7 +190,7 @@ static void text_is_safe_and_has_every_row(void **state) {
     free(text);
 }
 
-static void text_of_plans_is_safe(void **state) {
+static void text_of_plans_has_no_escape_sequences(void **state) {
     size_t size = 0;
     struct cm_sweep planned = odd;
     struct cm_text_options options;
@@ -211,10 +211,10 @@ static void text_of_plans_is_safe(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_of_plans_is_safe),
+        cmocka_unit_test(text_of_plans_has_no_escape_sequences),
         cmocka_unit_test(reads_back_what_it_writes),
         cmocka_unit_test(refuses_other_documents),
-        cmocka_unit_test(text_is_safe_and_has_every_row),
+        cmocka_unit_test(text_has_every_row_and_no_escape_sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

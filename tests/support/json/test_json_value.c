@@ -75,7 +75,7 @@ static void treats_a_missing_value_as_null(void **state) {
     assert_string_equal(json_describe(NULL), "null");
 }
 
-static void rejects_what_is_not_json(void **state) {
+static void rejects_invalid_json(void **state) {
     static const struct {
         const char *text;
         const char *message;
@@ -125,7 +125,7 @@ int main(void) {
         cmocka_unit_test(reads_integers_past_2_to_the_53_exactly),
         cmocka_unit_test(finds_members_by_key),
         cmocka_unit_test(treats_a_missing_value_as_null),
-        cmocka_unit_test(rejects_what_is_not_json),
+        cmocka_unit_test(rejects_invalid_json),
         cmocka_unit_test(refuses_more_values_than_the_limit_before_it_allocates_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

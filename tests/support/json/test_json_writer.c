@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON writer: commas, exact numbers, and strings that no terminal obeys. */
+/* The JSON writer: commas, exact numbers, and escaped strings. */
 #include "support/json/json_writer.h"
 
 #include <setjmp.h>
@@ -68,7 +68,7 @@ static void write_strings(struct json_writer *json) {
     json_end(json, ']');
 }
 
-static void escapes_what_could_control_a_terminal(void **state) {
+static void escapes_terminal_control_characters(void **state) {
     (void)state;
     expect(write_strings, "[\"a\\\"b\\\\c\\n\\t\\u001b\\u007f\",\"\xc3\xa9\\u202e\","
                           "\"caf\\\\xe9\\\\x0a\"]");
@@ -93,7 +93,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(separates_values_by_commas),
         cmocka_unit_test(puts_the_comma_before_a_line_break),
-        cmocka_unit_test(escapes_what_could_control_a_terminal),
+        cmocka_unit_test(escapes_terminal_control_characters),
         cmocka_unit_test(writes_decimals_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
