@@ -44,7 +44,7 @@ static int annotate(struct fixture *f, struct cm_model *model) {
     return status;
 }
 
-/* How many entries of that key and value: as they are encoded, lengths in between. */
+/* Returns how many encoded entries have that key and value. */
 static int count_entries(const struct fixture *f, const char *key, const char *value) {
     char entry[256];
     const int size = snprintf(entry, sizeof(entry), "\n%c%s\x12%c%s", (int)strlen(key), key,
@@ -74,8 +74,8 @@ static void annotates_the_model_with_totals(void **state) {
 }
 
 /*
- * torch.onnx wrote each Linear of PointNet as a call of one function here: twice 1024 -> 512 ->
- * 256 and then 9 or 64 * 64, and at last 1024 -> 512 -> 256 -> 10.
+ * In this file each Linear of PointNet is a call of one function: 1024 -> 512 -> 256 -> 9,
+ * 1024 -> 512 -> 256 -> 64 * 64, and 1024 -> 512 -> 256 -> 10.
  */
 static void annotates_calls_with_the_sum_of_their_body(void **state) {
     const int64_t first = 1024 * 512;
@@ -124,7 +124,7 @@ static void refuses_a_profile_of_another_model(void **state) {
     tear_down(&f);
 }
 
-/* As `cat model.onnx | program`, which loads "-". */
+/* A pipe, as in `cat model.onnx | program -`. */
 static void refuses_a_model_from_a_pipe(void **state) {
     struct fixture f;
     struct cm_model *piped = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Free dims, and what options bind them to, without a profile. */
+/* Symbolic dims and the sizes that options bind them to, without a profile. */
 #include "costmodel/costmodel.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* "h=? w=64" */
+/* `want` lists dims and sizes: "h=? w=64". */
 static void expect_dims(const char *path, const struct cm_options *options, const char *want) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_model *model = NULL;
@@ -45,7 +45,7 @@ static void reports_the_size_that_each_dim_is_bound_to(void **state) {
     expect_dims(TEST_MODELS_DIR "/unet.onnx", &options, "batch=4 h=-1 w=64");
 }
 
-/* It is for a profile to tell: nothing is bound. */
+/* Only a profile reports options that bind no dim. */
 static void accepts_sizes_of_unused_dims(void **state) {
     const struct cm_dim_option none = {"no such dim", 1};
     struct cm_options options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest batch that fits, beside trying one batch after the other. */
+/* The largest batch that fits, compared with trying one batch after the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void expect_largest(struct cm_model *model, struct cm_options options, in
 
 #define N_BATCHES 9
 
-/* At exactly what a batch requires that batch fits, at a byte less the one before it. */
+/* With a limit of what batch n requires, n fits; with one byte less, n - 1. */
 static void finds_the_exact_largest_batch(void **state) {
     static const char *const names[] = {"resnet50", "pointnet_b32", "siamese",
                                         "transformer_encoder_b1"};
@@ -68,7 +68,7 @@ static void finds_the_exact_largest_batch(void **state) {
             assert_true(n == 1 || required[n] > required[n - 1]);
         }
         for (int64_t n = 2; n <= N_BATCHES; n++) {
-            options.batch = 1 + n % 3 * 20; /* from below, from above */
+            options.batch = 1 + n % 3 * 20; /* below and above n */
             expect_largest(model, options, required[n], n, "exact");
             expect_largest(model, options, required[n] - 1, n - 1, "exact");
         }
@@ -90,7 +90,7 @@ static void finds_a_large_batch(void **state) {
     cm_model_free(model);
 }
 
-/* With an optimizer the limit is that of a training step. */
+/* With an optimizer the limit applies to a training step. */
 static void finds_the_exact_largest_batch_of_a_training_step(void **state) {
     struct cm_model *model = load("pointnet");
     struct cm_options options;
@@ -122,7 +122,7 @@ static void reports_no_largest_batch_if_every_batch_fits(void **state) {
     cm_model_free(model);
 }
 
-/* An input whose whole shape is given leaves no batch to choose. */
+/* If the shape of the input is given, no batch is left to choose. */
 static void keeps_a_batch_set_by_dim_or_input(void **state) {
     static const int64_t dims[] = {2, 3, 224, 224};
     static const struct cm_input_option input = {"input", 4, dims};

@@ -76,7 +76,7 @@ static void demand_is_samples_per_second_times_their_size(void **state) {
     cm_result_free(result);
 }
 
-static void a_demand_above_all_links_asks_for_several(void **state) {
+static void a_demand_above_all_links_requires_several(void **state) {
     struct cm_result *result = profile_step("0.001", 500000);
     (void)state;
     assert_string_equal(result->input_pipeline->advice,
@@ -95,7 +95,7 @@ static void links_are_sorted_by_rate(void **state) {
     cm_result_free(result);
 }
 
-static void a_training_step_takes_its_own_time(void **state) {
+static void demand_of_a_training_step_uses_the_time_of_the_step(void **state) {
     struct cm_result *forward = profile("roofline:device=t4", 32, 150000, NULL);
     struct cm_result *training = profile("roofline:device=t4", 32, 150000, "adam");
     (void)state;
@@ -145,9 +145,9 @@ static void refuses_negative_sizes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(demand_is_samples_per_second_times_their_size),
-        cmocka_unit_test(a_demand_above_all_links_asks_for_several),
+        cmocka_unit_test(a_demand_above_all_links_requires_several),
         cmocka_unit_test(links_are_sorted_by_rate),
-        cmocka_unit_test(a_training_step_takes_its_own_time),
+        cmocka_unit_test(demand_of_a_training_step_uses_the_time_of_the_step),
         cmocka_unit_test(a_slow_host_link_is_named),
         cmocka_unit_test(needs_a_size_and_times),
         cmocka_unit_test(refuses_negative_sizes),

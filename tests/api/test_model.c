@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions on models: what the program's own options do not let through. */
+/* Public functions on models: options that the command line rejects earlier. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

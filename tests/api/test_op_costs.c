@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptions of operators: errors and their messages, and what the library does with
- * those that are not. */
+/* Descriptions of custom operators: error messages, and profiles with valid descriptions. */
 #include "costmodel/op_costs.h"
 
 #include <setjmp.h>
@@ -16,7 +15,7 @@ static int load(const char *text, struct cm_diagnostics *diag, struct cm_op_cost
     return cm_op_costs_load_memory(text, strlen(text), "mine.json", diag, ret);
 }
 
-/* The keys of one operator behind its name. */
+/* Expects this message for an operator whose entry has `keys` after its name. */
 static void check_refused(const char *keys, const char *message) {
     char text[4096];
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -197,7 +196,7 @@ static void refuses_files_that_are_not_descriptions(void **state) {
     }
 }
 
-/* One that is described by data, with `n` inputs. */
+/* Returns a description without `like`, with `n` inputs. */
 static struct cm_op_description custom_op_by_data(size_t n, const char *const *inputs) {
     static const struct cm_op_output output = {"", ""};
     return (struct cm_op_description){
@@ -241,7 +240,7 @@ static void limits_list_lengths(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* 64 names of dims, 64 of where, and one more. */
+/* 64 names of dims, 64 of where, then one more. */
 static void limits_name_lengths(void **state) {
     char dims[4][128] = {"", "", "", ""};
     char where[65][16];
@@ -288,8 +287,8 @@ static void refuses_files_that_are_too_large(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* A profile of the custom model with these files, of a training step unless `optimizer` is
- * NULL; the caller frees it. */
+/* Returns a profile of the custom model with these files; `optimizer` is NULL or that of a
+ * training step. The caller frees it. */
 static struct cm_result *profile_with(const struct cm_op_costs *const *costs, size_t n,
                                       const char *optimizer) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -325,9 +324,9 @@ static void uses_the_last_description_of_an_operator(void **state) {
     struct cm_result *second = profile_with(costs + 1, 2, NULL);
     cm_op_costs_free(files[0]);
     cm_op_costs_free(files[1]);
-    /* two convolutions of 32 * 16 * 16 places and 16 * 3 * 3 multiply-adds at each */
+    /* two convolutions of 32 * 16 * 16 outputs with 16 * 3 * 3 MACs each */
     assert_int_equal(first->totals.macs, 2 * 32 * 16 * 16 * 16 * 3 * 3 + 7);
-    /* and at each of 25 * 16 * 16 places a product of 32 channels */
+    /* and 32 MACs for each of 25 * 16 * 16 elements */
     assert_int_equal(second->totals.macs, 2 * 32 * 16 * 16 * 16 * 3 * 3 + 25 * 16 * 16 * 32);
     assert_int_equal(second->coverage.n_custom_ops, 2);
     assert_string_equal(second->coverage.custom_ops[0].name, "com.acme::FancyConv");
@@ -337,7 +336,7 @@ static void uses_the_last_description_of_an_operator(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* Sums of 128 names, 255 steps each: 8 of them, and 8 more, or 10. */
+/* 8 sums of 128 names take 255 steps each, macs 7, other_flops 1, or 3 if n_more > 0. */
 static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
     char sum[900] = "in0";
     char first[8][1000];

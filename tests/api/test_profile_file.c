@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path may hold a model or a profile of one; which, its first bytes say. */
+/* A path leads to a model or to a profile; the first bytes of the file decide which. */
 #include "costmodel/costmodel.h"
 #include "tests/temporary.h"
 
@@ -50,7 +50,7 @@ static void recognizes_a_model(void **state) {
     tear_down(&f);
 }
 
-/* Behind blanks, longer than any one read. */
+/* The profile follows blanks that are longer than one read. */
 static void reads_a_profile_back(void **state) {
     char path[TEMPORARY_PATH];
     temporary_path(path);
@@ -101,7 +101,7 @@ static void reports_files_that_are_neither_model_nor_profile(void **state) {
     }
 }
 
-/* Pages begin with '<' too, and are read as profiles. */
+/* HTML pages begin with '<', too, but are read as profiles. */
 static void reports_xml_as_a_model_of_openvino(void **state) {
     static const char *const texts[] = {"<?xml version=\"1.0\"?>\n<net name=\"m\">\n</net>\n",
                                         "<net name=\"m\" version=\"11\">\n</net>\n"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports by the name of their format, to a stream and into memory. */
+/* Reports by the name of their format, written to a stream and into memory. */
 #include "costmodel/costmodel.h"
 
 #include <setjmp.h>

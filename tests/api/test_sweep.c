@@ -95,7 +95,7 @@ static void continues_after_a_batch_that_fails(void **state) {
     struct cm_sweep *sweep = NULL;
     (void)state;
     set_up(&f);
-    f.options.memory_limit = 115000000; /* batch 1 takes 112 MB, 2 more */
+    f.options.memory_limit = 115000000; /* batch 1 takes 112 MB, batch 2 more */
     assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 3, f.diag, &sweep), CM_OK);
     assert_string_equal(sweep->rows[0].state, "done");
     assert_string_equal(sweep->rows[1].state, "refused");

@@ -125,7 +125,7 @@ static void marks_times_that_omit_nodes(void **state) {
     cm_result_free(result);
 }
 
-/* Only conv1 has a time of its own: that of its parents omits the nodes inside the block. */
+/* Only conv1 has its whole time; the times of its parents omit the nodes inside the block. */
 static void only_the_module_of_a_block_has_its_whole_time(void **state) {
     struct cm_result *result = profile_well(
         "[{\"count\": 1}, {\"name\": \"{ForeignNode[" STN
@@ -175,7 +175,7 @@ static void takes_nodes_from_layer_information(void **state) {
     cm_result_free(result);
 }
 
-/* The time is linear in the size: a square of it takes longer than the limit of a test. */
+/* Reading takes linear time; quadratic time would exceed the limit of a test. */
 static void reads_metadata_of_a_million_nodes(void **state) {
     static const char start[] = "[ONNX Layer: ";
     static const char *const ends[] = {"{\"Layers\": [{\"Name\": \"__myl_7\", \"Metadata\": \"",
@@ -203,7 +203,7 @@ static void reads_metadata_of_a_million_nodes(void **state) {
 #define LAST_RUN "{\"cat\": \"Session\", \"name\": \"model_run\"},"
 #define LAST     "{\"cat\": \"Session\", \"name\": \"model_run\"}]"
 
-static void assigns_a_layer_of_no_name_by_dataflow_and_shape(void **state) {
+static void assigns_an_unnamed_layer_by_dataflow_and_shape(void **state) {
     /* conv1, then norm and relu as one operator, then conv2 */
     struct cm_result *result = profile_well("[" EVENT(STN "/conv1/Conv", "Conv", 1, 5)
                                                 EVENT("NormRelu_token_1", "NormRelu", 6, 3)
@@ -315,7 +315,7 @@ int main(void) {
         cmocka_unit_test(lists_copies_and_unknown_layers_as_rows_of_their_own),
         cmocka_unit_test(takes_nodes_from_layer_information),
         cmocka_unit_test(reads_metadata_of_a_million_nodes),
-        cmocka_unit_test(assigns_a_layer_of_no_name_by_dataflow_and_shape),
+        cmocka_unit_test(assigns_an_unnamed_layer_by_dataflow_and_shape),
         cmocka_unit_test(refuses_times_that_contradict),
         cmocka_unit_test(reports_files_that_match_no_node),
         cmocka_unit_test(warns_of_doubtful_times),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A validator of JSON Schema, as far as our own schemas go: a keyword that it does not know is a
-fault, so that none is passed over."""
+"""A validator of JSON Schema for the keywords that our schemas use; any other keyword is a fault."""
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 SAYS_NOTHING = {"$schema", "$defs", "title", "description"}
@@ -19,7 +18,7 @@ class Validator:
         self.root = root
 
     def faults(self, value, schema=None, at="$"):
-        """Each as "place: what is wrong"."""
+        """Yields each fault as "place: message"."""
         schema = self.root if schema is None else schema
         for keyword, expected in schema.items():
             if keyword in SAYS_NOTHING:

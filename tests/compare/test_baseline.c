@@ -201,7 +201,7 @@ static struct cm_baseline *reread(const struct cm_result *result, struct cm_diag
     return read;
 }
 
-/* Every metric: a missing one would be compared with 0. */
+/* All metrics: a missing one would be compared with 0. */
 static void restores_every_metric_from_the_file(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_baseline *baseline = reread(&full, diag);
@@ -230,7 +230,7 @@ static void restores_every_metric_from_the_file(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* There is no change and no condition, although a baseline omits nodes. */
+/* The diff has no change and no condition, although a baseline omits nodes. */
 static void has_no_difference_to_its_profile(void **state) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_baseline *baseline = reread(&full, diag);

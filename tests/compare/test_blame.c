@@ -125,7 +125,7 @@ static void separates_a_modules_own_change_from_its_children(void **state) {
                  -1, "a.x.deep +50, a -30 rest");
 }
 
-/* Changes that cancel out are two, not none. */
+/* Two changes that cancel out are both reported. */
 static void reports_changes_that_cancel_out(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 100\na.x X 20 200\na.x.deep D 30 350\nb B 40 350\n", "macs",
@@ -150,7 +150,7 @@ static void reports_a_removed_tree_as_one_row(void **state) {
     expect_blame(". Net 1 1\nb B 40 400\n", "params", -1, "a -60");
 }
 
-/* A moved module takes its values along: neither parent changed. */
+/* A module moves with its values: neither parent has changed. */
 static void reports_no_change_for_a_moved_module(void **state) {
     (void)state;
     expect_blame(". Net 1 1\na A 10 100\nb B 40 400\nc C 5 5\nc.x X 20 200\n"

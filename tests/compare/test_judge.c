@@ -86,7 +86,6 @@ static void judges_exact_measured_and_bounded_values(void **state) {
     arena_free(arena);
 }
 
-/* The reason must be the one that applies. */
 static void gives_the_reason_that_applies_to_the_limit(void **state) {
     struct arena *arena = arena_new("test", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();

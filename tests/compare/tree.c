@@ -21,7 +21,8 @@ static size_t count_lines(const char *text) {
     return n;
 }
 
-/* "layer1.0" -> "layer1", and of a path without a dot the root. */
+/* Returns the path of the parent: "layer1" for "layer1.0", the root for a path without a dot.
+ */
 static const char *parent_path(struct arena *arena, const char *path) {
     const char *dot = strrchr(path, '.');
     return dot ? arena_strndup(arena, path, (size_t)(dot - path)) : "";
@@ -49,7 +50,7 @@ static void read_line(struct arena *arena, const char *line, struct cm_module *m
     module->calls = 1;
 }
 
-/* All parents are known: their lists are made as long as they must be, then filled. */
+/* Counts the children of each module, then fills its list; parents are set already. */
 static void link_children(struct arena *arena, struct cm_module *modules, size_t n) {
     size_t **lists = arena_array(arena, n, sizeof(*lists));
     for (size_t i = 1; i < n; i++) modules[modules[i].parent].n_children++;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results with nothing but modules, from a few lines of text. */
+/* Results that have only modules, made from lines of text. */
 #ifndef TESTS_COMPARE_TREE_H
 #define TESTS_COMPARE_TREE_H
 
 #include "costmodel/compare.h"
 
 /*
- * A line a module, parents first: "PATH CLASS(ARGUMENTS) PARAMS MACS", the figures its own,
- * without those of its children; CLASS "?" is not known. The root's path is ".".
+ * Each line is a module, parents first: "PATH CLASS(ARGUMENTS) PARAMS MACS". Values exclude the
+ * children; CLASS "?" means unknown. The root's path is ".".
  */
 struct cm_result *tree_make(const char *lines);
 void tree_free(struct cm_result *result);
 
-/* The diff of both; *ret_old and *ret_new are to be freed after it. */
+/* Returns the diff of both; free *ret_old and *ret_new after the diff. */
 struct cm_diff *tree_diff(const char *old_lines, const char *new_lines,
                           struct cm_result **ret_old, struct cm_result **ret_new);
 
-/* Fails unless that is the description of the diff. */
+/* Fails unless the diff has this description. */
 void tree_expect(const char *old_lines, const char *new_lines, const char *description);
 
 #endif

@@ -235,7 +235,7 @@ static void refuse_large(struct bytes begin, uint64_t hole, struct bytes rest,
     unlink(path);
 }
 
-/* The model, then the graph, is 10 bytes below the limit; the node gets 19 bytes, the model 22.
+/* The model, then the graph, is 10 bytes below the limit. Node and model get 19 and 22 bytes.
  */
 static void refuses_results_larger_than_protobuf_allows(void **state) {
     const uint64_t most = INT32_MAX - 10;

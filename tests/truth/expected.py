@@ -2,10 +2,10 @@
 """
 The expected result of a file: its reference, corrected for the exporter's changes.
 
-The reference was counted on the PyTorch module. An export may be a different program: a BatchNorm
-folded into its convolution. Decomposed operations (a LayerNorm as arithmetic) are fused patterns and
-need no correction. Each difference has an exact size, which follows from the reference's own rows;
-it is added at its module and at every module above. MACs are never corrected.
+The reference was counted on the PyTorch module. An export may be a different program, for example with
+a BatchNorm folded into its convolution. Decomposed operations (a LayerNorm as arithmetic) are fused
+patterns and need no correction. The exact size of each difference follows from the rows of the
+reference; it is added to its module and to every module above. MACs are never corrected.
 """
 import math
 import re
@@ -16,22 +16,22 @@ import tables
 SSDLITE = "ssdlite320_mobilenet_v3_large"
 
 # FLOPs per sample that the reference counts, or omits, outside its leaves: (model, module) -> number.
-# DeepSpeed sees functions that are called by their module's name, and no tensor methods.
+# DeepSpeed counts functions that are called through their module (F.gelu), but no tensor methods.
 FUNCTIONS = {
     ("bert_mini", ""): (3 * 4 * 64 * 64,),  # Tensor.softmax
-    # F.gelu, which the layer holds since before DeepSpeed put its own in that place
+    # F.gelu: the layer stored the function before DeepSpeed patched it
     ("transformer_encoder", r"enc\.layers\.\d+"): (128 * 1024,),
     ("gpt_mini_tied", r"h\.\d+\.attn"): (6 * 128 * 128,),  # Tensor.softmax
-    ("fcn_resnet50", ""): (2 * 21 * 520 * 520,),  # F.interpolate: elements of the output …
+    ("fcn_resnet50", ""): (2 * 21 * 520 * 520,),  # F.interpolate: elements of the output
     (SSDLITE, "transform"): (3 * 320 * 320,),
 }
-# … where DeepSpeed counts the product of `size`: neither channels nor batch.
+# DeepSpeed counts F.interpolate as the product of `size`, without channels and batch.
 FUNCTIONS_ONCE = {("fcn_resnet50", ""): -2 * 520 * 520, (SSDLITE, "transform"): -320 * 320}
 
 # Parameters that constant folding made or cut: (model, variant, module) -> number.
 POSITION_BIAS = 49 * 49 - 13 * 13  # a head's table of 13 x 13 offsets, spread over 49 x 49 pairs
 FOLDED_PARAMS = {
-    ("gpt_mini_tied", "b1|dyn", ""): 1024 * 192,  # the tied head, once more transposed for MatMul
+    ("gpt_mini_tied", "b1|dyn", ""): 1024 * 192,  # a transposed copy of the tied head for MatMul
     ("transformer_encoder", "b1", ""): -(512 - 128) * 256,  # position table, cut to the length
     ("swin_t", "folded_.*", r"features\.1\.\d\.attn"): 3 * POSITION_BIAS,
     ("swin_t", "folded_.*", r"features\.3\.\d\.attn"): 6 * POSITION_BIAS,
@@ -80,7 +80,7 @@ def correct_leaf(fix, row, nodes, trained):
     if row.cls.startswith("BatchNorm"):
         if not has_op(nodes, "BatchNormalization"):  # folded into the convolution before it
             fix.add(row.path, -row.flops, -row.own_params)
-        elif trained:  # 5n, where the reference ran in eval mode: 2n
+        elif trained:  # 5n; the reference ran in eval mode: 2n
             fix.add(row.path, row.flops * 3 // 2)
     elif row.cls.startswith("ConvTranspose"):
         # DeepSpeed divides by the groups twice, and takes the bias at the input's positions
@@ -90,7 +90,7 @@ def correct_leaf(fix, row, nodes, trained):
 
 
 def correct_pools(fix, profile, nodes):
-    """A Pad of its own before an AveragePool: the pool's input is the padded one."""
+    """A separate Pad before an AveragePool: the pool reads the padded input."""
     shapes = profile.shapes
     pads = {node.outputs[0]: node for node in profile.nodes if node.op == "Pad"}
     for path, inside in nodes.items():

@@ -8,7 +8,7 @@ docs/conventions.md describes the causes.
 """
 from collections import namedtuple
 
-# `net`: of any of its files; or the pattern of some files.
+# `net`: a net, for all of its files; or a pattern of paths, for some files.
 Difference = namedtuple("Difference", "tool net amount reason")
 
 TOKENS = 197                       # of ViT-B/16, width 768, 12 layers of 12 heads
@@ -32,10 +32,10 @@ SWIN_SCORES = SWIN_TOKENS // 32 * 49  # heads of 32, windows of 49
 SWIN_ROWS = SWIN_SCORES // 49
 
 CONVNEXT_HIDDEN = 8580096                             # elements that its GELUs read
-CONVNEXT_2D = 301056 + 301056 + 150528 + 75264 + 768  # and its LayerNorm2d
+CONVNEXT_2D = 301056 + 301056 + 150528 + 75264 + 768  # elements that its LayerNorm2d read
 FCN_MAPS = 2 * 520 * 520                              # interpolated: 21 channels, two heads
 R3D_3D = 39190265856                                  # MACs of its Conv3DSimple
-R3D_3D_OUT = 17059840                                 # elements that they make
+R3D_3D_OUT = 17059840                                 # elements of their outputs
 # Inception's F.avg_pool2d: channels at 35, 17 and 8 squared.
 POOLS = ((192 + 256 + 288, 35), (4 * 768, 17), (1280 + 2048, 8))
 POOLS_OUT = sum(channels * size**2 for channels, size in POOLS)
@@ -126,7 +126,7 @@ DIFFERENCES = [
                "Tensor.softmax is not a module"),
 ]
 
-# Of files. What depends on no input of the model costs nothing with us, onnx-tool counts it.
+# Of files. Nodes that depend on no input of the model have no costs here; onnx-tool counts them.
 SCALARS = "it counts shape arithmetic"
 CONSTANTS = "it counts what depends on no input"
 GONE = "dynamo made the AdaptiveAvgPool a ReduceMean"

@@ -7,7 +7,7 @@ import numpy
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
-WIDTH = 6  # of the rows that all tensors consist of
+WIDTH = 6  # row length of all tensors
 
 
 class Builder:
@@ -46,7 +46,7 @@ def sequence(name):
 
 
 def take_rows(build, source, number):
-    """Rows of `source` whose number and place depend on `number`, a scalar."""
+    """Returns rows of `source`; the scalar `number` decides how many, and which."""
     kind = build.chance.choice(["split", "table", "prefix", "constant"])
     one = build.constant([0])
     if kind == "constant":
@@ -72,7 +72,7 @@ def project(build, value):
 
 
 def branch(build, condition, value):
-    """An If whose branches do different work."""
+    """Adds an If whose branches do different work."""
     sides = {}
     for side in ("then_branch", "else_branch"):
         inner = Builder(build.chance, build)

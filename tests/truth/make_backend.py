@@ -7,10 +7,10 @@ the files declare are removed, so that the program has to infer them.
 
     make_backend.py FOLDER      writes FOLDER/onnx_backend.tar.xz
 
-cases.json, an object a line: "model"; "opsets"; "operators" of the graph; "inputs", the text of
---value for each input of at most MOST elements; "shapes", that of --input for each that the
-file leaves free; "outputs" by name: {"dtype", "dims"}, or
-{"sequence": [those of its elements]}, or {"optional": that of its element or null}.
+cases.json has an object per line: "model"; "opsets"; "operators" of the graph; "inputs": the text of
+--value for each input of at most MOST elements; "shapes": the text of --input for each input with free
+dims; "outputs" by name: {"dtype", "dims"}, or {"sequence": [the same for each element]}, or
+{"optional": the same for its element, or null}.
 """
 import argparse
 import io
@@ -36,7 +36,7 @@ def dtype_name(array):
 
 
 def describe(value):
-    """Of a recorded result."""
+    """Returns the entry in "outputs" of a recorded result."""
     if value is None:
         return {"optional": None}
     if isinstance(value, onnx.TensorProto):
@@ -53,7 +53,7 @@ def escape(text):
 
 
 def value_text(value):
-    """As --value takes it, None where it does not."""
+    """Returns the text for --value, or None if the value has none."""
     if value is None or isinstance(value, (list, tuple)):
         return None
     if isinstance(value, onnx.TensorProto):
@@ -90,7 +90,7 @@ def proper_inputs(model):
 
 
 def package_cases():
-    """(suite, name, model, inputs by name, outputs by name) of all tests."""
+    """Yields (suite, name, model, inputs by name, outputs by name) of all tests."""
     for case in collect_testcases(None):
         inputs, outputs = case.data_sets[0]
         # inputs without data are not in the graph's list of inputs
@@ -117,7 +117,7 @@ def silence(graph):
 
 
 def is_free(info):
-    """Whether the file leaves a dim of the tensor, or its rank, to the caller."""
+    """Returns True if the file leaves a dim of the tensor, or its rank, to the caller."""
     if info.type.WhichOneof("value") != "tensor_type":
         return False
     tensor = info.type.tensor_type
@@ -152,7 +152,7 @@ def add_file(archive, name, data):
 
 
 def make(path):
-    """Writes the archive; gives the number of models."""
+    """Writes the archive; returns the number of models."""
     rows = []
     with tarfile.open(path, "w:xz") as archive:
         for suite, name, model, inputs, outputs in package_cases():

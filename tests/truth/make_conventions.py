@@ -7,11 +7,10 @@ usage: make_conventions.py --models DIR [--only NET] [--tool TOOL] [--output FIL
 
 Needs torch, torchvision, onnx, fvcore, ptflops, thop, onnx-tool, deepspeed and torchinfo from
 PyPI; no test needs them. DeepSpeed installs without CUDA:
-`DS_BUILD_OPS=0 pip install --no-build-isolation deepspeed` with torch, wheel and setuptools
-already there. DIR holds what models.tar.xz does, unpacked: onnx-tool reads files, the other tools
-watch the net itself run on the CPU, in eval mode and, where they let it be and it makes a
-difference, in training. Each question is asked in a process of its own,
-since DeepSpeed and ptflops leave torch patched behind.
+`DS_BUILD_OPS=0 pip install --no-build-isolation deepspeed` if torch, wheel and setuptools are installed.
+DIR is the unpacked models.tar.xz. onnx-tool reads files; the other tools watch the PyTorch net run on
+the CPU: in eval mode, and in training mode if the net has BatchNorms and the tool keeps the mode.
+Each count runs in a process of its own, since DeepSpeed and ptflops leave torch patched.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -98,7 +97,7 @@ def onnx_tool(path, model):
 
 
 def fill(onnx, proto):
-    """Contents for the tensors that were left out: their values change no count."""
+    """Adds contents to the tensors without data; their values change no count."""
     tensors = list(proto.graph.initializer)
     tensors += [a.t for node in proto.graph.node for a in node.attribute if a.type == a.TENSOR]
     for tensor in tensors:
@@ -111,7 +110,7 @@ def fill(onnx, proto):
 
 
 def batch_of(model):
-    """A file's own batch; 1 where it is free."""
+    """Returns the batch of a file; 1 if it is symbolic."""
     return 32 if "b32" in model.variant.split("_") else 1
 
 
@@ -130,10 +129,10 @@ def onnx_inputs(proto, model):
     return given
 
 
-# Those that leave a net in the mode in which they find it.
+# Tools that do not change the mode of a net.
 KEEP_MODE = ("deepspeed", "torch", "fvcore")
 
-# Name in the table: package, unit, what asks it.
+# Name in the table -> package, unit, function that runs the tool.
 WATCHERS = {
     "deepspeed": ("deepspeed", "FLOPs", deepspeed),
     "torch": ("torch", "FLOP", torch_counter),
@@ -147,7 +146,7 @@ WATCHERS = {
 
 
 def watch(tool, name, form):
-    """The net's total by a tool that watches it run."""
+    """Returns the total of a net by a tool that watches it run."""
     torch.manual_seed(0)
     build, inputs = nets.NETS[name]
     net = build().train(form == "training")
@@ -157,11 +156,11 @@ def watch(tool, name, form):
 
 
 def batch_in(form):
-    return 2 if form == "training" else BATCH  # the statistics of one sample are none
+    return 2 if form == "training" else BATCH  # one sample has no batch statistics
 
 
 def forms(name, tool):
-    """As it is written; where it has BatchNorms also with these folded, and as it trains."""
+    """Yields the forms of a net: as written; if it has BatchNorms also folded, and in training."""
     yield ""
     if any(row.cls.startswith("BatchNorm") for row in truth_rows(name)):
         yield "folded"
@@ -176,7 +175,7 @@ def truth_rows(name):
 
 
 def files(models):
-    """What onnx-tool reads: where it is, and what it is."""
+    """Yields the files that onnx-tool reads: path and description."""
     for path in sorted((REPO / "models" / "torch").glob("*.onnx")):
         name = path.stem.rpartition("_")[0]
         yield path, tables.Model(f"models/torch/{path.name}", "models", name, "dyn", 20, [])
@@ -200,7 +199,7 @@ def answer(pipe, question, arguments):
 
 
 def ask(question, *arguments):
-    """(total, None), or (None, why there is none), from a process of its own."""
+    """Returns (total, None) or (None, reason), computed in a process of its own."""
     here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
     child = multiprocessing.get_context("fork").Process(
         target=answer, args=(there, question, arguments))

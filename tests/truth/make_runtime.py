@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs single nodes of ONNX Runtime's own domains in it and writes tests/ops/runtime_cases.txt,
+Runs single nodes of the domains of ONNX Runtime in ONNX Runtime and writes tests/ops/runtime_cases.txt,
 in the notation of tests/ops/op_harness.h. It needs the Python packages onnx and onnxruntime;
 the test ops.runtime, which compares the rules with the file, needs neither.
 
@@ -32,12 +32,12 @@ OF_NUMBER = {number: name for name, number in NAMES.items()}
 
 
 def words(text):
-    """Split at blanks outside of brackets."""
+    """Splits the text at blanks outside of brackets."""
     return re.findall(r"(?:\[[^]]*\]|\{[^}]*\}|[^ ])+", text)
 
 
 def tensor(word):
-    """(element type, dims, numpy array) of "float[2,3]={..}!"."""
+    """Returns (element type, dims, numpy array) of "float[2,3]={..}!"."""
     name, dims, rest = re.fullmatch(r"(\w+)\[([^]]*)\](.*)", word).groups()
     shape = [int(d) for d in dims.split(",") if d]
     dtype = helper.tensor_dtype_to_np_dtype(NAMES[name])
@@ -69,7 +69,7 @@ def attribute(word):
 
 
 def model(op, attributes, inputs, outputs):
-    """The node alone; `outputs` as declared, None where nothing is."""
+    """Returns a model of this node alone with the declared `outputs`, and its inputs."""
     domain, name, _ = re.fullmatch(r"(?:(.*):)?(\w+)-(\d+)", op).groups()
     operands = [None if w == "-" else tensor(w) for w in words(inputs)]
     names = ["" if o is None else f"i{n}" for n, o in enumerate(operands)]
@@ -115,7 +115,7 @@ def others(outputs):
 
 
 def lacks_kernel(message):
-    """Returns true if shape inference accepted the types, but no kernel could run."""
+    """Returns True if shape inference accepted the types, but no kernel could run."""
     return any(text in message for text in (
         "Could not find an implementation", "Failed to find kernel", "InsertedPrecisionFreeCast",
         "Exception during initialization", "past_key->DataRaw() == present_key->DataRaw()"))

@@ -20,12 +20,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
 
 
 def pointnet():
-    """The one that models/pointnet.onnx was made of."""
+    """Returns the net that models/pointnet.onnx was exported from."""
     return importlib.import_module("make_models").PointNet()
 
 
 def gpt():
-    """The one that models/torch/gpt_*.onnx were made of."""
+    """Returns the net that models/torch/gpt_*.onnx were exported from."""
     return importlib.import_module("make_torch_exports").GPT()
 
 
@@ -238,12 +238,12 @@ def fcn():
 
 
 def fold(net, inputs):
-    """Puts each BatchNorm that reads a convolution's output into it, as exporters do."""
+    """Folds each BatchNorm that reads a convolution's output into the convolution, as exporters do."""
     made, pairs, names = {}, [], {module: name for name, module in net.named_modules()}
 
     def watch(module, given, result):
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-            made[id(result)] = module, result  # kept alive, so that no other takes its id
+            made[id(result)] = module, result  # kept alive, so that no other object gets its id
         elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
             if id(given[0]) in made:
                 pairs.append((made[id(given[0])][0], module))
@@ -260,7 +260,7 @@ def fold(net, inputs):
     return net
 
 
-# Name of a row of models_truth.csv (PointNet: models/) -> what builds it, and its inputs.
+# Name of a row of models_truth.csv (PointNet: models/) -> function that builds it, and its inputs.
 NETS = {
     "resnet18": (vision("resnet18"), images()),
     "resnet50": (vision("resnet50"), images()),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Tests `--annotate` on the models of the repository: without its entries the annotated file is the
-original, annotating twice changes nothing, its profile is the original's, and the entries of nodes
-add up to those of the model. If the onnx package is installed (otherwise the part is skipped with a
-note), its checker accepts the file, and ONNX Runtime runs it if it contains its weights.
+Tests `--annotate` on the models of the repository: without its entries the annotated file equals the
+original, annotating twice changes nothing, both files have the same profile, and the entries of nodes
+add up to those of the model. If the onnx package is installed (otherwise this part is skipped with a
+note), its checker must accept the file, and ONNX Runtime must run it if the file contains its weights.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ FREE = {"bert_mini": ["seq=16"], "gpt_mini_tied": ["seq=16"], "lstm": ["seq=16"]
         "transformer_encoder": ["seq=16"], "unet": ["h=64", "w=64"]}
 FUNCTIONS = "pointnet_functions"
 BYTES = 2
-# field of a message -> the field's own kind of message
+# kind of message -> {field: kind of the message in it}
 NODES_IN = {"model": {7: "graph", 25: "function"}, "graph": {1: "node"}, "node": {5: "attribute"},
             "attribute": {6: "graph", 11: "graph"}, "function": {7: "node", 11: "attribute"}}
 ENTRIES_IN = {"model": 14, "node": 9}
@@ -44,7 +44,7 @@ def varint(number):
 
 
 def fields(data):
-    """(number, contents or None, the field's bytes)"""
+    """Yields (number, contents or None, the field's bytes)."""
     at = 0
     while at < len(data):
         start, body = at, None
@@ -66,7 +66,7 @@ def entry_of(body):
 
 
 def strip(kind, data, found):
-    """The message without our entries, which go to `found`: (kind, {key: value}) each."""
+    """Returns the message without our entries; appends them to `found` as (kind, {key: value})."""
     out, ours = [], {}
     for number, body, whole in fields(data):
         child = NODES_IN.get(kind, {}).get(number)
@@ -92,7 +92,7 @@ def profile(costmodel, model, extra):
 
 
 def check_sums(name, report, found, failures):
-    """Functions aside, where a body's node has the sum of its calls, nodes add up."""
+    """Checks the totals of the model, and that nodes add up to them unless the file has functions."""
     model = [entries for kind, entries in found if kind == "model"][0]
     nodes = [entries for kind, entries in found if kind == "node"]
     for key in (*SUMMED, "params", "buffers", "weight_bytes", "peak_activation_bytes"):
@@ -132,7 +132,7 @@ def check(costmodel, path, folder, failures):
 
 
 def check_onnx(onnx, path, annotated, failures):
-    """-> whether ONNX Runtime took it too."""
+    """Returns True if ONNX Runtime has run the file, too."""
     before = onnx.load(path, load_external_data=False)
     after = onnx.load(annotated, load_external_data=False)
     for tensor, other in zip(before.graph.initializer, after.graph.initializer, strict=True):

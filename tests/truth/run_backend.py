@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Compares the program with ONNX's own backend tests (onnx_backend.tar.xz, see make_backend.py): of
-dtype and dims of every output of every model, given the model and the contents of its small
-inputs. The declared output types were removed from the files.
+Compares the inferred dtype and dims of every output with those recorded in ONNX's backend tests
+(onnx_backend.tar.xz, see make_backend.py). The program gets each model and the contents of its small
+inputs; the declared output types were removed from the files.
 
     run_backend.py --costmodel PROGRAM [--archive FILE] [--installed] [--withheld] [--only PATTERN]
                    [--verbose]
@@ -14,8 +14,8 @@ dims, and its type must not be wrong. It may be unknown or rejected.
 --installed uses the tests of the installed Python package onnx instead.
 
 Prints how many outputs of each operator are right, bounded (a dim is unknown, and its upper bound is
-not below the recorded dim), open (a type or dim is unknown) or wrong. Exits with 1 if one is not right
-that is not in EXCEPTIONS, or if one in EXCEPTIONS is right.
+not below the recorded dim), open (a type or dim is unknown) or wrong. Exits with 1 if an output is not
+right and not in EXCEPTIONS, or is right and in EXCEPTIONS.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -40,7 +40,7 @@ RIGHT, BOUNDED, OPEN, WRONG = "right", "bounded", "open", "wrong"
 
 
 def type_of(output):
-    """(type, dims) of the program's report, as cases.json has them: None is unknown."""
+    """Returns the type in the program's report in the form of cases.json; None is unknown."""
     dtype = output["dtype"]
     if not isinstance(dtype, dict):
         return {"dtype": dtype, "dims": output["shape"], "most": output.get("shape_upper_bound")}
@@ -61,7 +61,7 @@ def judge_tensor(have, want):
 
 
 def judge_most(most, want):
-    """Of dims that are no more than so large."""
+    """Judges unknown dims by their upper bounds."""
     if any(m is not None and m < w for m, w in zip(most or (), want)):
         return WRONG
     return OPEN if most is None or None in most else BOUNDED
@@ -126,7 +126,7 @@ def ask(program, folder, case, withheld):
 
 
 def family(case):
-    """One operator, or what the file is a test of."""
+    """Returns the only operator of the file, or "several operators"."""
     operators = case["operators"]
     return operators[0] if len(operators) == 1 else "several operators"
 
@@ -165,7 +165,7 @@ class Tally:
 
 
 def make_installed(path):
-    """False where the package is not there."""
+    """Returns False if the package onnx is not installed."""
     try:
         import make_backend
     except ImportError:

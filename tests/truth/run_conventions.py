@@ -8,8 +8,8 @@ usage: run_conventions.py --costmodel PROGRAM [--source REPO] [--models DIR] [--
 
 Checks every file of models/ and models.tar.xz with a net of conventions.csv, each tool to the integer;
 differences must be listed in known_differences.py. Prints
-`file, convention, verdict` for every failure (--all: for everything) and a summary; exits 1 when
-a number differs otherwise, or if a known difference no longer occurs.
+`file, convention, verdict` for every failure (--all: for everything) and a summary; exits with 1 if
+a number differs in another way, or if a known difference no longer occurs.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -30,7 +30,7 @@ from run_truth import TIMEOUT, WORKERS, unpack
 LEAST = 8  # nets that each tool must have been compared on
 REPO = Path(__file__).resolve().parents[2]
 
-# models/<file>: the net, and the sizes of symbolic dims, at which the tools were run.
+# models/<file>: the net, and the sizes of its symbolic dims when the tools were run.
 CARRIED = {
     "bert_mini.onnx": ("bert_mini", ["seq=64"]),
     "gpt_mini_tied.onnx": ("gpt_mini_tied", ["seq=128"]),
@@ -55,13 +55,13 @@ CARRIED = {
 }
 CARRIED_FOLDED = ("unet.onnx", "torch/pointnet_*", "torch/resnet50_*")
 
-# `form`: of the net, as which the file holds it (conventions.csv); None: no tool saw that net in
-# this size.
+# `form`: form of the net in the file (see conventions.csv); None: no tool counted that net at this
+# size.
 File = namedtuple("File", "path where net dims batch form")
 
 
 def folded(model):
-    """Did the exporter fold BatchNorms away? Then the tools were run on such a net, too."""
+    """Returns True if the exporter folded BatchNorms; the tools were run on such a net, too."""
     parts = model.variant.split("_")
     if model.folder == "variants":
         return "functions" not in parts
@@ -93,21 +93,21 @@ def preferred(model):
 
 
 def file_of(net):
-    """The archive's best file of a net, None where it has none."""
+    """Returns the archive's best file of a net, or None."""
     models = [m for m in tables.models() if m.name == net and tables.has_truth(m, 1)
               and m.folder != "variants" and "b32" not in m.variant and "train" not in m.variant]
     return max(models, key=preferred, default=None)
 
 
 def trained(folder, nets):
-    """One file of each net that tools saw train, at the batch of two at which they did."""
+    """Yields a file, at batch 2, of each net that tools counted in training at batch 2."""
     for model in map(file_of, sorted(nets)):
         if not folded(model):
             yield File(model.path, folder / model.path, model.name, model.dims, 2, "training")
 
 
 def ask(program, file):
-    """What the program counts by each convention."""
+    """Returns the program's counts by convention."""
     mode = "training" if file.form == "training" else "inference"
     command = [program, "conventions", str(file.where), "--format", "json", "--batch",
                str(file.batch), "--mode", mode]
@@ -120,7 +120,7 @@ def ask(program, file):
 
 
 def known_of(file, tool):
-    """The known differences that apply: of the net for a tool that watches it, of the file."""
+    """Returns the known differences of the file, and those of its net for tools that watch it run."""
     return [known for known in DIFFERENCES if known.tool == tool
             and (known.net == file.net and tool != "onnx-tool" or fnmatchcase(file.path, known.net))]
 
@@ -164,7 +164,7 @@ class Checks:
                 self.check(file, tool, said[tool], int(total))
 
     def stale(self):
-        """What no file shows any more."""
+        """Returns the known differences that no file shows any more."""
         return [row for row in DIFFERENCES if row not in self.needed]
 
     def report(self, n_files, whole):

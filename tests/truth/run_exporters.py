@@ -6,8 +6,8 @@ and NAME_torchscript.onnx, and for GPT also the latter after onnxruntime's optim
 trees, and the class (if both files have it), calls, parameters and MACs of each module must be equal.
 DIFFERENCES lists differences in the files themselves; a row that is no longer needed is a fault.
 
-The classes, calls and MACs of the current exporter's files are also those that PyTorch counted
-in the model itself (per_module/): its notes name classes, so all of them are compared.
+The classes, calls and MACs of the current exporter's files must also equal those that PyTorch counted
+in the model itself (per_module/). Metadata names the classes, so all of them are compared.
 
     run_exporters.py --costmodel PROGRAM [--models FOLDER]
 """

@@ -6,11 +6,11 @@ this script computes from the events itself. Weights, which the files lack, are 
 
     run_import.py --costmodel PROGRAM [--keep FOLDER]
 
-Of each model, without optimizations, with basic and with all of them:
+For each model, without optimizations, with basic and with all of them:
 - at least 99 % of the time is assigned to nodes and modules;
 - the time of the model is the sum of the events divided by the number of runs, within 1 us;
 - without optimizations, the time of each node is that of its event;
-- nodes, and layers that only a module has the time of, sum up to the model.
+- the times of nodes, and of layers that only a module has, sum up to the model.
 With all optimizations, each module of ResNet-50 has the time of the events whose names, which ONNX Runtime takes
 from nodes and values of the file, begin with the module's scope.
 """
@@ -71,7 +71,7 @@ def tensors(graph):
 
 
 def with_weights(path):
-    """The model with random weights for those that are stored in a missing file."""
+    """Returns the model with random weights in place of those in a missing file."""
     model = onnx.load(path, load_external_data=False)
     random = numpy.random.default_rng(1)
     for tensor in tensors(model.graph):
@@ -103,7 +103,7 @@ def profile(model, level, dims, folder):
 
 
 def own_times(events):
-    """Microseconds of each event of a node without those of the events that begin during it."""
+    """Returns the microseconds of each event of a node, without events that begin during it."""
     nodes = sorted((e for e in events if e["cat"] == "Node"), key=lambda e: (e["ts"], -e["dur"]))
     own, open_events = [], []
     for event in nodes:

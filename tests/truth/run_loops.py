@@ -10,8 +10,9 @@ sequences, growing states, nested Loops and branches.
 
     run_loops.py --costmodel PROGRAM [--loops N] [--models N] [--seed N] [--runtime]
 
---runtime uses ONNX Runtime instead (of the models: besides). Prints how many trip counts, shapes and MACs are
-right, open (unknown or an upper bound) or wrong, and exits with 1 if one is wrong or too many are open.
+--runtime uses ONNX Runtime instead of the reference evaluator; models are run by both. Prints how many trip
+counts, shapes and MACs are right, open (unknown or an upper bound) or wrong, and exits with 1 if one is wrong
+or too many are open.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -25,8 +26,8 @@ from collections import Counter
 from pathlib import Path
 
 SKIPPED = 77
-MAX_OPEN = 0.1  # of the shapes in models of loop_models.py
-MAX_ROUNDS = 300  # of a loop that is run; those that run longer are not looked at
+MAX_OPEN = 0.1  # fraction of the shapes in models of loop_models.py
+MAX_ROUNDS = 300  # of a loop; longer loops are skipped
 try:
     import numpy
     import onnx
@@ -44,7 +45,7 @@ COMPARISONS = {"Less": numpy.less, "LessOrEqual": numpy.less_equal, "Greater": n
 
 
 class Body:
-    """Nodes of a loop's body as they come about; names of values are numbered."""
+    """A loop body under construction; the names of values are numbered."""
 
     def __init__(self, chance):
         self.chance, self.nodes, self.constants = chance, [], []
@@ -60,7 +61,7 @@ class Body:
         return name
 
     def linear(self, value, dtype):
-        """Something that is made of a number, as exporters write it."""
+        """Returns a linear function of `value`, in one of the forms that exporters write."""
         kind = self.chance.choice(["plain", "plus", "minus", "times", "around", "cast"])
         number = self.constant(self.chance.choice([-3, -1, 1, 2, 5]), dtype)
         if kind == "plus":
@@ -114,7 +115,7 @@ def make(chance):
 
 
 def rounds_of(body, goes_on, following, starts):
-    """Runs the body alone, so that a loop which does not end is left in time."""
+    """Returns the trip count, at most MAX_ROUNDS + 1; runs the body alone to stop an endless loop."""
     most = min(int(starts.get("n", MAX_ROUNDS + 1)), MAX_ROUNDS + 1)
     dtype = helper.np_dtype_to_tensor_dtype(starts["s0"].dtype)
     scalar = lambda name, kind: helper.make_tensor_value_info(name, kind, [])

@@ -34,8 +34,8 @@ def profile(program, folder, model, *more):
 
 
 def fault_of_plan(found):
-    """Returns two live values that overlap, or None. Bodies run
-    before the node that comes before them in the list, so that such models are left out."""
+    """Returns two live values that overlap, or None. Models with bodies are skipped: bodies run before
+    their node but follow it in the list."""
     if any(node["op"] in ("If", "Loop", "Scan") for node in found["nodes"]):
         return None
     alive = []

@@ -25,8 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 WORKERS = 2
-MODELS = 4  # of an operator
-TRIES = 3  # of a model
+MODELS = 4  # per operator
+TRIES = 3  # per model
 FIGURES = ("macs", "int_macs", "flops", "int_ops", "bytes_read", "bytes_written")
 
 

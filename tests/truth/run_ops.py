@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Compares every operator row with ONNX's own schemas, at every version: those of the installed
-`onnx` package and those of onnx_schemas.json. A fault is an operator or a version that no row
-describes (one row may hold for several versions of one signature), a row that begins where no
-version does, and any difference in the number of operands and results or in the attributes:
-their names, kinds, whether they are required, their defaults.
+`onnx` package and those of onnx_schemas.json. Faults are: an operator or version that no row describes
+(a row may describe several versions with the same signature); a row whose `since` is not a version; a
+difference in the number of operands or results; and a difference in the names, kinds, defaults of
+attributes, or in whether they are required.
 
-Rows of ONNX Runtime's own domains are compared with its schemas (runtime_schemas.json) likewise.
+Rows of ONNX Runtime's own domains are compared with its schemas (runtime_schemas.json) in the same way.
 
     run_ops.py --costmodel PROGRAM [--only PATTERN]
 """
@@ -25,7 +25,7 @@ import schemas
 
 OF_ONNX = ("ai.onnx", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 
-# Of its default domain, but written by ONNX Runtime alone.
+# In the default domain, but produced by ONNX Runtime only.
 NOT_OF_ONNX = {("ai.onnx", "SimplifiedLayerNormalization")}
 
 # (operator, the version of ONNX) -> the reason for a difference
@@ -34,7 +34,7 @@ DIFFERENCES = {
 
 
 def single(value):
-    """As ONNX keeps it: a 32-bit float."""
+    """Returns a float as ONNX stores it, in 32 bits."""
     return struct.unpack("f", struct.pack("f", value))[0] if isinstance(value, float) else value
 
 
@@ -72,7 +72,7 @@ def holding(rows, since):
 
 
 def operator_faults(rows, versions):
-    """Of one operator: (version, what is wrong)."""
+    """Yields (version, fault) of one operator."""
     if not rows:
         yield versions[0]["since"], "no row describes it"
         return
@@ -82,7 +82,7 @@ def operator_faults(rows, versions):
             yield row["since"], "a row begins where no version does"
     for schema in versions:
         row = holding(rows, schema["since"])
-        # That version only removes the operator, unless a row describes it.
+        # A deprecated version only removes the operator, unless a row describes it.
         if schema.get("deprecated") and (not row or row["since"] != schema["since"]):
             continue
         faults = signature_faults(row, schema) if row else ["no row describes it"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-One transformer, as exported, optimized and quantized in seven ways (models/quantized/): every
-file has the MACs of the layer counted by hand, the integer MACs of INTEGERS, and its FLOPs and parameters
-except for DIFFERENCES and MORE_PARAMS. A row that is no longer needed is a fault.
+Checks one transformer layer that was exported, optimized and quantized in seven ways (models/quantized/).
+Every file must have the MACs, FLOPs and parameters that were counted by hand, except for DIFFERENCES and
+MORE_PARAMS, and the integer MACs of INTEGERS. A row that is no longer needed is a fault.
 
     run_quantized.py --costmodel PROGRAM
 """
@@ -27,7 +27,8 @@ FLOPS = 2 * MACS + HEADS * TOKENS * TOKENS + 2 * 5 * TOKENS * WIDTH + TOKENS * I
 # which is 0 and omitted; and one scale and shift for both LayerNorms, which are equal and merged.
 PARAMS = 4 * WIDTH * WIDTH + 2 * WIDTH * INNER + 3 * WIDTH + INNER + WIDTH + 2 * WIDTH
 
-# Quantized weights make their products integer; quantized activations the other two as well.
+# Quantized weights make their products integer; quantized activations make those of attention
+# integer.
 WEIGHED = MACS - 2 * TOKENS * TOKENS * WIDTH
 INTEGERS = {
     "encoder.onnx": 0,

@@ -6,7 +6,7 @@ tools that they reproduce (conventions.csv).
 
 usage: run_queries.py --costmodel PROGRAM [--source REPO] [--models DIR]
 
-Prints `file, query, verdict` and exits 1 when a number differs, or a known difference does not.
+Prints `file, query, verdict`; exits with 1 if a number differs, or if a known difference no longer occurs.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -31,7 +31,7 @@ CHECKED = {"fvcore-activations": "fvcore-activations", "torchinfo-pass": "torchi
 
 
 def program_of(query):
-    """The Python that the page gives."""
+    """Returns the Python code of the query on the page."""
     return re.search(QUERY.format(query), PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
 
 

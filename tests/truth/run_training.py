@@ -32,15 +32,15 @@ ATEN = {
 # Operators that correspond to several operators of the other side: case -> names that are summed
 # under another name, on both sides.
 SUMMED = {
-    # dropout on the CPU is a product, and the noise a quotient
+    # dropout on the CPU is a Mul by noise, which a Div has scaled
     "pointnet": {"mul": "Dropout", "div_": "Dropout"},
-    # ReLU6 works in place, on a copy of what the normalization made
+    # ReLU6 works in place, on a copy of the normalization's output
     "mobilenet_v2": {"mul": "Dropout", "div_": "Dropout", "clone": "BatchNormalization"},
-    # queries and keys are scaled by products; rows of a product with a bias are a view of it, or
-    # a copy in another order; of a layer's normalized rows the next one keeps the copy
+    # queries and keys are scaled by Mul; rows of a product with a bias are saved as a view of it or
+    # as a transposed copy; the copy of a layer's normalized rows is saved by the next layer
     "encoder": {"mul": "Dropout", "div_": "Dropout", "Mul": "Dropout", "_unsafe_view": "rows",
                 "clone": "rows", "Add": "rows", "Reshape": "rows", "LayerNormalization": "rows"},
-    # GELU is taken apart, and its result made by a product
+    # GELU is decomposed; its last node is a Mul
     "decoder": {"Mul": "Gelu", "_unsafe_view": "rows", "Add": "rows", "Reshape": "rows"},
 }
 
@@ -51,7 +51,7 @@ DIFFERENCES = {
     "pointnet": [("Dropout", 3 * 4 * 256, NOISE)],
     "mobilenet_v2": [("Dropout", 3 * 2 * 1280, NOISE)],
     "encoder": [
-        # two layers: weights of attention, its result, two of the feed-forward layer
+        # two layers: weights of attention, its result, two dropouts of the feed-forward layer
         ("Dropout", 3 * 2 * (4 * 4 * 32 * 32 + 4 * 32 * (128 + 256 + 128)), NOISE),
         ("rows", 2 * 2 * 4 * 4 * 32 * 128,
          "nn.MultiheadAttention copies queries, keys and values in one piece, by contiguous() that "
@@ -80,7 +80,7 @@ def renamed(counts, case):
 
 
 def kept(found, case):
-    """By the operator that made it; what no node made is an input."""
+    """Returns saved bytes by the operator that produced them; the rest are inputs."""
     counts = Counter()
     for node in found["nodes"]:
         counts[node["op"]] += node["training"]["saved_bytes"]
@@ -103,8 +103,8 @@ def groups(found, node):
 
 def backward_flops(found, case):
     """
-    torch.utils.flop_counter takes the gradient of a grouped convolution's weight for that of a full
-    one, and counts it times the groups.
+    torch.utils.flop_counter counts the weight gradient of a grouped convolution like that of a full
+    one, which is `groups` times too much.
     """
     counts = Counter()
     for node in found["nodes"]:
@@ -114,8 +114,8 @@ def backward_flops(found, case):
     return renamed(counts, case)
 
 
-# The peak is not PyTorch's to the byte: it sums gradients into a third buffer, ReLU works in place,
-# and dropout's input and noise are alive together with its mask. Tolerance of the peak.
+# The peak differs from PyTorch's: PyTorch sums gradients into a third buffer, ReLU works in place,
+# and dropout's input and noise are alive together with its mask. Tolerance of the ratio:
 PEAK = {"encoder": (0.76, 1.01), None: (0.975, 1.01)}
 
 

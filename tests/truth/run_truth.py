@@ -54,7 +54,7 @@ class Profile:
 
 
 class Program:
-    """Runs the program on files of one folder; each question is asked once."""
+    """Runs the program on files of one folder, at most once with the same options."""
 
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
@@ -100,7 +100,7 @@ def batches(model):
 
 
 def listing_kind(model):
-    """A PointNet export that the reference listing describes: its variant, else None."""
+    """Returns the variant of a PointNet export that the reference listing describes, else None."""
     if model.folder != "pointnet":
         return None
     for kind in LISTING_ROWS:
@@ -143,7 +143,7 @@ def check_coverage(ledger, model, profile, what):
 
 
 def output_shapes(module, row):
-    """The shapes that leave a module, without the shape arithmetic of the export."""
+    """Returns the shapes of a module's outputs, without shape arithmetic of the export."""
     outputs = [o for o in module["outputs"] if "shape" in o]
     kept = [o["shape"] for o in outputs if o["dtype"] not in INTEGERS or len(o["shape"] or []) > 1]
     if row.cls == "LSTM":
@@ -283,7 +283,7 @@ def check_same_totals(ledger, program, group, what):
 
 
 def siblings(chosen):
-    """b1, b32 and dyn exports of one model in one variant at one opset."""
+    """Returns groups of b1, b32 and dyn exports of one model in one variant at one opset."""
     groups = defaultdict(list)
     for model in chosen:
         if model.folder in ("light", "variants", "detection", "segmentation"):
@@ -295,7 +295,7 @@ def siblings(chosen):
 
 
 def variant_group(chosen):
-    """pointnet__folded_b1__op13 and the files that were made from it."""
+    """Returns pointnet__folded_b1__op13 and the files that were made from it."""
     made = [m for m in chosen if m.folder == "variants" and "functions" not in m.variant]
     base = [m for m in chosen if m.path == "pointnet/pointnet__folded_b1__op13.onnx"]
     return base + made if base and made else []

@@ -7,8 +7,8 @@ The signatures of all operators that ONNX defines, at every version, as plain da
      "attributes": [{"name", "kind", "required", "default"}], "deprecated"}
 
 `installed()` takes them from the installed `onnx` package, `committed()` from onnx_schemas.json,
-which this program writes (it needs the package then, the tests do not). `runtime()` are those of
-the domains that ONNX Runtime defines and writes, from runtime_schemas.json:
+which this script writes (only then it needs the package). `runtime()` returns those of the domains
+that ONNX Runtime defines, from runtime_schemas.json:
 
     schemas.py > onnx_schemas.json
     schemas.py --runtime > runtime_schemas.json
@@ -30,7 +30,7 @@ def _count(number):
 
 
 def _default(attribute):
-    """Of single values; None where there is none."""
+    """Returns the default if it is a single value, else None."""
     value = attribute.default_value
     kind = attribute.type.name
     if kind not in ("INT", "FLOAT", "STRING") or value.type == 0:
@@ -62,7 +62,7 @@ def _schema(schema):
 
 
 def installed():
-    """(version of the package, signatures), or None where there is no such package."""
+    """Returns (version of the package, signatures), or None if the package is not installed."""
     try:
         import onnx
         import onnx.defs
@@ -99,7 +99,7 @@ def _runtime_attribute(name, attribute):
 
 
 def installed_runtime():
-    """(version of the package, signatures)."""
+    """Returns (version of the package, signatures)."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state
     rows = [{

@@ -13,8 +13,8 @@ Model = namedtuple("Model", "path folder name variant opset dims")
 Row = namedtuple("Row", "path cls leaf params own_params calls macs flops outs")
 
 # Counted from the nodes' own shapes: MACs at batch 1, parameters. DenseNet comes from Caffe, which
-# splits a batch normalization in two: its scale and shift are a Mul and an Add behind it and
-# count once (docs/counting.md).
+# splits a batch normalization: its scale and shift are a Mul and an Add after it, and count once
+# (docs/counting.md).
 LIGHT = {
     "light_bvlc_alexnet": (654560384, 60965224),
     "light_densenet121": (2834161664, 7978856),
@@ -43,7 +43,7 @@ def models():
 
 
 def truth_name(model, batch):
-    """The reference that a file goes with: PointNet was counted in both modes."""
+    """Returns the name of a file's reference; PointNet has one for each mode."""
     if model.name != "pointnet":
         return model.name
     trained = model.variant.startswith("train") and batch == 32  # batch 1 cannot train
@@ -51,14 +51,14 @@ def truth_name(model, batch):
 
 
 def shapes_of(text):
-    """`out=1x21x520x520;NoneType` as a list of dims; without entries that are not tensors."""
+    """Parses `out=1x21x520x520;NoneType` into a list of dims; skips entries that are not tensors."""
     values = [value.split("=")[-1] for value in text.split(";")]
     return [tuple(int(d) for d in v.split("x")) for v in values
             if re.fullmatch(r"\d+(x\d+)*", v)]
 
 
 def rows(name, batch):
-    """The rows of a reference at batch 1 or 32, by path ("" is the root)."""
+    """Returns the rows of a reference at batch 1 or 32, by path ("" is the root)."""
     suffix = f"_b{batch}"
     table = {}
     for row in read_csv(f"per_module/{name}.csv"):
@@ -75,7 +75,7 @@ def has_truth(model, batch):
 
 
 def no_truth_reason(model, batch):
-    """Why a file cannot be compared with a table at this batch; None where it can."""
+    """Returns why a file cannot be compared with a table at this batch, or None."""
     if model.name == "loop_if":
         return "its trip count is an input: there is no reference"
     if model.folder == "light":
@@ -92,7 +92,7 @@ def dotted(path, part):
 
 
 def scope_path(node_name, known):
-    """The module that a node's name states: `/layer1/layer1.0/conv1_1/Conv` -> layer1.0.conv1."""
+    """Returns the module in a node's name: `/layer1/layer1.0/conv1_1/Conv` -> layer1.0.conv1."""
     path = ""
     scopes = node_name.split("/")[1:-1]
     for i, scope in enumerate(scopes):

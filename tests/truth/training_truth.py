@@ -6,12 +6,12 @@ Measures what PyTorch saves and computes in a training step: the reference of ru
     training_truth.py measure FILE.csv     writes tests/truth/training_truth.csv anew
     training_truth.py export FOLDER        exports the models that are made here, in training mode
 
-Kept bytes are the storages that autograd saves (torch.autograd.graph.saved_tensors_hooks), each
-once, without those of parameters and buffers, by the ATen operator that wrote them last. FLOPs are
-those of torch.utils.flop_counter, forward and backward apart. The peak is that of all storages alive
-after any operator, without parameters, buffers and what a kernel takes for itself. Attention is computed by its plain
-formula (SDPBackend.MATH), as the exporter writes it. Needs PyTorch and torchvision, which no test
-runs: what was measured, and with which version, is in the file.
+Saved bytes are those of the storages that autograd saves (torch.autograd.graph.saved_tensors_hooks),
+by the ATen operator that wrote them last; each storage counts once, parameters and buffers do not.
+FLOPs are those of torch.utils.flop_counter, separately for forward and backward. The peak is the largest
+sum of storages alive after an operator, without parameters, buffers and workspaces. Attention is computed
+by its plain formula (SDPBackend.MATH), as the exporter writes it. Needs PyTorch and torchvision; no test
+runs this script. The file states the versions.
 """
 import csv
 import sys
@@ -79,7 +79,7 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """GPT-2's form in small: no dropout, a head without bias."""
+    """A small GPT-2 without dropout and without a bias of the head."""
 
     def __init__(self, words=200, width=96, heads=4, layers=2, length=24):
         super().__init__()
@@ -114,7 +114,7 @@ MODELS = {
 
 
 class Writers(TorchDispatchMode):
-    """Which operator wrote each storage last."""
+    """Records which operator wrote each storage last."""
 
     def __init__(self):
         super().__init__()
@@ -132,7 +132,7 @@ class Writers(TorchDispatchMode):
 
 
 class Alive(TorchDispatchMode):
-    """The most bytes of storages that were alive after an operator, but those of `own`."""
+    """Records the most bytes of storages alive after an operator, without those of `own`."""
 
     def __init__(self, own, sample):
         super().__init__()
@@ -165,7 +165,7 @@ def total(outputs):
 
 
 def kept(module, sample):
-    """ATen operator -> bytes of what it wrote that autograd saves."""
+    """Returns ATen operator -> bytes that it wrote and that autograd saves."""
     own, found, alive = storages(module), {}, []
     writers = Writers()
 
@@ -204,7 +204,7 @@ def peak(module, sample):
 
 
 def optimizers(module):
-    """Name -> bytes of its states after a step, without the counters of steps."""
+    """Returns name -> bytes of its states after a step, without the counters of steps."""
     learned = [p for p in module.parameters() if p.grad is not None]
     made = (torch.optim.SGD(learned, lr=0), torch.optim.SGD(learned, lr=0, momentum=0.9),
             torch.optim.Adam(learned, lr=0), torch.optim.AdamW(learned, lr=0))

@@ -50,7 +50,7 @@ T5 = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 128, "d_kv": 16, "
 SWIN = {"image_size": 64, "patch_size": 4, "embed_dim": 32, "depths": [1, 1], "num_heads": [2, 4],
         "window_size": 4}
 
-# name -> class, its configuration, what it takes
+# name -> class, class of its configuration, settings, kind of inputs
 MODELS = {
     "albert": ("AlbertModel", "AlbertConfig", {**WORDS, "embedding_size": 32}, "text"),
     "ast": ("ASTModel", "ASTConfig", {**WIDE, "max_length": 64, "num_mel_bins": 32}, "spectrum"),
@@ -140,7 +140,7 @@ def inputs_of(kind, batch):
 
 
 class Called(torch.nn.Module):
-    """A model by its inputs in order; gives all tensors that it gives."""
+    """Calls a model with positional inputs; returns all tensors that it returns."""
 
     def __init__(self, model, names):
         super().__init__()
@@ -152,7 +152,7 @@ class Called(torch.nn.Module):
 
 
 def build(name):
-    """With other numbers in each tensor: exporters merge those that are equal."""
+    """Builds a model with different values in each tensor, since exporters merge equal ones."""
     cls, config, settings, kind = MODELS[name]
     torch.manual_seed(0)
     model = getattr(transformers, cls)(getattr(transformers, config)(**settings)).eval()
@@ -163,7 +163,7 @@ def build(name):
 
 @contextlib.contextmanager
 def silence():
-    """Exporters print whole graphs, from C++ too."""
+    """Silences both streams: exporters print whole graphs, from C++ too."""
     sys.stdout.flush()
     kept = [os.dup(1), os.dup(2)]
     with open(os.devnull, "wb") as nothing:

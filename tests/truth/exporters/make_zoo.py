@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes the files beside it: one model in the forms that the two exporters of PyTorch give it.
-Made with PyTorch 2.15 and onnx 1.23; stack traces are taken out. No test runs this.
+Writes the files of this folder: one model, exported by both exporters of PyTorch. Made with
+PyTorch 2.15 and onnx 1.23; stack traces are removed. No test runs this script.
 """
 import onnx
 import torch
@@ -13,7 +13,7 @@ KEPT = ("name_scopes", "class_hierarchy", "namespace")
 
 
 class RMSNorm(nn.Module):
-    """As LLaMA writes it."""
+    """RMSNorm as in LLaMA."""
 
     def __init__(self, size):
         super().__init__()
