@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch takes on this GPU, for tools/gpu_check to set beside costmodel's figures. Prints
-one JSON object.
+"""Measures PyTorch on this GPU for comparison with costmodel by tools/gpu_check. Prints one JSON
+object.
 
     gpu_torch.py network pointnet|resnet50 BATCH fp32|tf32|fp16   one replay of the network as a CUDA graph
     gpu_torch.py zeros                                            a product of zeros, and of random numbers
@@ -28,7 +28,7 @@ def network(name):
 
 
 def seconds_of(run):
-    """Median and quartiles of one call, by the device's clock."""
+    """Returns median and quartiles of one call, by the device's clock."""
     times = []
     for _ in range(WARM_UP):
         run()

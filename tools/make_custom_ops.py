@@ -4,8 +4,8 @@
 
     make_custom_ops.py FILE.onnx
 
-Two images go through one convolution of a vendor's, and what comes out is compared at every
-place with the 25 around it. Weights are external data in a file that does not exist.
+Two images go through the same vendor convolution; each pixel of one result is correlated with the 25
+pixels around it in the other. Weights are external data in a file that does not exist.
 """
 import sys
 

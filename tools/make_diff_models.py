@@ -7,10 +7,10 @@ usage: make_diff_models.py FOLDER
 
 resnet50_wide.onnx is torchvision's ResNet-50 whose third stage is 320 wide inside its blocks and
 not 256; pointnet_renamed.onnx is PointNet whose transform.feature_transform is called
-transform.feature_tnet. Exported as make_models.py exports models/resnet50.onnx and pointnet.onnx,
-which they are compared with, but by the TorchScript exporter of PyTorch 2.15, torchvision 0.29.
+transform.feature_tnet. They are exported like models/resnet50.onnx and pointnet.onnx by
+make_models.py, but by the TorchScript exporter of PyTorch 2.15, torchvision 0.29.
 FOLDER/truth.csv, kept as tests/truth/diff_truth.csv, has the parameters and MACs of every module
-of the four: parameters are counted, each once, and MACs are half the FLOPs of
+of all four models: each parameter counts once, and MACs are half the FLOPs of
 torch.utils.flop_counter at batch 1.
 """
 import csv

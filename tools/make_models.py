@@ -5,11 +5,10 @@ Makes models/pointnet.onnx, pointnet_b32.onnx and resnet50.onnx anew from PyTorc
 
 usage: make_models.py FOLDER
 
-Needs PyTorch 1.13, torchvision 0.14 and onnx, which nothing else of the project needs and no test
-runs: on Debian 12 `apt install python3-torch python3-torchvision python3-onnx`. Weights are
-random; all larger than LIMIT bytes are then left out (tensors marked as external data of a file
-that does not exist), because a static analysis reads none. models/MANIFEST.md describes how the files
-in the repository were made.
+Needs PyTorch 1.13, torchvision 0.14 and onnx; on Debian 12 `apt install python3-torch
+python3-torchvision python3-onnx`. No test runs this script. Weights are random; those larger than
+LIMIT bytes are removed (marked as external data of a file that does not exist), because a static
+analysis does not read them. models/MANIFEST.md describes how the files in the repository were made.
 """
 import sys
 from pathlib import Path
@@ -53,7 +52,7 @@ class Tnet(nn.Module):
 
 
 def transformed(points, matrix):
-    """points [n, k, m] through matrix [n, k, k]."""
+    """Returns points [n, k, m] transformed by matrix [n, k, k]."""
     return torch.bmm(points.transpose(1, 2), matrix).transpose(1, 2)
 
 
@@ -98,7 +97,7 @@ class PointNet(nn.Module):
 
 
 def without_equal_tensors(module):
-    """Fresh BatchNorms are all ones and zeros; the exporter merges equal initializers."""
+    """Randomizes all tensors: the exporter merges equal ones, such as those of new BatchNorms."""
     with torch.no_grad():
         for tensor in list(module.parameters()) + list(module.buffers()):
             if tensor.is_floating_point():
@@ -134,7 +133,7 @@ def strip_file(path):
 
 
 def export(module, sample, path, training, outputs, dynamic):
-    """No folding: BatchNorm stays a node (PRESERVE; EVAL would fuse it into its convolution)."""
+    """Exports without folding: BatchNorm stays a node (PRESERVE; EVAL would fuse it)."""
     preserve = torch.onnx.TrainingMode.PRESERVE
     module = without_equal_tensors(module).train(training)
     torch.onnx.export(

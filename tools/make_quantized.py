@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes models/quantized/: one transformer as PyTorch's exporter writes it and as ONNX Runtime's
-optimizers and quantizers write that anew.
+Makes models/quantized/: one transformer from PyTorch's exporter, and the same rewritten by ONNX
+Runtime's optimizers and quantizers.
 
 usage: make_quantized.py FOLDER
 
@@ -10,12 +10,12 @@ encoder.onnx            torch.onnx.export(..., dynamo=True), opset 18
 encoder_optimized.onnx  onnxruntime.transformers.optimizer: SkipLayerNormalization, BiasGelu
 encoder_runtime.onnx    the extended optimizations of a session: FusedMatMul, Gemm
 encoder_dynamic.onnx    quantize_dynamic: MatMulInteger
-encoder_dynamic_runtime.onnx  that after the extended optimizations: DynamicQuantizeMatMul
+encoder_dynamic_runtime.onnx  the same after the extended optimizations: DynamicQuantizeMatMul
 encoder_static.onnx     quantize_static: QuantizeLinear and DequantizeLinear around float nodes
 encoder_qlinear.onnx    the same as operators on integers: QLinearMatMul, QGemm, QLinearAdd
 
-Needs PyTorch 2.15, onnx, onnxscript and onnxruntime 1.31, which nothing else of the project
-needs and no test runs. Weights are random; notes of the exporter are left out.
+Needs PyTorch 2.15, onnx, onnxscript and onnxruntime 1.31; no test runs this script. Weights are
+random; metadata of the exporter is removed.
 """
 import argparse
 import logging

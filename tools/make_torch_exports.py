@@ -5,13 +5,13 @@ Makes models/torch/: the same four models by both exporters of current PyTorch.
 
 usage: make_torch_exports.py FOLDER
 
-NAME_dynamo.onnx is what torch.onnx.export(..., dynamo=True) writes, the default since 2.9, and
-NAME_torchscript.onnx what dynamo=False does, all else by default. gpt_onnxruntime.onnx is the
+NAME_dynamo.onnx is written by torch.onnx.export(..., dynamo=True), the default since 2.9, and
+NAME_torchscript.onnx by dynamo=False, both with default options. gpt_onnxruntime.onnx is the
 latter at batch 1, after onnxruntime's basic optimizations. Needs PyTorch 2.15, torchvision 0.29,
-onnx, onnxscript and onnxruntime, which nothing else of the project needs and no test runs.
-Weights are random, and left out as make_models.py does it. Of what dynamo notes of each node
-its stack trace, which holds paths of the machine, and its line of FX are left out too, and in
-ViT-B/16 `namespace`, which repeats the lists of scopes and classes.
+onnx, onnxscript and onnxruntime; no test runs this script. Weights are random, and removed as by
+make_models.py. Some metadata that dynamo writes for each node is removed, too: the stack trace,
+which contains paths of the machine; the line of FX; and in ViT-B/16 `namespace`, which repeats
+the lists of scopes and classes.
 """
 import sys
 import tempfile
@@ -33,8 +33,7 @@ NOTES_LEFT_OUT = {"pkg.torch.onnx.stack_trace", "pkg.torch.onnx.fx_node"}
 
 
 class Block(nn.Module):
-    """Attention and MLP, each behind a LayerNorm; the MLP is a ModuleDict, which is not a module
-    that is called."""
+    """Attention and MLP, each after a LayerNorm; the MLP is a ModuleDict, which is never called."""
 
     def __init__(self, width, n_heads):
         super().__init__()
@@ -63,7 +62,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """A decoder whose head is its embedding."""
+    """A decoder whose head is tied to its embedding."""
 
     def __init__(self, width=128, n_layers=2, n_heads=4):
         super().__init__()

@@ -83,11 +83,11 @@ def diff(old: ModelLike, new: ModelLike, **options: Any) -> Diff:
     """Compares two models or profiles.
 
     Args:
-        old, new: as `model` of `profile`.
+        old, new: as `model` in `profile`.
         options: options of `profile`, for both models; a Profile keeps its own.
 
     Raises:
-        CostmodelError: as `profile`; code "compare": they have different options, for example batches.
+        CostmodelError: as in `profile`; code "compare": they have different options, for example batches.
     """
     sides = [side if isinstance(side, Profile) else profile(side, **options) for side in (old, new)]
     with as_file(sides[0]) as (old_path, _), as_file(sides[1]) as (new_path, _):
@@ -112,7 +112,7 @@ def check(model: ModelLike, *, baseline: str | os.PathLike[str] | Profile | None
         options: any other option of ``costmodel check --help``.
 
     Raises:
-        CostmodelError: as `profile`. A regression is a Verdict that is not ``ok``.
+        CostmodelError: as in `profile`. A regression is a Verdict that is not ``ok``.
     """
     _check_options(options)
     with tempfile.TemporaryDirectory(prefix="onnx_costmodel-") as folder:

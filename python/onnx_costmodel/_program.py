@@ -45,7 +45,7 @@ class CostmodelError(Exception):
 
 
 class CostmodelWarning(UserWarning):
-    """The report is complete, but some of its figures are doubtful or missing."""
+    """The report is complete, but some of its values are doubtful or missing."""
 
 
 def program() -> str:
@@ -79,8 +79,8 @@ def _text(value: Any) -> str:
 def arguments(options: Mapping[str, Any]) -> list[str]:
     """Returns the command line of keyword arguments.
 
-    ``memory_limit="16GiB"`` is ``--memory-limit=16GiB``, True an option without a value, a mapping
-    a repeated ``--dim=NAME=VALUE``, a list an option that is repeated. None and False are left out.
+    ``memory_limit="16GiB"`` becomes ``--memory-limit=16GiB``. True gives an option without a value, a
+    mapping repeats ``--dim=NAME=VALUE``, a list repeats the option. None and False are omitted.
     """
     words = []
     for key, value in options.items():
@@ -101,8 +101,8 @@ def arguments(options: Mapping[str, Any]) -> list[str]:
 def run(words: Iterable[str]) -> tuple[str, int]:
     """Runs the program and returns its output and exit status.
 
-    Raises CostmodelError if it wrote nothing; warns of its messages otherwise. Other threads run
-    meanwhile; KeyboardInterrupt ends the program.
+    Raises CostmodelError if the program wrote nothing; otherwise warns of its messages. Other
+    threads run in the meantime; KeyboardInterrupt ends the program.
     """
     done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, capture_output=True,
                           check=False)
@@ -122,9 +122,9 @@ def run(words: Iterable[str]) -> tuple[str, int]:
 
 
 def run_json(words: Iterable[str]) -> tuple[dict[str, Any], int]:
-    """As run, for words with --format=json."""
+    """Like run, but returns the parsed JSON; the words contain --format=json."""
     text, status = run(words)
     try:
         return json.loads(text), status
-    except ValueError as fault:  # it was killed while it wrote
+    except ValueError as fault:  # killed while writing
         raise CostmodelError(f"costmodel ended with status {status}", "program", status) from fault

@@ -2,8 +2,8 @@
 """The JSON reports of the program as objects.
 
 Every key of the JSON is an attribute, also keys that are newer than this file. The annotations
-below are those that most users need; ``costmodel schema profile`` describes all keys. None is a
-figure that the model does not determine, never 0.
+below cover what most users need; ``costmodel schema profile`` describes all keys. An unknown
+value is None, never 0.
 """
 from __future__ import annotations
 
@@ -129,9 +129,9 @@ class Rows(Sequence[R], Generic[R]):
         return list(self._index())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Returns a data frame: a row for each object, a column for each figure and text.
+        """Returns a data frame: a row for each object, a column for each number and text.
 
-        Requires pandas. A figure that is unknown is NA. Lists are left out.
+        Requires pandas. An unknown value is NA. Lists are left out.
         """
         import pandas as pd  # pylint: disable=import-outside-toplevel
 
@@ -144,7 +144,7 @@ class Rows(Sequence[R], Generic[R]):
 
 
 class Value(Record):
-    """A tensor on an edge of the graph."""
+    """A tensor: an input or output of a model, module or node."""
 
     name: str
     dtype: str | None
@@ -184,11 +184,11 @@ class Options(Record):
 
 
 class Totals(Record):
-    """Figures of the whole model."""
+    """Costs of the whole model."""
 
     params: int | None  # elements, each tensor once
     buffers: int | None  # elements of named tensors that are not learned
-    macs: int | None  # multiply-adds
+    macs: int | None  # multiply-accumulates
     flops: int | None  # FLOPs, by the convention
     bytes_read: int | None  # bytes
     bytes_written: int | None  # bytes
@@ -208,7 +208,7 @@ class Module(Record):
     depth: int
     calls: int | None
     params: int | None  # elements
-    macs: int | None  # multiply-adds
+    macs: int | None  # multiply-accumulates
     flops: int | None  # FLOPs, by the convention
     weight_bytes: int | None  # bytes
     activation_bytes: int | None  # bytes
@@ -228,7 +228,7 @@ class Node(Record):
     op: str
     domain: str
     module: str | None  # path
-    macs: int | None  # multiply-adds
+    macs: int | None  # multiply-accumulates
     flops: int | None  # FLOPs, by the convention
     bytes_read: int | None  # bytes
     bytes_written: int | None  # bytes
@@ -242,7 +242,7 @@ class Operator(Record):
 
     op: str
     nodes: int
-    macs: int | None  # multiply-adds
+    macs: int | None  # multiply-accumulates
     flops: int | None  # FLOPs, by the convention
     bytes_read: int | None  # bytes
     bytes_written: int | None  # bytes
@@ -268,7 +268,7 @@ class Training(Record):
     """One training step; only with an optimizer."""
 
     optimizer: str
-    backward_macs: int | None  # multiply-adds
+    backward_macs: int | None  # multiply-accumulates
     iteration_flops: int | None  # FLOPs
     weight_bytes: int | None  # bytes
     gradient_bytes: int | None  # bytes
@@ -278,7 +278,7 @@ class Training(Record):
 
 
 def _si(value: int | None, unit: str) -> str:
-    """Formats a figure in three significant digits: 14.1 GMACs."""
+    """Formats a number with three significant digits: 14.1 GMACs."""
     if value is None:
         return "?"
     size = float(value)
@@ -385,12 +385,12 @@ class Profile(Record):
 
 
 class SweepRow(Record):
-    """The figures at one batch."""
+    """Costs at one batch."""
 
     batch: int
-    state: str  # "done", or why there are no figures
+    state: str  # "done", or why there are no costs
     problem: str
-    macs: int | None  # multiply-adds
+    macs: int | None  # multiply-accumulates
     flops: int | None  # FLOPs, by the convention
     peak_activation_bytes: int | None  # bytes
     required_bytes: int | None  # bytes of weights and activations
@@ -421,7 +421,7 @@ class Sweep(Record):
 
 
 class Metric(Record):
-    """A figure on both sides."""
+    """A metric of both profiles."""
 
     old: int | None
     new: int | None
@@ -429,14 +429,14 @@ class Metric(Record):
 
 
 class Metrics(Record):
-    """Figures by name: ``totals.macs.change``."""
+    """Metrics by name: ``totals.macs.change``."""
 
     def __getitem__(self, key: str) -> Metric:
         return Metric(self._document[key])
 
 
 class DiffModule(Record):
-    """A module of one side or both."""
+    """A module of one or both profiles."""
 
     _nested = {"metrics": Metrics}
     status: str  # "same", "changed", "renamed", "added", "removed"

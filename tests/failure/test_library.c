@@ -129,7 +129,7 @@ static int sweep(const struct job *job, struct cm_diagnostics *diagnostics, char
     return status;
 }
 
-/* A custom operator, in a model that contains it. */
+/* Profiles a model with a custom operator and its description. */
 static int profile_described(const struct job *job, struct cm_diagnostics *diagnostics,
                              char **ret) {
     struct cm_op_costs *costs = NULL;
@@ -172,7 +172,8 @@ static int read_sweep_back(const struct job *job, struct cm_diagnostics *diagnos
     return status;
 }
 
-/* Runs the job with a failure; CM_NO_MEMORY if not even the list of messages was allocated. */
+/* Runs the job with a failure; returns CM_NO_MEMORY if not even the list of messages was
+ * allocated. */
 static int run_failing(const struct job *job, size_t nth, bool always, char **ret,
                        size_t *ret_n) {
     *ret = NULL;
@@ -198,7 +199,8 @@ static void expect_same_or_no_memory(const struct job *job, size_t nth, bool alw
     free(text);
 }
 
-/* The caller frees the returned text. */
+/* Fails the allocations of the job one by one; returns its normal text, which the caller frees.
+ */
 static char *expect_clean(const struct job *job) {
     size_t n = 0;
     char *want = NULL;
@@ -212,29 +214,29 @@ static char *expect_clean(const struct job *job) {
     return want;
 }
 
-static void plain_profile(void **state) {
+static void profile_reports_failed_allocations(void **state) {
     (void)state;
     free(expect_clean(&(struct job){.run = profile, .model = "odd_conv.onnx"}));
 }
 
-static void bodies_and_functions(void **state) {
+static void bodies_and_functions_report_failed_allocations(void **state) {
     (void)state;
     free(expect_clean(&(struct job){.run = profile, .model = "loop_if.onnx"}));
 }
 
-/* The file contains numbers of formulas and lists of sizes as constants. */
-static void formulas_and_another_batch(void **state) {
+/* The constants of this file contain numbers of formulas and lists of sizes. */
+static void rebatching_reports_failed_allocations(void **state) {
     (void)state;
     free(expect_clean(
         &(struct job){.run = profile, .model = "quantized/encoder.onnx", .batch = 3}));
 }
 
-static void custom_operators(void **state) {
+static void custom_operators_report_failed_allocations(void **state) {
     (void)state;
     free(expect_clean(&(struct job){.run = profile_described}));
 }
 
-static void all_options_and_read_back(void **state) {
+static void all_options_and_readers_report_failed_allocations(void **state) {
     (void)state;
     char *text = expect_clean(
         &(struct job){.run = profile, .model = "siamese.onnx", .everything = true, .batch = 3});
@@ -243,7 +245,7 @@ static void all_options_and_read_back(void **state) {
     free(text);
 }
 
-static void sweep_and_read_back(void **state) {
+static void sweeps_and_their_reader_report_failed_allocations(void **state) {
     (void)state;
     char *text = expect_clean(&(struct job){.run = sweep, .model = "odd_conv.onnx"});
     free(expect_clean(&(struct job){.run = read_sweep_back, .json = text}));
@@ -252,12 +254,12 @@ static void sweep_and_read_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_profile),
-        cmocka_unit_test(bodies_and_functions),
-        cmocka_unit_test(formulas_and_another_batch),
-        cmocka_unit_test(custom_operators),
-        cmocka_unit_test(all_options_and_read_back),
-        cmocka_unit_test(sweep_and_read_back),
+        cmocka_unit_test(profile_reports_failed_allocations),
+        cmocka_unit_test(bodies_and_functions_report_failed_allocations),
+        cmocka_unit_test(rebatching_reports_failed_allocations),
+        cmocka_unit_test(custom_operators_report_failed_allocations),
+        cmocka_unit_test(all_options_and_readers_report_failed_allocations),
+        cmocka_unit_test(sweeps_and_their_reader_report_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

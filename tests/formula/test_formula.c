@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formulas of real models: they equal a derivation by hand, and have the figures
- * of profiles which they were not made from.
+ * Formulas of real models equal a derivation by hand, and the values of profiles that were not
+ * used to make them.
  */
 #include "costmodel/costmodel.h"
 
@@ -57,7 +57,7 @@ static const struct cm_polynomial *figure(const struct cm_formula_module *module
     return NULL;
 }
 
-/* Of two variables at most: numerators of N^i seq^j, and that there are no other terms. */
+/* A term of a polynomial in at most two variables: numerator * N^i * seq^j. */
 struct coefficient {
     size_t exponents[2];
     int64_t numerator;
@@ -78,11 +78,10 @@ static void assert_terms(const struct cm_polynomial *have, const struct coeffici
 }
 
 /*
- * Four layers of width d = 256 with a feed-forward layer of 1024, over S tokens of N sequences:
- * queries, keys, values and the output are 4 products of d * d a token, the feed-forward layer
- * 2 of d * 4d; the scores are S products of d a token, and so is the sum of the values: 4 * N S
- * (4 d^2 + 8 d^2 + 2 S d) = 8 d N S^2 + 48 d^2 N S. The head projects each token to 1000 words:
- * 1000 d N S.
+ * Four layers of width d = 256 with a feed-forward layer of 4 d, over N sequences of S tokens.
+ * MACs per token and layer: queries, keys, values and the output 4 d^2, the feed-forward layer
+ * 8 d^2, scores and weighted values 2 S d. In total 4 N S (12 d^2 + 2 S d) = 8 d N S^2 +
+ * 48 d^2 N S. The head projects each token to 1000 words: 1000 d N S.
  */
 static void attention_is_square_in_the_sequence(void **state) {
     const int64_t d = 256;
@@ -104,9 +103,8 @@ static void attention_is_square_in_the_sequence(void **state) {
 }
 
 /*
- * A layer's own peak is another one's once the sequence is long: the probabilities of 8 heads
- * of 4 bytes are beside the scores that they are made of, over the values of width 256 and the
- * input of the layer.
+ * For long sequences, a layer has its peak at the softmax: scores and probabilities of 8 heads,
+ * 4 bytes each, are alive together with the values of width 256 and the input of the layer.
  */
 static void the_peak_is_the_largest_of_several(void **state) {
     const struct coefficient scores[] = {{{1, 2}, 2 * 8 * 4}, {{1, 1}, 2 * 256 * 4}};
@@ -124,7 +122,7 @@ static void the_peak_is_the_largest_of_several(void **state) {
     tear_down(&f);
 }
 
-/* A bound dim is a constant: at 16 tokens 16^2 and 16 are in the coefficients of N. */
+/* A bound dim is a constant: with 16 tokens, the coefficients of N contain 16^2 and 16. */
 static void bound_dims_are_not_variables(void **state) {
     static const struct cm_dim_option dims[] = {{"seq", 16}};
     const struct coefficient macs[] = {{{1, 0}, 2048 * 256 + 3401728 * 16}};
@@ -155,9 +153,9 @@ static void given_batch_is_not_a_variable(void **state) {
 }
 
 /*
- * Two poolings of a stride of 2 round down: figures are polynomials for multiples of 4. A point
- * of the image costs its 3x3 convolutions, those of a level further down at a quarter of the
- * points each; the transposed 2x2 ones take their operand's points.
+ * Two poolings with stride 2 round down, so formulas hold for multiples of 4. Each level has a
+ * quarter of the pixels of the level above. 3x3 convolutions count per output pixel, transposed
+ * 2x2 convolutions per input pixel.
  */
 static void stride_gives_a_floor_division(void **state) {
     const int64_t down =
@@ -181,7 +179,7 @@ static void stride_gives_a_floor_division(void **state) {
     tear_down(&f);
 }
 
-/* In __int128: the terms, over one denominator each, must add up. */
+/* Terms have different denominators; their sum is computed in __int128. */
 __extension__ typedef __int128 wide;
 
 static wide value_of(const struct cm_monomial *terms, size_t n_terms, const int64_t *sizes) {
@@ -190,7 +188,7 @@ static wide value_of(const struct cm_monomial *terms, size_t n_terms, const int6
         wide product = terms[i].numerator;
         for (size_t k = 0; k < terms[i].n_exponents; k++)
             for (size_t n = 0; n < terms[i].exponents[k]; n++) product *= sizes[k];
-        /* a denominator divides the sizes that it holds for, a power of two each */
+        /* the formula holds for sizes that the denominator divides */
         assert_true(product % terms[i].denominator == 0);
         sum += product / terms[i].denominator;
     }
@@ -230,7 +228,7 @@ static int64_t figure_of(const struct cm_module *module, const char *metric) {
     return 0;
 }
 
-/* How many figures are polynomials; each must have what a profile at the sizes has. */
+/* Returns the number of metrics with a polynomial; each must equal a profile at the sizes. */
 static size_t compare(struct fixture *f, const int64_t *sizes) {
     struct cm_dim_option dims[8];
     struct cm_result *result = NULL;
@@ -264,7 +262,7 @@ static size_t compare(struct fixture *f, const int64_t *sizes) {
     return n;
 }
 
-/* Sizes between those that formulas are made and checked with, in steps of a variable. */
+/* Sizes, in steps of each variable, that were not used to make or check the formulas. */
 static void formulas_equal_profiles_at_other_sizes(void **state) {
     static const char *const models[] = {
         "bert_mini.onnx",
@@ -316,8 +314,8 @@ static void reports_variables_without_a_valid_size(void **state) {
     tear_down(&f);
 }
 
-/* Written, read and written again it is the same. */
-static void it_comes_back_from_json(void **state) {
+/* Writing, reading and writing again gives the same text. */
+static void formulas_round_trip_through_json(void **state) {
     struct fixture f;
     struct cm_formula *back = NULL;
     char *texts[2] = {NULL, NULL};
@@ -351,7 +349,7 @@ int main(void) {
         cmocka_unit_test(stride_gives_a_floor_division),
         cmocka_unit_test(formulas_equal_profiles_at_other_sizes),
         cmocka_unit_test(reports_variables_without_a_valid_size),
-        cmocka_unit_test(it_comes_back_from_json),
+        cmocka_unit_test(formulas_round_trip_through_json),
     };
     if (chdir(TEST_MODELS_DIR) != 0) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Polynomials through exact values: what they are known to be. */
+/* Polynomials interpolated from exact values, compared with known ones. */
 #include "formula/polynomial.h"
 
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void coefficients_may_be_fractions(void **state) {
     assert_term(&found, 2, 1, 2);
 }
 
-/* (h / 4) (h / 4) along h = 8, 12, 16: three in the sixteenth. */
+/* 3 (h / 4)^2 at h = 8, 12, 16: the coefficient is 3 / 16. */
 static void fits_a_floor_division(void **state) {
     static const struct axis axis = {.from = 8, .step = 4, .degree = 2};
     static const int64_t values[] = {3 * 4, 3 * 9, 3 * 16};
@@ -105,7 +105,7 @@ static void two_variables_make_a_grid(void **state) {
                                      5 * -7 * 1000000 + 21 + 2 * 1000000 - 11));
 }
 
-/* The largest figures of all, at the highest degree and the widest step. */
+/* The largest values, with the highest degree and the largest step. */
 static void large_values_stay_exact(void **state) {
     static const struct axis axis = {.from = 256, .step = 64, .degree = 4};
     const int64_t k = 40000000;
@@ -156,14 +156,15 @@ static const struct {
     {{INT64_MAX, -INT64_MAX, INT64_MAX, -INT64_MAX, INT64_MAX, -INT64_MAX}, -1},
 };
 
-static void differences_tell_the_degree(void **state) {
+static void differences_determine_the_degree(void **state) {
     (void)state;
     for (size_t i = 0; i < N(lines); i++)
         assert_int_equal(polynomial_degree(lines[i].values, N(lines[i].values), 4),
                          lines[i].degree);
 }
 
-/* Six figures of a stride of 14 are the same, and a parabola is none. */
+/* Six equal values do not prove a constant (a stride of 14 gives them); six squares continue.
+ */
 static void chooses_distant_sample_points(void **state) {
     static const int64_t flat[] = {1, 1, 1, 1, 1, 1};
     static const int64_t squares[] = {0, 1, 4, 9, 16, 25};
@@ -183,7 +184,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(large_values_stay_exact, make, end),
         cmocka_unit_test_setup_teardown(fits_a_constant_without_variables, make, end),
         cmocka_unit_test_setup_teardown(reports_terms_above_2_to_63, make, end),
-        cmocka_unit_test(differences_tell_the_degree),
+        cmocka_unit_test(differences_determine_the_degree),
         cmocka_unit_test(chooses_distant_sample_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generators of small models with large costs, one for each way that a file can
-be larger inside than outside. Only the fields that are needed are written, by hand."""
+"""Generators of small models with large costs, one for each way in which a small file can take much
+memory or time. Only the required fields are written, by hand."""
 import struct
 import sys
 
@@ -155,8 +155,8 @@ def pairs(calls, inside):
 
 
 def called(op, size, calls):
-    """A large function with few nodes, called often: by the name of its operator, by a
-    list of types in an attribute, by values that are declared in a body and are not there."""
+    """A large function with few nodes, called often. It is large by the name of its operator, a
+    list of types in an attribute, or values that its body declares but does not use."""
     then = graph([node("Relu", ["x"], ["z"])], [], [value_info("z")])
     made = {
         "name": node("N" * size, ["x"], ["y"]),
@@ -170,7 +170,7 @@ def called(op, size, calls):
 
 
 def preset(size, uses):
-    """A function whose attribute has a long default, which many nodes of its body refer to."""
+    """A function whose attribute has a long default, to which many nodes of its body refer."""
     refers = data(5, data(1, "q") + number(20, 7) + data(21, "p"))
     nodes = [node("Relu", ["x"], [f"v{i}"], refers) for i in range(uses)]
     body = function("f", [*nodes, node("Relu", ["x"], ["y"])])
@@ -264,7 +264,7 @@ def scopes(n, depth):
 
 
 def slashes(n, depth):
-    """The same with slashes in names."""
+    """Like scopes, with slashes in names."""
     tail = "/".join(f"a{k}" for k in range(depth))
     return chain(n, name=lambda i: f"/m{i}/{tail}/Relu")
 
@@ -286,8 +286,8 @@ def einsum(n):
 
 
 def long_field(size, *path):
-    """A field of `size` zeros in a hole of the file, which ends with it, inside messages with these
-    numbers: the first bytes and the size of the file."""
+    """Returns the first bytes and the size of a file that ends with a field of `size` zeros, which are
+    a hole, inside messages with these numbers."""
     head = b""
     for number_ in reversed(path):
         head = varint(number_ << 3 | 2) + varint(size + len(head)) + head
@@ -295,7 +295,7 @@ def long_field(size, *path):
 
 
 def main():
-    """hostile.py CASE(arguments) FILE: a process of its own, so that its memory is not counted."""
+    """Writes a model: hostile.py CASE(arguments) FILE. Its memory is not counted, since it is a process."""
     made = eval(sys.argv[1])  # pylint: disable=eval-used; from our own table
     head, size = made if isinstance(made, tuple) else (made, len(made))
     with open(sys.argv[2], "wb") as file:

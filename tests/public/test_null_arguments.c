@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public functions that are called with NULL where they require a pointer. */
+/* Calls public functions with NULL for each pointer that they require. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void expect_usage_errors(struct cm_diagnostics *d, const struct null_call
     cm_diagnostics_free(d);
 }
 
-/* P: memory that is not read. */
+/* P: valid memory that no call reads. */
 static int make(void **state) {
     *state = calloc(1, 4096);
     return *state ? 0 : -1;
@@ -320,7 +320,7 @@ static void null_is_a_usage_error_of_op_costs_and_times(void **state) {
     expect_usage_errors(d, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void functions_without_a_status_return_nothing_of_null(void **state) {
+static void functions_without_a_status_accept_null(void **state) {
     void *const P = *state;
     assert_true(cm_diagnostics_count(NULL) == 0);
     assert_true(cm_diagnostics_get(NULL, 0) == NULL);
@@ -417,7 +417,7 @@ int main(void) {
         cmocka_unit_test(null_is_a_usage_error_of_checks),
         cmocka_unit_test(null_is_a_usage_error_of_diffs),
         cmocka_unit_test(null_is_a_usage_error_of_op_costs_and_times),
-        cmocka_unit_test(functions_without_a_status_return_nothing_of_null),
+        cmocka_unit_test(functions_without_a_status_accept_null),
         cmocka_unit_test(every_public_function_with_a_pointer_is_tested),
     };
     return cmocka_run_group_tests(tests, make, end);
