@@ -21,8 +21,7 @@ static size_t count_lines(const char *text) {
     return n;
 }
 
-/* Returns the path of the parent: "layer1" for "layer1.0", the root for a path without a dot.
- */
+/* Returns the path of the parent: "layer1" for "layer1.0"; the root if there is no dot. */
 static const char *parent_path(struct arena *arena, const char *path) {
     const char *dot = strrchr(path, '.');
     return dot ? arena_strndup(arena, path, (size_t)(dot - path)) : "";

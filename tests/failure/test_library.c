@@ -199,8 +199,7 @@ static void expect_same_or_no_memory(const struct job *job, size_t nth, bool alw
     free(text);
 }
 
-/* Fails the allocations of the job one by one; returns its normal text, which the caller frees.
- */
+/* Fails allocations of the job one by one; returns its normal text, which the caller frees. */
 static char *expect_clean(const struct job *job) {
     size_t n = 0;
     char *want = NULL;

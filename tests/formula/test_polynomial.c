@@ -163,9 +163,8 @@ static void differences_determine_the_degree(void **state) {
                          lines[i].degree);
 }
 
-/* Six equal values do not prove a constant (a stride of 14 gives them); six squares continue.
- */
-static void chooses_distant_sample_points(void **state) {
+/* Six equal values may come from a floor division by 14: the value at a distance decides. */
+static void verifies_a_polynomial_at_a_distant_point(void **state) {
     static const int64_t flat[] = {1, 1, 1, 1, 1, 1};
     static const int64_t squares[] = {0, 1, 4, 9, 16, 25};
     (void)state;
@@ -185,7 +184,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fits_a_constant_without_variables, make, end),
         cmocka_unit_test_setup_teardown(reports_terms_above_2_to_63, make, end),
         cmocka_unit_test(differences_determine_the_degree),
-        cmocka_unit_test(chooses_distant_sample_points),
+        cmocka_unit_test(verifies_a_polynomial_at_a_distant_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

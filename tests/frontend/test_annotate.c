@@ -235,8 +235,7 @@ static void refuse_large(struct bytes begin, uint64_t hole, struct bytes rest,
     unlink(path);
 }
 
-/* The model, then the graph, is 10 bytes below the limit. Node and model get 19 and 22 bytes.
- */
+/* The model, then the graph, is 10 bytes below the limit; the node gets 19, the model 22. */
 static void refuses_results_larger_than_protobuf_allows(void **state) {
     const uint64_t most = INT32_MAX - 10;
     struct bytes graph = graph_of(*state, "x", "y");

@@ -295,7 +295,7 @@ def long_field(size, *path):
 
 
 def main():
-    """Writes a model: hostile.py CASE(arguments) FILE. Its memory is not counted, since it is a process."""
+    """hostile.py CASE(arguments) FILE writes a model, in a process of its own: its memory is not counted."""
     made = eval(sys.argv[1])  # pylint: disable=eval-used; from our own table
     head, size = made if isinstance(made, tuple) else (made, len(made))
     with open(sys.argv[2], "wb") as file:

@@ -13,8 +13,8 @@
  *     node /fc/Gemm Gemm x fc.weight - -> y transB=1 pads=[0,0] mode=linear
  *     node - com.me::Odd y -> z       of another domain
  *     type z float[1,3]               declared type of a value
-  *     params a.weight a.bias          parameters of the framework's model, as the exporter lists them
-  *     derived val_3 a.weight          constant val_3 was computed from parameter a.weight
+ *     params a.weight a.bias          the framework's parameters, as the exporter lists them
+ *     derived val_3 a.weight          constant val_3 was computed from parameter a.weight
  *     mark w parameter                record of the exporter: parameter, derived, constant, repeated
  *     at :Net layer1:Block            metadata of the following nodes: the modules around them;
  *                                     "fused" for "at": nodes fused from several; "at" alone: none

@@ -100,8 +100,7 @@ static void walks_nested_loops_in_bounded_time(void **state) {
     bench_close(bench);
 }
 
-/* Every Reshape has two possible batch axes at a batch of 1; no choice satisfies the last node.
- */
+/* At a batch of 1 every Reshape has two possible batch axes; no choice fits the last node. */
 static void rebatching_budget_includes_bodies(void **state) {
     struct text lines;
     text_init(&lines, *state);

@@ -358,8 +358,8 @@ static struct bytes model_with_body(struct arena *arena, size_t letters) {
     return model_of(arena, graph);
 }
 
-/* skim adds ordinals to the nodes of a body, so enclosing messages get longer; a length above
- * 127 or 16383 takes one byte more. */
+/* skim adds a field to a node with a body, so the messages around it are longer than in the
+ * file. A length that passes 127 or 16383 takes one byte more, too. */
 static void rewrites_lengths_around_a_body(void **state) {
     static const struct {
         size_t first;

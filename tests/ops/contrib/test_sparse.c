@@ -13,8 +13,7 @@
 
 static void counts_projections_of_uncached_keys(void **state) {
     static const struct op_case rows[] = {
-        /* projections of 3 x (4 + 2 x 4) rows by 8 x 8; 12 queries x 2 heads x 4 keys x (4 + 4)
-         */
+        /* projections 3 x (4 + 2 x 4) rows by 8 x 8; 12 queries x 2 heads x 4 keys x (4 + 4) */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
               DECODER("bool[]={0} bool[]={0}", "- -"),
               "float[4,3,8] float[3,2,4,4] float[3,2,4,4]", 36 * 64 + 96 * 8, 2 * 3072 + 96),

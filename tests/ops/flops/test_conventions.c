@@ -408,8 +408,7 @@ static void exact_counts_all_arithmetic(void **state) {
         {"exact", DIM_UNKNOWN,
          NODE("RoiAlign-16", "output_height=5 output_width=5",
               "float[1,3,8,8] float[2,4] int64[2]", "float[2,3,5,5]")},
-        /* 2 heads of 4 give 12 rows; 4 per element for the norm, 6 for a SiLU and its product
-         */
+        /* 12 rows of 4 in 2 heads; 4 per element for the norm, 6 for a SiLU and its product */
         {"exact", (4 + 6) * 48 + 2 * 12,
          NODE("com.microsoft:GatedRMSNorm-1", NULL, "float[2,3,8] float[4]! float[2,3,8]",
               "float[2,3,8]")},

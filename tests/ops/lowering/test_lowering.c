@@ -55,12 +55,10 @@ static void lowers_convolutions(void **state) {
         LOWERS("Conv-11", "group=8 dilations=[2]", "float16[2,8,20] float16[8,1,3]!",
                "float16[2,8,16]",
                "conv f16 2x8x20 8x1x3 -> 2x8x16 kernel 3 dilation 2 groups 8"),
-        /* SAME_UPPER: 5 windows of 3 with stride 2 need 11 elements, so 10 are padded at the
-         * end */
+        /* SAME_UPPER: 5 windows of 3 with stride 2 need 11 elements; the 11th is padding */
         LOWERS("Conv-11", "auto_pad=SAME_UPPER strides=[2]", "float[1,1,10] float[1,1,3]!",
                "float[1,1,5]", "conv f32 1x1x10 1x1x3 -> 1x1x5 kernel 3 stride 2 pad 0+1"),
-        /* kernel 1x1 with stride 2: the last row and column are not read, and nothing is padded
-         */
+        /* kernel 1x1 with stride 2: the last row and column are not read, nothing is padded */
         LOWERS("Conv-11", "strides=[2,2]", "float[1,4,6,6] float[8,4,1,1]!", "float[1,8,3,3]",
                "conv f32 1x4x6x6 8x4x1x1 -> 1x8x3x3 kernel 1x1 stride 2x2"),
         LOWERS("ConvTranspose-11", "strides=[2] output_padding=[1] pads=[1,1]",
@@ -251,8 +249,7 @@ static void lowers_einsums_to_products(void **state) {
         LOWERS("Einsum-12", "equation=ij,k->k", "float[3,4] float[5]", "float[5]", NULL),
         LOWERS("Einsum-12", "equation=i,i,i->i", "float[3] float[3] float[3]", "float[3]",
                NULL),
-        /* j is 1 in one operand and 4 in the other; products do not broadcast the summed axis
-         */
+        /* j is 1 in one operand, 4 in the other: products do not broadcast a summed axis */
         LOWERS("Einsum-12", "equation=ij,jk->ik", "float[3,1] float[4,5]", "float[3,5]", NULL),
     };
     (void)state;

@@ -118,8 +118,7 @@ static void counts_the_summed_axis_per_output_of_products(void **state) {
 
 static void counts_gates_and_cells_of_recurrent_layers(void **state) {
     static const struct op_case rows[] = {
-        /* 7 steps x 2 sequences x 4 gates of 16, each 8 inputs and 16 states; 2 FLOPs per cell
-         */
+        /* 7 steps x 2 sequences x 4 gates of 16 x (8 inputs + 16 states); 2 FLOPs per cell */
         COSTS("LSTM-14", "hidden_size=16", "float[7,2,8] float[1,64,8]! float[1,64,16]!",
               "float[7,1,2,16]", 7 * 2 * (4 * 16) * (8 + 16),
               2 * 7 * 2 * 64 * 24 + 2 * 7 * 2 * 16),

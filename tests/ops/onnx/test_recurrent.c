@@ -53,8 +53,7 @@ static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
     RUN_OP_CASES(rows);
 }
 
-/* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 counts torch.nn layers with h = 5.
- */
+/* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 counts the torch.nn layers. */
 static void a_layer_costs_its_gates_at_each_step(void **state) {
     static const struct op_case rows[] = {
 

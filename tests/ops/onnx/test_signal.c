@@ -30,7 +30,7 @@ static void transform_has_the_requested_points(void **state) {
         /* 8 points: 3 stages of 4 butterflies of 4 MACs, 48; real input takes half */
         COSTS("DFT-20", NULL, "float[1,8,2]", "float[1,8,2]", 48, 96),
         COSTS("DFT-20", NULL, "float[1,8,1]", "float[1,8,2]", 24, 48),
-        /* 10 points count the 4 stages of 16 points; 3 x 5 rows */
+        /* 10 points take the 4 stages of 16 points; 3 x 5 rows */
         COSTS("DFT-20", NULL, "float[3,10,5,1] - int64[]={1}", "float[3,10,5,2]", 15 * 10 * 4,
               15 * 10 * 8),
         COSTS("DFT-17", "axis=2", "float[3,5,10,1]", "float[3,5,10,2]", 600, 1200),

@@ -252,8 +252,7 @@ static void test_batch_without_a_batch_axis_is_a_usage_error(void **state) {
     CHECK_USAGE(rows);
 }
 
-/* A cache: input `past` and output `present` share names of dims; the nodes decide the sizes.
- */
+/* A cache: input `past` and output `present` share names of dims; the nodes give the sizes. */
 static const char cached[] =
     "opset 17\nin x float[?n,1,16]\nin past float[?n,?heads,?before,?size]\n"
     "init w float[16,16]\nconst t int64[4] =0,0,2,8\nconst r int64[4] =0,0,2,8\n"

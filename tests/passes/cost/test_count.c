@@ -191,8 +191,7 @@ static void bodies_inside_an_uncounted_branch_cost_nothing(void **state) {
             "node - Loop t - x -> a\n",
             EXPENSIVE),
          "n", COST(0, 0, 0, 0, 0)},
-        /* the loop counts for its branch: 3 iterations of 32 MACs exceed the other branch's 64
-         */
+        /* the loop counts for its branch: 3 * 32 MACs exceed the 64 of the other branch */
         {IF("in c bool[]\n",
             "const t int64[] =3\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"
             "node n MatMul s w -> e\nnode - Identity k -> k1\nout k1\nout e\nclose\n"

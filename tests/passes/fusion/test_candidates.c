@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filter before the pattern matcher: it drops most nodes, but no node where a pattern ends.
- */
+/* The filter before the pattern matcher: it drops most nodes, but no end of a pattern. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

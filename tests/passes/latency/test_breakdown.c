@@ -61,7 +61,7 @@ static void lists_operators_by_macs_without_times(void **state) {
     bench_close(bench);
 }
 
-/* One kernel takes 2 ms and 6 ms; its ratios are averages weighted by time. */
+/* One kernel runs in two layers, for 2 ms and 6 ms; ratios are averages weighted by time. */
 static void kernel_of_several_layers_is_one_row(void **state) {
     struct bench *bench = timed_open(network, TABLE);
     (void)state;
@@ -82,7 +82,7 @@ static void kernel_of_several_layers_is_one_row(void **state) {
     assert_int_equal(row->blocks_per_unit, 2.375 * CM_RATIO_ONE);
     assert_int_equal(row->occupancy, CM_UNKNOWN);
     assert_int_equal(row->theoretical_occupancy, 0.3125 * CM_RATIO_ONE);
-    assert_int_equal(row->unit_efficiency, 0.875 * CM_RATIO_ONE); /* of 0.5 and 1 */
+    assert_int_equal(row->unit_efficiency, 0.875 * CM_RATIO_ONE); /* average of 0.5, 1 */
     bench_close(bench);
 }
 

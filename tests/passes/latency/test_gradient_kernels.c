@@ -63,8 +63,7 @@ static void expect_kernels(const char *lines, struct cm_options options, const s
 
 /* Bytes: x and y [4,16] 256, weights [16,16] 1024. Layer b has a kernel for each of its two
  * gradients; both read the gradient of y, which one fused kernel would read once. Layer a has
- * no gradient of x. SGD reads gradients and weights, 2048 bytes each, and writes the weights.
- */
+ * no gradient of x. SGD reads gradients and weights, 2048 bytes each, and writes weights. */
 static void products_have_a_kernel_for_each_gradient(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit a.w float[16,16]\ninit b.w float[16,16]\n"
@@ -93,8 +92,7 @@ static void frozen_weights_have_no_gradient(void **state) {
     EXPECT(lines, rows, EAGER, .n_freeze = 1, .freeze = frozen);
 }
 
-/* Adam reads gradients, weights and two states of 256 bytes each; it writes weights and states.
- */
+/* Adam reads gradients, weights and two states, 256 bytes each; it writes all but gradients. */
 static void optimizer_moves_gradients_states_and_weights(void **state) {
     static const char lines[] =
         "in x float[64]\ninit a.w float[64]\nnode a Add x a.w -> y\nout y\n";

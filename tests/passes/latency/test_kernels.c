@@ -179,8 +179,8 @@ static void attention_of_rank_3_has_one_head_per_matrix(void **state) {
     bench_close(bench);
 }
 
-/* Under autocast products are fp16 and softmax is fp32. Its reader is a product: eager mode
- * casts the output in a kernel of its own, compiled code writes it as fp16. */
+/* Under autocast products are fp16 and softmax is fp32. A product reads the softmax output:
+ * eager mode casts it in an extra kernel, compiled code writes it as fp16. */
 static void autocast_widens_softmax_and_casts_for_products(void **state) {
     static const char lines[] =
         "in x float[4,16]\ninit w.weight float[16,16]\ninit u.weight float[16,16]\n"

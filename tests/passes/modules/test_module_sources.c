@@ -164,7 +164,7 @@ static void fused_modules_keep_the_class_of_their_other_nodes(void **state) {
 
 static void names_with_slashes_are_scopes(void **state) {
     static const struct source_case rows[] = {
-        /* the number is part of a layer's name in TensorFlow, of a call in PyTorch */
+        /* the number identifies a layer in TensorFlow, a call in PyTorch */
         {NULL,
          "in x float[1]\nnode model/re_lu/Relu Relu x -> 1\n"
          "node model/re_lu_1/Relu Relu 1 -> y\nout y\n",

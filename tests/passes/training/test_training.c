@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saved activations, costs and peak of a training step; expected values are computed by hand.
- */
+/* Saved activations, costs and peak of a training step; values are computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

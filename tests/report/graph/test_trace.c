@@ -52,8 +52,7 @@ static void reports_a_full_disk(void **state) {
     fclose(out);
 }
 
-/* The depth of modules in a file is not limited; modules below the depth limit have no track.
- */
+/* A file does not limit the depth of modules; modules below the depth have no track. */
 static void omits_modules_below_the_depth(void **state) {
     struct cm_module modules[100];
     const size_t nodes[] = {0};
