@@ -137,7 +137,7 @@ static void lists_no_condition_for_equal_options(void **state) {
     tree_free(was);
 }
 
-/* Equal on both sides, but sums are incomplete. */
+/* Both profiles have the operator, but their sums are incomplete. */
 static void reports_operators_unknown_on_both_sides(void **state) {
     struct cm_result *was = tree_make(NET);
     (void)state;

@@ -293,7 +293,7 @@ static void formulas_equal_profiles_at_other_sizes(void **state) {
             for (size_t v = 0; v < f.formula->n_variables; v++)
                 sizes[v] = f.formula->variables[v].from +
                            distances[k][v] * f.formula->variables[v].step;
-            /* all but the peaks of modules, and that of the model too */
+            /* 8 metrics per module, that is, all except the peak; and the peak of the model */
             assert_true(compare(&f, sizes) > 8 * f.formula->n_modules);
         }
         tear_down(&f);

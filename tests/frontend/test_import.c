@@ -523,7 +523,7 @@ static void sorts_nodes_after_outer_values_of_their_bodies(void **state) {
 
 static void allows_bodies_to_shadow_outer_names(void **state) {
     static const char *const names[] = {"y",
-                                        "later"}; /* of the node's own output, of a later */
+                                        "later"}; /* the node's own output, a later output */
     for (size_t i = 0; i < 2; i++) {
         struct bytes body = graph_of(*state, "", names[i]);
         struct bytes graph = graph_of(*state, "c,x", "y");

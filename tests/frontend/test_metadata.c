@@ -43,7 +43,7 @@ static struct bytes relu_model(struct arena *arena, struct bytes node) {
     return model_of(arena, graph);
 }
 
-/* ":Net layer1:Block"; "-" if no module is recorded. */
+/* Returns ":Net layer1:Block"; "-" if no module is recorded. */
 static const char *stack_text(struct arena *arena, const struct module_stack *stack) {
     struct text text;
     text_init(&text, arena);

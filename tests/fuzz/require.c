@@ -45,7 +45,7 @@ void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics) {
     if (status != CM_OK && status != CM_NO_MEMORY) FUZZ_REQUIRE(errors > 0);
 }
 
-/* A cost of nodes that modules sum up. */
+/* A cost that a module sums over its nodes. */
 struct sum {
     size_t offset; /* in struct cm_costs */
     const char *name;

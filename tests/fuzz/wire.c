@@ -105,7 +105,7 @@ static size_t rebuild(const struct wire *wire, const struct wire_edit *edit, uin
     return head + edit->size + tail;
 }
 
-/* From the innermost message outwards: each result is the edit of the enclosing message. */
+/* Rebuilds messages from the innermost outwards: each is the edit of the enclosing message. */
 static size_t splice_into(const struct wire *wire, struct wire_edit edit, uint8_t *contents,
                           uint8_t *field_bytes) {
     for (;;) {

@@ -17,7 +17,8 @@
  *     derived val_3 a.weight          constant val_3 was computed from parameter a.weight
  *     mark w parameter                record of the exporter: parameter, derived, constant, repeated
  *     at :Net layer1:Block            metadata of the following nodes: the modules around them;
- *                                     "fused" for "at": nodes fused from several; "at" alone: none
+ *                                     "fused" in place of "at": the nodes are fused from several;
+ *                                     "at" alone: no metadata
  *     call /fc/Linear Linear x fc.weight     the nodes up to "end" are inlined from this call
  *     end
  *     body then_branch                a graph: this attribute of the next node. Its lines are like

@@ -105,7 +105,7 @@ static void commits_the_whole_file(void **state) {
     const struct fixture *f = *state;
     struct output *output = open_output(f, f->target);
     fputs("new", output_stream(output));
-    assert_int_equal(access(f->target, F_OK), -1); /* not before */
+    assert_int_equal(access(f->target, F_OK), -1); /* not before the commit */
     assert_int_equal(output_commit(output, f->diag), CM_OK);
     assert_holds(f->target, "new");
     assert_int_equal(count_files(f->folder), 1);

@@ -41,7 +41,7 @@ FOLDED_PARAMS = {
 
 
 class Correction:
-    """What to add to a reference's rows, by module and everything above it."""
+    """Amounts to add to the rows of a reference: to a module, and to every module above it."""
 
     def __init__(self):
         self.flops = defaultdict(int)
@@ -56,7 +56,7 @@ class Correction:
 
 
 def by_module(model, profile, known):
-    """The profile's nodes by the module that their names state."""
+    """Returns the profile's nodes by the module in their names."""
     found = defaultdict(list)
     inlined = "functions" in model.variant  # nodes of a function body have the body's names
     for node in profile.nodes:

@@ -21,7 +21,7 @@ def entry(cls, figures):
 
 
 def tree(text):
-    """Dotted path -> Entry, from a report printed with --width 0."""
+    """Returns dotted path -> Entry, from a report printed with --width 0."""
     lines = iter(text.splitlines())
     for line in lines:
         if HEADING.match(line):

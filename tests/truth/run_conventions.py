@@ -88,7 +88,7 @@ def archived(folder, nets):
 
 
 def preferred(model):
-    """Files whose operators are the net's own come first: kept BatchNorms, newest opset."""
+    """Returns a sort key: the largest file has the net's own operators (kept BatchNorms, newest opset)."""
     return not folded(model), model.opset, model.path
 
 

@@ -11,8 +11,8 @@ For each model, without optimizations, with basic and with all of them:
 - the time of the model is the sum of the events divided by the number of runs, within 1 us;
 - without optimizations, the time of each node is that of its event;
 - the times of nodes, and of layers that only a module has, sum up to the model.
-With all optimizations, each module of ResNet-50 has the time of the events whose names, which ONNX Runtime takes
-from nodes and values of the file, begin with the module's scope.
+With all optimizations, each module of ResNet-50 has the time of the events whose names begin with the module's
+scope; ONNX Runtime takes these names from nodes and values of the file.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -173,7 +173,7 @@ class Checker:
                        abs(nodes[key] - times[key] - copies) <= TOLERANCE_US)
 
     def check_modules(self, name, got, own):
-        """The stages layer1 ... layer4 and their blocks; the scope of layer1.0 is /layer1/layer1.0."""
+        """Checks the stages layer1 ... layer4 and their blocks; the scope of layer1.0 is /layer1/layer1.0."""
         n = 0
         for module in got["modules"]:
             parts = module["path"].split(".")

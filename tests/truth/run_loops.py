@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Compares the trip counts of Loops with counting conditions with the reference evaluator of the installed
-Python package onnx, which runs the loops. The loops are random combinations of counters, limits and
-comparisons from a fixed seed; each iteration stacks an element.
+Checks the trip counts of Loops that compare a counter with a limit: the reference evaluator of the installed
+Python package onnx runs the loops. The loops are random combinations of counters, limits and comparisons
+from a fixed seed; each iteration stacks an element.
 
 Also compares shapes and MACs of random Loops whose iterations have different shapes (loop_models.py):
 sequences, growing states, nested Loops and branches.

@@ -40,7 +40,7 @@ Run = namedtuple("Run", "status message profile")
 
 
 class Profile:
-    """What the checks need of one JSON report."""
+    """The parts of a JSON report that the checks need."""
 
     def __init__(self, report):
         self.totals = report["totals"]
@@ -186,7 +186,7 @@ def check_modules(ledger, model, profile, rows, nodes, fix, what):
 
 
 def check_truth(ledger, model, profile, batch, what):
-    """Totals and modules against the reference."""
+    """Compares totals and modules with the reference."""
     reason = tables.no_truth_reason(model, batch)
     if reason:
         ledger.exempt(model.path, f"truth {what}", reason)

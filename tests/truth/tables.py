@@ -31,7 +31,7 @@ def read_csv(name):
 
 
 def models():
-    """Every model file of bindings.csv, in its order."""
+    """Returns every model file of bindings.csv, in its order."""
     found = []
     for row in read_csv("bindings.csv"):
         path = row["file"]

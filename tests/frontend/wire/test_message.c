@@ -38,7 +38,7 @@ static const char *texts_of(struct arena *arena, const struct message *message,
     return texts;
 }
 
-/* Protobuf's rules: repeated fields may be interleaved, of a singular field the last counts. */
+/* Repeated fields may be interleaved; the last occurrence of a singular field counts. */
 static void accepts_fields_in_any_order(void **state) {
     struct bytes node = bytes_new(*state);
     struct message message;

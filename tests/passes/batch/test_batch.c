@@ -98,7 +98,7 @@ static void test_leading_symbol_of_the_first_input_is_the_batch(void **state) {
         /* every occurrence of the symbol is bound */
         {PAIR, "--dim seq=7", "f32[1,7] b1[1,7,4] f32[7,1]", 1},
         {PAIR, "--batch 3 --dim seq=7", "f32[3,7] b1[3,7,4] f32[7,3]", 3},
-        /* an input with a default is not the first input */
+        /* an input with a default does not count as the first input */
         {"in w float[4] =1\nin x float[?n,4]\nnode - Add x w -> y\nout y\n", "--batch 6",
          "f32[4] f32[6,4]", 6},
     };
@@ -199,7 +199,7 @@ static void test_unknown_names_are_usage_errors(void **state) {
         {PAIR, "--dim length=3",
          "error[usage]: no input has a dim named 'length'; hint: the symbolic dims are: n, "
          "seq"},
-        /* a long list is cut */
+        /* a long list is truncated */
         {"in x float[?a,?b,?c,?d,?e,?f,?g]\nin y float[?h,?i,?j,?k,?l,?m,?o]\n"
          "node - Relu x -> z\nout z\n",
          "--dim p=3",

@@ -48,7 +48,7 @@ static void counts_each_operand_read_and_each_output_written(void **state) {
          "n", COST(7776, 15840, 1984, 1152, 1152)},
         {"in x float16[2,3]\nin w float16[3,4]\nnode n MatMul x w -> y\nout y\n", "n",
          COST(24, 48, 36, 16, 16)},
-        /* an operand that comes twice is read twice */
+        /* an operand that is used twice is read twice */
         {"in x float[2,4]\nnode n Add x x -> y\nout y\n", "n", COST(0, 0, 64, 32, 32)},
         /* constant sizes and indices are read by the host only */
         {"in x float[2,4]\nconst i int64[2] =0,1\nnode n Gather x i -> y\nout y\n", "n",

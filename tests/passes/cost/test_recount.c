@@ -29,7 +29,7 @@ struct sketch {
     uint64_t seed;
     char text[8192];
     size_t length;
-    uint32_t n_names; /* of values and nodes */
+    uint32_t n_names; /* names of values and nodes */
     uint32_t n_values;
     struct {
         char name[8];

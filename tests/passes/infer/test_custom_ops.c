@@ -93,7 +93,7 @@ static void close_custom(struct custom_op_bench *custom) {
 struct node_case {
     struct spec spec;
     const char *lines;
-    const char *type; /* of y */
+    const char *type; /* type of y */
     int64_t macs;
     int64_t flops;
 };
@@ -123,7 +123,7 @@ static void check_nodes(const struct node_case *rows, size_t n) {
 
 static void test_binds_dims_and_evaluates_expressions(void **state) {
     static const struct node_case rows[] = {
-        /* a convolution: 2 * 4 * 4 * 3 places, 3 * 2 * 2 multiply-adds at each */
+        /* a convolution: 2 * 4 * 4 * 3 outputs, 3 * 2 * 2 MACs each */
         {{.inputs = {"N, C, H, W", "K, C, R, S"},
           .attributes = {{"stride", 2}},
           .where = {"P = (H - R) / stride + 1", "Q = (W - S) / stride + 1"},
@@ -239,7 +239,7 @@ static void test_like_inherits_all_facets_of_the_operator(void **state) {
         {{.like = "com.microsoft::FastGelu"},
          X "node n com.me::Op x -> y\n" END,
          X "node n com.microsoft::FastGelu x -> y\n" END},
-        /* with costs of its own that happen to be the same */
+        /* its own costs, which equal those of Conv */
         {{.like = "Conv",
           .inputs = {"N, C, H, W", "K, C, R, S"},
           .macs = "out0 * C * R * S",
@@ -286,7 +286,7 @@ static void test_refuses_nodes_that_violate_the_description(void **state) {
                                      .outputs = {{"", "..."}},
                                      .macs = "0",
                                      .other_flops = "0"};
-    /* the arity that both allow: Equal has 2 inputs, Conv 2 to 3, the description names 2 */
+    /* the arity must suit both: Equal has 2 inputs, Conv 2 to 3, the descriptions name 2 */
     static const struct spec equal = {.like = "Equal", .inputs = {"...", "..."}, .required = 1};
     static const struct spec conv = {.like = "Conv", .inputs = {"?, ?, ?, ?", "?, ?, ?, ?"}};
     static const struct {

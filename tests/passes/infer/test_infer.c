@@ -49,7 +49,7 @@ static void test_folds_a_target_computed_from_shapes(void **state) {
          "node - Shape x -> s\nnode - Gather s i -> d\nnode - Unsqueeze d ax -> u\n"
          "node - Concat u r -> t axis=0\nnode - Reshape x t -> y\nout y\n",
          5, "", "s=i64[3] t=i64[2] y=f32[5,24]"},
-        /* data is not folded */
+        /* an input has no contents to fold */
         {"in x float[2,6]\nin t int64[2]\nnode - Reshape x t -> y\nout y\n", 0, "",
          "y=f32[?,?]"},
     };

@@ -98,7 +98,7 @@ static void element_count_binds_a_symbolic_dim(void **state) {
          HOLDS("3,4"), "f32[3,4]"},
         {"in x float[]\nin v int64[0]\nnode - Reshape x v -> y\nout y\n", "", NULL, 0,
          HOLDS("no elements"), "f32[]"},
-        /* long lists are cut */
+        /* long lists are truncated */
         {"in x float[2]\nin v int64[?]\nnode - Identity v -> y\nout y\n",
          "1/2/3/4/5/6/7/8/9/10/11/12/13", NULL, 0, HOLDS("1,2,3,4,5,6,7,8,9,10,11,12,..."),
          "i64[13]"},

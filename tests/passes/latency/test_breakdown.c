@@ -176,7 +176,7 @@ static void parts_of_a_layer_add_up_to_its_time(void **state) {
     for (size_t i = 0; i < table->n_kernels; i++)
         if (table->kernels[i].name[1] == '\0') sum += table->kernels[i].total_ps;
     assert_int_equal(sum, 2000000000);
-    how->kernels[2].seconds = 0; /* one is unknown: the layer is one row */
+    how->kernels[2].seconds = 0; /* unknown time: the layer is one row */
     timed_again(bench);
     for (size_t i = 0; i < table->n_kernels; i++)
         assert_int_not_equal(table->kernels[i].name[1], '\0');

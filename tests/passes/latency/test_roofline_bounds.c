@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rooflines: the resource that limits a time; expected figures are computed by hand. */
+/* Rooflines: the resource that limits a time; expected values are computed by hand. */
 #include "passes/latency/roofline_bounds.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ struct roofline_case {
     int64_t flops;
     int64_t bytes;
     double seconds;
-    double blocks; /* of its only kernel; 0: no kernel is known */
+    double blocks; /* blocks_per_unit of its only kernel; 0: no kernel */
     enum limited_by limited_by;
     double roofline;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules regrouped by an expression. */
+/* Modules regrouped by a regular expression (--group). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -294,7 +294,7 @@ static const struct type_case type_rows[] = {
     {"in x float[1,2,3]\ninit f.weight float[3,4]\nnode /f/MatMul MatMul x f.weight -> y\n"
      "out y\n",
      "f", "Linear", "in_features=3, out_features=4, bias=False", true},
-    /* a sum with a non-parameter is not a bias */
+    /* an Add of a value that is not a parameter is not a bias */
     {"in x float[1,2,4]\ninit f.weight float[4,4]\n"
      "node /f/MatMul MatMul x f.weight -> 1\nnode /f/Add Add x 1 -> y\nout y\n",
      "f", "f", "", false},

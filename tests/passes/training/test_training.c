@@ -359,7 +359,7 @@ static void backward_of_a_recurrence_covers_every_time_step(void **state) {
     }
 }
 
-/* A decomposed LayerNorm is one operation with the figures of LayerNormalization. */
+/* A decomposed LayerNorm is one operation with the costs of LayerNormalization. */
 static void fused_pattern_is_one_operation(void **state) {
     static const struct step fused = {
         .what = "LayerNormalization",
